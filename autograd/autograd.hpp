@@ -1,0 +1,21 @@
+// Everything in autograd/.
+#pragma once
+
+#include "autograd/attention.hpp"
+#include "autograd/dropout.hpp"
+#include "autograd/elementwise.hpp"
+#include "autograd/embedding.hpp"
+#include "autograd/error.hpp"
+#include "autograd/gradcheck.hpp"
+#include "autograd/losses.hpp"
+#include "autograd/mask.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/normalization.hpp"
+#include "autograd/parallel.hpp"
+#include "autograd/parameter.hpp"
+#include "autograd/random.hpp"
+#include "autograd/reductions.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/softmax.hpp"
+#include "autograd/tape.hpp"
+#include "autograd/tensor.hpp"

@@ -1,0 +1,54 @@
+// The exceptions that weft throws. Every message reads "what: expected …, got …".
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace weft {
+
+// The root of everything that weft throws.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Shapes that do not fit each other or the operation.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A value outside its range: a probability of 1.5, a token id of -1, a negative learning rate.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A NaN or an infinity where a finite number is due.
+class NonFiniteError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A file that cannot be opened, read, written or understood.
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
+// The parts written one after the other, as `std::ostream` writes them.
+template <class... Parts>
+std::string concatenate_text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return std::move(out).str();
+}
+
+// Throws `E` with the message "what: expected …, got …".
+template <class E, class Expected, class Got>
+[[noreturn]] void fail(const std::string& what, const Expected& expected, const Got& got) {
+  throw E(concatenate_text(what, ": expected ", expected, ", got ", got));
+}
+
+}  // namespace weft

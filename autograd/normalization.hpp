@@ -1,0 +1,14 @@
+// Layer normalization, with gradients.
+#pragma once
+
+#include "autograd/tape.hpp"
+
+namespace weft {
+
+// y = (x - mean) / √(variance + eps) · weight + bias over the last axis, the variance with divisor
+// n (Ba, Kiros and Hinton, 2016). x [..., n], weight [n], bias [n]. Throws ShapeError, and
+// ValueError unless eps ≥ 0.
+template <class T>
+Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+#include "autograd/parallel.hpp"
+
+#include <omp.h>
+
+#include <exception>
+
+namespace weft {
+
+int thread_limit() { return std::max(16, 4 * omp_get_num_procs()); }
+
+int thread_count() { return std::clamp(omp_get_max_threads(), 1, thread_limit()); }
+
+namespace detail {
+
+void run_chunks(Index chunks, void (*run)(const void*, Index), const void* context) {
+  const auto threads = static_cast<int>(std::min<Index>(chunks, thread_count()));
+  if (threads <= 1 || omp_in_parallel()) {
+    for (Index chunk = 0; chunk < chunks; ++chunk) run(context, chunk);
+    return;
+  }
+  std::exception_ptr error;
+  Index failed_chunk = chunks;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (Index chunk = 0; chunk < chunks; ++chunk) {
+    try {
+      run(context, chunk);
+    } catch (...) {
+#pragma omp critical(weft_parallel_error)
+      if (chunk < failed_chunk) {
+        failed_chunk = chunk;
+        error = std::current_exception();
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace detail
+}  // namespace weft

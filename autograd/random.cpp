@@ -1,0 +1,130 @@
+#include "autograd/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
+constexpr int rounds = 10;
+
+// `lanes` counters side by side, so that the compiler can work on them together.
+constexpr int lanes = 16;
+
+struct Counters {
+  std::uint32_t word[4][lanes];
+};
+
+void philox_lanes(Counters& c, std::uint64_t key) {
+  auto key0 = static_cast<std::uint32_t>(key);
+  auto key1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < rounds; ++round) {
+#pragma omp simd
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t product0 = std::uint64_t{multiplier0} * c.word[0][lane];
+      const std::uint64_t product1 = std::uint64_t{multiplier1} * c.word[2][lane];
+      const std::uint32_t next0 =
+          static_cast<std::uint32_t>(product1 >> 32) ^ c.word[1][lane] ^ key0;
+      const std::uint32_t next2 =
+          static_cast<std::uint32_t>(product0 >> 32) ^ c.word[3][lane] ^ key1;
+      c.word[1][lane] = static_cast<std::uint32_t>(product1);
+      c.word[3][lane] = static_cast<std::uint32_t>(product0);
+      c.word[0][lane] = next0;
+      c.word[2][lane] = next2;
+    }
+    key0 += weyl0;
+    key1 += weyl1;
+  }
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
+  auto key0 = static_cast<std::uint32_t>(key);
+  auto key1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < rounds; ++round) {
+    const std::uint64_t product0 = std::uint64_t{multiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{multiplier1} * counter[2];
+    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
+               static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
+               static_cast<std::uint32_t>(product0)};
+    key0 += weyl0;
+    key1 += weyl1;
+  }
+  return counter;
+}
+
+void RandomStream::fill(std::uint64_t first, Index count, std::uint32_t* numbers) const {
+  // Number i of the stream is word (i / lanes) % 4 of lane i % lanes in its group of 4 · lanes.
+  constexpr Index group = 4 * lanes;
+  const auto begin = static_cast<Index>(first % group);
+  std::uint64_t block = first / group;
+  for (Index done = -begin; done < count; done += group, ++block) {
+    Counters c;
+    const std::uint64_t base = block * lanes;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t index = base + static_cast<std::uint64_t>(lane);
+      c.word[0][lane] = static_cast<std::uint32_t>(index);
+      c.word[1][lane] = static_cast<std::uint32_t>(index >> 32);
+      c.word[2][lane] = stream;
+      c.word[3][lane] = step;
+    }
+    philox_lanes(c, seed);
+    const std::uint32_t* words = &c.word[0][0];
+    const Index from = std::max<Index>(done, 0), to = std::min(done + group, count);
+    std::copy(words + (from - done), words + (to - done), numbers + from);
+  }
+}
+
+std::uint64_t Random::next() {
+  const std::uint64_t draw = state_.draws++;
+  // The last counter word sets these apart from every RandomStream of a step below 2^32 - 1.
+  const auto words = philox(
+      {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), 0, 0xFFFFFFFF},
+      state_.seed);
+  return (std::uint64_t{words[1]} << 32) | words[0];
+}
+
+Index Random::below(Index limit) {
+  if (limit <= 0) fail<ValueError>("random number below a limit", "a limit > 0", limit);
+  const auto range = static_cast<std::uint64_t>(limit);
+  // Numbers under `threshold` would make the first remainders more likely than the last.
+  const std::uint64_t threshold = (0 - range) % range;
+  std::uint64_t number = next();
+  while (number < threshold) number = next();
+  return static_cast<Index>(number % range);
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+double Random::normal() {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+template <class T>
+Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
+  auto tensor = Tensor<T>::uninitialized(shape);
+  for (T& value : tensor) value = static_cast<T>(low + (high - low) * uniform());
+  return tensor;
+}
+
+template <class T>
+Tensor<T> Random::normal_tensor(Shape shape, double mean, double standard_deviation) {
+  auto tensor = Tensor<T>::uninitialized(shape);
+  for (T& value : tensor) value = static_cast<T>(mean + standard_deviation * normal());
+  return tensor;
+}
+
+template Tensor<float> Random::uniform_tensor(Shape, double, double);
+template Tensor<double> Random::uniform_tensor(Shape, double, double);
+template Tensor<float> Random::normal_tensor(Shape, double, double);
+template Tensor<double> Random::normal_tensor(Shape, double, double);
+
+}  // namespace weft

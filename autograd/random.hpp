@@ -1,0 +1,64 @@
+// Random: numbers that depend on a seed and a position only (counter-based).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "autograd/tensor.hpp"
+
+namespace weft {
+
+// Four 32-bit numbers from a 128-bit counter and a 64-bit key: Philox4x32-10 of Salmon et al.,
+// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
+
+// Where a family of numbers lies: element i of it is a function of `seed`, `step`, `stream` and i.
+struct RandomStream {
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t stream = 0;
+
+  // Numbers `first` … `first + count` of the stream, each uniform over all 32-bit values.
+  void fill(std::uint64_t first, Index count, std::uint32_t* numbers) const;
+};
+
+// A sequence of random numbers. Its whole state is the seed and the number of draws made.
+class Random {
+ public:
+  struct State {
+    std::uint64_t seed = 0;
+    std::uint64_t draws = 0;
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  explicit Random(std::uint64_t seed) : state_{seed, 0} {}
+  explicit Random(State state) : state_(state) {}
+  State state() const { return state_; }
+
+  // Uniform over all 64-bit values.
+  std::uint64_t next();
+  // Uniform over 0 … limit - 1. Throws ValueError unless limit > 0.
+  Index below(Index limit);
+  // Uniform over [0, 1), with 53 random bits.
+  double uniform();
+  // Standard normal (Box and Muller, 1958).
+  double normal();
+
+  // Tensors of independent numbers, uniform over [low, high) or normal.
+  template <class T = float>
+  Tensor<T> uniform_tensor(Shape shape, double low, double high);
+  template <class T = float>
+  Tensor<T> normal_tensor(Shape shape, double mean = 0.0, double standard_deviation = 1.0);
+
+  // Puts `items` in random order (Fisher and Yates).
+  template <class Items>
+  void shuffle(Items& items) {
+    for (auto i = static_cast<Index>(items.size()) - 1; i > 0; --i)
+      std::swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);
+  }
+
+ private:
+  State state_;
+};
+
+}  // namespace weft

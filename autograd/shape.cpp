@@ -1,0 +1,89 @@
+#include "autograd/shape.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+
+Shape::Shape(std::span<const Index> sizes) {
+  if (static_cast<Index>(sizes.size()) > max_rank)
+    fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
+  constexpr Index limit = Index{1} << 60;
+  for (Index size : sizes) {
+    if (size < 0) fail<ShapeError>("shape", "sizes of at least 0", size);
+    // A size of 0 makes the product 0; the others must still be sane.
+    if (size > limit || (size > 0 && elements_ > limit / size))
+      fail<ShapeError>("shape", "at most 2^60 elements",
+                       concatenate_text("a product past it at size ", size));
+    sizes_[static_cast<std::size_t>(rank_++)] = size;
+    elements_ *= size;
+  }
+}
+
+Index Shape::normalized(Index axis) const {
+  const Index from_front = axis < 0 ? axis + rank_ : axis;
+  if (from_front < 0 || from_front >= rank_)
+    fail<ShapeError>("axis", concatenate_text("an axis of ", to_string()), axis);
+  return from_front;
+}
+
+Index Shape::rows() const {
+  Index rows = 1;
+  for (Index axis = 0; axis + 1 < rank_; ++axis) rows *= sizes_[static_cast<std::size_t>(axis)];
+  return rows;
+}
+
+Shape Shape::with(Index axis, Index size) const {
+  std::array<Index, max_rank> sizes = sizes_;
+  sizes[static_cast<std::size_t>(normalized(axis))] = size;
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_)));
+}
+
+Shape Shape::without(Index axis) const {
+  std::array<Index, max_rank> sizes = sizes_;
+  const Index position = normalized(axis);
+  std::copy(begin() + position + 1, end(), sizes.begin() + position);
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_ - 1)));
+}
+
+Shape Shape::inserted(Index axis, Index size) const {
+  const Index position = axis < 0 ? axis + rank_ + 1 : axis;
+  if (position < 0 || position > rank_ || rank_ == max_rank)
+    fail<ShapeError>("inserted axis", concatenate_text("a position of 0 to ", rank_),
+                     concatenate_text(axis, " in ", to_string()));
+  std::array<Index, max_rank> sizes{};
+  std::copy(begin(), begin() + position, sizes.begin());
+  sizes[static_cast<std::size_t>(position)] = size;
+  std::copy(begin() + position, end(), sizes.begin() + position + 1);
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_ + 1)));
+}
+
+std::string Shape::to_string() const {
+  std::string text = "[";
+  for (Index axis = 0; axis < rank_; ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(sizes_[static_cast<std::size_t>(axis)]);
+  }
+  return text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.to_string(); }
+
+Shape broadcast(const char* what, const Shape& a, const Shape& b) {
+  if (a == b) return a;
+  const Index rank = std::max(a.rank(), b.rank());
+  std::array<Index, Shape::max_rank> sizes{};
+  for (Index axis = 1; axis <= rank; ++axis) {
+    const Index in_a = axis <= a.rank() ? a[-axis] : 1;
+    const Index in_b = axis <= b.rank() ? b[-axis] : 1;
+    if (in_a != in_b && in_a != 1 && in_b != 1)
+      fail<ShapeError>(what, concatenate_text("shapes that broadcast, axis by axis equal or 1"),
+                       concatenate_text(a, " and ", b));
+    sizes[static_cast<std::size_t>(rank - axis)] = in_a == 1 ? in_b : in_a;
+  }
+  return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));
+}
+
+}  // namespace weft

@@ -1,0 +1,69 @@
+// Shape: the sizes of a tensor's axes, held in place (no heap).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace weft {
+
+// Sizes, counts and positions. The same type as `Eigen::Index`.
+using Index = std::ptrdiff_t;
+
+class Shape {
+ public:
+  static constexpr Index max_rank = 6;
+
+  // Rank 0: a scalar, one element.
+  Shape() = default;
+  // Throws ShapeError for more than `max_rank` axes, a negative size, or a number of elements that
+  // does not fit 60 bits.
+  Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
+  explicit Shape(std::span<const Index> sizes);
+
+  Index rank() const { return rank_; }
+  // The size of an axis; negative axes count from the end. Throws ShapeError when there is none.
+  Index operator[](Index axis) const { return sizes_[static_cast<std::size_t>(normalized(axis))]; }
+  // `axis` counted from the front: 0 ≤ result < rank. Throws ShapeError when there is none.
+  Index normalized(Index axis) const;
+
+  // The product of all sizes; 1 for a scalar.
+  Index elements() const { return elements_; }
+  // The last size, and the product of the others: the tensor seen as a matrix. A scalar is [1, 1].
+  Index columns() const { return rank_ == 0 ? 1 : sizes_[static_cast<std::size_t>(rank_ - 1)]; }
+  Index rows() const;
+
+  const Index* begin() const { return sizes_.data(); }
+  const Index* end() const { return sizes_.data() + rank_; }
+
+  // A copy with one axis changed, removed or put in before position `axis`.
+  Shape with(Index axis, Index size) const;
+  Shape without(Index axis) const;
+  Shape inserted(Index axis, Index size) const;
+
+  // "[2, 4, 100]"
+  std::string to_string() const;
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank_ != b.rank_ || a.elements_ != b.elements_) return false;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(a.rank_); ++i)
+      if (a.sizes_[i] != b.sizes_[i]) return false;
+    return true;
+  }
+
+ private:
+  std::array<Index, max_rank> sizes_{};
+  Index rank_ = 0;
+  Index elements_ = 1;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+// The shape that NumPy's broadcasting gives the two: aligned at the last axis, sizes equal or 1.
+// Throws ShapeError, naming `what` and both shapes, when there is none.
+Shape broadcast(const char* what, const Shape& a, const Shape& b);
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+#include "autograd/softmax.hpp"
+
+#include <limits>
+
+#include "autograd/kernels.hpp"
+
+namespace weft {
+namespace {
+
+template <class T>
+void check_rank(const char* operation, const Var<T>& x) {
+  if (x.rank() < 1) fail<ShapeError>(operation, "at least one axis", x.shape());
+}
+
+// dx = y * (dy - <dy, y>) on each row; rows of zeros in y give zeros.
+template <class T>
+void softmax_backward(const Tensor<T>& y, const Tensor<T>& dy, const Gradient<T>& dx) {
+  const Index n = y.shape().columns();
+  parallel_for(y.shape().rows(), grain_of(4 * n), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const auto y_row = array(y, row * n, (row + 1) * n);
+      const auto dy_row = array(dy, row * n, (row + 1) * n);
+      accumulate(dx, row * n, (row + 1) * n, y_row * (dy_row - (dy_row * y_row).sum()));
+    }
+  });
+}
+
+}  // namespace
+
+// Forward:  y_j = exp(x_j - max x) / Σ_k exp(x_k - max x), over the last axis.
+// Backward: dx = y * (dy - <dy, y>), so only y is kept.
+template <class T>
+Var<T> softmax(const Var<T>& x) {
+  check_rank("softmax", x);
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  const Index n = x.shape().columns();
+  if (n > 0)
+    parallel_for(x.shape().rows(), grain_of(16 * n), [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        const auto x_row = array(x.value(), row * n, (row + 1) * n);
+        auto y_row = array(y, row * n, (row + 1) * n);
+        y_row = (x_row - x_row.maxCoeff()).exp();
+        y_row *= T{1} / y_row.sum();
+      }
+    });
+  return x.tape().record("softmax", y, {x.node()},
+                         [x = x.node(), y](Tape<T>& tape, const Tensor<T>& dy) {
+                           softmax_backward(y, dy, tape.gradient(x));
+                         });
+}
+
+// Forward:  y_j = (x_j - max x) - log Σ_k exp(x_k - max x), over the last axis.
+// Backward: dx = dy - exp(y) Σ_k dy_k.
+template <class T>
+Var<T> log_softmax(const Var<T>& x) {
+  check_rank("log_softmax", x);
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  const Index n = x.shape().columns();
+  const Index rows = x.shape().rows();
+  if (n > 0)
+    parallel_for(rows, grain_of(16 * n), [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        const auto x_row = array(x.value(), row * n, (row + 1) * n);
+        auto y_row = array(y, row * n, (row + 1) * n);
+        y_row = x_row - x_row.maxCoeff();
+        y_row -= std::log(y_row.exp().sum());
+      }
+    });
+  return x.tape().record(
+      "log_softmax", y, {x.node()}, [x = x.node(), y](Tape<T>& tape, const Tensor<T>& dy) {
+        const Gradient<T> dx = tape.gradient(x);
+        const Index columns = y.shape().columns();
+        parallel_for(y.shape().rows(), grain_of(16 * columns), [&](Index begin, Index end) {
+          for (Index row = begin; row < end; ++row) {
+            const auto y_row = array(y, row * columns, (row + 1) * columns);
+            const auto dy_row = array(dy, row * columns, (row + 1) * columns);
+            accumulate(dx, row * columns, (row + 1) * columns, dy_row - y_row.exp() * dy_row.sum());
+          }
+        });
+      });
+}
+
+template Var<float> softmax(const Var<float>&);
+template Var<double> softmax(const Var<double>&);
+template Var<float> log_softmax(const Var<float>&);
+template Var<double> log_softmax(const Var<double>&);
+
+}  // namespace weft

@@ -1,0 +1,107 @@
+#include "autograd/tensor.hpp"
+
+#include <algorithm>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+
+template <class T>
+Tensor<T>::Tensor(Shape shape) : Tensor(uninitialized(shape)) {
+  fill(T{});
+}
+
+template <class T>
+Tensor<T>::Tensor(Shape shape, std::span<const T> values) : Tensor(uninitialized(shape)) {
+  if (static_cast<Index>(values.size()) != size())
+    fail<ShapeError>("tensor", concatenate_text(size(), " values for shape ", shape),
+                     values.size());
+  std::copy(values.begin(), values.end(), begin());
+}
+
+template <class T>
+Tensor<T> Tensor<T>::full(Shape shape, T value) {
+  Tensor tensor = uninitialized(shape);
+  tensor.fill(value);
+  return tensor;
+}
+
+template <class T>
+Tensor<T> Tensor<T>::uninitialized(Shape shape, Pool* pool) {
+  Tensor tensor;
+  tensor.shape_ = shape;
+  tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.elements()) * sizeof(T), pool);
+  return tensor;
+}
+
+template <class T>
+T Tensor<T>::item() const {
+  if (size() != 1) weft::fail<ShapeError>("item", "a tensor of one element", shape_);
+  return *data();
+}
+
+template <class T>
+void Tensor<T>::fill(T value) {
+  std::fill(begin(), end(), value);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::clone() const {
+  return Tensor(shape_, values());
+}
+
+template <class T>
+Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
+  Index known = 1;
+  const Index* unknown = nullptr;
+  for (const Index& size : sizes) {
+    if (size != -1) {
+      known *= size;
+    } else if (unknown) {
+      weft::fail<ShapeError>("reshape", "at most one size of -1", "two");
+    } else {
+      unknown = &size;
+    }
+  }
+  if (static_cast<Index>(sizes.size()) > Shape::max_rank)
+    static_cast<void>(Shape(sizes));  // throws
+  std::array<Index, Shape::max_rank> resolved{};
+  std::copy(sizes.begin(), sizes.end(), resolved.begin());
+  if (unknown) {
+    if (known <= 0 || size() % known != 0)
+      weft::fail<ShapeError>("reshape", concatenate_text("sizes that divide ", size(), " elements"),
+                             concatenate_text("a product of ", known));
+    resolved[static_cast<std::size_t>(unknown - sizes.data())] = size() / known;
+  }
+  const Shape shape(std::span<const Index>(resolved.data(), sizes.size()));
+  if (shape.elements() != size())
+    weft::fail<ShapeError>(
+        "reshape", concatenate_text("a shape of ", size(), " elements, as ", shape_), shape);
+  Tensor tensor = *this;
+  tensor.shape_ = shape;
+  return tensor;
+}
+
+template <class T>
+Index Tensor<T>::offset(std::initializer_list<Index> indices) const {
+  if (static_cast<Index>(indices.size()) != rank())
+    weft::fail<ShapeError>("element", concatenate_text(rank(), " indices for shape ", shape_),
+                           indices.size());
+  Index offset = 0;
+  Index axis = 0;
+  for (Index index : indices) {
+    const Index size = shape_[axis++];
+    if (index < 0 || index >= size)
+      weft::fail<ShapeError>("element", concatenate_text("indices inside ", shape_),
+                             concatenate_text(index, " on axis ", axis - 1));
+    offset = offset * size + index;
+  }
+  return offset;
+}
+
+template class Tensor<float>;
+template class Tensor<double>;
+template class Tensor<std::int32_t>;
+template class Tensor<bool>;
+
+}  // namespace weft
