@@ -1,0 +1,10 @@
+#include "train/state.hpp"
+
+namespace weft {
+
+template class State<float>;
+template class State<double>;
+template class Stateful<float>;
+template class Stateful<double>;
+
+}  // namespace weft
