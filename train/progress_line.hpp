@@ -1,0 +1,50 @@
+// ProgressLine: one line of a terminal that shows how far training has come.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace weft {
+
+// What the line shows.
+struct ProgressReport {
+  std::int64_t epoch = 1;  // from 1
+  std::int64_t epochs = 1;
+  std::int64_t step = 0;
+  std::int64_t total_steps = 0;
+  double loss = 0.0;
+  double learning_rate = 0.0;
+  double grad_norm = 0.0;
+  double tokens_per_second = 0.0;
+  double seconds_left = 0.0;
+};
+
+// "epoch 3/12  step 1200/9480 [===>      ] loss 0.834 lr 2.0e-03 norm 0.71 15.2k tok/s 6:41 left",
+// in at most `width` columns: the bar shrinks first, then the rightmost parts are left out.
+std::string progress_text(const ProgressReport& report, int width);
+
+// Draws reports on a stream. On a terminal, over and over on one line, at most ten times a second;
+// elsewhere, as a line of its own every five seconds.
+class ProgressLine {
+ public:
+  // A null stream shows nothing. std::cout and std::cerr are terminals when their files are.
+  explicit ProgressLine(std::ostream* output);
+  // Ends the line.
+  ~ProgressLine();
+
+  void show(const ProgressReport& report);
+  // Writes a line that stays, above the progress line.
+  void message(const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::ostream* output_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point next_ = Clock::now();
+};
+
+}  // namespace weft
