@@ -1,0 +1,168 @@
+#include "examples/plot.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "autograd/error.hpp"
+#include "examples/child_process.hpp"
+
+namespace weft::examples {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A text as gnuplot quotes it.
+std::string quoted(const std::string& text) {
+  std::string quotation = "'";
+  for (const char c : text) quotation += c == '\'' ? "''" : std::string(1, c);
+  return quotation + "'";
+}
+
+// The file beside `picture` with another ending.
+fs::path beside(const fs::path& picture, const char* ending) {
+  return fs::path(picture).replace_extension(ending);
+}
+
+std::string file_name(const fs::path& path) { return path.filename().string(); }
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (!file)
+    fail<FileError>("picture '" + path.string() + "'", "a file that can be written",
+                    std::strerror(errno));
+}
+
+// The script's first lines: the kind of picture, its size in pixels and what all of ours share.
+std::string opening(const fs::path& picture, Index width, Index height) {
+  const std::string kind = picture.extension().string();
+  if (kind != ".svg" && kind != ".png")
+    fail<ValueError>("picture '" + picture.string() + "'", "a name that ends in .svg or .png",
+                     kind.empty() ? "none" : "'" + kind + "'");
+  // The one counts the size of letters in pixels, the other in points.
+  const char* terminal =
+      kind == ".svg" ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
+  return concatenate_text("set encoding utf8\nset terminal ", terminal, " noenhanced size ", width,
+                          ",", height, " background '#ffffff'\nset output ",
+                          quoted(file_name(picture)),
+                          "\nset tics nomirror scale 0.5 textcolor '#444444'\n");
+}
+
+std::string run_gnuplot(const std::string& script, const std::string& data,
+                        const fs::path& picture) {
+  const fs::path script_file = beside(picture, ".gp");
+  const fs::path data_file = beside(picture, ".dat");
+  write_file(data_file, data);
+  write_file(script_file, script);
+  // The script names files of its own folder only.
+  const fs::path folder = fs::absolute(picture).parent_path();
+  const ProcessResult result = run_process(
+      {"gnuplot", "-d", "-e", "cd " + quoted(folder.string()), fs::absolute(script_file).string()});
+  const std::string kept = "; its data are in " + data_file.string();
+  switch (result.outcome) {
+    case ProcessResult::Outcome::succeeded:
+      return "drew " + picture.string();
+    case ProcessResult::Outcome::not_found:
+      return "gnuplot is not installed (Debian's package gnuplot-nox), so " + picture.string() +
+             " was not drawn" + kept;
+    default:
+      return "gnuplot could not draw " + picture.string() + kept + ": " + result.errors;
+  }
+}
+
+// `set xtics` or `set ytics` with a name at each whole number.
+std::string named_tics(const char* axis, const std::vector<std::string>& names) {
+  std::string text = std::string("set ") + axis + "tics (";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i > 0 ? ", " : "") + quoted(names[i]) + " " + std::to_string(i);
+  return text + ")\n";
+}
+
+constexpr const char* viridis =
+    "set palette defined (0 '#440154', 1 '#472c7a', 2 '#3b518b', 3 '#2c718e', 4 '#21908d', "
+    "5 '#27ad81', 6 '#5cc863', 7 '#aadc32', 8 '#fde725')\n";
+
+}  // namespace
+
+std::string draw(const LineChart& chart, const fs::path& picture) {
+  std::ostringstream script;
+  std::ostringstream data;
+  script << opening(picture, 860, 480) << "set title " << quoted(chart.title)
+         << " textcolor '#222222'\nset xlabel " << quoted(chart.x_label) << "\nset ylabel "
+         << quoted(chart.y_label)
+         << "\nset border 3 linecolor '#888888'\nset grid ytics linecolor '#dddddd' linetype 1\n"
+            "set key top right Left reverse samplen 2\n"
+            "set linetype 1 linecolor '#3b6fb6'\nset linetype 2 linecolor '#e07b39'\n"
+            "set linetype 3 linecolor '#3f9b5b'\nset linetype 4 linecolor '#8a5fb0'\n"
+            "plot ";
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+    const Line& line = chart.lines[i];
+    if (line.x.size() != line.y.size())
+      fail<ShapeError>("line '" + line.name + "'", concatenate_text(line.x.size(), " values of y"),
+                       line.y.size());
+    data << "# " << line.name << '\n';
+    for (std::size_t k = 0; k < line.x.size(); ++k) data << line.x[k] << '\t' << line.y[k] << '\n';
+    data << "\n\n";
+    script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(beside(picture, ".dat")))
+           << " index " << i << " with "
+           << (line.x.size() > 60 ? "lines" : "linespoints pointtype 7 pointsize 0.5")
+           << " linewidth 2 title " << quoted(line.name);
+  }
+  script << '\n';
+  return run_gnuplot(script.str(), data.str(), picture);
+}
+
+std::string draw(const HeatMaps& maps, const fs::path& picture) {
+  const auto columns = static_cast<Index>(maps.columns.size());
+  const auto rows = static_cast<Index>(maps.rows.size());
+  const auto count = static_cast<Index>(maps.maps.size());
+  const Index across = std::min(maps.maps_in_row, count);
+  const Index down = (count + across - 1) / across;
+  // Pixels: a cell of a map, around each map, and around all of them.
+  constexpr double cell = 24, gap_x = 62, gap_y = 66, left = 80, right = 100, top = 84, bottom = 62;
+  const double map_width = cell * static_cast<double>(columns);
+  const double map_height = cell * static_cast<double>(rows);
+  const double width = left + right + map_width * static_cast<double>(across) +
+                       gap_x * static_cast<double>(across - 1);
+  const double height =
+      top + bottom + map_height * static_cast<double>(down) + gap_y * static_cast<double>(down - 1);
+
+  std::ostringstream script;
+  std::ostringstream data;
+  script << opening(picture, static_cast<Index>(width), static_cast<Index>(height)) << viridis
+         << "unset key\nset border linecolor '#888888'\nset cbrange [0:1]\nset cbtics 0.25\n"
+         << "set xrange [-0.5:" << columns << " - 0.5]\nset yrange [" << rows << " - 0.5:-0.5]\n"
+         << named_tics("x", maps.columns) << named_tics("y", maps.rows) << "set multiplot\n"
+         << "set label 1 " << quoted(maps.title) << " at screen 0.5, screen " << 1 - 24 / height
+         << " center textcolor '#222222'\n"
+         << "set colorbox user origin screen " << 1 - 76 / width << ", screen " << bottom / height
+         << " size screen " << 14 / width << ", screen " << 1 - (top + bottom) / height << '\n';
+  for (Index i = 0; i < count; ++i) {
+    const HeatMap& map = maps.maps[static_cast<std::size_t>(i)];
+    if (map.values.shape() != Shape{rows, columns})
+      fail<ShapeError>("heat map '" + map.title + "'", Shape{rows, columns}, map.values.shape());
+    data << "# " << map.title << '\n';
+    for (Index row = 0; row < rows; ++row) {
+      for (Index column = 0; column < columns; ++column)
+        data << map.values(row, column) << (column + 1 < columns ? '\t' : '\n');
+    }
+    data << "\n\n";
+    const double x = left + (map_width + gap_x) * static_cast<double>(i % across);
+    const double y = top + (map_height + gap_y) * static_cast<double>(i / across);
+    script << "set lmargin at screen " << x / width << "\nset rmargin at screen "
+           << (x + map_width) / width << "\nset tmargin at screen " << 1 - y / height
+           << "\nset bmargin at screen " << 1 - (y + map_height) / height << "\nset title "
+           << quoted(map.title) << " offset 0,-0.5\nset xlabel "
+           << quoted(i / across == down - 1 ? maps.x_label : "") << "\nset ylabel "
+           << quoted(i % across == 0 ? maps.y_label : "") << "\nplot "
+           << quoted(file_name(beside(picture, ".dat"))) << " index " << i
+           << " matrix with image pixels\nunset label 1\nunset colorbox\n";
+  }
+  script << "unset multiplot\n";
+  return run_gnuplot(script.str(), data.str(), picture);
+}
+
+}  // namespace weft::examples

@@ -1,0 +1,145 @@
+#include "examples/pronounce/dictionary.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "autograd/error.hpp"
+#include "examples/utf8.hpp"
+
+namespace weft::pronounce {
+namespace {
+
+// The parts of a line between blanks.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  constexpr std::string_view blanks = " \t\r";
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    fields.emplace_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return fields;
+}
+
+// "word" of "word(2)"; anything else as it is.
+std::string without_variant(const std::string& word) {
+  const std::size_t open = word.rfind('(');
+  if (open == word.npos || word.back() != ')' || open + 2 >= word.size()) return word;
+  const bool digits = std::all_of(word.begin() + static_cast<std::ptrdiff_t>(open) + 1,
+                                  word.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? word.substr(0, open) : word;
+}
+
+// What is wrong with a line: what was expected and what was found. Throws ValueError.
+Entry parse_line(const std::string& line) {
+  const std::string what = "a dictionary's line";
+  const auto control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; };
+  std::vector<std::string> fields = fields_of(line);
+  for (const std::string& field : fields)
+    if (std::any_of(field.begin(), field.end(), control))
+      fail<ValueError>(what, "text", "a control character");
+  if (fields.size() < 2)
+    fail<ValueError>(what, "a word and its phones", "'" + fields.front() + "' alone");
+  const std::string word = without_variant(lower_case(fields.front()));
+  if (word.empty() || word.find_first_of("()") != word.npos)
+    fail<ValueError>(what, "a word such as 'either' or 'either(2)'", "'" + fields.front() + "'");
+  fields.erase(fields.begin());
+  const std::size_t letters = examples::utf8_characters(word, what).size();
+  for (const std::string& phone : fields) examples::utf8_characters(phone, what);
+  if (letters > max_length || fields.size() > max_length)
+    fail<ValueError>(what, concatenate_text("at most ", max_length, " letters and phones"),
+                     concatenate_text(letters, " and ", fields.size()));
+  return {word, {std::move(fields)}};
+}
+
+std::vector<Entry> parse(std::istream& file, const std::string& name) {
+  std::vector<Entry> lines;
+  std::string line;
+  for (std::size_t number = 1; std::getline(file, line); ++number) {
+    if (line.starts_with(";;;") || fields_of(line).empty()) continue;
+    try {
+      lines.push_back(parse_line(line));
+    } catch (const ValueError& error) {
+      throw FileError(concatenate_text(name, ", line ", number, ": ", error.what()));
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string to_string(const Phones& phones) {
+  std::string text;
+  for (const std::string& phone : phones) text += (text.empty() ? "" : " ") + phone;
+  return text;
+}
+
+std::vector<Entry> read_dictionary(const std::filesystem::path& path) {
+  const std::string name = "dictionary '" + path.string() + "'";
+  if (std::filesystem::is_directory(path)) fail<FileError>(name, "a file", "a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail<FileError>(name, "a file that can be read", std::strerror(errno));
+  std::vector<Entry> lines = parse(file, name);
+  if (file.bad()) fail<FileError>(name, "a file that can be read", std::strerror(errno));
+  if (lines.empty()) fail<FileError>(name, "at least one word", "none");
+
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Entry& a, const Entry& b) { return a.word < b.word; });
+  std::vector<Entry> entries;
+  for (Entry& line : lines) {
+    if (entries.empty() || entries.back().word != line.word) {
+      entries.push_back(std::move(line));
+      continue;
+    }
+    std::vector<Phones>& known = entries.back().pronunciations;
+    Phones& phones = line.pronunciations.front();
+    if (std::find(known.begin(), known.end(), phones) == known.end())
+      known.push_back(std::move(phones));
+  }
+  return entries;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+Part part_of(std::string_view word) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char c : word) hash = (hash ^ static_cast<std::uint8_t>(c)) * 1099511628211u;
+  const std::uint64_t percent = hash % 100;
+  return percent < 90 ? Part::train : percent < 95 ? Part::validation : Part::test;
+}
+
+std::string to_string(Part part) {
+  switch (part) {
+    case Part::train:
+      return "train";
+    case Part::validation:
+      return "validation";
+    case Part::test:
+      return "test";
+  }
+  return "";
+}
+
+Part part_named(const std::string& name) {
+  for (const Part part : {Part::train, Part::validation, Part::test})
+    if (name == to_string(part)) return part;
+  fail<ValueError>("part", "train, validation or test", "'" + name + "'");
+}
+
+std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary) {
+  std::vector<Entry> entries;
+  std::copy_if(dictionary.begin(), dictionary.end(), std::back_inserter(entries),
+               [part](const Entry& entry) { return part_of(entry.word) == part; });
+  return entries;
+}
+
+}  // namespace weft::pronounce

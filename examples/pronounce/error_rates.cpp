@@ -1,0 +1,51 @@
+#include "examples/pronounce/error_rates.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <numeric>
+#include <sstream>
+
+namespace weft::pronounce {
+
+Index edit_distance(const Phones& a, const Phones& b) {
+  // row[j]: the distance of the first i phones of a to the first j of b.
+  std::vector<Index> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), Index{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    Index diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const Index exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({exchanged, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+void ErrorRates::add(const Phones& answer, const std::vector<Phones>& pronunciations) {
+  const Phones* closest = nullptr;
+  Index errors = 0;
+  for (const Phones& listed : pronunciations) {
+    const Index distance = edit_distance(answer, listed);
+    if (closest && distance >= errors) continue;
+    closest = &listed;
+    errors = distance;
+  }
+  words_ += 1;
+  wrong_words_ += errors > 0 ? 1 : 0;
+  phones_ += static_cast<Index>(closest->size());
+  phone_errors_ += errors;
+}
+
+double ErrorRates::percent(Index part, Index whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string ErrorRates::to_string() const {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2) << "word error rate " << word_error_rate()
+      << " %  phone error rate " << phone_error_rate() << " %  words " << words_;
+  return std::move(out).str();
+}
+
+}  // namespace weft::pronounce
