@@ -8,6 +8,8 @@
 
 namespace weft {
 
+struct Mask;
+
 // How many keys, counted from the first, are seen: one length for each sequence of the batch, or
 // one for each of its queries. Keys at and past the length are not seen.
 class ValidLens {
@@ -22,6 +24,8 @@ class ValidLens {
 
   bool given() const { return given_; }
   const Tensor<std::int32_t>& lengths() const { return lengths_; }
+  // A mask by these lengths alone.
+  operator Mask() const;
   // Throws ShapeError unless the shape is [batch] or [batch, queries], ValueError unless every
   // length is 0 … keys. `operation` opens the message.
   void check(const char* operation, Index batch, Index queries, Index keys) const;
@@ -46,5 +50,7 @@ struct Mask {
   // [batch, heads, queries, keys]. No elements when not given.
   Tensor<bool> seen = {};
 };
+
+inline ValidLens::operator Mask() const { return {.valid_lens = *this}; }
 
 }  // namespace weft

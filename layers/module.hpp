@@ -32,11 +32,13 @@ class Members {
   void operator()(const std::string& name, std::optional<Member>& member) {
     if (member) (*this)(name, *member);
   }
-  // A list of children, named "name.0", "name.1", …
+  // A list of children, printed as PyTorch's ModuleList and named "name.0", "name.1", …
   template <class Child>
-  void operator()(const std::string& name, std::vector<Child>& children) {
-    for (std::size_t i = 0; i < children.size(); ++i)
-      child(name + "." + std::to_string(i), children[i]);
+  void operator()(const std::string& name, std::vector<Child>& children);
+  // A module's own children, named "0", "1", …
+  template <class Child>
+  void operator()(std::vector<Child>& children) {
+    for (std::size_t i = 0; i < children.size(); ++i) child(std::to_string(i), children[i]);
   }
 };
 
@@ -57,6 +59,27 @@ class Module {
   Module& operator=(const Module&) = default;
   Module& operator=(Module&&) = default;
 };
+
+// The children of a list as a module, so that every visitor meets them as it meets any children.
+template <class T, class Child>
+class ModuleList final : public Module<T> {
+ public:
+  explicit ModuleList(std::vector<Child>& children) : children_(children) {}
+  void members(Members<T>& members) override {
+    members.type("ModuleList");
+    members(children_);
+  }
+
+ private:
+  std::vector<Child>& children_;
+};
+
+template <class T>
+template <class Child>
+void Members<T>::operator()(const std::string& name, std::vector<Child>& children) {
+  ModuleList<T, Child> list(children);
+  child(name, list);
+}
 
 // All parameters of a module and its children, each under its full name ("encoder.0.norm.weight"),
 // in the order in which the modules name them.

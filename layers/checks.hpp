@@ -1,0 +1,21 @@
+// What layers check of their options and inputs.
+// Included by definitions only.
+#pragma once
+
+#include "autograd/error.hpp"
+#include "autograd/shape.hpp"
+
+namespace weft {
+
+// Throws ValueError, naming `option`, unless value > 0.
+inline void check_positive(const char* option, Index value) {
+  if (value <= 0) fail<ValueError>(option, "a size > 0", value);
+}
+
+// Throws ShapeError, naming `input`, unless the shape is [batch, time, num_hiddens].
+inline void check_sequences(const char* input, const Shape& shape, Index num_hiddens) {
+  if (shape.rank() != 3 || shape[2] != num_hiddens)
+    fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
+}
+
+}  // namespace weft

@@ -1,0 +1,27 @@
+// Dropout: some elements zero while training.
+#pragma once
+
+#include "autograd/tape.hpp"
+#include "layers/module.hpp"
+
+namespace weft {
+
+// Inverted dropout (Srivastava et al., 2014): while the tape trains, each element is 0 with
+// probability p and x / (1 - p) otherwise. On other tapes, x itself.
+template <class T = float>
+struct Dropout : Module<T> {
+  // Throws ValueError unless 0 ≤ p ≤ 1.
+  explicit Dropout(double p);
+
+  // x of any shape, result of the same.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) override;
+
+  double p;
+};
+
+extern template struct Dropout<float>;
+extern template struct Dropout<double>;
+
+}  // namespace weft

@@ -1,0 +1,36 @@
+// Embedding: a vector for every token.
+#pragma once
+
+#include "autograd/random.hpp"
+#include "autograd/tape.hpp"
+#include "layers/module.hpp"
+
+namespace weft {
+
+struct EmbeddingOptions {
+  // The size of the vocabulary.
+  Index num_embeddings = 0;
+  // The length of the vectors.
+  Index embedding_dim = 0;
+  // The vectors start as normal numbers around 0: 1 as in PyTorch, 0.02 as in GPT-2.
+  double standard_deviation = 1.0;
+};
+
+template <class T = float>
+struct Embedding : Module<T> {
+  // Throws ValueError unless both sizes are > 0 and the standard deviation is finite and ≥ 0.
+  Embedding(const EmbeddingOptions& options, Random& random);
+
+  // The vectors of `tokens` (of any shape), along a new last axis of size embedding_dim. Throws
+  // ValueError, naming the position, for a token below 0 or ≥ num_embeddings.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
+
+  void members(Members<T>& members) override;
+
+  Parameter<T> weight;  // [num_embeddings, embedding_dim]
+};
+
+extern template struct Embedding<float>;
+extern template struct Embedding<double>;
+
+}  // namespace weft

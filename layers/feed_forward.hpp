@@ -1,0 +1,37 @@
+// PositionWiseFeedForward: the same two-layer perceptron on every vector of a sequence.
+#pragma once
+
+#include "layers/dropout.hpp"
+#include "layers/linear.hpp"
+
+namespace weft {
+
+struct PositionWiseFeedForwardOptions {
+  // The length of the vectors that come in and go out, and of those in between.
+  Index num_hiddens = 0;
+  Index ffn_num_hiddens = 0;
+  Activation activation = Activation::relu;
+  // The probability of dropping an element in between.
+  double dropout = 0.0;
+};
+
+// dense2(dropout(activation(dense1(x)))) (Vaswani et al., 2017, section 3.3).
+template <class T = float>
+struct PositionWiseFeedForward : Module<T> {
+  // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
+  PositionWiseFeedForward(const PositionWiseFeedForwardOptions& options, Random& random);
+
+  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) override;
+
+  Linear<T> dense1, dense2;
+  Dropout<T> dropout;
+  Activation activation;
+};
+
+extern template struct PositionWiseFeedForward<float>;
+extern template struct PositionWiseFeedForward<double>;
+
+}  // namespace weft

@@ -1,0 +1,33 @@
+#include "layers/layer_norm.hpp"
+
+#include "autograd/normalization.hpp"
+#include "layers/checks.hpp"
+#include "layers/python_text.hpp"
+
+namespace weft {
+
+template <class T>
+LayerNorm<T>::LayerNorm(const LayerNormOptions& options) : eps(options.eps) {
+  check_positive("LayerNorm: num_hiddens", options.num_hiddens);
+  if (!(eps >= 0)) fail<ValueError>("LayerNorm: eps", "a value ≥ 0", eps);
+  weight = Parameter<T>(Tensor<T>::full({options.num_hiddens}, T{1}));
+  bias = Parameter<T>(Tensor<T>({options.num_hiddens}));
+}
+
+template <class T>
+Var<T> LayerNorm<T>::operator()(const Var<T>& x) const {
+  return layer_norm(x, x.tape().parameter(weight), x.tape().parameter(bias), eps);
+}
+
+template <class T>
+void LayerNorm<T>::members(Members<T>& members) {
+  members.type("LayerNorm", concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
+                                             ", elementwise_affine=True, bias=True"));
+  members("weight", weight);
+  members("bias", bias);
+}
+
+template struct LayerNorm<float>;
+template struct LayerNorm<double>;
+
+}  // namespace weft

@@ -1,0 +1,34 @@
+// LayerNorm: each vector shifted and scaled to mean 0 and variance 1, then by trained numbers.
+#pragma once
+
+#include "autograd/tape.hpp"
+#include "layers/module.hpp"
+
+namespace weft {
+
+struct LayerNormOptions {
+  Index num_hiddens = 0;
+  double eps = 1e-5;
+};
+
+// (x - mean) / √(variance + eps) · weight + bias over the last axis (Ba, Kiros and Hinton, 2016).
+// Weight starts as ones, bias as zeros.
+template <class T = float>
+struct LayerNorm : Module<T> {
+  // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
+  explicit LayerNorm(const LayerNormOptions& options);
+
+  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) override;
+
+  Parameter<T> weight;  // [num_hiddens]
+  Parameter<T> bias;    // [num_hiddens]
+  double eps;
+};
+
+extern template struct LayerNorm<float>;
+extern template struct LayerNorm<double>;
+
+}  // namespace weft

@@ -1,0 +1,40 @@
+#include "layers/linear.hpp"
+
+#include <cmath>
+
+#include "autograd/matmul.hpp"
+#include "layers/checks.hpp"
+#include "layers/python_text.hpp"
+
+namespace weft {
+
+template <class T>
+Linear<T>::Linear(const LinearOptions& options, Random& random) {
+  check_positive("Linear: in_features", options.in_features);
+  check_positive("Linear: out_features", options.out_features);
+  const double bound = 1.0 / std::sqrt(static_cast<double>(options.in_features));
+  const Shape shape{options.out_features, options.in_features};
+  weight = Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));
+  if (options.bias) bias.emplace(random.uniform_tensor<T>({options.out_features}, -bound, bound));
+}
+
+template <class T>
+Var<T> Linear<T>::operator()(const Var<T>& x, Activation activation) const {
+  Tape<T>& tape = x.tape();
+  if (!bias) return linear(x, tape.parameter(weight), activation);
+  return linear(x, tape.parameter(weight), tape.parameter(*bias), activation);
+}
+
+template <class T>
+void Linear<T>::members(Members<T>& members) {
+  members.type("Linear",
+               concatenate_text("in_features=", in_features(), ", out_features=", out_features(),
+                                ", bias=", python_text(bias.has_value())));
+  members("weight", weight);
+  members("bias", bias);
+}
+
+template struct Linear<float>;
+template struct Linear<double>;
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "layers/multi_head_attention.hpp"
+
+#include "layers/checks.hpp"
+
+namespace weft {
+namespace {
+
+const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& options) {
+  check_positive("MultiHeadAttention: query_size", options.query_size);
+  check_positive("MultiHeadAttention: key_size", options.key_size);
+  check_positive("MultiHeadAttention: value_size", options.value_size);
+  const auto [heads, hiddens] = std::pair(options.num_heads, options.num_hiddens);
+  if (heads <= 0 || hiddens <= 0 || hiddens % heads != 0)
+    fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 that num_heads > 0 divides",
+                     concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
+  return options;
+}
+
+}  // namespace
+
+template <class T>
+MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Random& random)
+    : attention({.dropout = o.dropout, .num_heads = checked(o).num_heads}),
+      W_q({o.query_size, o.num_hiddens, o.bias}, random),
+      W_k({o.key_size, o.num_hiddens, o.bias}, random),
+      W_v({o.value_size, o.num_hiddens, o.bias}, random),
+      W_o({o.num_hiddens, o.num_hiddens, o.bias}, random) {}
+
+template <class T>
+Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
+                                         const Var<T>& values, const Mask& mask,
+                                         Tensor<T>* weights) const {
+  check_sequences("MultiHeadAttention: queries", queries.shape(), W_q.in_features());
+  check_sequences("MultiHeadAttention: keys", keys.shape(), W_k.in_features());
+  check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
+  return W_o(attention(W_q(queries), W_k(keys), W_v(values), mask, weights));
+}
+
+template <class T>
+void MultiHeadAttention<T>::members(Members<T>& members) {
+  members.type("MultiHeadAttention");
+  members("attention", attention);
+  members("W_q", W_q);
+  members("W_k", W_k);
+  members("W_v", W_v);
+  members("W_o", W_o);
+}
+
+template struct MultiHeadAttention<float>;
+template struct MultiHeadAttention<double>;
+
+}  // namespace weft

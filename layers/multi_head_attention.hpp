@@ -1,0 +1,47 @@
+// MultiHeadAttention: several attentions side by side, each on its own projections of the inputs.
+#pragma once
+
+#include "layers/attention.hpp"
+#include "layers/linear.hpp"
+
+namespace weft {
+
+struct MultiHeadAttentionOptions {
+  // The lengths of the vectors that come in.
+  Index query_size = 0;
+  Index key_size = 0;
+  Index value_size = 0;
+  // The length of the vectors that come out; each head works on num_hiddens / num_heads of them.
+  Index num_hiddens = 0;
+  Index num_heads = 1;
+  // The probability of dropping an attention weight.
+  double dropout = 0.0;
+  bool bias = false;
+};
+
+// W_o · [head 1, head 2, …], where each head attends with its rows of W_q, W_k and W_v (Vaswani et
+// al., 2017, section 3.2.2). The projections start as every Linear does, and as in d2l.ai.
+template <class T = float>
+struct MultiHeadAttention : Module<T> {
+  // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens and 0 ≤ dropout ≤ 1.
+  MultiHeadAttention(const MultiHeadAttentionOptions& options, Random& random);
+
+  // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
+  // [batch, num_keys, value_size], result [batch, num_queries, num_hiddens]. `mask` may be just
+  // ValidLens. What keys and values hold that no query sees (NaN too) reaches neither the result
+  // nor a gradient. `weights`, when given, receives the attention weights before dropout,
+  // [batch, num_heads, num_queries, num_keys]. Throws ShapeError, and ValueError for valid_lens
+  // that are negative or more than the keys.
+  Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
+                    const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  DotProductAttention<T> attention;
+  Linear<T> W_q, W_k, W_v, W_o;
+};
+
+extern template struct MultiHeadAttention<float>;
+extern template struct MultiHeadAttention<double>;
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// PositionalEncoding: adds to each vector a fixed pattern that tells its position.
+#pragma once
+
+#include "autograd/tape.hpp"
+#include "layers/dropout.hpp"
+#include "layers/module.hpp"
+
+namespace weft {
+
+struct PositionalEncodingOptions {
+  Index num_hiddens = 0;
+  double dropout = 0.0;
+  // The longest sequence that can be encoded.
+  Index max_len = 1000;
+};
+
+// P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos(i / 10000^(2j/d)) with d = num_hiddens, even
+// or odd (Vaswani et al., 2017, section 3.5). Nothing of it is trained.
+template <class T = float>
+struct PositionalEncoding : Module<T> {
+  // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
+  explicit PositionalEncoding(const PositionalEncodingOptions& options);
+
+  // dropout(x + P[0 … time]). x [batch, time, num_hiddens], result of the same shape. Throws
+  // ShapeError, and ValueError when time > max_len.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) override;
+
+  // P [max_len, num_hiddens]
+  const Tensor<T>& table() const { return table_; }
+
+  Dropout<T> dropout;
+
+ private:
+  Tensor<T> table_;
+};
+
+extern template struct PositionalEncoding<float>;
+extern template struct PositionalEncoding<double>;
+
+}  // namespace weft

@@ -1,0 +1,128 @@
+#include "layers/summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+namespace weft {
+namespace {
+
+// Naming its members changes nothing in a module.
+template <class T>
+Module<T>& as_mutable(const Module<T>& module) {
+  return const_cast<Module<T>&>(module);
+}
+
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string indented(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    result += c;
+    if (c == '\n') result += "  ";
+  }
+  return result;
+}
+
+template <class T>
+class TreePrinter final : public Members<T> {
+ public:
+  static std::string print(Module<T>& module) {
+    TreePrinter printer;
+    module.members(printer);
+    return printer.text();
+  }
+
+  void type(const std::string& name, const std::string& arguments) override {
+    type_ = name;
+    arguments_ = arguments;
+  }
+  void parameter(const std::string&, Parameter<T>&) override {}
+  void child(const std::string& name, Module<T>& child) override {
+    std::string text = print(child);
+    if (!runs_.empty() && is_number(name) && is_number(runs_.back().last) &&
+        runs_.back().text == text) {
+      runs_.back().last = name;
+      ++runs_.back().length;
+    } else {
+      runs_.push_back({name, name, 1, std::move(text)});
+    }
+  }
+
+ private:
+  // Children in a row that read alike.
+  struct Run {
+    std::string first, last;
+    Index length;
+    std::string text;
+  };
+
+  std::string text() const {
+    if (runs_.empty()) return type_ + "(" + arguments_ + ")";
+    std::string lines = arguments_.empty() ? "" : "\n" + arguments_;
+    for (const Run& run : runs_) {
+      lines += "\n(" + run.first;
+      if (run.length > 1) lines += "-" + run.last;
+      lines += "): ";
+      if (run.length > 1) lines += std::to_string(run.length) + " x ";
+      lines += run.text;
+    }
+    return type_ + "(" + indented(lines) + "\n)";
+  }
+
+  std::string type_ = "Module";
+  std::string arguments_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace
+
+template <class T>
+Index count_parameters(const Module<T>& module) {
+  Index count = 0;
+  for (const auto& [name, parameter] : named_parameters(as_mutable(module)))
+    count += parameter->size();
+  return count;
+}
+
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Module<T>& module) {
+  return out << TreePrinter<T>::print(as_mutable(module));
+}
+
+template <class T>
+std::string parameter_table(const Module<T>& module) {
+  using Row = std::array<std::string, 4>;
+  const auto row = [](const std::string& name, const std::string& shape, Index count) {
+    return Row{name, shape, std::to_string(count), std::to_string(count * Index{sizeof(T)})};
+  };
+  const NamedParameters<T> parameters = named_parameters(as_mutable(module));
+  std::vector<Row> rows{{"parameter", "shape", "count", "bytes"}};
+  for (const auto& [name, parameter] : parameters)
+    rows.push_back(row(name, parameter->shape().to_string(), parameter->size()));
+  rows.push_back(
+      row("total of " + std::to_string(parameters.size()), "", count_parameters(module)));
+
+  std::array<std::size_t, 4> widths{};
+  for (const Row& cells : rows)
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  std::string table;
+  for (const auto& [name, shape, count, bytes] : rows) {
+    table += name + std::string(widths[0] - name.size() + 2, ' ');
+    table += shape + std::string(widths[1] - shape.size() + 2, ' ');
+    table += std::string(widths[2] - count.size(), ' ') + count;
+    table += std::string(widths[3] - bytes.size() + 2, ' ') + bytes + "\n";
+  }
+  return table;
+}
+
+template Index count_parameters(const Module<float>&);
+template Index count_parameters(const Module<double>&);
+template std::ostream& operator<<(std::ostream&, const Module<float>&);
+template std::ostream& operator<<(std::ostream&, const Module<double>&);
+template std::string parameter_table(const Module<float>&);
+template std::string parameter_table(const Module<double>&);
+
+}  // namespace weft

@@ -1,0 +1,77 @@
+#include "layers/transformer_decoder.hpp"
+
+#include "layers/checks.hpp"
+#include "layers/python_text.hpp"
+
+namespace weft {
+
+template <class T>
+TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerBlockOptions& options,
+                                                    Random& random)
+    : self_attention(options.attention(), random),
+      norm1(options.norm()),
+      cross_attention(options.attention(), random),
+      norm2(options.norm()),
+      ffn(options.feed_forward(), random),
+      norm3(options.norm()),
+      dropout(options.dropout),
+      norm_first(options.norm_first) {}
+
+template <class T>
+Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& memory,
+                                              const Mask& memory_mask,
+                                              AttentionWeights<T>* weights) const {
+  const auto attend_to_self = [&](const Var<T>& y) {
+    return self_attention(y, y, y, {.causal = true},
+                          weights ? &weights->self.emplace_back() : nullptr);
+  };
+  const auto attend_to_memory = [&](const Var<T>& y) {
+    return cross_attention(y, memory, memory, memory_mask,
+                           weights ? &weights->cross.emplace_back() : nullptr);
+  };
+  Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
+  y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
+  return add_residual(y, norm3, dropout, norm_first, ffn);
+}
+
+template <class T>
+void TransformerDecoderBlock<T>::members(Members<T>& members) {
+  members.type("TransformerDecoderBlock", "norm_first=" + python_text(norm_first));
+  members("self_attention", self_attention);
+  members("norm1", norm1);
+  members("cross_attention", cross_attention);
+  members("norm2", norm2);
+  members("ffn", ffn);
+  members("norm3", norm3);
+  members("dropout", dropout);
+}
+
+template <class T>
+TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Random& random) {
+  check_positive("TransformerDecoder: num_blocks", options.num_blocks);
+  for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
+  if (options.block.norm_first) norm.emplace(options.block.norm());
+}
+
+template <class T>
+Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
+                                         const Mask& memory_mask,
+                                         AttentionWeights<T>* weights) const {
+  Var<T> y = x;
+  for (const auto& block : blocks) y = block(y, memory, memory_mask, weights);
+  return norm ? (*norm)(y) : y;
+}
+
+template <class T>
+void TransformerDecoder<T>::members(Members<T>& members) {
+  members.type("TransformerDecoder");
+  members(blocks);
+  members("norm", norm);
+}
+
+template struct TransformerDecoderBlock<float>;
+template struct TransformerDecoderBlock<double>;
+template struct TransformerDecoder<float>;
+template struct TransformerDecoder<double>;
+
+}  // namespace weft

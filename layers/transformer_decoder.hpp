@@ -1,0 +1,58 @@
+// TransformerDecoder: self-attention, attention to an encoder's output and feed-forward networks,
+// block after block.
+#pragma once
+
+#include "layers/transformer.hpp"
+
+namespace weft {
+
+// Causal self-attention, attention to the memory (an encoder's output), then a feed-forward
+// network, each with a residual connection, dropout and layer norm (Vaswani et al., 2017, section
+// 3.1).
+template <class T = float>
+struct TransformerDecoderBlock : Module<T> {
+  // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
+  // dropout outside 0 … 1.
+  TransformerDecoderBlock(const TransformerBlockOptions& options, Random& random);
+
+  // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
+  // Position i sees positions 0 … i of x, and of the memory what `memory_mask` (which may be just
+  // ValidLens) lets it see. `weights`, when given, gets one tensor more in `self` and in `cross`.
+  // Throws ShapeError and ValueError.
+  Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  MultiHeadAttention<T> self_attention;
+  LayerNorm<T> norm1;
+  MultiHeadAttention<T> cross_attention;
+  LayerNorm<T> norm2;
+  PositionWiseFeedForward<T> ffn;
+  LayerNorm<T> norm3;
+  Dropout<T> dropout;
+  bool norm_first;
+};
+
+// Decoder blocks one after the other, and a last layer norm where blocks normalize first.
+template <class T = float>
+struct TransformerDecoder : Module<T> {
+  // Throws ValueError for options that a block cannot have and unless num_blocks > 0.
+  TransformerDecoder(const TransformerOptions& options, Random& random);
+
+  // As a block's call; `weights->self` and `weights->cross` get a tensor a block.
+  Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  std::vector<TransformerDecoderBlock<T>> blocks;  // named "0", "1", …
+  std::optional<LayerNorm<T>> norm;
+};
+
+extern template struct TransformerDecoderBlock<float>;
+extern template struct TransformerDecoderBlock<double>;
+extern template struct TransformerDecoder<float>;
+extern template struct TransformerDecoder<double>;
+
+}  // namespace weft

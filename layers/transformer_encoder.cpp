@@ -1,0 +1,65 @@
+#include "layers/transformer_encoder.hpp"
+
+#include "layers/checks.hpp"
+#include "layers/python_text.hpp"
+
+namespace weft {
+
+template <class T>
+TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerBlockOptions& options,
+                                                    Random& random)
+    : attention(options.attention(), random),
+      norm1(options.norm()),
+      ffn(options.feed_forward(), random),
+      norm2(options.norm()),
+      dropout(options.dropout),
+      norm_first(options.norm_first) {}
+
+template <class T>
+Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask,
+                                              AttentionWeights<T>* weights) const {
+  const auto attend = [&](const Var<T>& y) {
+    return attention(y, y, y, mask, weights ? &weights->self.emplace_back() : nullptr);
+  };
+  return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
+                      norm_first, ffn);
+}
+
+template <class T>
+void TransformerEncoderBlock<T>::members(Members<T>& members) {
+  members.type("TransformerEncoderBlock", "norm_first=" + python_text(norm_first));
+  members("attention", attention);
+  members("norm1", norm1);
+  members("ffn", ffn);
+  members("norm2", norm2);
+  members("dropout", dropout);
+}
+
+template <class T>
+TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Random& random) {
+  check_positive("TransformerEncoder: num_blocks", options.num_blocks);
+  for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
+  if (options.block.norm_first) norm.emplace(options.block.norm());
+}
+
+template <class T>
+Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
+                                         AttentionWeights<T>* weights) const {
+  Var<T> y = x;
+  for (const auto& block : blocks) y = block(y, mask, weights);
+  return norm ? (*norm)(y) : y;
+}
+
+template <class T>
+void TransformerEncoder<T>::members(Members<T>& members) {
+  members.type("TransformerEncoder");
+  members(blocks);
+  members("norm", norm);
+}
+
+template struct TransformerEncoderBlock<float>;
+template struct TransformerEncoderBlock<double>;
+template struct TransformerEncoder<float>;
+template struct TransformerEncoder<double>;
+
+}  // namespace weft

@@ -1,0 +1,54 @@
+// TransformerEncoder: self-attention and feed-forward networks, block after block.
+#pragma once
+
+#include "layers/transformer.hpp"
+
+namespace weft {
+
+// Self-attention, then a feed-forward network, each with a residual connection, dropout and layer
+// norm (Vaswani et al., 2017, section 3.1). With a causal mask it is a block of a decoder-only
+// model such as GPT-2.
+template <class T = float>
+struct TransformerEncoderBlock : Module<T> {
+  // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
+  // dropout outside 0 … 1.
+  TransformerEncoderBlock(const TransformerBlockOptions& options, Random& random);
+
+  // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
+  // says what each position sees; `weights`, when given, gets one tensor more in `self`. Throws
+  // ShapeError and ValueError.
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  MultiHeadAttention<T> attention;
+  LayerNorm<T> norm1;
+  PositionWiseFeedForward<T> ffn;
+  LayerNorm<T> norm2;
+  Dropout<T> dropout;
+  bool norm_first;
+};
+
+// Encoder blocks one after the other, and a last layer norm where blocks normalize first.
+template <class T = float>
+struct TransformerEncoder : Module<T> {
+  // Throws ValueError for options that a block cannot have and unless num_blocks > 0.
+  TransformerEncoder(const TransformerOptions& options, Random& random);
+
+  // As a block's call; `weights->self` gets a tensor a block.
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  std::vector<TransformerEncoderBlock<T>> blocks;  // named "0", "1", …
+  std::optional<LayerNorm<T>> norm;
+};
+
+extern template struct TransformerEncoderBlock<float>;
+extern template struct TransformerEncoderBlock<double>;
+extern template struct TransformerEncoder<float>;
+extern template struct TransformerEncoder<double>;
+
+}  // namespace weft
