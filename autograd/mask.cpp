@@ -1,6 +1,7 @@
 #include "autograd/mask.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/mask_view.hpp"
 
 namespace weft {
 
@@ -26,6 +27,22 @@ void ValidLens::check(const char* operation, Index batch, Index queries, Index k
     if (length < 0 || length > keys)
       fail<ValueError>(concatenate_text(operation, ": valid_lens"),
                        concatenate_text("lengths of 0 to ", keys), length);
+}
+
+MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index heads, Index queries,
+                   Index keys)
+    : mask_(mask), heads_(heads), queries_(queries), keys_(keys) {
+  mask.valid_lens.check(operation, batch, queries, keys);
+  const Shape& shape = mask.seen.shape();
+  if (shape == Shape{0}) return;
+  if (shape != Shape{queries, keys} && shape != Shape{batch, queries, keys} &&
+      shape != Shape{batch, heads, queries, keys})
+    fail<ShapeError>(
+        concatenate_text(operation, ": mask"),
+        concatenate_text("shape ", Shape{queries, keys}, ", ", Shape{batch, queries, keys}, " or ",
+                         Shape{batch, heads, queries, keys}),
+        shape);
+  seen_rank_ = shape.rank();
 }
 
 }  // namespace weft

@@ -10,6 +10,12 @@ int thread_limit() { return std::max(16, 4 * omp_get_num_procs()); }
 
 int thread_count() { return std::clamp(omp_get_max_threads(), 1, thread_limit()); }
 
+namespace {
+thread_local int running_thread = 0;
+}  // namespace
+
+int thread_index() { return running_thread; }
+
 namespace detail {
 
 void run_chunks(Index chunks, void (*run)(const void*, Index), const void* context) {
@@ -20,17 +26,22 @@ void run_chunks(Index chunks, void (*run)(const void*, Index), const void* conte
   }
   std::exception_ptr error;
   Index failed_chunk = chunks;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (Index chunk = 0; chunk < chunks; ++chunk) {
-    try {
-      run(context, chunk);
-    } catch (...) {
+#pragma omp parallel num_threads(threads)
+  {
+    running_thread = omp_get_thread_num();
+#pragma omp for schedule(static)
+    for (Index chunk = 0; chunk < chunks; ++chunk) {
+      try {
+        run(context, chunk);
+      } catch (...) {
 #pragma omp critical(weft_parallel_error)
-      if (chunk < failed_chunk) {
-        failed_chunk = chunk;
-        error = std::current_exception();
+        if (chunk < failed_chunk) {
+          failed_chunk = chunk;
+          error = std::current_exception();
+        }
       }
     }
+    running_thread = 0;
   }
   if (error) std::rethrow_exception(error);
 }

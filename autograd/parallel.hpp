@@ -19,6 +19,10 @@ namespace detail {
 void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), const void* context);
 }  // namespace detail
 
+// Which of the threads of the running `parallel_for` this one is: 0 … thread_count() - 1, and 0
+// outside. For scratch memory, one piece a thread.
+int thread_index();
+
 // Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items but
 // the last. The ranges depend on `count` and `grain` alone, never on the number of threads, so a
 // body that keeps what it adds up within its range gives the same bits on any number of threads.

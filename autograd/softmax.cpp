@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "autograd/kernels.hpp"
+#include "autograd/mask_view.hpp"
+#include "autograd/softmax_rows.hpp"
 
 namespace weft {
 namespace {
@@ -37,10 +39,9 @@ Var<T> softmax(const Var<T>& x) {
   if (n > 0)
     parallel_for(x.shape().rows(), grain_of(16 * n), [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) {
-        const auto x_row = array(x.value(), row * n, (row + 1) * n);
-        auto y_row = array(y, row * n, (row + 1) * n);
-        y_row = (x_row - x_row.maxCoeff()).exp();
-        y_row *= T{1} / y_row.sum();
+        const T* x_row = x.value().data() + row * n;
+        T* y_row = y.data() + row * n;
+        normalize_row(y_row, n, exponentiate_row(x_row, y_row, n));
       }
     });
   return x.tape().record("softmax", y, {x.node()},
@@ -80,6 +81,38 @@ Var<T> log_softmax(const Var<T>& x) {
       });
 }
 
+// Forward and backward as softmax, over the keys that a row sees; y is 0 at the others, and so is
+// dx.
+template <class T>
+Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
+  const Shape& shape = scores.shape();
+  if (shape.rank() != 3 && shape.rank() != 4)
+    fail<ShapeError>("masked_softmax", "[batch, queries, keys] or [batch, heads, queries, keys]",
+                     shape);
+  const Index batch = shape[0], heads = shape.rank() == 4 ? shape[1] : 1;
+  const Index queries = shape[-2], keys = shape[-1];
+  const MaskView view("masked_softmax", mask, batch, heads, queries, keys);
+  Tensor<T> y = scores.tape().uninitialized(shape);
+  parallel_for(shape.rows(), grain_of(16 * keys), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Index query = row % queries, head = row / queries % heads, b = row / queries / heads;
+      const Index limit = view.limit(b, query);
+      T* y_row = y.data() + row * keys;
+      const T* x_row =
+          hide_keys(scores.value().data() + row * keys, view.seen(b, head, query), limit, y_row);
+      normalize_row(y_row, limit, exponentiate_row(x_row, y_row, limit));
+      std::fill(y_row + limit, y_row + keys, T{0});
+    }
+  });
+  // 0 · (dy - <dy, y>) is 0 at hidden keys, as dy is finite.
+  return scores.tape().record("masked_softmax", y, {scores.node()},
+                              [x = scores.node(), y](Tape<T>& tape, const Tensor<T>& dy) {
+                                softmax_backward(y, dy, tape.gradient(x));
+                              });
+}
+
+template Var<float> masked_softmax(const Var<float>&, const Mask&);
+template Var<double> masked_softmax(const Var<double>&, const Mask&);
 template Var<float> softmax(const Var<float>&);
 template Var<double> softmax(const Var<double>&);
 template Var<float> log_softmax(const Var<float>&);

@@ -1,0 +1,319 @@
+#include "autograd/attention.hpp"
+
+#include <cmath>
+
+#include "autograd/dropout_mask.hpp"
+#include "autograd/kernels.hpp"
+#include "autograd/mask_view.hpp"
+#include "autograd/matrix_product.hpp"
+#include "autograd/softmax_rows.hpp"
+
+namespace weft {
+namespace {
+
+// How many queries are worked on at a time: scratch memory grows with the keys alone.
+constexpr Index query_tile = 64;
+
+// What forward and backward share: the inputs, their sizes, and who sees whom.
+template <class T>
+struct Attention {
+  Tensor<T> q, k, v;  // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
+  Index batch, heads, queries, keys, size, value_size;
+  T scale;
+  MaskView mask;
+  DropoutMask dropout;
+  bool drops;
+
+  Index q_stride() const { return heads * size; }
+  Index v_stride() const { return heads * value_size; }
+  // Elements of a matrix of scores for one tile of queries.
+  Index tile_size() const { return std::min(query_tile, queries) * keys; }
+  // Work on (sequence, head) pairs: how many make a range for a thread.
+  Index grain() const { return grain_of(queries * keys * (size + value_size + 16) / 4); }
+};
+
+// One head of one sequence.
+template <class T>
+struct Head {
+  const Attention<T>& a;
+  Index b, h;
+
+  Index q_offset(Index query) const { return (b * a.queries + query) * a.q_stride() + h * a.size; }
+  Index k_offset(Index key) const { return (b * a.keys + key) * a.q_stride() + h * a.size; }
+  Index v_offset(Index key) const { return (b * a.keys + key) * a.v_stride() + h * a.value_size; }
+  Index out_offset(Index query) const {
+    return (b * a.queries + query) * a.v_stride() + h * a.value_size;
+  }
+  // The position of (query, key 0) among all weights [B, H, Q, K]; of the query among all rows.
+  Index row(Index query) const { return (b * a.heads + h) * a.queries + query; }
+  Index weight_offset(Index query) const { return row(query) * a.keys; }
+
+  // How many keys the queries first … last see at the most.
+  Index limit(Index first, Index last) const {
+    Index limit = 0;
+    for (Index query = first; query < last; ++query)
+      limit = std::max(limit, a.mask.limit(b, query));
+    return limit;
+  }
+};
+
+// Where the queries of a head see different keys, a hidden key has weight 0, and 0 times a NaN or
+// an infinity would reach the result. Here are the keys and values with such rows as zeros, and
+// which they were, so that the queries that do see them get NaN. Costs a look at each key and
+// value, and nothing when all are finite.
+template <class T>
+class FiniteRows {
+ public:
+  FiniteRows(const Head<T>& head, T* scratch) {
+    const Attention<T>& a = head.a;
+    k_ = a.k.data() + head.k_offset(0);
+    v_ = a.v.data() + head.v_offset(0);
+    k_stride_ = a.q_stride();
+    v_stride_ = a.v_stride();
+    if (a.mask.same_for_all_queries()) return;
+    Index first_bad = 0;
+    while (first_bad < a.keys && finite(a, first_bad)) ++first_bad;
+    if (first_bad == a.keys) return;
+    bad_from_ = first_bad;
+    bad_ = scratch;
+    T* k_copy = bad_ + a.keys;
+    T* v_copy = k_copy + a.keys * a.size;
+    for (Index key = 0; key < a.keys; ++key) {
+      const bool good = finite(a, key);
+      bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
+      for (Index c = 0; c < a.size; ++c)
+        k_copy[key * a.size + c] = good ? k_[key * k_stride_ + c] : T{0};
+      for (Index c = 0; c < a.value_size; ++c)
+        v_copy[key * a.value_size + c] = good ? v_[key * v_stride_ + c] : T{0};
+    }
+    k_ = k_copy;
+    v_ = v_copy;
+    k_stride_ = a.size;
+    v_stride_ = a.value_size;
+  }
+
+  // Elements of scratch that a head may need.
+  static Index scratch_size(const Attention<T>& a) {
+    return a.mask.same_for_all_queries() ? 0 : a.keys * (1 + a.size + a.value_size);
+  }
+
+  MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
+  MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
+  // Makes the scores of bad keys NaN.
+  void mark(T* scores, Index limit) const {
+    if (bad_)
+      for (Index key = bad_from_; key < limit; ++key) scores[key] += bad_[key];
+  }
+
+ private:
+  bool finite(const Attention<T>& a, Index key) const {
+    // x - x is 0 for a finite x and NaN otherwise.
+    T sum = 0;
+    for (Index c = 0; c < a.size; ++c) sum += k_[key * k_stride_ + c] - k_[key * k_stride_ + c];
+    for (Index c = 0; c < a.value_size; ++c)
+      sum += v_[key * v_stride_ + c] - v_[key * v_stride_ + c];
+    return sum == T{0};
+  }
+
+  const T* k_;
+  const T* v_;
+  Index k_stride_, v_stride_;
+  T* bad_ = nullptr;
+  Index bad_from_ = 0;
+};
+
+// The scores of queries first … last against keys 0 … limit, hidden ones -infinity, into rows of
+// `scores` that are `keys` apart.
+template <class T>
+void score(const Head<T>& head, const FiniteRows<T>& rows, Index first, Index last, Index limit,
+           T* scores) {
+  const Attention<T>& a = head.a;
+  matrix_product(last - first, limit, a.size, a.scale,
+                 {a.q.data() + head.q_offset(first), a.q_stride()}, rows.k(true), T{0}, scores,
+                 a.keys);
+  for (Index query = first; query < last; ++query) {
+    T* row = scores + (query - first) * a.keys;
+    rows.mark(row, limit);
+    const Index own_limit = a.mask.limit(head.b, query);
+    hide_keys(row, a.mask.seen(head.b, head.h, query), own_limit, row);
+    std::fill(row + own_limit, row + limit, -std::numeric_limits<T>::infinity());
+  }
+}
+
+template <class T>
+void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
+  const Attention<T>& a = head.a;
+  const FiniteRows<T> rows(head, scratch);
+  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  for (Index first = 0; first < a.queries; first += query_tile) {
+    const Index last = std::min(first + query_tile, a.queries);
+    const Index limit = head.limit(first, last);
+    score(head, rows, first, last, limit, p);
+    for (Index query = first; query < last; ++query) {
+      T* row = p + (query - first) * a.keys;
+      const RowSum<T> sum = exponentiate_row(row, row, limit);
+      normalize_row(row, limit, sum);
+      log_sums.data()[head.row(query)] = sum.log();
+      if (weights) {
+        T* out = weights + head.weight_offset(query);
+        std::copy(row, row + limit, out);
+        std::fill(out + limit, out + a.keys, T{0});
+      }
+      if (a.drops) a.dropout.apply(head.weight_offset(query), row, row, limit);
+    }
+    matrix_product(last - first, a.value_size, limit, T{1}, {p, a.keys}, rows.v(), T{0},
+                   y.data() + head.out_offset(first), a.v_stride());
+  }
+}
+
+// Adds this head's part to dq, dk and dv. The scratch holds two tiles, P and dP.
+template <class T>
+void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<T>& log_sums,
+              const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
+              const Gradient<T>& dv) {
+  const Attention<T>& a = head.a;
+  const FiniteRows<T> rows(head, scratch);
+  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  T* dp = p + a.tile_size();
+  for (Index first = 0; first < a.queries; first += query_tile) {
+    const Index last = std::min(first + query_tile, a.queries), count = last - first;
+    const Index limit = head.limit(first, last);
+    const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
+    score(head, rows, first, last, limit, p);
+    for (Index query = first; query < last; ++query) {
+      T* row = p + (query - first) * a.keys;
+      const T log_sum = log_sums.data()[head.row(query)];
+      // A query that sees nothing has only scores of -infinity, and weights of 0.
+      const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
+#pragma omp simd
+      for (Index key = 0; key < limit; ++key) row[key] = fast_exp(row[key] - base);
+    }
+    if (dv) {
+      // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
+      const T* dropped = p;
+      if (a.drops) {
+        for (Index query = first; query < last; ++query)
+          a.dropout.apply(head.weight_offset(query), p + (query - first) * a.keys,
+                          dp + (query - first) * a.keys, limit);
+        dropped = dp;
+      }
+      matrix_product(limit, a.value_size, count, T{1}, {dropped, a.keys, true}, dy_tile, T{1},
+                     dv.data() + head.v_offset(0), a.v_stride());
+    }
+    if (!dq && !dk) continue;
+    // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) in its place.
+    matrix_product(count, limit, a.value_size, T{1}, dy_tile, rows.v(true), T{0}, dp, a.keys);
+    for (Index query = first; query < last; ++query) {
+      const T* p_row = p + (query - first) * a.keys;
+      T* dp_row = dp + (query - first) * a.keys;
+      if (a.drops) a.dropout.apply(head.weight_offset(query), dp_row, dp_row, limit);
+      const T* dy_row = dy.data() + head.out_offset(query);
+      const T* y_row = y.data() + head.out_offset(query);
+      T product = 0;
+#pragma omp simd reduction(+ : product)
+      for (Index c = 0; c < a.value_size; ++c) product += dy_row[c] * y_row[c];
+#pragma omp simd
+      for (Index key = 0; key < limit; ++key)
+        dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
+    }
+    if (dq)
+      matrix_product(count, a.size, limit, a.scale, {dp, a.keys}, rows.k(), T{1},
+                     dq.data() + head.q_offset(first), a.q_stride());
+    if (dk)
+      matrix_product(limit, a.size, count, a.scale, {dp, a.keys, true},
+                     {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
+                     dk.data() + head.k_offset(0), a.q_stride());
+  }
+}
+
+// Calls body(head, scratch) for every head of every sequence, in parallel; room for `tiles` tiles.
+template <class T, class Body>
+void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
+  const Index room = FiniteRows<T>::scratch_size(a) + tiles * a.tile_size();
+  Tensor<T> scratch = tape.uninitialized({thread_count(), room});
+  parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
+    for (Index item = begin; item < end; ++item)
+      body(Head<T>{a, item / a.heads, item % a.heads}, scratch.data() + thread_index() * room);
+  });
+}
+
+template <class T>
+void check_inputs(const Shape& q, const Shape& k, const Shape& v,
+                  const AttentionOptions<T>& options) {
+  const char* const operation = "scaled_dot_product_attention";
+  if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
+    fail<ShapeError>(operation, "queries, keys and values of shape [batch, length, size]",
+                     concatenate_text(q, ", ", k, " and ", v));
+  if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1] || q[2] != k[2])
+    fail<ShapeError>(operation, "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
+                     concatenate_text(q, ", ", k, " and ", v));
+  if (options.num_heads < 1 || q[2] % options.num_heads != 0 || v[2] % options.num_heads != 0)
+    fail<ValueError>(concatenate_text(operation, ": num_heads"),
+                     concatenate_text("a positive divisor of ", q[2], " and ", v[2]),
+                     options.num_heads);
+  check_dropout("scaled_dot_product_attention: dropout", options.dropout);
+}
+
+}  // namespace
+
+// Forward:  S = Q Kᵀ / √d, P = softmax(S) over the keys seen, O = (P m) V with dropout's mask m.
+// Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>), dQ = dS K / √d, dK = dSᵀ Q / √d.
+// Keeps L = log Σ exp S for each row and works out P = exp(S - L) again, so that memory grows with
+// the length, not with its square.
+template <class T>
+Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
+                                    const AttentionOptions<T>& options) {
+  Tape<T>& tape = common_tape("scaled_dot_product_attention", queries, keys, values);
+  check_inputs(queries.shape(), keys.shape(), values.shape(), options);
+  const Index batch = queries.shape()[0], heads = options.num_heads;
+  const Index num_queries = queries.shape()[1], num_keys = keys.shape()[1];
+  const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
+  const bool drops = tape.training() && options.dropout > 0.0;
+  const Attention<T> attention{
+      queries.value(),
+      keys.value(),
+      values.value(),
+      batch,
+      heads,
+      num_queries,
+      num_keys,
+      size,
+      value_size,
+      static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
+      MaskView("scaled_dot_product_attention", options.mask, batch, heads, num_queries, num_keys),
+      DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout),
+      drops};
+
+  Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
+  Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});
+  T* weights = nullptr;
+  if (options.weights) {
+    *options.weights = Tensor<T>::uninitialized({batch, heads, num_queries, num_keys});
+    weights = options.weights->data();
+  }
+  for_each_head(attention, tape, 1, [&](const Head<T>& head, T* scratch) {
+    forward(head, scratch, y, log_sums, weights);
+  });
+
+  return tape.record("scaled_dot_product_attention", y,
+                     {queries.node(), keys.node(), values.node()},
+                     [q = queries.node(), k = keys.node(), v = values.node(), attention, y,
+                      log_sums](Tape<T>& t, const Tensor<T>& dy) {
+                       // One variable may be queries, keys and values at once: what is fresh is
+                       // zeroed first.
+                       const Gradient<T> dq = t.gradient(q).zero_if_fresh();
+                       const Gradient<T> dk = t.gradient(k).zero_if_fresh();
+                       const Gradient<T> dv = t.gradient(v).zero_if_fresh();
+                       for_each_head(attention, t, 2, [&](const Head<T>& head, T* scratch) {
+                         backward(head, scratch, y, log_sums, dy, dq, dk, dv);
+                       });
+                     });
+}
+
+template Var<float> scaled_dot_product_attention(const Var<float>&, const Var<float>&,
+                                                 const Var<float>&, const AttentionOptions<float>&);
+template Var<double> scaled_dot_product_attention(const Var<double>&, const Var<double>&,
+                                                  const Var<double>&,
+                                                  const AttentionOptions<double>&);
+
+}  // namespace weft

@@ -1,0 +1,100 @@
+#include "autograd/normalization.hpp"
+
+#include <cmath>
+
+#include "autograd/kernels.hpp"
+
+namespace weft {
+
+// Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
+// Backward: with g = dy w: dx = r (g - mean(g) - h mean(g h)), dw = Σ dy h, db = Σ dy over rows.
+// Keeps x and each row's mean and r; the sums over rows go by ranges, then over the ranges in
+// order.
+template <class T>
+Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
+  Tape<T>& tape = common_tape("layer_norm", x, weight, bias);
+  if (x.rank() < 1) fail<ShapeError>("layer_norm", "at least one axis", x.shape());
+  const Index n = x.shape().columns(), rows = x.shape().rows();
+  if (weight.shape() != Shape{n})
+    fail<ShapeError>("layer_norm: weight",
+                     concatenate_text(Shape{n}, " for x of shape ", x.shape()), weight.shape());
+  if (bias.shape() != Shape{n})
+    fail<ShapeError>("layer_norm: bias", concatenate_text(Shape{n}, " for x of shape ", x.shape()),
+                     bias.shape());
+  if (!(eps >= 0.0)) fail<ValueError>("layer_norm: eps", "a number ≥ 0", eps);
+
+  Tensor<T> y = tape.uninitialized(x.shape());
+  Tensor<T> means = tape.uninitialized({rows}), scales = tape.uninitialized({rows});
+  parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
+    const T* w = weight.value().data();
+    const T* b = bias.value().data();
+    for (Index row = begin; row < end; ++row) {
+      const T* x_row = x.value().data() + row * n;
+      T* y_row = y.data() + row * n;
+      T sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+      for (Index j = 0; j < n; ++j) sum += x_row[j];
+      const T mean = sum / static_cast<T>(n);
+#pragma omp simd reduction(+ : squares)
+      for (Index j = 0; j < n; ++j) squares += (x_row[j] - mean) * (x_row[j] - mean);
+      const T scale = T{1} / std::sqrt(squares / static_cast<T>(n) + static_cast<T>(eps));
+#pragma omp simd
+      for (Index j = 0; j < n; ++j) y_row[j] = (x_row[j] - mean) * scale * w[j] + b[j];
+      means.data()[row] = mean;
+      scales.data()[row] = scale;
+    }
+  });
+
+  return tape.record(
+      "layer_norm", y, {x.node(), weight.node(), bias.node()},
+      [x = x.node(), w = weight.node(), b = bias.node(), x_value = x.value(),
+       w_value = weight.value(), means, scales](Tape<T>& t, const Tensor<T>& dy) {
+        const Index columns = x_value.shape().columns(), count = x_value.shape().rows();
+        const Index grain = std::max<Index>(grain_of(6 * columns), (count + 63) / 64);
+        const Index ranges = std::max<Index>((count + grain - 1) / grain, 1);
+        const Gradient<T> dx = t.gradient(x);
+        Tensor<T> partial = t.zeros({ranges, 2, columns});  // dw and db of each range
+        parallel_for(count, grain, [&](Index begin, Index end) {
+          T* dw_sum = partial.data() + begin / grain * 2 * columns;
+          T* db_sum = dw_sum + columns;
+          const T* weights = w_value.data();
+          const T unit = T{1} / static_cast<T>(columns);
+          for (Index row = begin; row < end; ++row) {
+            const T* x_row = x_value.data() + row * columns;
+            const T* dy_row = dy.data() + row * columns;
+            const T mean = means.data()[row], scale = scales.data()[row];
+            T g_sum = 0, gh_sum = 0;
+#pragma omp simd reduction(+ : g_sum, gh_sum)
+            for (Index j = 0; j < columns; ++j) {
+              const T h = (x_row[j] - mean) * scale;
+              g_sum += dy_row[j] * weights[j];
+              gh_sum += dy_row[j] * weights[j] * h;
+              dw_sum[j] += dy_row[j] * h;
+              db_sum[j] += dy_row[j];
+            }
+            if (!dx) continue;
+            const T g_mean = g_sum * unit, gh_mean = gh_sum * unit;
+            T* dx_row = dx.data() + row * columns;
+            if (dx.fresh) std::fill(dx_row, dx_row + columns, T{0});
+#pragma omp simd
+            for (Index j = 0; j < columns; ++j) {
+              const T h = (x_row[j] - mean) * scale;
+              dx_row[j] += scale * (dy_row[j] * weights[j] - g_mean - h * gh_mean);
+            }
+          }
+        });
+        T* totals = partial.data();
+        for (Index range = 1; range < ranges; ++range)
+          array(totals, 0, 2 * columns) +=
+              array(partial, range * 2 * columns, (range + 1) * 2 * columns);
+        if (const Gradient<T> dw = t.gradient(w))
+          accumulate(dw, 0, columns, array(totals, 0, columns));
+        if (const Gradient<T> db = t.gradient(b))
+          accumulate(db, 0, columns, array(totals, columns, 2 * columns));
+      });
+}
+
+template Var<float> layer_norm(const Var<float>&, const Var<float>&, const Var<float>&, double);
+template Var<double> layer_norm(const Var<double>&, const Var<double>&, const Var<double>&, double);
+
+}  // namespace weft
