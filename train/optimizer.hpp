@@ -49,6 +49,8 @@ class Optimizer : public Stateful<T> {
   const std::string& type() const { return type_; }
   // Zeros, shaped as each parameter.
   std::vector<Tensor<T>> zeros_like_parameters() const;
+  // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor"
+  std::string decay_description(double weight_decay, const std::vector<bool>& decays) const;
   // Names `tensors`, one a parameter, "name.<parameter's name>".
   void tensor_state(State<T>& state, const std::string& name, std::vector<Tensor<T>>& tensors);
 

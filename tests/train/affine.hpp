@@ -1,0 +1,23 @@
+// Affine: a small model of a weight and a bias, to train and to look at.
+#pragma once
+
+#include "layers/module.hpp"
+
+namespace weft {
+
+template <class T>
+struct Affine final : Module<T> {
+  Parameter<T> weight;
+  Parameter<T> bias;
+
+  // Zeros.
+  Affine(const Shape& weight_shape, const Shape& bias_shape)
+      : weight(Tensor<T>(weight_shape)), bias(Tensor<T>(bias_shape)) {}
+  void members(Members<T>& members) override {
+    members.type("Affine");
+    members("weight", weight);
+    members("bias", bias);
+  }
+};
+
+}  // namespace weft

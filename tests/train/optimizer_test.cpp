@@ -1,0 +1,259 @@
+#include "train/optimizer.hpp"
+
+#include <omp.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "autograd/error.hpp"
+#include "autograd/random.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/recorded_state.hpp"
+#include "train/adam.hpp"
+#include "train/sgd.hpp"
+
+using namespace weft;
+
+namespace {
+
+// Calls body(number i of the model, gradient) for each of its nine numbers.
+template <class T, class Body>
+void for_each_number(Affine<T>& model, const Body& body) {
+  Index i = 0;
+  for (Parameter<T>* parameter : {&model.weight, &model.bias})
+    for (Index k = 0; k < parameter->size(); ++k)
+      body(i++, parameter->value().data()[k], parameter->grad().data()[k]);
+}
+
+template <class T>
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer<T>>(Affine<T>&)>;
+
+// Where the optimizer gets in the 20 steps of tests/golden/print_optimizers.py, against PyTorch.
+template <class T>
+void check_against_pytorch(const MakeOptimizer<T>& make, const std::vector<double>& expected,
+                           double tolerance) {
+  Affine<T> model({2, 3}, {3});
+  for_each_number(
+      model, [](Index i, T& value, T&) { value = static_cast<T>(0.5) * static_cast<T>(i) - 1; });
+  const std::unique_ptr<Optimizer<T>> optimizer = make(model);
+  for (int step = 0; step < 20; ++step) {
+    if (step == 10) optimizer->set_learning_rate(optimizer->learning_rate() / 2);
+    for_each_number(model, [](Index i, T& value, T& gradient) {
+      const double slope = 0.3 + 0.2 * static_cast<double>(i);
+      const double target = 1.0 - 0.4 * static_cast<double>(i);
+      gradient = static_cast<T>(slope * (static_cast<double>(value) - target));
+    });
+    optimizer->step();
+  }
+  CHECK(optimizer->steps() == 20);
+  for_each_number(model, [&](Index i, T& value, T&) {
+    INFO("number " << i);
+    CHECK(std::abs(static_cast<double>(value) - expected[static_cast<std::size_t>(i)]) < tolerance);
+  });
+}
+
+template <class Make>
+void check_float_and_double(const Make& make, const std::vector<double>& expected) {
+  check_against_pytorch<double>(make, expected, 1e-13);
+  check_against_pytorch<float>(make, expected, 2e-6);
+}
+
+template <class T>
+void fill_with_noise(Affine<T>& model, std::uint64_t seed) {
+  Random random(seed);
+  for (Parameter<T>* parameter : {&model.weight, &model.bias})
+    for (T& value : parameter->grad()) value = static_cast<T>(random.normal());
+}
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("SGD: 20 steps as PyTorch's", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<SGD<T>>(model, SGDOptions{.lr = 0.05, .weight_decay = 0.1});
+      },
+      {-0.5431555009208987, -0.13398597074793903, 0.079937083099996031, 0.1360757103015387,
+       0.065641059377957417, -0.10546972539091802, -0.35586450521963459, -0.66795905097202635,
+       -1.0273776904002183});
+}
+
+TEST_CASE("SGD: 20 steps with momentum as PyTorch's", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<SGD<T>>(
+            model, SGDOptions{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1});
+      },
+      {0.80315505936792375, 0.7211487214081469, 0.22408493965787235, -0.35321267231902831,
+       -0.8277299206554336, -1.1231202501916211, -1.2342977255066077, -1.2001487945091682,
+       -1.0829610941026977});
+}
+
+TEST_CASE("SGD: 20 steps with Nesterov's momentum as PyTorch's", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<SGD<T>>(model,
+                                        SGDOptions{.lr = 0.05, .momentum = 0.9, .nesterov = true});
+      },
+      {0.75991952093456305, 0.73229018843763805, 0.24063115065539711, -0.33734753345964219,
+       -0.83150187693097244, -1.1939969147486107, -1.4420259535346003, -1.6208742290837419,
+       -1.7814677209423964});
+}
+
+TEST_CASE("Adam: 20 steps as PyTorch's", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<Adam<T>>(
+            model, AdamOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6});
+      },
+      {0.36547743369011226, 0.62387707022096917, 0.21680594572502238, -0.24652064163600532,
+       -0.30643216409078289, 0.096285820021750707, 0.56317902478682991, 1.0468681756178724,
+       1.5372118593614958});
+}
+
+TEST_CASE("Adam: 20 steps with weight decay as PyTorch's", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<Adam<T>>(model, AdamOptions{.lr = 0.1, .weight_decay = 0.2});
+      },
+      {0.34954473307866774, 0.59007995083574016, 0.19268536118212035, -0.30433761388931185,
+       -0.3328760043664506, 0.079645547469497174, 0.5509505912795909, 1.0371813934250431,
+       1.5291819086077065});
+}
+
+TEST_CASE("AdamW: 20 steps as PyTorch's, decaying the weight matrix and not the bias", "[train]") {
+  check_float_and_double(
+      []<class T>(Affine<T>& model) {
+        return std::make_unique<AdamW<T>>(
+            model, AdamWOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.2});
+      },
+      {0.42286253597395801, 0.58458220377563308, 0.21037218058634027, -0.2231560684374671,
+       -0.35541290326742536, -0.08210605444174586, 0.56317872496280919, 1.0468679662705405,
+       1.5372117047825251});
+}
+
+TEST_CASE("optimizer: type arguments are deduced from the model", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  AdamW optimizer(model, {.lr = 1e-3f, .weight_decay = 0.1f});
+  CHECK(std::is_same_v<decltype(optimizer), AdamW<float>>);
+  SGD sgd(model, {.lr = 0.1});
+  CHECK(sgd.learning_rate() == 0.1);
+}
+
+TEST_CASE("optimizer: the description counts what decays and what does not", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  CHECK(AdamW(model, {.lr = 0.25, .weight_decay = 0.5}).description() ==
+        "AdamW, lr 0.25, betas 0.9 and 0.999, eps 1e-08, weight decay 0.5 on 6 parameters in 1 "
+        "tensor, none on 3 parameters in 1 tensor");
+  CHECK(
+      AdamW(model, {.decays = [](const std::string& name, const Shape&) { return name == "bias"; }})
+          .description()
+          .find("0.01 on 3 parameters") != std::string::npos);
+  CHECK(Adam(model).description().find("weight decay 0 on 0 parameters") != std::string::npos);
+  CHECK(SGD(model, {.lr = 0.5, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true})
+            .description() ==
+        "SGD, lr 0.5, momentum 0.9 (Nesterov), weight decay 0.1 on 9 parameters in 2 tensors, none "
+        "on 0 parameters in 0 tensors");
+}
+
+TEST_CASE("optimizer: a step uses the gradients up", "[train]") {
+  Affine<double> model({2, 3}, {3});
+  SGD optimizer(model, {.lr = 1.0});
+  model.weight.grad().fill(1.0);
+  optimizer.step();
+  CHECK_FALSE(model.weight.has_grad());
+  optimizer.step();
+  CHECK(model.weight.value()(0, 0) == -1.0);
+}
+
+TEST_CASE("optimizer: a parameter without a gradient stays as it is", "[train]") {
+  Affine<double> model({2, 3}, {3});
+  model.bias.value().fill(2.0);
+  AdamW optimizer(model, {.weight_decay = 0.1, .decays = [](auto&, auto&) { return true; }});
+  model.weight.grad().fill(1.0);
+  optimizer.step();
+  for (double value : model.bias.value()) CHECK(value == 2.0);
+}
+
+TEST_CASE("optimizer: a gradient scale is as good as scaled gradients", "[train]") {
+  Affine<double> scaled({4, 5}, {3}), folded({4, 5}, {3});
+  AdamW scaled_optimizer(scaled), folded_optimizer(folded);
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    fill_with_noise(scaled, step);
+    fill_with_noise(folded, step);
+    for (Parameter<double>* parameter : {&scaled.weight, &scaled.bias})
+      for (double& value : parameter->grad()) value *= 0.25;
+    scaled_optimizer.step();
+    folded_optimizer.step(0.25);
+  }
+  CHECK(std::equal(scaled.weight.value().begin(), scaled.weight.value().end(),
+                   folded.weight.value().begin()));
+}
+
+TEST_CASE("optimizer: same bits on 1, 2, 3 and 8 threads", "[train]") {
+  const auto trained = [](int threads) {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    Affine<float> model({211, 307}, {19});
+    AdamW optimizer(model, {.lr = 0.01});
+    std::vector<double> numbers;
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      fill_with_noise(model, step);
+      numbers.push_back(optimizer.grad_norm());
+      optimizer.step(0.5);
+    }
+    omp_set_num_threads(before);
+    numbers.insert(numbers.end(), model.weight.value().begin(), model.weight.value().end());
+    numbers.insert(numbers.end(), model.bias.value().begin(), model.bias.value().end());
+    return numbers;
+  };
+  const auto alone = trained(1);
+  for (int threads : {2, 3, 8}) CHECK(trained(threads) == alone);
+}
+
+TEST_CASE("optimizer: options outside their ranges are refused", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  CHECK_THROWS_WITH(SGD(model, {.lr = -1.0}),
+                    "learning rate: expected a finite number ≥ 0, got -1");
+  CHECK_THROWS_AS(SGD(model, {.lr = not_a_number}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.momentum = 1.0}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.weight_decay = -0.1}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.nesterov = true}), ValueError);
+  CHECK_THROWS_WITH(Adam(model, {.beta1 = 1.0}), "Adam: beta1: expected 0 ≤ beta1 < 1, got 1");
+  CHECK_THROWS_AS(Adam(model, {.beta2 = -0.5}), ValueError);
+  CHECK_THROWS_WITH(AdamW(model, {.eps = -1e-8}), "AdamW: eps: expected a number ≥ 0, got -1e-08");
+  CHECK_THROWS_AS(AdamW(model, {.lr = infinite}), ValueError);
+  CHECK_THROWS_AS(AdamW(model, {.weight_decay = not_a_number}), ValueError);
+  AdamW optimizer(model);
+  CHECK_THROWS_AS(optimizer.set_learning_rate(not_a_number), ValueError);
+  CHECK_THROWS_AS(optimizer.step(infinite), ValueError);
+  CHECK(optimizer.steps() == 0);
+}
+
+TEST_CASE("optimizer: names its whole state, and refuses one that makes no sense", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  AdamW optimizer(model);
+  const RecordedState<float> state(optimizer);
+  CHECK(state.tensors.size() == 4);
+  CHECK(state.tensors.at("first_moment.weight")->shape() == Shape{2, 3});
+  optimizer.check_state();
+
+  *state.integers.at("step") = -1;
+  CHECK_THROWS_WITH(optimizer.check_state(), "AdamW: step: expected a number ≥ 0, got -1");
+  *state.integers.at("step") = 0;
+  (*state.tensors.at("second_moment.bias"))(1) = -0.5f;
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "AdamW: second_moment of bias: expected values ≥ 0, got -0.5 at element 1");
+  (*state.tensors.at("second_moment.bias"))(1) = 0.0f;
+  *state.numbers.at("learning_rate") = not_a_number;
+  CHECK_THROWS_AS(optimizer.check_state(), ValueError);
+  *state.numbers.at("learning_rate") = 0.1;
+  *state.texts.at("type") = "Adam";
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "optimizer: expected the state of AdamW, got that of Adam");
+}
