@@ -1,6 +1,7 @@
 // Batches: sequences put together, padded, in an order that depends on seed and epoch only.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,20 +52,27 @@ struct BatchOptions {
   Index batch_size = 32;
   // Decides the order of the examples, with the epoch.
   std::uint64_t seed = 0;
-  // False: the examples in their own order, which is the same in every epoch.
+  // False: only sorted, alike in every epoch.
   bool shuffle = true;
   // How many batches' worth of examples are sorted by length at a time. More waste less on padding
   // and mix the examples less.
   Index bucket_batches = 64;
 };
 
+// How long an example is. Examples are sorted by the source first, which leaves less padding than a
+// sort by the sum of both.
+struct ExampleLengths {
+  Index source = 0;
+  Index target = 0;
+  friend auto operator<=>(const ExampleLengths&, const ExampleLengths&) = default;
+};
+
 // Divides examples into batches: shuffles them, sorts them by length within buckets, cuts the
 // buckets into batches and shuffles these. Every example is in exactly one batch of every epoch.
 class BatchSampler {
  public:
-  // One length an example. Throws ValueError when there is none, or batch_size or bucket_batches
-  // is not positive.
-  BatchSampler(std::vector<Index> lengths, const BatchOptions& options);
+  // Throws ValueError when there is no example, or batch_size or bucket_batches is not positive.
+  BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options);
 
   Index num_batches() const;
   // The positions of a batch's examples; valid until the next call. Throws ValueError for a batch
@@ -75,7 +83,7 @@ class BatchSampler {
   void arrange(std::int64_t epoch);
 
   BatchOptions options_;
-  std::vector<Index> lengths_;
+  std::vector<ExampleLengths> lengths_;
   std::int64_t arranged_epoch_ = -1;
   std::vector<Index> order_;   // examples of the arranged epoch, batch after batch
   std::vector<Index> starts_;  // of each batch in `order_`, in the order in which they are seen
@@ -90,7 +98,7 @@ struct SequencePair {
 // Batches of pairs, bucketed by length.
 class PairBatches final : public BatchSource {
  public:
-  // Throws ValueError as BatchSampler does, and for an empty source.
+  // Throws ValueError as BatchSampler does, and for an empty source, naming the pair.
   explicit PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options = {});
 
   Index num_batches() const override { return sampler_.num_batches(); }

@@ -1,6 +1,7 @@
 // Vocabulary: the symbols of a language and their token ids.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,7 +53,9 @@ class Vocabulary {
   }
 
  private:
-  void add(std::string symbol);
+  static constexpr std::size_t num_specials = 4;
+
+  void add(const std::string& symbol);
 
   struct Hash {
     using is_transparent = void;

@@ -1,0 +1,149 @@
+#include "train/batches.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/error.hpp"
+#include "autograd/losses.hpp"
+#include "autograd/random.hpp"
+
+namespace weft {
+namespace {
+
+// FNV-1a over 64-bit numbers.
+class Fingerprint {
+ public:
+  void add(std::int64_t number) {
+    for (int byte = 0; byte < 8; ++byte)
+      value_ = (value_ ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 0xFF)) * 0x100000001B3;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325;
+};
+
+// The random numbers that order an epoch.
+Random epoch_random(std::uint64_t seed, std::int64_t epoch) {
+  const auto number = static_cast<std::uint64_t>(epoch);
+  const auto words = philox(
+      {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), 1, 0xFFFFFFFF},
+      seed);
+  return Random((std::uint64_t{words[1]} << 32) | words[0]);
+}
+
+void check_positive(const char* option, Index value) {
+  if (value <= 0) fail<ValueError>(concatenate_text("batches: ", option), "a number > 0", value);
+}
+
+Index length(const Sequence& sequence) { return static_cast<Index>(sequence.size()); }
+
+std::vector<ExampleLengths> lengths_of(const std::vector<SequencePair>& pairs) {
+  std::vector<ExampleLengths> lengths;
+  for (const auto& [source, target] : pairs) {
+    if (source.empty())
+      fail<ValueError>("pairs", "a source of at least one token",
+                       concatenate_text("none in pair ", lengths.size()));
+    lengths.push_back({length(source), length(target)});
+  }
+  return lengths;
+}
+
+std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const BatchOptions& options) {
+  Fingerprint fingerprint;
+  for (Index number : {options.batch_size, options.bucket_batches, Index{options.shuffle}})
+    fingerprint.add(number);
+  fingerprint.add(static_cast<std::int64_t>(options.seed));
+  for (const auto& pair : pairs)
+    for (const Sequence* sequence : {&pair.source, &pair.target}) {
+      fingerprint.add(length(*sequence));
+      for (TokenId token : *sequence) fingerprint.add(token);
+    }
+  return fingerprint.value();
+}
+
+}  // namespace
+
+PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
+  if (sequences.empty()) fail<ValueError>("padding", "at least one sequence", "none");
+  Index longest = 0;
+  for (const Sequence& sequence : sequences) longest = std::max(longest, length(sequence));
+  auto tokens = Tokens::full({static_cast<Index>(sequences.size()), longest}, pad);
+  std::vector<std::int32_t> lengths;
+  for (const Sequence& sequence : sequences) {
+    std::copy(sequence.begin(), sequence.end(),
+              tokens.data() + static_cast<Index>(lengths.size()) * longest);
+    lengths.push_back(static_cast<std::int32_t>(sequence.size()));
+  }
+  return {tokens, ValidLens(lengths)};
+}
+
+BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options)
+    : options_(options), lengths_(std::move(lengths)) {
+  check_positive("examples", static_cast<Index>(lengths_.size()));
+  check_positive("batch_size", options.batch_size);
+  check_positive("bucket_batches", options.bucket_batches);
+}
+
+Index BatchSampler::num_batches() const {
+  return (static_cast<Index>(lengths_.size()) + options_.batch_size - 1) / options_.batch_size;
+}
+
+std::span<const Index> BatchSampler::batch(std::int64_t epoch, Index position) {
+  if (epoch < 0 || position < 0 || position >= num_batches())
+    fail<ValueError>("batch", concatenate_text("an epoch ≥ 0 and a position below ", num_batches()),
+                     concatenate_text("epoch ", epoch, ", position ", position));
+  if (epoch != arranged_epoch_) arrange(epoch);
+  const auto start = static_cast<std::size_t>(starts_[static_cast<std::size_t>(position)]);
+  const auto size = static_cast<std::size_t>(options_.batch_size);
+  return std::span(order_).subspan(start, std::min(size, order_.size() - start));
+}
+
+void BatchSampler::arrange(std::int64_t epoch) {
+  Random random = epoch_random(options_.seed, epoch);
+  order_.resize(lengths_.size());
+  std::iota(order_.begin(), order_.end(), Index{0});
+  if (options_.shuffle) random.shuffle(order_);
+
+  const auto count = static_cast<Index>(order_.size());
+  const Index bucket = options_.batch_size * std::min(options_.bucket_batches, num_batches());
+  for (Index begin = 0; begin < count; begin += bucket)
+    std::stable_sort(order_.begin() + begin, order_.begin() + std::min(count, begin + bucket),
+                     [&](Index a, Index b) {
+                       return lengths_[static_cast<std::size_t>(a)] <
+                              lengths_[static_cast<std::size_t>(b)];
+                     });
+
+  starts_.clear();
+  for (Index start = 0; start < count; start += options_.batch_size) starts_.push_back(start);
+  if (options_.shuffle) random.shuffle(starts_);
+  arranged_epoch_ = epoch;
+}
+
+PairBatches::PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options)
+    : pairs_(std::move(pairs)),
+      sampler_(lengths_of(pairs_), options),
+      fingerprint_(fingerprint_of(pairs_, options)) {}
+
+Batch PairBatches::batch(std::int64_t epoch, Index position) {
+  const std::span<const Index> examples = sampler_.batch(epoch, position);
+  std::vector<Sequence> sources, inputs, labels;
+  Batch batch;
+  for (Index example : examples) {
+    const auto& [source, target] = pairs_[static_cast<std::size_t>(example)];
+    sources.push_back(source);
+    inputs.push_back(target);
+    inputs.back().insert(inputs.back().begin(), Vocabulary::bos);
+    labels.push_back(target);
+    labels.back().push_back(Vocabulary::eos);
+    batch.num_labels += length(labels.back());
+  }
+  batch.source = pad_sequences(sources);
+  batch.target = pad_sequences(inputs);
+  batch.labels = pad_sequences(labels, CrossEntropyOptions{}.ignore_index).tokens;
+  batch.divisor = static_cast<double>(batch.num_labels);
+  batch.examples.assign(examples.begin(), examples.end());
+  return batch;
+}
+
+}  // namespace weft
