@@ -30,7 +30,8 @@ constexpr NodeId no_node = -1;
 template <class T = float>
 class Var {
  public:
-  const Tensor<T>& value() const { return value_; }
+  const Tensor<T>& value() const& { return value_; }
+  Tensor<T> value() && { return std::move(value_); }
   const Shape& shape() const { return value_.shape(); }
   Index rank() const { return value_.rank(); }
   Index size() const { return value_.size(); }
