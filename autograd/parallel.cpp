@@ -4,11 +4,19 @@
 
 #include <exception>
 
+#include "autograd/error.hpp"
+
 namespace weft {
 
 int thread_limit() { return std::max(16, 4 * omp_get_num_procs()); }
 
 int thread_count() { return std::clamp(omp_get_max_threads(), 1, thread_limit()); }
+
+void set_thread_count(int threads) {
+  if (threads < 1 || threads > thread_limit())
+    fail<ValueError>("threads", concatenate_text("1 … ", thread_limit()), threads);
+  omp_set_num_threads(threads);
+}
 
 namespace {
 thread_local int running_thread = 0;

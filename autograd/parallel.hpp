@@ -9,8 +9,11 @@
 namespace weft {
 
 // The number of threads that `parallel_for` uses at most: OpenMP's (OMP_NUM_THREADS or
-// omp_set_num_threads), but never more than `thread_limit()`.
+// `set_thread_count`), but never more than `thread_limit()`.
 int thread_count();
+// For work that the calling thread starts from now on. Throws ValueError unless 1 ≤ threads ≤
+// `thread_limit()`.
+void set_thread_count(int threads);
 // Four times the processors, and at least 16: more threads than that only cost memory.
 int thread_limit();
 
