@@ -1,0 +1,219 @@
+#include "autograd/gradcheck.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+using Function = std::function<Var<double>(Tape<double>&)>;
+
+double inner_product(const Tensor<double>& a, const Tensor<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// Puts the parameters back as they were, whatever happens.
+class Restore {
+ public:
+  explicit Restore(const NamedParameters<double>& parameters) : parameters_(parameters) {
+    for (const auto& [name, parameter] : parameters) values_.push_back(parameter->value().clone());
+  }
+  ~Restore() {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      std::copy(values_[i].begin(), values_[i].end(), parameters_[i].parameter->value().begin());
+      parameters_[i].parameter->zero_grad();
+    }
+  }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+  const Tensor<double>& values(std::size_t parameter) const { return values_[parameter]; }
+
+ private:
+  const NamedParameters<double>& parameters_;
+  std::vector<Tensor<double>> values_;
+};
+
+// The function's result against a fixed random upstream gradient, measured from where the
+// parameters first stood: the small difference is formed element by element, before the sum.
+class Result {
+ public:
+  Result(const Function& function, const GradCheckOptions& options)
+      : function_(function),
+        tape_({.training = options.training, .recording = false, .seed = options.seed}),
+        start_(compute().clone()),
+        upstream_(Random(options.seed).normal_tensor<double>(start_.shape())) {
+    if (!std::all_of(start_.begin(), start_.end(), [](double v) { return std::isfinite(v); }))
+      fail<ValueError>("gradcheck", "a finite result", "NaN or infinity");
+    if (difference() != 0.0)
+      fail<ValueError>("gradcheck", "a function that gives the same result each time",
+                       "another result at the second call");
+  }
+
+  const Tensor<double>& upstream() const { return upstream_; }
+
+  double difference() {
+    const Tensor<double> now = compute();
+    double sum = 0.0;
+    for (Index i = 0; i < now.size(); ++i)
+      sum += upstream_.data()[i] * (now.data()[i] - start_.data()[i]);
+    return sum;
+  }
+
+ private:
+  Tensor<double> compute() {
+    tape_.set_step(0);
+    const Tensor<double> value = function_(tape_).value();
+    tape_.clear();
+    return value;
+  }
+
+  const Function& function_;
+  Tape<double> tape_;
+  Tensor<double> start_;
+  Tensor<double> upstream_;
+};
+
+struct AnalyticGradient {
+  Tensor<double> first;  // written into memory that held NaN
+  Tensor<double> added;  // added to random values, which are subtracted again
+};
+
+std::vector<AnalyticGradient> analytic_gradients(const Function& function,
+                                                 const NamedParameters<double>& parameters,
+                                                 const Tensor<double>& upstream,
+                                                 const GradCheckOptions& options) {
+  Tape<double> tape({.training = options.training, .seed = options.seed});
+  const auto run_backward = [&] {
+    tape.set_step(0);
+    tape.backward(function(tape), upstream);
+  };
+  std::vector<AnalyticGradient> gradients;
+
+  for (const auto& [name, parameter] : parameters) {
+    parameter->grad().fill(std::numeric_limits<double>::quiet_NaN());
+    parameter->zero_grad();
+  }
+  run_backward();
+  for (const auto& [name, parameter] : parameters)
+    gradients.push_back({parameter->grad().clone(), {}});
+
+  Random random(options.seed);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    gradients[i].added = random.normal_tensor<double>(parameters[i].parameter->shape());
+    std::copy(gradients[i].added.begin(), gradients[i].added.end(),
+              parameters[i].parameter->grad().begin());
+  }
+  run_backward();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor<double>& sum = parameters[i].parameter->grad();
+    std::transform(sum.begin(), sum.end(), gradients[i].added.begin(), gradients[i].added.begin(),
+                   std::minus<double>());
+  }
+  return gradients;
+}
+
+struct NumericGradient {
+  double value;
+  bool near_kink;
+};
+
+// `move(step)` sets the parameters that far from where they first stood.
+template <class Move>
+NumericGradient numeric_gradient(Result& result, double eps, const Move& move) {
+  move(eps);
+  const double right = result.difference() / eps;
+  move(-eps);
+  const double left = -result.difference() / eps;
+  const double value = 0.5 * (right + left);
+  // Of a smooth function, the two differ by eps times its second derivative.
+  constexpr double steep = 100.0;
+  return {value, std::abs(right - left) > steep * eps * (1.0 + std::abs(value))};
+}
+
+void compare(GradCheckEntry& entry, std::pair<double, double> analytic,
+             const NumericGradient& numeric, const GradCheckOptions& options) {
+  const auto error_of = [&](double value) {
+    const double error = std::abs(value - numeric.value);
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  };
+  const double worse =
+      error_of(analytic.first) >= error_of(analytic.second) ? analytic.first : analytic.second;
+  const double error = error_of(worse);
+  const double allowed = options.atol + options.rtol * std::abs(numeric.value);
+  double severity = error == 0.0 ? 0.0 : error / allowed;
+  if (std::isnan(severity)) severity = std::numeric_limits<double>::infinity();
+
+  if (severity > 1.0) ++entry.failed;
+  if (numeric.near_kink) ++entry.near_kinks;
+  if (entry.checked == 0 || severity > entry.severity) {
+    const double size = std::max(std::abs(worse), std::abs(numeric.value));
+    entry.index = entry.checked;
+    entry.analytic = worse;
+    entry.numeric = numeric.value;
+    entry.absolute_error = error;
+    entry.relative_error = error == 0.0 ? 0.0 : error / size;
+    entry.severity = severity;
+  }
+  ++entry.checked;
+}
+
+void check_elements(GradCheckEntry& entry, Result& result, Parameter<double>& parameter,
+                    const Tensor<double>& start, const AnalyticGradient& analytic,
+                    const GradCheckOptions& options) {
+  for (Index i = 0; i < start.size(); ++i) {
+    double& value = parameter.value().data()[i];
+    const NumericGradient numeric =
+        numeric_gradient(result, options.eps, [&](double step) { value = start.data()[i] + step; });
+    value = start.data()[i];
+    compare(entry, {analytic.first.data()[i], analytic.added.data()[i]}, numeric, options);
+  }
+}
+
+void check_directions(GradCheckEntry& entry, Result& result, Parameter<double>& parameter,
+                      const Tensor<double>& start, const AnalyticGradient& analytic,
+                      const GradCheckOptions& options, Random& random) {
+  const std::span<double> values = parameter.value().values();
+  for (Index i = 0; i < options.directions; ++i) {
+    const auto direction = random.normal_tensor<double>(start.shape());
+    const NumericGradient numeric = numeric_gradient(result, options.eps, [&](double step) {
+      std::transform(start.begin(), start.end(), direction.begin(), values.begin(),
+                     [step](double from, double towards) { return from + step * towards; });
+    });
+    std::copy(start.begin(), start.end(), values.begin());
+    compare(entry,
+            {inner_product(analytic.first, direction), inner_product(analytic.added, direction)},
+            numeric, options);
+  }
+}
+
+}  // namespace
+
+GradCheckReport gradcheck(const Function& function, const NamedParameters<double>& parameters,
+                          const GradCheckOptions& options) {
+  if (!(options.eps > 0.0)) fail<ValueError>("gradcheck: eps", "a step > 0", options.eps);
+  const Restore restore(parameters);
+  Result result(function, options);
+  const std::vector<AnalyticGradient> analytic =
+      analytic_gradients(function, parameters, result.upstream(), options);
+
+  GradCheckReport report;
+  Random random(options.seed + 1);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    Parameter<double>& parameter = *parameters[i].parameter;
+    GradCheckEntry entry{.name = parameters[i].name, .shape = parameter.shape()};
+    entry.along_directions = options.directions > 0;
+    if (entry.along_directions)
+      check_directions(entry, result, parameter, restore.values(i), analytic[i], options, random);
+    else
+      check_elements(entry, result, parameter, restore.values(i), analytic[i], options);
+    report.entries.push_back(std::move(entry));
+  }
+  return report;
+}
+
+}  // namespace weft

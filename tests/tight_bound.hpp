@@ -1,0 +1,10 @@
+// The bound that the tests hold every gradient to: 1e-7 + 1e-6 · |numeric|.
+#pragma once
+
+#include "autograd/gradcheck.hpp"
+
+namespace weft {
+
+inline constexpr GradCheckOptions tight_bound{.atol = 1e-7, .rtol = 1e-6};
+
+}  // namespace weft
