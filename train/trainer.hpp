@@ -5,10 +5,10 @@
 #include <functional>
 #include <iosfwd>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "autograd/tape.hpp"
@@ -84,10 +84,11 @@ class Trainer {
   // Throws ValueError for options outside their ranges.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
           std::type_identity_t<LossFunction<T>> loss, TrainerOptions options);
-  ~Trainer();
 
   // Something else for the checkpoints to keep, such as the program's configuration. Before `run`.
-  void also_save(const std::string& name, Stateful<T>& object);
+  void also_save(const std::string& name, Stateful<T>& object) {
+    also_saved_.emplace_back(name, &object);
+  }
 
   // Trains to the end. Before the first step, throws FileError when the folder cannot be written,
   // another trainer works in it, or its checkpoint does not load, and ValueError when the
@@ -97,7 +98,7 @@ class Trainer {
   // previous checkpoint is then still whole.
   TrainingResult run();
 
-  const TrainingProgress<T>& progress() const;
+  const TrainingProgress<T>& progress() const { return progress_; }
 
  private:
   class Run;
@@ -108,6 +109,7 @@ class Trainer {
   LossFunction<T> loss_;
   TrainerOptions options_;
   TrainingProgress<T> progress_;
+  std::vector<std::pair<std::string, Stateful<T>*>> also_saved_;
 };
 
 extern template class Trainer<float>;

@@ -1,0 +1,70 @@
+#include "train/metrics_file.hpp"
+
+#include <sys/resource.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "autograd/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+const std::vector<std::string> columns = {"val_loss", "val_error"};
+const std::string header =
+    "step,epoch,loss,learning_rate,grad_norm,tokens_per_s,val_loss,val_error\n";
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("metrics: a row a call, validation columns empty without one", "[train]") {
+  const TemporaryFolder folder;
+  MetricsFile metrics(folder / "metrics.csv", columns, 0);
+  metrics.add({10, 1, 0.5, 0.001, 2.25, 1000, {}});
+  metrics.add({20, 1, 0.25, 0.001, 1.5, 1000, {0.75, 0.5}});
+  CHECK(text_of(folder / "metrics.csv") ==
+        header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
+}
+
+TEST_CASE("metrics: rows past the step at which training resumes are cut off", "[train]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.csv";
+  const std::string first = "10,1,0.5,0.001,2.25,1000,,\n", second = "20,1,0.25,0.1,1.5,1,,\n";
+  std::ofstream(path) << header << first << second << "30,1,0.";
+  { MetricsFile metrics(path, columns, 30); }
+  CHECK(text_of(path) == header + first + second);
+  { MetricsFile metrics(path, columns, 19); }
+  CHECK(text_of(path) == header + first);
+  MetricsFile metrics(path, columns, 10);
+  metrics.add({11, 2, 1, 1, 1, 1, {}});
+  CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
+}
+
+TEST_CASE("metrics: a training from the start begins anew", "[train]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "metrics.csv") << "anything\n1,2\n";
+  MetricsFile metrics(folder / "metrics.csv", columns, 0);
+  CHECK(text_of(folder / "metrics.csv") == header);
+}
+
+TEST_CASE("metrics: other columns, a missing folder and bad names are refused", "[train]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "metrics.csv") << "step,loss\n";
+  CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", columns, 5), FileError);
+  CHECK_THROWS_AS(MetricsFile(folder / "missing" / "metrics.csv", columns, 0), FileError);
+  CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", {"a,b"}, 0), ValueError);
+}
+
+TEST_CASE("metrics: a full disk is said", "[train]") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(MetricsFile("/dev/full/metrics.csv", columns, 0), FileError);
+}

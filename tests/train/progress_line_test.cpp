@@ -1,0 +1,74 @@
+#include "train/progress_line.hpp"
+
+#include <sstream>
+
+#include "tests/catch.hpp"
+
+using namespace weft;
+
+namespace {
+
+const ProgressReport report{.epoch = 3,
+                            .epochs = 12,
+                            .step = 2850,
+                            .total_steps = 11400,
+                            .loss = 0.8341,
+                            .learning_rate = 2e-3,
+                            .grad_norm = 0.714,
+                            .tokens_per_second = 15234.0,
+                            .seconds_left = 401.0};
+
+}  // namespace
+
+TEST_CASE("progress line: all it shows, and a bar as long as there is room", "[train]") {
+  CHECK(progress_text(report, 100) ==
+        "epoch 3/12 2850/11400 [======>                  ] loss 0.834 lr 2.0e-3 norm 0.71 15k "
+        "tok/s 6:41 left");
+  CHECK(progress_text(report, 80) ==
+        "epoch 3/12 2850/11400 [=>   ] loss 0.834 lr 2.0e-3 norm 0.71 15k tok/s 6:41 left");
+}
+
+TEST_CASE("progress line: never wider than asked for", "[train]") {
+  ProgressReport large = report;
+  large.epochs = large.epoch = 1000;
+  large.step = large.total_steps = 123456789;
+  large.loss = 1e7;
+  large.grad_norm = 1e9;
+  large.tokens_per_second = 1.23e6;
+  large.seconds_left = 1e9;
+  for (const ProgressReport& shown : {report, large})
+    for (int width = 0; width < 200; ++width)
+      CHECK(progress_text(shown, width).size() <= static_cast<std::size_t>(width));
+}
+
+TEST_CASE("progress line: what does not fit is left out", "[train]") {
+  CHECK(progress_text(report, 37) == "epoch 3/12 2850/11400 loss 0.834");
+  CHECK(progress_text(report, 40) == "epoch 3/12 2850/11400 [=>   ] loss 0.834");
+}
+
+TEST_CASE("progress line: large and small numbers", "[train]") {
+  ProgressReport other = report;
+  other.loss = 12345.0;
+  other.learning_rate = 1e-10;
+  other.grad_norm = 2.5e-4;
+  other.tokens_per_second = 1234.0;
+  other.seconds_left = 3600.0 + 6 * 60 + 41;
+  CHECK(progress_text(other, 79) ==
+        "epoch 3/12 2850/11400 loss 1.2e+4 lr 1.0e-10 norm 0.00 1.2k tok/s 1:06:41 left");
+}
+
+TEST_CASE("progress line: plain lines, and few of them, where there is no terminal", "[train]") {
+  std::ostringstream out;
+  {
+    ProgressLine line(&out);
+    for (int i = 0; i < 1000; ++i) line.show(report);
+    line.message("saved");
+  }
+  CHECK(out.str() == progress_text(report, 80) + "\nsaved\n");
+}
+
+TEST_CASE("progress line: no stream, no output", "[train]") {
+  ProgressLine line(nullptr);
+  line.show(report);
+  line.message("unseen");
+}

@@ -1,0 +1,220 @@
+#include "train/trainer.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/error.hpp"
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/toy_training.hpp"
+#include "train/sgd.hpp"
+
+using namespace weft;
+
+namespace {
+
+// The values that a training of the toy model ends with.
+template <class T = float>
+std::vector<T> trained(const TrainerOptions& options, Index batch_size = 4) {
+  ToyTraining<T> toy(22, batch_size);
+  Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options).run();
+  return toy.values();
+}
+
+}  // namespace
+
+TEST_CASE("trainer: goes through all batches of all epochs", "[train]") {
+  ToyTraining<float> toy;
+  std::vector<int> seen(22, 0);
+  Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                  [&](Tape<float>& tape, const Batch& batch) {
+                    for (Index example : batch.examples) ++seen[static_cast<std::size_t>(example)];
+                    return toy.loss(tape, batch);
+                  },
+                  {.epochs = 3});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == TrainingEnd::finished);
+  CHECK(result.steps == 18);
+  CHECK(toy.optimizer.steps() == 18);
+  CHECK(std::count(seen.begin(), seen.end(), 3) == 22);
+}
+
+TEST_CASE("trainer: the loss goes down", "[train]") {
+  ToyTraining<float> toy;
+  const auto loss = [&] {
+    Tape<float> tape = Tape<float>::inference();
+    return toy.loss(tape, toy.batches.batch(0, 0)).item();
+  };
+  const float before = loss();
+  Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.epochs = 8}).run();
+  CHECK(loss() < 0.7f * before);
+}
+
+TEST_CASE("trainer: accumulated batches make the update of one large batch", "[train]") {
+  const auto two_small = [] {
+    ToyTraining<double> toy(16, 4);
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0),
+            {.max_steps = 1, .accumulation = 4})
+        .run();
+    return toy.values();
+  }();
+  const auto one_large = [] {
+    ToyTraining<double> toy(16, 16);
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0), {.max_steps = 1}).run();
+    return toy.values();
+  }();
+  for (std::size_t i = 0; i < one_large.size(); ++i)
+    CHECK(std::abs(two_small[i] - one_large[i]) < 1e-12);
+}
+
+TEST_CASE("trainer: an epoch's last update takes the batches that are left", "[train]") {
+  ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.epochs = 2, .accumulation = 4});
+  CHECK(trainer.run().steps == 4);
+  CHECK(trainer.progress().micro_step == 12);
+}
+
+TEST_CASE("trainer: the schedule sets the learning rate of every step, from step 1", "[train]") {
+  ToyTraining<float> toy;
+  std::vector<std::int64_t> steps;
+  Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+          {.max_steps = 3,
+           .schedule = Schedule("test",
+                                [&](std::int64_t step) {
+                                  steps.push_back(step);
+                                  return 0.25 * static_cast<double>(step);
+                                })})
+      .run();
+  CHECK(steps == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(toy.optimizer.learning_rate() == 0.75);
+}
+
+TEST_CASE("trainer: gradients are clipped", "[train]") {
+  ToyTraining<double> clipped, free;
+  SGD sgd(clipped.model, {.lr = 1.0}), free_sgd(free.model, {.lr = 1.0});
+  Trainer(clipped.model, sgd, clipped.batches, clipped.loss_function(),
+          {.max_steps = 1, .clip_norm = 1e-3})
+      .run();
+  Trainer(free.model, free_sgd, free.batches, free.loss_function(), {.max_steps = 1}).run();
+  const auto norm = [](const std::vector<double>& values) {
+    double sum = 0.0;
+    for (double value : values) sum += value * value;
+    return std::sqrt(sum);
+  };
+  CHECK(norm(free.values()) > 0.1);
+  CHECK(std::abs(norm(clipped.values()) - 1e-3) < 1e-6);
+}
+
+TEST_CASE("trainer: the seed decides dropout", "[train]") {
+  CHECK(trained({.seed = 1}) == trained({.seed = 1}));
+  CHECK(trained({.seed = 1}) != trained({.seed = 2}));
+}
+
+TEST_CASE("trainer: stops when validation brings nothing better", "[train]") {
+  ToyTraining<float> toy;
+  const std::vector<double> values = {3.0, 2.0, 2.5, 1.0, 1.0, std::nan(""), 1.5, 0.0};
+  std::size_t validations = 0;
+  Trainer trainer(
+      toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+      {.epochs = 100,
+       .validation = Validation{.columns = {"val_loss"},
+                                .run = [&] { return std::vector{values.at(validations++)}; },
+                                .patience = 3}});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(validations == 7);
+  CHECK(result.steps == 7 * 6);
+  CHECK(result.best_step == 4 * 6);
+  CHECK(result.best_value == 1.0);
+}
+
+TEST_CASE("trainer: validates every so many steps when asked to", "[train]") {
+  ToyTraining<float> toy;
+  std::vector<std::int64_t> steps;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.epochs = 2,
+                   .validation = Validation{.columns = {"a", "b"},
+                                            .run =
+                                                [&] {
+                                                  steps.push_back(toy.optimizer.steps());
+                                                  return std::vector{1.0, 2.0};
+                                                },
+                                            .every_steps = 5}});
+  trainer.run();
+  CHECK(steps == std::vector<std::int64_t>{5, 10});
+}
+
+TEST_CASE("trainer: Ctrl-C ends training after the step", "[train]") {
+  ToyTraining<float> toy;
+  const Interrupt interrupt;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                  [&](Tape<float>& tape, const Batch& batch) {
+                    if (toy.optimizer.steps() == 7) std::raise(SIGINT);
+                    return toy.loss(tape, batch);
+                  },
+                  {.epochs = 5, .interrupt = &interrupt});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == TrainingEnd::interrupted);
+  CHECK(result.steps == 8);
+}
+
+TEST_CASE("trainer: a NaN names the step and the operation, and changes no parameter", "[train]") {
+  ToyTraining<float> toy;
+  std::vector<float> before;
+  const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+    const Var<float> usual = toy.loss(tape, batch);
+    if (toy.optimizer.steps() < 3) return usual;
+    before = toy.values();
+    const auto infinite = Tensor<float>::full({1, 9}, std::numeric_limits<float>::infinity());
+    return cross_entropy(linear(tape.constant(infinite), tape.parameter(toy.model.weight)),
+                         Tokens({1}, {0}));
+  };
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, loss, {.epochs = 5});
+  CHECK(contains(message_of<NonFiniteError>([&] { trainer.run(); }), "step 4: operation 'linear'"));
+  CHECK(toy.values() == before);
+  CHECK(toy.optimizer.steps() == 3);
+}
+
+TEST_CASE("trainer: a gradient that overflows names the step and the operation", "[train]") {
+  ToyTraining<float> toy;
+  const auto loss = [&](Tape<float>& tape, const Batch&) {
+    // 1e30 · 1e30 overflows in the backward alone: the weight is zero.
+    const Var<float> x = tape.constant(Tensor<float>::full({1, 9}, 1e30f));
+    const Var<float> y = linear(x, tape.parameter(toy.model.weight));
+    return linear(y, tape.constant(Tensor<float>::full({1, 9}, 1e30f)));
+  };
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, loss, {});
+  CHECK(contains(message_of<NonFiniteError>([&] { trainer.run(); }),
+                 "step 1: backward of operation 'linear': expected finite gradients"));
+  for (float value : toy.values()) CHECK(value == 0.0f);
+}
+
+TEST_CASE("trainer: options outside their ranges are refused", "[train]") {
+  ToyTraining<float> toy;
+  const auto make = [&](const TrainerOptions& options) {
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options);
+  };
+  CHECK_THROWS_WITH(make({.epochs = -1}), "trainer: epochs: expected a number ≥ 0, got -1");
+  CHECK_THROWS_AS(make({.max_steps = -1}), ValueError);
+  CHECK_THROWS_AS(make({.accumulation = 0}), ValueError);
+  CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
+  CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
+  CHECK_THROWS_AS(make({.validation = Validation{}}), ValueError);
+  CHECK_THROWS_WITH(make({.resume = true}),
+                    "trainer: resume: expected a folder to resume from, got none");
+  CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
+  CHECK_THROWS_AS(make({.save_every_seconds = -1.0}), ValueError);
+  CHECK_THROWS_AS(make({.log_every_steps = 0}), ValueError);
+}
+
+TEST_CASE("trainer: same bits on 1, 2, 3 and 8 threads", "[train]") {
+  check_same_bits([] {
+    ToyTraining<float> toy;
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+            {.epochs = 2, .clip_norm = 0.1})
+        .run();
+    return std::vector{toy.model.weight.value(), toy.model.bias.value()};
+  });
+}

@@ -1,0 +1,134 @@
+#include "train/progress_line.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+std::string formatted(const char* format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// "2.0e-3"
+std::string scientific(double value) {
+  std::string text = formatted("%.1e", value);
+  if (const auto exponent = text.find_first_of("+-", 1);
+      exponent != std::string::npos && text[exponent + 1] == '0')
+    text.erase(exponent + 1, 1);
+  return text;
+}
+
+std::string decimal(double value, int digits) {
+  if (std::abs(value) >= 1000.0) return scientific(value);
+  return formatted(digits == 2 ? "%.2f" : "%.3f", value);
+}
+
+// "950", "1.5k", "15k", "1.2M"
+std::string thousands(double value) {
+  const char* unit = "";
+  for (const char* next : {"k", "M", "G"}) {
+    if (value < 999.5) break;
+    value /= 1000.0;
+    unit = next;
+  }
+  return formatted(*unit && value < 9.95 ? "%.1f" : "%.0f", value) + unit;
+}
+
+// "6:41", "1:06:41"
+std::string duration(double seconds) {
+  const auto total = static_cast<long>(std::clamp(seconds, 0.0, 3.6e6));
+  char text[32];
+  if (total < 3600)
+    std::snprintf(text, sizeof text, "%ld:%02ld", total / 60, total % 60);
+  else
+    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", total / 3600, total / 60 % 60, total % 60);
+  return text;
+}
+
+// "[===>    ]", `width` columns in all.
+std::string bar(double done, std::size_t width) {
+  const std::size_t inside = width - 2;
+  const auto filled =
+      static_cast<std::size_t>(std::clamp(done, 0.0, 1.0) * static_cast<double>(inside));
+  std::string text(filled, '=');
+  if (filled < inside) text += '>';
+  text.resize(inside, ' ');
+  return concatenate_text("[", text, "]");
+}
+
+// The file behind a stream; -1 when it is not one of the standard streams.
+int descriptor(const std::ostream* stream) {
+  if (stream == &std::cout) return STDOUT_FILENO;
+  if (stream == &std::cerr || stream == &std::clog) return STDERR_FILENO;
+  return -1;
+}
+
+int terminal_width(const std::ostream* stream) {
+  winsize size{};
+  const bool known = ioctl(descriptor(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string progress_text(const ProgressReport& report, int width) {
+  constexpr std::size_t smallest_bar = 6, largest_bar = 40;
+  const auto columns = static_cast<std::size_t>(std::max(width, 0));
+  const std::string place = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
+                                             report.step, "/", report.total_steps);
+  std::string rest;
+  for (const std::string& part :
+       {concatenate_text(" loss ", decimal(report.loss, 3)),
+        concatenate_text(" lr ", scientific(report.learning_rate)),
+        concatenate_text(" norm ", decimal(report.grad_norm, 2)),
+        concatenate_text(" ", thousands(report.tokens_per_second), " tok/s"),
+        concatenate_text(" ", duration(report.seconds_left), " left")})
+    if (place.size() + rest.size() + part.size() <= columns) rest += part;
+  const std::size_t room = columns - std::min(columns, place.size() + rest.size() + 1);
+  const double done = static_cast<double>(report.step) /
+                      static_cast<double>(std::max<std::int64_t>(report.total_steps, 1));
+  const std::string middle =
+      room < smallest_bar ? "" : concatenate_text(" ", bar(done, std::min(room, largest_bar)));
+  return concatenate_text(place, middle, rest).substr(0, columns);
+}
+
+ProgressLine::ProgressLine(std::ostream* output)
+    : output_(output), terminal_(output && isatty(descriptor(output))) {}
+
+ProgressLine::~ProgressLine() {
+  if (drawn_) *output_ << std::endl;
+}
+
+void ProgressLine::show(const ProgressReport& report) {
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  if (!output_ || now < next_) return;
+  next_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(5s));
+  if (terminal_) {
+    // A line that fills the last column would make some terminals go on to the next line.
+    *output_ << '\r' << progress_text(report, terminal_width(output_) - 1) << "\033[K"
+             << std::flush;
+    drawn_ = true;
+  } else {
+    *output_ << progress_text(report, 80) << std::endl;
+  }
+}
+
+void ProgressLine::message(const std::string& text) {
+  if (!output_) return;
+  if (drawn_) *output_ << "\r\033[K";
+  drawn_ = false;
+  *output_ << text << std::endl;
+}
+
+}  // namespace weft

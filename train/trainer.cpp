@@ -1,0 +1,274 @@
+#include "train/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ostream>
+#include <utility>
+
+#include "autograd/error.hpp"
+#include "train/clip.hpp"
+#include "train/metrics_file.hpp"
+#include "train/progress_line.hpp"
+
+namespace weft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void check_options(const TrainerOptions& options) {
+  const auto at_least = [](const char* name, auto value, auto least) {
+    if (!(value >= least))
+      fail<ValueError>(concatenate_text("trainer: ", name), concatenate_text("a number ≥ ", least),
+                       value);
+  };
+  at_least("epochs", options.epochs, std::int64_t{0});
+  at_least("max_steps", options.max_steps, std::int64_t{0});
+  at_least("accumulation", options.accumulation, Index{1});
+  at_least("save_every_steps", options.save_every_steps, std::int64_t{0});
+  at_least("save_every_seconds", options.save_every_seconds, 0.0);
+  at_least("log_every_steps", options.log_every_steps, std::int64_t{1});
+  if (!(options.clip_norm > 0.0))
+    fail<ValueError>("trainer: clip_norm", "a number > 0", options.clip_norm);
+  if (options.resume && options.folder.empty())
+    fail<ValueError>("trainer: resume", "a folder to resume from", "none");
+  if (!options.validation) return;
+  at_least("validation.every_steps", options.validation->every_steps, std::int64_t{0});
+  at_least("validation.patience", options.validation->patience, std::int64_t{0});
+  if (options.validation->columns.empty() || !options.validation->run)
+    fail<ValueError>("trainer: validation", "at least one column and a function to run", "none");
+}
+
+}  // namespace
+
+// One call of `Trainer::run`.
+template <class T>
+class Trainer<T>::Run {
+ public:
+  explicit Run(Trainer& trainer)
+      : trainer_(trainer),
+        options_(trainer.options_),
+        progress_(trainer.progress_),
+        optimizer_(trainer.optimizer_),
+        tape_({.training = true, .seed = options_.seed}),
+        line_(options_.output) {}
+
+  TrainingResult train() {
+    open_folder();
+    first_step_ = saved_step_ = progress_.step;
+    while (!ended() && !interrupted()) {
+      const std::int64_t epoch = progress_.epoch + 1;
+      update();
+      const bool epoch_ends = progress_.batch == 0;
+      const std::vector<double> validation = validate(epoch_ends);
+      if (epoch_ends || !validation.empty() || progress_.step % options_.log_every_steps == 0)
+        log(epoch, validation);
+      if (progress_.best_step == progress_.step) save("best.h5");
+      if (epoch_ends || save_is_due()) save_last();
+      show(epoch);
+    }
+    if (saved_step_ != progress_.step) save_last();
+    return {end(), progress_.step, progress_.best_step, progress_.best_value};
+  }
+
+ private:
+  // --- One update ---------------------------------------------------------------------------
+
+  void update() {
+    const auto start = Clock::now();
+    const std::int64_t labels = take_batches();
+    loss_ = add_gradients(tape_);
+    if (!std::isfinite(loss_)) explain_non_finite("loss");
+    grad_norm_ = optimizer_.grad_norm();
+    if (!std::isfinite(grad_norm_)) explain_non_finite("gradient norm");
+    if (options_.schedule) optimizer_.set_learning_rate((*options_.schedule)(progress_.step + 1));
+    optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
+
+    ++progress_.step;
+    progress_.micro_step += static_cast<std::int64_t>(batches_.size());
+    progress_.batch += static_cast<std::int64_t>(batches_.size());
+    if (progress_.batch == trainer_.batches_.num_batches()) {
+      ++progress_.epoch;
+      progress_.batch = 0;
+    }
+    progress_.loss_sum += loss_ * static_cast<double>(labels);
+    progress_.label_sum += labels;
+    labels_seen_ += labels;
+    seconds_ += seconds_since(start);
+  }
+
+  // The batches of the next update, which all divide by the labels of all of them. Returns that
+  // number.
+  std::int64_t take_batches() {
+    const Index left = trainer_.batches_.num_batches() - static_cast<Index>(progress_.batch);
+    const Index count = std::min(options_.accumulation, left);
+    std::int64_t labels = 0;
+    batches_.clear();
+    for (Index i = 0; i < count; ++i) {
+      batches_.push_back(
+          trainer_.batches_.batch(progress_.epoch, static_cast<Index>(progress_.batch) + i));
+      labels += batches_.back().num_labels;
+    }
+    for (Batch& batch : batches_)
+      batch.divisor = static_cast<double>(std::max<std::int64_t>(labels, 1));
+    return labels;
+  }
+
+  // Runs the batches through the model and back; returns their loss. Stops at one that is not
+  // finite.
+  double add_gradients(Tape<T>& tape) {
+    optimizer_.zero_grad();
+    double loss = 0.0;
+    for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i) {
+      tape.set_step(
+          static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)));
+      const Var<T> batch_loss = trainer_.loss_(tape, batches_[i]);
+      loss += static_cast<double>(batch_loss.item());
+      if (std::isfinite(loss)) tape.backward(batch_loss);
+    }
+    return loss;
+  }
+
+  // Runs the step again on a tape that looks at every value, to say where it went wrong.
+  [[noreturn]] void explain_non_finite(const char* what) {
+    const std::string step = concatenate_text("step ", progress_.step + 1);
+    Tape<T> careful({.training = true, .seed = options_.seed, .detect_anomaly = true});
+    double loss = 0.0;
+    try {
+      loss = add_gradients(careful);
+    } catch (const NonFiniteError& error) {
+      optimizer_.zero_grad();
+      throw NonFiniteError(concatenate_text(step, ": ", error.what()));
+    }
+    check_gradients_finite(step, optimizer_.parameters());
+    fail<NonFiniteError>(step, concatenate_text("a finite ", what), loss);
+  }
+
+  // --- After an update ----------------------------------------------------------------------
+
+  // Empty when no validation is due.
+  std::vector<double> validate(bool epoch_ends) {
+    if (!options_.validation) return {};
+    const Validation& validation = *options_.validation;
+    const bool due =
+        validation.every_steps > 0 ? progress_.step % validation.every_steps == 0 : epoch_ends;
+    if (!due) return {};
+    const std::vector<double> values = validation.run();
+    if (values.size() != validation.columns.size())
+      fail<ValueError>("validation", concatenate_text(validation.columns.size(), " values"),
+                       values.size());
+    const bool better =
+        std::isfinite(values[0]) && (progress_.best_step == 0 || values[0] < progress_.best_value);
+    if (better) {
+      progress_.best_step = progress_.step;
+      progress_.best_value = values[0];
+      progress_.not_better = 0;
+    } else {
+      ++progress_.not_better;
+    }
+    std::string text = concatenate_text("step ", progress_.step);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      text += concatenate_text("  ", validation.columns[i], " ", values[i]);
+    line_.message(text + (better ? "  best" : ""));
+    return values;
+  }
+
+  void log(std::int64_t epoch, const std::vector<double>& validation) {
+    const double labels = static_cast<double>(std::max<std::int64_t>(progress_.label_sum, 1));
+    if (metrics_)
+      metrics_->add({progress_.step, epoch, progress_.loss_sum / labels, optimizer_.learning_rate(),
+                     grad_norm_, tokens_per_second(), validation});
+    progress_.loss_sum = 0.0;
+    progress_.label_sum = 0;
+  }
+
+  void show(std::int64_t epoch) {
+    const std::int64_t batches = trainer_.batches_.num_batches();
+    std::int64_t total =
+        options_.epochs * ((batches + options_.accumulation - 1) / options_.accumulation);
+    if (options_.max_steps > 0) total = std::min(total, options_.max_steps);
+    const auto done = static_cast<double>(progress_.step - first_step_);
+    const auto left = static_cast<double>(total - progress_.step);
+    line_.show({epoch, options_.epochs, progress_.step, total, loss_, optimizer_.learning_rate(),
+                grad_norm_, tokens_per_second(), seconds_since(start_) / done * left});
+  }
+
+  double tokens_per_second() const { return static_cast<double>(labels_seen_) / seconds_; }
+
+  // --- The end ------------------------------------------------------------------------------
+
+  bool out_of_patience() const {
+    return options_.validation && options_.validation->patience > 0 &&
+           progress_.not_better >= options_.validation->patience;
+  }
+  bool ended() const {
+    return progress_.epoch >= options_.epochs || out_of_patience() ||
+           (options_.max_steps > 0 && progress_.step >= options_.max_steps);
+  }
+  bool interrupted() const { return options_.interrupt && options_.interrupt->requested(); }
+  TrainingEnd end() const {
+    if (!ended()) return TrainingEnd::interrupted;
+    return out_of_patience() ? TrainingEnd::stopped_early : TrainingEnd::finished;
+  }
+
+  // --- Files --------------------------------------------------------------------------------
+
+  void open_folder() {
+    if (!options_.folder.empty()) throw Error("trainer: expected no folder yet, got one");
+  }
+  bool save_is_due() const {
+    return (options_.save_every_steps > 0 && progress_.step % options_.save_every_steps == 0) ||
+           (options_.save_every_seconds > 0.0 &&
+            seconds_since(last_save_) >= options_.save_every_seconds);
+  }
+  void save_last() {
+    save("last.h5");
+    saved_step_ = progress_.step;
+    last_save_ = Clock::now();
+  }
+  void save(const char*) {}
+
+  Trainer& trainer_;
+  const TrainerOptions& options_;
+  TrainingProgress<T>& progress_;
+  Optimizer<T>& optimizer_;
+  Tape<T> tape_;
+  std::vector<Batch> batches_;  // of the running update
+  double loss_ = 0.0;           // of the last update
+  double grad_norm_ = 0.0;
+
+  ProgressLine line_;
+  std::optional<MetricsFile> metrics_;
+  std::int64_t first_step_ = 0;  // where this run began
+  std::int64_t saved_step_ = 0;  // in last.h5
+  std::int64_t labels_seen_ = 0;
+  double seconds_ = 0.0;  // spent in updates
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_save_ = Clock::now();
+};
+
+template <class T>
+Trainer<T>::Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
+                    std::type_identity_t<LossFunction<T>> loss, TrainerOptions options)
+    : model_(model),
+      optimizer_(optimizer),
+      batches_(batches),
+      loss_(std::move(loss)),
+      options_(std::move(options)),
+      progress_({options_.seed, batches.fingerprint()}) {
+  check_options(options_);
+}
+
+template <class T>
+TrainingResult Trainer<T>::run() {
+  return Run(*this).train();
+}
+
+template class Trainer<float>;
+template class Trainer<double>;
+
+}  // namespace weft

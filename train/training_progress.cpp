@@ -1,0 +1,58 @@
+#include "train/training_progress.hpp"
+
+#include <cmath>
+
+#include "autograd/error.hpp"
+
+namespace weft {
+
+template <class T>
+TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity)
+    : identity_(identity),
+      seed_(static_cast<std::int64_t>(identity.seed)),
+      data_fingerprint_(static_cast<std::int64_t>(identity.data_fingerprint)) {}
+
+template <class T>
+void TrainingProgress<T>::state(State<T>& state) {
+  state.integer("step", step);
+  state.integer("epoch", epoch);
+  state.integer("batch", batch);
+  state.integer("micro_step", micro_step);
+  state.integer("best_step", best_step);
+  state.number("best_value", best_value);
+  state.integer("not_better", not_better);
+  state.number("loss_sum", loss_sum);
+  state.integer("label_sum", label_sum);
+  state.text("schedule", schedule);
+  state.integer("seed", seed_);
+  state.integer("data_fingerprint", data_fingerprint_);
+}
+
+template <class T>
+void TrainingProgress<T>::check_state() const {
+  const auto check_count = [](const char* name, std::int64_t value) {
+    if (value < 0)
+      fail<ValueError>(concatenate_text("training progress: ", name), "a number ≥ 0", value);
+  };
+  check_count("step", step);
+  check_count("epoch", epoch);
+  check_count("batch", batch);
+  check_count("micro_step", micro_step);
+  check_count("best_step", best_step);
+  check_count("not_better", not_better);
+  check_count("label_sum", label_sum);
+  if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
+    fail<ValueError>("training progress", "a finite best_value and loss_sum",
+                     concatenate_text(best_value, " and ", loss_sum));
+  if (seed_ != static_cast<std::int64_t>(identity_.seed))
+    fail<ValueError>("training progress: seed", identity_.seed, static_cast<std::uint64_t>(seed_));
+  if (data_fingerprint_ != static_cast<std::int64_t>(identity_.data_fingerprint))
+    fail<ValueError>("training progress: data",
+                     "the examples, batch size and data seed that the training began with",
+                     "others");
+}
+
+template class TrainingProgress<float>;
+template class TrainingProgress<double>;
+
+}  // namespace weft
