@@ -159,8 +159,8 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
         std::copy(row, row + limit, out);
         std::fill(out + limit, out + a.keys, T{0});
       }
-      if (a.drops) a.dropout.apply(head.weight_offset(query), row, row, limit);
     }
+    if (a.drops) a.dropout.apply(head.weight_offset(first), p, p, (last - first) * a.keys);
     matrix_product(last - first, a.value_size, limit, T{1}, {p, a.keys}, rows.v(), T{0},
                    y.data() + head.out_offset(first), a.v_stride());
   }
@@ -192,9 +192,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
       // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
       const T* dropped = p;
       if (a.drops) {
-        for (Index query = first; query < last; ++query)
-          a.dropout.apply(head.weight_offset(query), p + (query - first) * a.keys,
-                          dp + (query - first) * a.keys, limit);
+        a.dropout.apply(head.weight_offset(first), p, dp, count * a.keys);
         dropped = dp;
       }
       matrix_product(limit, a.value_size, count, T{1}, {dropped, a.keys, true}, dy_tile, T{1},
@@ -203,10 +201,10 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
     if (!dq && !dk) continue;
     // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) in its place.
     matrix_product(count, limit, a.value_size, T{1}, dy_tile, rows.v(true), T{0}, dp, a.keys);
+    if (a.drops) a.dropout.apply(head.weight_offset(first), dp, dp, count * a.keys);
     for (Index query = first; query < last; ++query) {
       const T* p_row = p + (query - first) * a.keys;
       T* dp_row = dp + (query - first) * a.keys;
-      if (a.drops) a.dropout.apply(head.weight_offset(query), dp_row, dp_row, limit);
       const T* dy_row = dy.data() + head.out_offset(query);
       const T* y_row = y.data() + head.out_offset(query);
       T product = 0;

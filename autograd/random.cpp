@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <numbers>
 
 #include "autograd/error.hpp"
@@ -19,10 +21,12 @@ constexpr int lanes = 16;
 struct Counters {
   std::uint32_t word[4][lanes];
 };
+constexpr std::size_t group_bytes = sizeof(Counters);
 
 void philox_lanes(Counters& c, std::uint64_t key) {
   auto key0 = static_cast<std::uint32_t>(key);
   auto key1 = static_cast<std::uint32_t>(key >> 32);
+#pragma GCC unroll 10
   for (int round = 0; round < rounds; ++round) {
 #pragma omp simd
     for (int lane = 0; lane < lanes; ++lane) {
@@ -39,6 +43,32 @@ void philox_lanes(Counters& c, std::uint64_t key) {
     }
     key0 += weyl0;
     key1 += weyl1;
+  }
+}
+
+// Items `first` … `first + count` of the stream. Its 32-bit number i is word (i / lanes) % 4 of
+// lane i % lanes in group i / (4 · lanes); smaller items lie in it one after the other.
+template <class Item>
+void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index count, Item* items) {
+  constexpr auto group = static_cast<Index>(group_bytes / sizeof(Item));
+  const auto begin = static_cast<Index>(first % group);
+  std::uint64_t block = first / group;
+  for (Index done = -begin; done < count; done += group, ++block) {
+    Counters c;
+    const std::uint64_t base = block * lanes;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t index = base + static_cast<std::uint64_t>(lane);
+      c.word[0][lane] = static_cast<std::uint32_t>(index);
+      c.word[1][lane] = static_cast<std::uint32_t>(index >> 32);
+      c.word[2][lane] = stream.stream;
+      c.word[3][lane] = stream.step;
+    }
+    philox_lanes(c, stream.seed);
+    const Index from = std::max<Index>(done, 0), to = std::min(done + group, count);
+    std::memcpy(items + from,
+                reinterpret_cast<const std::byte*>(&c) +
+                    static_cast<std::size_t>(from - done) * sizeof(Item),
+                static_cast<std::size_t>(to - from) * sizeof(Item));
   }
 }
 
@@ -61,25 +91,11 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::u
 }
 
 void RandomStream::fill(std::uint64_t first, Index count, std::uint32_t* numbers) const {
-  // Number i of the stream is word (i / lanes) % 4 of lane i % lanes in its group of 4 · lanes.
-  constexpr Index group = 4 * lanes;
-  const auto begin = static_cast<Index>(first % group);
-  std::uint64_t block = first / group;
-  for (Index done = -begin; done < count; done += group, ++block) {
-    Counters c;
-    const std::uint64_t base = block * lanes;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::uint64_t index = base + static_cast<std::uint64_t>(lane);
-      c.word[0][lane] = static_cast<std::uint32_t>(index);
-      c.word[1][lane] = static_cast<std::uint32_t>(index >> 32);
-      c.word[2][lane] = stream;
-      c.word[3][lane] = step;
-    }
-    philox_lanes(c, seed);
-    const std::uint32_t* words = &c.word[0][0];
-    const Index from = std::max<Index>(done, 0), to = std::min(done + group, count);
-    std::copy(words + (from - done), words + (to - done), numbers + from);
-  }
+  fill_from_groups(*this, first, count, numbers);
+}
+
+void RandomStream::fill(std::uint64_t first, Index count, std::uint16_t* halves) const {
+  fill_from_groups(*this, first, count, halves);
 }
 
 std::uint64_t Random::next() {

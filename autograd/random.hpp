@@ -20,6 +20,8 @@ struct RandomStream {
 
   // Numbers `first` … `first + count` of the stream, each uniform over all 32-bit values.
   void fill(std::uint64_t first, Index count, std::uint32_t* numbers) const;
+  // The same numbers cut in two, the low half first: halves `first` … `first + count`.
+  void fill(std::uint64_t first, Index count, std::uint16_t* halves) const;
 };
 
 // A sequence of random numbers. Its whole state is the seed and the number of draws made.

@@ -3,6 +3,34 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_losses() { return {}; }
+std::vector<GradientCase> gradient_cases_losses() {
+  return {
+      {"cross_entropy",
+       "with an ignored target",
+       {{2, 2, 4}},
+       [](const Inputs& x) {
+         return cross_entropy(x[0], Tokens({2, 2}, {3, -100, 0, 3}));
+       }},
+      {"cross_entropy",
+       "with label smoothing",
+       {{3, 4}},
+       [](const Inputs& x) {
+         return cross_entropy(x[0], Tokens({3}, {3, 1, 7}),
+                              {.ignore_index = 7, .label_smoothing = 0.1});
+       }},
+      {"cross_entropy",
+       "divided by a given number",
+       {{3, 4}},
+       [](const Inputs& x) {
+         return cross_entropy(x[0], Tokens({3}, {3, 1, 0}), {.divisor = 7.0});
+       }},
+      {"cross_entropy",
+       "with every target ignored",
+       {{2, 4}},
+       [](const Inputs& x) {
+         return cross_entropy(x[0], Tokens({2}, {-100, -100}));
+       }},
+  };
+}
 
 }  // namespace weft

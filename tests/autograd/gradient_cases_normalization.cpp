@@ -3,6 +3,21 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_normalization() { return {}; }
+std::vector<GradientCase> gradient_cases_normalization() {
+  return {
+      {"layer_norm",
+       "of rows",
+       {{2, 3, 5}, {5}, {5}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
+      {"layer_norm",
+       "with a large eps",
+       {{4, 3}, {3}, {3}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2], 0.5); }},
+      {"layer_norm",
+       "of no rows",
+       {{0, 3}, {3}, {3}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
+  };
+}
 
 }  // namespace weft
