@@ -22,10 +22,10 @@ Shape::Shape(std::span<const Index> sizes) {
   }
 }
 
-Index Shape::normalized(Index axis) const {
+Index Shape::normalized(Index axis, const char* what) const {
   const Index from_front = axis < 0 ? axis + rank_ : axis;
   if (from_front < 0 || from_front >= rank_)
-    fail<ShapeError>("axis", concatenate_text("an axis of ", to_string()), axis);
+    fail<ShapeError>(what, concatenate_text("an axis of ", to_string()), axis);
   return from_front;
 }
 
@@ -48,10 +48,13 @@ Shape Shape::without(Index axis) const {
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_ - 1)));
 }
 
-Shape Shape::inserted(Index axis, Index size) const {
+Shape Shape::inserted(Index axis, Index size, const char* what) const {
+  if (rank_ == max_rank)
+    fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes to add one to"),
+                     to_string());
   const Index position = axis < 0 ? axis + rank_ + 1 : axis;
-  if (position < 0 || position > rank_ || rank_ == max_rank)
-    fail<ShapeError>("inserted axis", concatenate_text("a position of 0 to ", rank_),
+  if (position < 0 || position > rank_)
+    fail<ShapeError>(what, concatenate_text("a position of 0 to ", rank_, " among the axes"),
                      concatenate_text(axis, " in ", to_string()));
   std::array<Index, max_rank> sizes{};
   std::copy(begin(), begin() + position, sizes.begin());
@@ -67,6 +70,16 @@ std::string Shape::to_string() const {
     text += std::to_string(sizes_[static_cast<std::size_t>(axis)]);
   }
   return text + "]";
+}
+
+std::string Shape::position(Index element) const {
+  Shape indices = *this;
+  for (Index axis = rank_ - 1; axis >= 0; --axis) {
+    const Index size = sizes_[static_cast<std::size_t>(axis)];
+    indices.sizes_[static_cast<std::size_t>(axis)] = element % size;
+    element /= size;
+  }
+  return indices.to_string();
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.to_string(); }

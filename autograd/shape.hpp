@@ -27,8 +27,9 @@ class Shape {
   Index rank() const { return rank_; }
   // The size of an axis; negative axes count from the end. Throws ShapeError when there is none.
   Index operator[](Index axis) const { return sizes_[static_cast<std::size_t>(normalized(axis))]; }
-  // `axis` counted from the front: 0 ≤ result < rank. Throws ShapeError when there is none.
-  Index normalized(Index axis) const;
+  // `axis` counted from the front: 0 ≤ result < rank. Throws ShapeError, naming `what`, when there
+  // is none.
+  Index normalized(Index axis, const char* what = "axis") const;
 
   // The product of all sizes; 1 for a scalar.
   Index elements() const { return elements_; }
@@ -39,13 +40,16 @@ class Shape {
   const Index* begin() const { return sizes_.data(); }
   const Index* end() const { return sizes_.data() + rank_; }
 
-  // A copy with one axis changed, removed or put in before position `axis`.
+  // A copy with one axis changed, removed or put in before position `axis`. Throw ShapeError, the
+  // last one naming `what`, when there is no such axis or position or no room for one more.
   Shape with(Index axis, Index size) const;
   Shape without(Index axis) const;
-  Shape inserted(Index axis, Index size) const;
+  Shape inserted(Index axis, Index size, const char* what = "inserted axis") const;
 
   // "[2, 4, 100]"
   std::string to_string() const;
+  // The indices of an element, given its number in row-major order: "[1, 0, 99]".
+  std::string position(Index element) const;
 
   friend bool operator==(const Shape& a, const Shape& b) {
     if (a.rank_ != b.rank_ || a.elements_ != b.elements_) return false;
