@@ -30,6 +30,17 @@ std::vector<GradientCase> gradient_cases_losses() {
        [](const Inputs& x) {
          return cross_entropy(x[0], Tokens({2}, {-100, -100}));
        }},
+      {"mse_loss",
+       "prediction and target",
+       {{2, 3}, {2, 3}},
+       [](const Inputs& x) { return mse_loss(x[0], x[1]); }},
+      {"binary_cross_entropy_with_logits",
+       "hard and soft targets",
+       {{2, 3}},
+       [](const Inputs& x) {
+         return binary_cross_entropy_with_logits(
+             x[0], Tensor<double>({2, 3}, {0.0, 1.0, 0.5, 0.25, 0.9, 1.0}));
+       }},
   };
 }
 
