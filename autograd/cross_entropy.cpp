@@ -24,7 +24,7 @@ Index check_targets(const Shape& logits, const Tokens& targets,
     if (target == options.ignore_index) continue;
     if (target < 0 || target >= classes)
       fail<ValueError>(
-          concatenate_text("cross_entropy: target ", i),
+          concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
           concatenate_text("0 to ", classes - 1, " or the ignored ", options.ignore_index), target);
     ++counted;
   }

@@ -47,9 +47,9 @@ TEST_CASE("cross entropy: bad targets, shapes and options are named", "[autograd
   Tape<float> tape;
   const auto logits = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 3})),
-                    "cross_entropy: target 1: expected 0 to 2 or the ignored -100, got 3");
+                    "cross_entropy: target at [1]: expected 0 to 2 or the ignored -100, got 3");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {-1, 0})),
-                    "cross_entropy: target 0: expected 0 to 2 or the ignored -100, got -1");
+                    "cross_entropy: target at [0]: expected 0 to 2 or the ignored -100, got -1");
   CHECK_THROWS_WITH(
       cross_entropy(logits, Tokens({3}, {0, 0, 0})),
       "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");
