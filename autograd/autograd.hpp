@@ -7,6 +7,7 @@
 #include "autograd/embedding.hpp"
 #include "autograd/error.hpp"
 #include "autograd/gradcheck.hpp"
+#include "autograd/keep_rows.hpp"
 #include "autograd/losses.hpp"
 #include "autograd/mask.hpp"
 #include "autograd/matmul.hpp"

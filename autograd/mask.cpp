@@ -45,4 +45,15 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
   seen_rank_ = shape.rank();
 }
 
+bool MaskView::seen_by_any(Index batch, Index key) const {
+  // The last query first: where a mask is causal, it sees the most.
+  for (Index query = queries_ - 1; query >= 0; --query) {
+    if (key >= limit(batch, query)) continue;
+    if (seen_rank_ == 0) return true;
+    for (Index head = 0; head < heads_; ++head)
+      if (seen(batch, head, query)[key]) return true;
+  }
+  return false;
+}
+
 }  // namespace weft

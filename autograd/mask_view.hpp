@@ -31,6 +31,8 @@ class MaskView {
     return !mask_.causal && seen_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
+  // True when some query of the sequence sees the key, with some head.
+  bool seen_by_any(Index batch, Index key) const;
 
  private:
   Mask mask_;

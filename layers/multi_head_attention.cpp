@@ -1,6 +1,7 @@
 #include "layers/multi_head_attention.hpp"
 
 #include "layers/checks.hpp"
+#include "layers/unseen_keys.hpp"
 
 namespace weft {
 namespace {
@@ -33,7 +34,16 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   check_sequences("MultiHeadAttention: queries", queries.shape(), W_q.in_features());
   check_sequences("MultiHeadAttention: keys", keys.shape(), W_k.in_features());
   check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
-  return W_o(attention(W_q(queries), W_k(keys), W_v(values), mask, weights));
+  const Index batch = queries.shape()[0], num_keys = keys.shape()[1];
+  if (keys.shape()[0] != batch || values.shape()[0] != batch || values.shape()[1] != num_keys)
+    fail<ShapeError>("MultiHeadAttention",
+                     "as many sequences of queries, keys and values, and as many values as keys",
+                     concatenate_text("queries ", queries.shape(), ", keys ", keys.shape(),
+                                      ", values ", values.shape()));
+  const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
+                      num_keys);
+  return W_o(attention(W_q(queries), W_k(without_unseen(keys, view)),
+                       W_v(without_unseen(values, view)), mask, weights));
 }
 
 template <class T>

@@ -53,6 +53,7 @@ std::vector<GradientCase> gradient_cases_attention();
 std::vector<GradientCase> gradient_cases_dropout();
 std::vector<GradientCase> gradient_cases_elementwise();
 std::vector<GradientCase> gradient_cases_embedding();
+std::vector<GradientCase> gradient_cases_keep_rows();
 std::vector<GradientCase> gradient_cases_losses();
 std::vector<GradientCase> gradient_cases_matmul();
 std::vector<GradientCase> gradient_cases_normalization();

@@ -1,0 +1,34 @@
+// How far tensors are apart.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/tensor.hpp"
+
+namespace weft {
+
+// The largest |actual - expected|, in units of the largest |expected| or, where that is larger, of
+// `unit`. Infinite for different shapes and for NaN.
+template <class A, class B>
+double distance(const Tensor<A>& actual, const Tensor<B>& expected, double unit = 0.0) {
+  if (actual.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
+  double difference = 0.0, scale = unit;
+  for (Index i = 0; i < actual.size(); ++i) {
+    const auto a = static_cast<double>(actual.data()[i]);
+    const auto e = static_cast<double>(expected.data()[i]);
+    if (std::isnan(a) || std::isnan(e)) return std::numeric_limits<double>::infinity();
+    difference = std::max(difference, std::abs(a - e));
+    scale = std::max(scale, std::abs(e));
+  }
+  return difference == 0.0 ? 0.0 : difference / scale;
+}
+
+// True when the tensors have one shape and the same bits, but for the sign of zeros.
+template <class T>
+bool same(const Tensor<T>& a, const Tensor<T>& b) {
+  return a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+}  // namespace weft
