@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "train/file_descriptor.hpp"
+
 namespace weft {
 
 // Held as long as it lives. It ends with the process, however that ends, and leaves no file behind.
@@ -11,12 +13,9 @@ class FolderLock {
   // Throws FileError when the folder is missing, is none, cannot be written, or is held by another
   // FolderLock, in this process or in any other.
   explicit FolderLock(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&& other) noexcept;
-  ~FolderLock();
 
  private:
-  int descriptor_;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace weft

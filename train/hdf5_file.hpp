@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/error.hpp"
 #include "autograd/tensor.hpp"
 
 namespace weft {

@@ -1,0 +1,36 @@
+"""Writes hdf5_kinds.h5: a dataset and an attribute of every kind that h5py users write and weft reads."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+# Exact in every floating-point type.
+values = np.array([[0.5, -1.25, 2.0], [3.0, 0.0, -4.75]])
+
+with h5py.File(Path(__file__).with_name("hdf5_kinds.h5"), "w") as file:
+    for name in ("float16", "float32", "float64"):
+        file[f"floats/{name}"] = values.astype(name)
+        file[f"floats/big_endian_{name}"] = values.astype(np.dtype(name).newbyteorder(">"))
+    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+        file[f"integers/{name}"] = np.array([0, 1, 100], dtype=name)
+    file["integers/large"] = np.array([1, 2**31], dtype=np.int64)
+    file["integers/huge"] = np.array([2**63], dtype=np.uint64)
+    file["truth"] = np.array([[True, False], [False, True]])
+    file["scalar"] = np.float32(2.5)
+    file["empty"] = np.zeros((0, 3), dtype=np.float32)
+    file["text"] = "päper"
+
+    large = np.arange(600, dtype=np.float32).reshape(20, 30)
+    file.create_dataset("stored/chunked", data=large, chunks=(7, 11))
+    file.create_dataset("stored/gzip", data=large, compression="gzip")
+    file.create_dataset(
+        "stored/all_filters", data=large, chunks=(8, 8),
+        compression="gzip", shuffle=True, fletcher32=True,
+    )
+
+    file.attrs["text"] = "päper"
+    file.attrs["fixed"] = np.bytes_(b"paper")
+    file.attrs["integer"] = 42
+    file.attrs["number"] = 2.5
+    file["floats"].attrs["of"] = "a group"

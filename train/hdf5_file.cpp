@@ -1,0 +1,243 @@
+#include "train/hdf5_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "train/hdf5_elements.hpp"
+#include "train/hdf5_hierarchy.hpp"
+#include "train/hdf5_storage.hpp"
+#include "train/sealed_file.hpp"
+
+namespace weft {
+namespace fs = std::filesystem;
+
+using hdf5::checked;
+using hdf5::checked_handle;
+using hdf5::Handle;
+using hdf5::Hierarchy;
+using hdf5::Place;
+using hdf5::Turn;
+
+namespace {
+
+FileDescriptor open_regular(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    refuse_file(path, "a regular file",
+                fs::is_directory(status) ? "a folder" : "a device, pipe or socket");
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) fail_with_errno(path, "a file that can be read");
+  if (fs::file_size(path, error) == 0) refuse_file(path, "an HDF5 file", "an empty file");
+  if (!file.lock_shared())
+    refuse_file(path, "a file that is complete", "one that another process is writing");
+  return file;
+}
+
+bool same_file(int a, int b) {
+  struct stat status_a {};
+  struct stat status_b {};
+  return ::fstat(a, &status_a) == 0 && ::fstat(b, &status_b) == 0 &&
+         status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
+// Opens the file that `checked_file` is.
+Handle open_hdf5(const fs::path& path, const FileDescriptor& checked_file) {
+  const std::string whole;
+  const Place place{path, whole};
+  const Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), place, "memory");
+  H5Pset_fapl_sec2(access);
+  Handle file = checked_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), place,
+                               "an HDF5 file that is whole");
+  void* descriptor = nullptr;
+  checked(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), place, "an open file");
+  if (!same_file(*static_cast<const int*>(descriptor), checked_file.get()))
+    refuse_file(path, "a file that stays in its place",
+                "one that was replaced while it was opened");
+  return file;
+}
+
+hsize_t attribute_bytes(hid_t object, const Place& place) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_native_info_t info;
+  checked(H5Oget_native_info(object, &info, H5O_NATIVE_INFO_META_SIZE), place, "an object");
+#else
+  H5O_info_t info;
+  checked(H5Oget_info2(object, &info, H5O_INFO_META_SIZE), place, "an object");
+#endif
+  return info.meta_size.attr.heap_size;
+}
+
+// A dataset whose data lie in the file itself.
+class OpenDataset {
+ public:
+  OpenDataset(const fs::path& file, std::string path, Handle object)
+      : file_(file), path_(std::move(path)), handle_(std::move(object)) {
+    if (H5Iget_type(handle_) != H5I_DATASET) hdf5::refuse(place(), "a dataset", "a group");
+    const Handle properties = checked_handle(H5Dget_create_plist(handle_), place(), "a layout");
+    hdf5::check_layout(properties, place());
+  }
+
+  std::string type() const { return hdf5::type_name(type_handle()); }
+
+  Shape shape() const {
+    const Handle space = checked_handle(H5Dget_space(handle_), place(), "a shape");
+    return hdf5::shape_of(space, place());
+  }
+
+  template <class T>
+  Tensor<T> tensor(const Shape& expected) const {
+    const Shape found = shape();
+    if (found != expected) hdf5::refuse(place(), concatenate_text("shape ", expected), found);
+    const Place here = place();
+    const hdf5::Elements elements = stored_elements(here, found);
+    Tensor<T> tensor = Tensor<T>::uninitialized(found);
+    hdf5::read_elements(elements, tensor.data());
+    return tensor;
+  }
+
+  template <class T>
+  T value() const {
+    const Place here = place();
+    return hdf5::read_value<T>(stored_elements(here, shape()));
+  }
+
+ private:
+  Place place() const { return {file_, path_}; }
+  Handle type_handle() const { return checked_handle(H5Dget_type(handle_), place(), "a type"); }
+
+  hdf5::Elements stored_elements(const Place& here, const Shape& shape) const {
+    hdf5::check_storage(handle_, shape, here);
+    return {here, type_handle(), shape, [this](hid_t memory_type, void* data) {
+              return H5Dread(handle_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+            }};
+  }
+
+  const fs::path& file_;
+  std::string path_;
+  Handle handle_;
+};
+
+}  // namespace
+
+struct Hdf5File::State {
+  explicit State(const fs::path& file_path) : path(file_path) {
+    const Turn turn;
+    const FileDescriptor descriptor = open_regular(path);
+    sealed = check_seal(descriptor, path);
+    file = open_hdf5(path, descriptor);
+    hierarchy.emplace(path, file);
+  }
+  ~State() {
+    const Turn turn;
+    file = Handle();
+  }
+
+  OpenDataset dataset(const std::string& name) {
+    const std::string full_path = Hierarchy::full_path(name);
+    return OpenDataset(path, full_path, hierarchy->open(full_path));
+  }
+
+  // An invalid handle when there is none.
+  Handle open_attribute(const std::string& object, const std::string& name) {
+    const Place place{path, object};
+    const Handle handle = hierarchy->open(object);
+    // The library reads an attribute when it opens it.
+    if (const hsize_t bytes = attribute_bytes(handle, place); bytes > max_text_bytes)
+      hdf5::refuse(place, concatenate_text("at most ", max_text_bytes, " bytes of attributes"),
+                   bytes);
+    if (checked(H5Aexists(handle, name.c_str()), place, "attributes") == 0) return Handle();
+    return checked_handle(H5Aopen(handle, name.c_str(), H5P_DEFAULT), place, "attributes");
+  }
+
+  fs::path path;
+  bool sealed = false;
+  Handle file;
+  std::optional<hdf5::Hierarchy> hierarchy;
+};
+
+Hdf5File::Hdf5File(const fs::path& path) : state_(std::make_unique<State>(path)) {}
+Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
+Hdf5File& Hdf5File::operator=(Hdf5File&&) noexcept = default;
+Hdf5File::~Hdf5File() = default;
+
+bool Hdf5File::sealed() const { return state_->sealed; }
+
+bool Hdf5File::has_group(const std::string& path) const {
+  const Turn turn;
+  return state_->hierarchy->has_group(Hierarchy::full_path(path));
+}
+
+std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
+  const Turn turn;
+  return state_->hierarchy->datasets(Hierarchy::full_path(group));
+}
+
+std::string Hdf5File::type(const std::string& dataset) const {
+  const Turn turn;
+  return state_->dataset(dataset).type();
+}
+
+Shape Hdf5File::shape(const std::string& dataset) const {
+  const Turn turn;
+  return state_->dataset(dataset).shape();
+}
+
+template <class T>
+Tensor<T> Hdf5File::tensor(const std::string& dataset) const {
+  const Turn turn;
+  const OpenDataset open = state_->dataset(dataset);
+  return open.tensor<T>(open.shape());
+}
+
+template <class T>
+Tensor<T> Hdf5File::tensor(const std::string& dataset, const Shape& expected) const {
+  const Turn turn;
+  return state_->dataset(dataset).tensor<T>(expected);
+}
+
+template <class T>
+T Hdf5File::value(const std::string& dataset) const {
+  const Turn turn;
+  return state_->dataset(dataset).value<T>();
+}
+
+template <class T>
+T Hdf5File::attribute(const std::string& object, const std::string& name) const {
+  const Turn turn;
+  const std::string full_path = Hierarchy::full_path(object);
+  const std::string full_name = full_path + " attribute " + name;
+  const Place place{state_->path, full_name};
+  const Handle attribute = state_->open_attribute(full_path, name);
+  if (attribute < 0) hdf5::refuse(place, "an attribute", "none");
+  const Handle space = checked_handle(H5Aget_space(attribute), place, "a shape");
+  return hdf5::read_value<T>(
+      {place, checked_handle(H5Aget_type(attribute), place, "a type"), hdf5::shape_of(space, place),
+       [&](hid_t memory_type, void* data) { return H5Aread(attribute, memory_type, data); }});
+}
+
+bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
+  const Turn turn;
+  return state_->open_attribute(Hierarchy::full_path(object), name) >= 0;
+}
+
+template Tensor<float> Hdf5File::tensor(const std::string&) const;
+template Tensor<double> Hdf5File::tensor(const std::string&) const;
+template Tensor<std::int32_t> Hdf5File::tensor(const std::string&) const;
+template Tensor<bool> Hdf5File::tensor(const std::string&) const;
+template Tensor<float> Hdf5File::tensor(const std::string&, const Shape&) const;
+template Tensor<double> Hdf5File::tensor(const std::string&, const Shape&) const;
+template Tensor<std::int32_t> Hdf5File::tensor(const std::string&, const Shape&) const;
+template Tensor<bool> Hdf5File::tensor(const std::string&, const Shape&) const;
+template double Hdf5File::value(const std::string&) const;
+template std::int64_t Hdf5File::value(const std::string&) const;
+template std::string Hdf5File::value(const std::string&) const;
+template double Hdf5File::attribute(const std::string&, const std::string&) const;
+template std::int64_t Hdf5File::attribute(const std::string&, const std::string&) const;
+template std::string Hdf5File::attribute(const std::string&, const std::string&) const;
+
+}  // namespace weft
