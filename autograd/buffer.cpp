@@ -103,12 +103,13 @@ void Pool::give_back(Buffer::Block* block) noexcept {
 void Pool::abandon() noexcept {
   bool last = false;
   {
+    // Under the lock to the end: whoever gives the last block back deletes the pool.
     Guard guard(lock_);
     abandoned_ = true;
+    for (Buffer::Block*& list : free_)
+      while (list) ::operator delete(std::exchange(list, list->next), alignment);
     last = blocks_in_use_ == 0;
   }
-  for (Buffer::Block*& list : free_)
-    while (list) ::operator delete(std::exchange(list, list->next), alignment);
   if (last) delete this;
 }
 

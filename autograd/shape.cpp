@@ -11,12 +11,14 @@ Shape::Shape(std::span<const Index> sizes) {
   if (static_cast<Index>(sizes.size()) > max_rank)
     fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
   constexpr Index limit = Index{1} << 60;
+  // A size of 0 makes the product 0; the others must still be sane, also where they stand alone.
+  Index nonzero = 1;
   for (Index size : sizes) {
     if (size < 0) fail<ShapeError>("shape", "sizes of at least 0", size);
-    // A size of 0 makes the product 0; the others must still be sane.
-    if (size > limit || (size > 0 && elements_ > limit / size))
+    if (size > 0 && nonzero > limit / size)
       fail<ShapeError>("shape", "at most 2^60 elements",
                        concatenate_text("a product past it at size ", size));
+    if (size > 0) nonzero *= size;
     sizes_[static_cast<std::size_t>(rank_++)] = size;
     elements_ *= size;
   }

@@ -1,6 +1,7 @@
 #include "autograd/tensor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "autograd/error.hpp"
 
@@ -52,28 +53,25 @@ Tensor<T> Tensor<T>::clone() const {
 
 template <class T>
 Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
-  Index known = 1;
-  const Index* unknown = nullptr;
-  for (const Index& size : sizes) {
-    if (size != -1) {
-      known *= size;
-    } else if (unknown) {
+  Shape shape;  // with 1 for the size that is to be worked out
+  Index unknown = -1;
+  for (Index size : sizes) {
+    if (size == -1 && std::exchange(unknown, shape.rank()) != -1)
       weft::fail<ShapeError>("reshape", "at most one size of -1", "two");
-    } else {
-      unknown = &size;
-    }
+    shape = shape.inserted(shape.rank(), size == -1 ? 1 : size, "reshape");
   }
-  if (static_cast<Index>(sizes.size()) > Shape::max_rank)
-    static_cast<void>(Shape(sizes));  // throws
-  std::array<Index, Shape::max_rank> resolved{};
-  std::copy(sizes.begin(), sizes.end(), resolved.begin());
-  if (unknown) {
-    if (known <= 0 || size() % known != 0)
-      weft::fail<ShapeError>("reshape", concatenate_text("sizes that divide ", size(), " elements"),
-                             concatenate_text("a product of ", known));
-    resolved[static_cast<std::size_t>(unknown - sizes.data())] = size() / known;
+  if (unknown != -1) {
+    if (shape.elements() == 0 || size() % shape.elements() != 0)
+      weft::fail<ShapeError>(
+          "reshape", concatenate_text("sizes that divide ", size(), " elements, as ", shape_),
+          concatenate_text("a product of ", shape.elements()));
+    shape = shape.with(unknown, size() / shape.elements());
   }
-  const Shape shape(std::span<const Index>(resolved.data(), sizes.size()));
+  return reshaped(shape);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::reshaped(const Shape& shape) const {
   if (shape.elements() != size())
     weft::fail<ShapeError>(
         "reshape", concatenate_text("a shape of ", size(), " elements, as ", shape_), shape);

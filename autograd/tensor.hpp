@@ -63,9 +63,7 @@ class Tensor {
     return reshaped(std::span<const Index>(sizes.begin(), sizes.size()));
   }
   Tensor reshaped(std::span<const Index> sizes) const;
-  Tensor reshaped(const Shape& shape) const {
-    return reshaped(std::span(shape.begin(), shape.end()));
-  }
+  Tensor reshaped(const Shape& shape) const;
 
   // True when no other tensor shares the elements.
   bool unique() const { return buffer_.unique(); }

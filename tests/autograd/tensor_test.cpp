@@ -1,0 +1,160 @@
+#include "autograd/tensor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "autograd/error.hpp"
+#include "autograd/parameter.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+
+TEST_CASE("shape: axes count from both ends", "[autograd]") {
+  const Shape shape{2, 3, 5};
+  CHECK(shape.rank() == 3);
+  CHECK(shape[0] == 2);
+  CHECK(shape[-1] == 5);
+  CHECK(shape.elements() == 30);
+  CHECK(shape.rows() == 6);
+  CHECK(shape.columns() == 5);
+  CHECK(shape.to_string() == "[2, 3, 5]");
+  CHECK_THROWS_AS(shape[3], ShapeError);
+  CHECK_THROWS_AS(shape[-4], ShapeError);
+}
+
+TEST_CASE("shape: a scalar has one element, one row and one column", "[autograd]") {
+  const Shape scalar{};
+  CHECK(scalar.rank() == 0);
+  CHECK(scalar.elements() == 1);
+  CHECK(scalar.rows() == 1);
+  CHECK(scalar.columns() == 1);
+  CHECK(scalar.to_string() == "[]");
+}
+
+TEST_CASE("shape: an empty last axis leaves the rows countable", "[autograd]") {
+  const Shape shape{4, 3, 0};
+  CHECK(shape.elements() == 0);
+  CHECK(shape.rows() == 12);
+  CHECK(shape.columns() == 0);
+}
+
+TEST_CASE("shape: axes are changed, removed and put in", "[autograd]") {
+  const Shape shape{2, 3};
+  CHECK(shape.with(-1, 7) == Shape{2, 7});
+  CHECK(shape.without(0) == Shape{3});
+  CHECK(shape.inserted(0, 9) == Shape{9, 2, 3});
+  CHECK(shape.inserted(2, 9) == Shape{2, 3, 9});
+  CHECK(shape.inserted(-1, 9) == Shape{2, 3, 9});
+  CHECK_THROWS_AS(shape.inserted(3, 1), ShapeError);
+  CHECK(Shape{2, 3} != Shape{3, 2});
+  CHECK(Shape{2, 3} != Shape{2, 3, 1});
+}
+
+TEST_CASE("shape: sizes that cannot be are refused", "[autograd]") {
+  constexpr Index huge = 50'000'000;
+  CHECK_THROWS_WITH((Shape{2, -1}), "shape: expected sizes of at least 0, got -1");
+  CHECK_THROWS_AS((Shape{huge, huge, huge}), ShapeError);
+  CHECK_THROWS_AS((Shape{huge, huge, huge, huge, huge, huge}), ShapeError);
+  CHECK_THROWS_AS((Shape{INT64_MAX}), ShapeError);
+  CHECK_THROWS_AS((Shape{INT64_MAX, INT64_MAX, 2, 2}), ShapeError);
+  // A product that comes to 0 when it wraps around 64 bits, and one that is 0.
+  CHECK_THROWS_AS((Shape{Index{1} << 32, Index{1} << 32}), ShapeError);
+  CHECK_THROWS_AS((Shape{0, Index{1} << 40, Index{1} << 40}), ShapeError);
+  CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), "shape: expected at most 6 axes, got 7");
+  CHECK_THROWS_AS((Shape{1, 1, 1, 1, 1, 1}.inserted(0, 1)), ShapeError);
+}
+
+TEST_CASE("tensor: starts as zeros, holds what it is given, row after row", "[autograd]") {
+  const Tensor<float> zeros({2, 3});
+  CHECK(std::all_of(zeros.begin(), zeros.end(), [](float v) { return v == 0.0F; }));
+  const Tensor<float> tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(tensor(0, 2) == 3.0F);
+  CHECK(tensor(1, 0) == 4.0F);
+  CHECK(Tensor<float>::full({2}, 7.0F)(1) == 7.0F);
+  CHECK(Tensor<float>().shape() == Shape{0});
+  CHECK(Tensor<float>().empty());
+  CHECK(reinterpret_cast<std::uintptr_t>(tensor.data()) % 64 == 0);
+}
+
+TEST_CASE("tensor: wrong numbers of values and wrong positions are refused", "[autograd]") {
+  CHECK_THROWS_WITH(Tensor<float>({2, 2}, {1, 2, 3}),
+                    "tensor: expected 4 values for shape [2, 2], got 3");
+  const Tensor<float> tensor({2, 3});
+  CHECK_THROWS_WITH(tensor(2, 0), "element: expected indices inside [2, 3], got 2 on axis 0");
+  CHECK_THROWS_WITH(tensor(0, -1), "element: expected indices inside [2, 3], got -1 on axis 1");
+  CHECK_THROWS_AS(tensor(0), ShapeError);
+  CHECK_THROWS_WITH(tensor.item(), "item: expected a tensor of one element, got [2, 3]");
+  CHECK(Tensor<float>({1, 1}, {5}).item() == 5.0F);
+}
+
+TEST_CASE("tensor: copies share elements, clones do not", "[autograd]") {
+  Tensor<float> tensor({2}, {1, 2});
+  CHECK(tensor.unique());
+  Tensor<float> shared = tensor;
+  Tensor<float> own = tensor.clone();
+  CHECK_FALSE(tensor.unique());
+  shared(0) = 9;
+  CHECK(tensor(0) == 9.0F);
+  CHECK(own(0) == 1.0F);
+}
+
+TEST_CASE("tensor: reshaped shares the elements and works one size out", "[autograd]") {
+  Tensor<float> tensor({2, 6});
+  Tensor<float> reshaped = tensor.reshaped({3, -1, 2});
+  CHECK(reshaped.shape() == Shape{3, 2, 2});
+  reshaped(0, 0, 1) = 4;
+  CHECK(tensor(0, 1) == 4.0F);
+  CHECK(Tensor<float>({1}).reshaped(Shape{}).shape() == Shape{});
+  CHECK(Tensor<float>({0, 3}).reshaped({-1, 3}).shape() == Shape{0, 3});
+}
+
+TEST_CASE("tensor: shapes that do not hold the elements are refused", "[autograd]") {
+  const Tensor<float> tensor({2, 6});
+  CHECK_THROWS_WITH(tensor.reshaped({5}),
+                    "reshape: expected a shape of 12 elements, as [2, 6], got [5]");
+  CHECK_THROWS_WITH(tensor.reshaped({5, -1}),
+                    "reshape: expected sizes that divide 12 elements, as [2, 6], got a product "
+                    "of 5");
+  CHECK_THROWS_WITH(tensor.reshaped({-1, -1}), "reshape: expected at most one size of -1, got two");
+  CHECK_THROWS_AS(tensor.reshaped({0, -1}), ShapeError);
+  CHECK_THROWS_AS(tensor.reshaped({-2, -6}), ShapeError);
+  CHECK_THROWS_AS(tensor.reshaped({Index{1} << 40, Index{1} << 40, -1}), ShapeError);
+  CHECK_THROWS_AS(tensor.reshaped({12, 1, 1, 1, 1, 1, -1}), ShapeError);
+}
+
+TEST_CASE("parameter: a copy has elements of its own", "[autograd]") {
+  Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
+  Parameter<float> copy = parameter;
+  copy.value()(0) = 9;
+  CHECK(parameter.value()(0) == 1.0F);
+  parameter = copy;
+  copy.value()(1) = 7;
+  CHECK(parameter.value()(0) == 9.0F);
+  CHECK(parameter.value()(1) == 2.0F);
+}
+
+TEST_CASE("parameter: takes a tensor's elements over unless they are shared", "[autograd]") {
+  Tensor<float> tensor({2}, {1, 2});
+  const float* elements = tensor.data();
+  const Parameter<float> taken(std::move(tensor));
+  CHECK(taken.value().data() == elements);
+
+  const Tensor<float> shared({2}, {1, 2});
+  Parameter<float> own(shared);
+  own.value()(0) = 9;
+  CHECK(shared(0) == 1.0F);
+}
+
+TEST_CASE("parameter: the gradient is zeros until something is added", "[autograd]") {
+  const Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
+  CHECK_FALSE(parameter.has_grad());
+  CHECK(parameter.grad()(1) == 0.0F);
+  parameter.grad()(1) = 3;
+  parameter.zero_grad();
+  CHECK_FALSE(parameter.has_grad());
+  CHECK(parameter.grad()(1) == 0.0F);
+}
+
+}  // namespace weft
