@@ -71,8 +71,9 @@ TEST_CASE("reshape: a shape with other elements is an error", "[autograd]") {
   CHECK_THROWS_WITH(reshape(x, {4, 2}),
                     "reshape: expected a shape of 6 elements, as [2, 3], got [4, 2]");
   CHECK_THROWS_WITH(reshape(x, {-1, -1}), "reshape: expected at most one size of -1, got two");
-  CHECK_THROWS_WITH(reshape(x, {4, -1}),
-                    "reshape: expected sizes that divide 6 elements, got a product of 4");
+  CHECK_THROWS_WITH(
+      reshape(x, {4, -1}),
+      "reshape: expected sizes that divide 6 elements, as [2, 3], got a product of 4");
 }
 
 TEMPLATE_TEST_CASE("transpose: values by hand", "[autograd]", float, double) {
