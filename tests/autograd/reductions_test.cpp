@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <ostream>
 #include <numeric>
+#include <ostream>
 #include <vector>
 
 #include "tests/autograd/same_bits.hpp"

@@ -1,0 +1,305 @@
+#include "autograd/tape.hpp"
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "autograd/dropout.hpp"
+#include "autograd/elementwise.hpp"
+#include "autograd/losses.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/reductions.hpp"
+#include "autograd/softmax.hpp"
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<float> values(const Tensor<float>& tensor) { return {tensor.begin(), tensor.end()}; }
+
+Parameter<float> parameter_of(std::initializer_list<float> numbers) {
+  return Parameter<float>(Tensor<float>({static_cast<Index>(numbers.size())}, numbers));
+}
+
+// x unchanged, with a backward of the test's own.
+template <class Backward>
+Var<float> identity(const Var<float>& x, const char* name, Backward backward) {
+  return x.tape().record(name, x.value().clone(), {x.node()}, backward);
+}
+
+}  // namespace
+
+TEST_CASE("tape: a loss of x² + 3x has the gradient 2x + 3", "[autograd]") {
+  const auto p = parameter_of({1, -2});
+  Tape<float> tape;
+  const Var x = tape.parameter(p);
+  tape.backward(sum(x * x + scale(x, 3.0)));
+  CHECK(values(p.grad()) == std::vector<float>{5, -1});
+}
+
+TEST_CASE("tape: gradients of several passes add up until they are zeroed", "[autograd]") {
+  const auto p = parameter_of({1, 2});
+  Tape<float> tape;
+  for (int pass = 0; pass < 3; ++pass) tape.backward(sum(scale(tape.parameter(p), 2.0)));
+  CHECK(values(p.grad()) == std::vector<float>{6, 6});
+  p.zero_grad();
+  tape.backward(sum(scale(tape.parameter(p), 2.0)));
+  CHECK(values(p.grad()) == std::vector<float>{2, 2});
+}
+
+TEST_CASE("tape: a parameter may enter a pass several times", "[autograd]") {
+  const auto p = parameter_of({3});
+  Tape<float> tape;
+  tape.backward(tape.parameter(p) * tape.parameter(p));
+  CHECK(values(p.grad()) == std::vector<float>{6});
+}
+
+TEST_CASE("tape: a parameter that the loss does not depend on gets no gradient", "[autograd]") {
+  const auto used = parameter_of({1}), unused = parameter_of({1});
+  Tape<float> tape;
+  const Var y = scale(tape.parameter(unused), 2.0);
+  tape.backward(scale(tape.parameter(used), 2.0));
+  CHECK(used.has_grad());
+  CHECK_FALSE(unused.has_grad());
+}
+
+TEST_CASE("tape: backward starts from a given upstream gradient, and leaves it alone",
+          "[autograd]") {
+  const auto p = parameter_of({1, 2});
+  const Tensor<float> upstream({2}, {10, 100});
+  Tape<float> tape;
+  const Var x = tape.parameter(p);
+  tape.backward(x + x, upstream);
+  CHECK(values(p.grad()) == std::vector<float>{20, 200});
+  CHECK(values(upstream) == std::vector<float>{10, 100});
+}
+
+TEST_CASE("tape: a parameter is its own gradient's start", "[autograd]") {
+  const auto p = parameter_of({5});
+  Tape<float> tape;
+  tape.backward(tape.parameter(p));
+  CHECK(values(p.grad()) == std::vector<float>{1});
+}
+
+TEST_CASE("tape: backward of what has no gradient says why", "[autograd]") {
+  const auto p = parameter_of({1, 2});
+  Tape<float> tape, other;
+  const Var x = tape.parameter(p);
+  CHECK_THROWS_WITH(tape.backward(x),
+                    "backward: expected a loss of one element (or an upstream gradient), got [2]");
+  CHECK_THROWS_AS(tape.backward(x), ShapeError);
+  CHECK_THROWS_WITH(tape.backward(x, Tensor<float>({3})),
+                    "backward: expected an upstream gradient of shape [2], got [3]");
+  CHECK_THROWS_WITH(other.backward(sum(x)),
+                    "backward: expected a variable of this tape, got one of another");
+  CHECK_THROWS_WITH(tape.backward(sum(tape.constant(Tensor<float>({2})))),
+                    Catch::Matchers::Contains("got a constant"));
+  Tape inference = Tape<float>::inference();
+  CHECK_THROWS_WITH(inference.backward(sum(inference.parameter(p))),
+                    "backward: expected a tape that records, got one for inference");
+  // None of these ended the pass.
+  tape.backward(sum(x));
+  CHECK(values(p.grad()) == std::vector<float>{1, 1});
+}
+
+TEST_CASE("tape: a variable of a pass that has ended cannot be used, but can be read",
+          "[autograd]") {
+  const auto p = parameter_of({2});
+  std::optional<Var<float>> survivor;
+  {
+    Tape<float> tape;
+    const Var x = tape.parameter(p);
+    const Var loss = x * x;
+    tape.backward(loss);
+    const auto message = Catch::Matchers::Contains("got one of a pass that has ended");
+    CHECK_THROWS_WITH(tape.backward(loss), message);
+    CHECK_THROWS_WITH(x + x, message);
+    survivor = loss;
+  }
+  CHECK(survivor->value().item() == 4.0F);
+}
+
+TEST_CASE("tape: constants outlive the pass", "[autograd]") {
+  Tape<float> tape;
+  const Var c = tape.constant(Tensor<float>({1}, {2}));
+  tape.clear();
+  const auto p = parameter_of({3});
+  tape.backward(c * tape.parameter(p));
+  CHECK(values(p.grad()) == std::vector<float>{2});
+}
+
+TEST_CASE("tape: a gradient that two operands share is not changed through one of them",
+          "[autograd]") {
+  const auto p = parameter_of({1}), q = parameter_of({1});
+  Tape<float> tape;
+  const Var a = scale(tape.parameter(p), 1.0);
+  const Var b = scale(tape.parameter(q), 1.0);
+  const Var early = scale(a, 10.0);  // its backward adds to a's gradient after a + b shared it
+  const Var shared = a + b;
+  const Var late = scale(b, 100.0);  // its backward adds to b's gradient before
+  tape.backward(early + shared + late);
+  CHECK(values(p.grad()) == std::vector<float>{11});
+  CHECK(values(q.grad()) == std::vector<float>{101});
+}
+
+TEST_CASE("tape: records that the result does not depend on are dropped without being run",
+          "[autograd]") {
+  const auto p = parameter_of({1});
+  const auto alive = std::make_shared<int>();
+  bool ran = false;
+  Tape<float> tape;
+  const Var x = tape.parameter(p);
+  identity(x, "unused", [alive, &ran](Tape<float>&, const Tensor<float>&) { ran = true; });
+  CHECK(alive.use_count() == 2);
+  tape.backward(x);
+  CHECK_FALSE(ran);
+  CHECK(alive.use_count() == 1);
+}
+
+TEST_CASE("tape: what a backward keeps is given back as soon as it ran", "[autograd]") {
+  const auto p = parameter_of({1});
+  const auto kept = std::make_shared<int>();
+  long uses = 0;
+  Tape<float> tape;
+  const Var first = identity(tape.parameter(p), "first",
+                             [&](Tape<float>&, const Tensor<float>&) { uses = kept.use_count(); });
+  const Var second = identity(
+      first, "second",
+      [kept, x = first.node()](Tape<float>& t, const Tensor<float>& dy) { t.add_gradient(x, dy); });
+  tape.backward(second);
+  CHECK(uses == 1);
+}
+
+TEST_CASE("tape: an exception in a backward ends the pass and leaves the tape usable",
+          "[autograd]") {
+  const auto p = parameter_of({1});
+  const auto alive = std::make_shared<int>();
+  Tape<float> tape;
+  const Var x = scale(tape.parameter(p), 2.0);
+  const Var y = identity(x, "before", [alive](Tape<float>&, const Tensor<float>&) {});
+  const Var z = identity(y, "failing", [alive](Tape<float>&, const Tensor<float>&) {
+    throw std::runtime_error("failing backward");
+  });
+  CHECK_THROWS_WITH(tape.backward(z), "failing backward");
+  CHECK(alive.use_count() == 1);
+  CHECK_THROWS_AS(tape.backward(x), Error);
+  tape.backward(scale(tape.parameter(p), 3.0));
+  CHECK(values(p.grad()) == std::vector<float>{3});
+}
+
+TEST_CASE("tape: clear ends a pass without gradients", "[autograd]") {
+  const auto p = parameter_of({1});
+  const auto alive = std::make_shared<int>();
+  Tape<float> tape;
+  identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
+  tape.clear();
+  CHECK(alive.use_count() == 1);
+  CHECK_FALSE(p.has_grad());
+}
+
+TEST_CASE("tape: inference records nothing", "[autograd]") {
+  const auto p = parameter_of({1});
+  const auto alive = std::make_shared<int>();
+  Tape tape = Tape<float>::inference();
+  const Var y = identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
+  CHECK(y.node() == no_node);
+  CHECK(alive.use_count() == 1);
+  CHECK_FALSE(tape.training());
+}
+
+TEST_CASE("tape: random numbers depend on the step and on the operation's place in the pass",
+          "[autograd]") {
+  Tape<float> tape({.training = true, .seed = 3});
+  const Var ones = tape.constant(Tensor<float>::full({64}, 1.0F));
+  const auto draw = [&] { return values(dropout(ones, 0.5).value()); };
+  const auto first = draw(), second = draw();
+  CHECK(first != second);
+  CHECK(tape.step() == 0);
+  tape.clear();
+  CHECK(tape.step() == 1);
+  CHECK(draw() != first);
+  tape.set_step(0);
+  tape.clear();
+  tape.set_step(0);
+  CHECK(draw() == first);
+  CHECK(draw() == second);
+}
+
+TEST_CASE("tape: from the second pass on, its memory is recycled", "[autograd]") {
+  Random random(4);
+  const Parameter<float> weight(random.normal_tensor<float>({64, 48}));
+  const auto input = random.normal_tensor<float>({32, 48});
+  const Tokens targets({32});
+  Tape<float> tape({.training = true});
+  std::uint64_t requests = 0;
+  for (int pass = 0; pass < 6; ++pass) {
+    const Var hidden = gelu(linear(tape.constant(input), tape.parameter(weight)));
+    tape.backward(cross_entropy(dropout(hidden, 0.1), targets));
+    if (pass == 0) requests = tape.memory().heap_requests;
+  }
+  CHECK(requests > 0);
+  CHECK(tape.memory().heap_requests == requests);
+}
+
+TEST_CASE("tape: anomalies are named where they first appear", "[autograd]") {
+  Tape<float> tape({.detect_anomaly = true});
+  const auto p = parameter_of({1, 0, -1});
+  const Var x = tape.parameter(p);
+  CHECK_THROWS_AS(log(x), NonFiniteError);
+  CHECK_THROWS_WITH(exp(log(x)),
+                    Catch::Matchers::StartsWith("operation 'log' (record 1 of the pass): expected "
+                                                "finite values, got -inf at element 1 of [3]"));
+  const auto q = parameter_of({4, 0});
+  const Var root = sqrt(scale(tape.parameter(q), 1.0));
+  CHECK_THROWS_WITH(tape.backward(sum(root)),
+                    "backward of operation 'sqrt': expected finite gradients, got inf at element "
+                    "1 of [2], the gradient of 'scale'");
+  tape.backward(sum(exp(tape.parameter(p))));
+}
+
+TEST_CASE("tape: operations refuse inputs of two tapes", "[autograd]") {
+  Tape<float> tape, other;
+  const auto p = parameter_of({1});
+  CHECK_THROWS_WITH(tape.parameter(p) + other.parameter(p),
+                    "add: expected inputs of one tape, got inputs of two");
+}
+
+TEST_CASE("tape: two threads use two tapes at once", "[autograd]") {
+  const auto weight = Random(5).normal_tensor<float>({80, 80});
+  const auto train = [&weight] {
+    const Parameter<float> p(weight);
+    for (int pass = 0; pass < 20; ++pass) {
+      Tape<float> tape({.training = true, .seed = 1});
+      const Var x = tape.parameter(p);
+      tape.backward(sum(softmax(matmul(dropout(x, 0.2), x)) * x));
+    }
+    return values(p.grad());
+  };
+  std::vector<float> in_thread;
+  std::thread other([&] { in_thread = train(); });
+  const std::vector<float> here = train();
+  other.join();
+  CHECK(here == in_thread);
+}
+
+TEST_CASE("tape: a whole pass gives the same bits on any number of threads", "[autograd]") {
+  Random random(6);
+  const Parameter<float> weight(random.normal_tensor<float>({300, 120}, 0.0, 0.1));
+  const Parameter<float> bias(random.normal_tensor<float>({300}));
+  const auto input = random.normal_tensor<float>({500, 120});
+  const Tokens targets({500});
+  check_same_bits([&] {
+    weight.zero_grad();
+    bias.zero_grad();
+    Tape<float> tape({.training = true, .seed = 9});
+    const Var hidden = linear(dropout(tape.constant(input), 0.3), tape.parameter(weight),
+                              tape.parameter(bias), Activation::gelu);
+    const Var loss = cross_entropy(hidden, targets) + mean(hidden * hidden);
+    tape.backward(loss);
+    return std::vector{loss.value(), weight.grad().clone(), bias.grad().clone()};
+  });
+}
+
+}  // namespace weft
