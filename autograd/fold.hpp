@@ -7,7 +7,7 @@
 namespace weft {
 
 // The most contiguous elements that are folded into one in one go.
-constexpr Index longest_run = 1024;
+constexpr Index longest_run = 512;
 
 // A tensor seen as [outer, reduced, inner]. A reduction takes the middle axis away and has
 // outer · inner results.

@@ -1,5 +1,6 @@
 #include "autograd/losses.hpp"
 
+#include "autograd/activation_kernels.hpp"
 #include "autograd/kernels.hpp"
 
 namespace weft {
@@ -81,9 +82,11 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
       [logits = logits.node(), x = logits.value(), targets](Tape<T>& tape, const Tensor<T>& dy) {
         const Gradient<T> dx = tape.gradient(logits);
         const T factor = dy.item() / static_cast<T>(targets.size());
+        const auto sigmoid = [](T z) { return Sigmoid<T>::value(z); };
         parallel_for(targets.size(), grain_of(16), [&](Index begin, Index end) {
-          accumulate(dx, begin, end,
-                     (array(x, begin, end).logistic() - array(targets, begin, end)) * factor);
+          accumulate(
+              dx, begin, end,
+              (array(x, begin, end).unaryExpr(sigmoid) - array(targets, begin, end)) * factor);
         });
       });
 }
