@@ -38,14 +38,23 @@ void check_positive(const char* option, Index value) {
 
 Index length(const Sequence& sequence) { return static_cast<Index>(sequence.size()); }
 
+std::vector<SequencePair> with_sources(std::vector<SequencePair> pairs) {
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (pairs[i].source.empty())
+      fail<ValueError>("pairs", "a source of at least one token",
+                       concatenate_text("none in pair ", i));
+  return pairs;
+}
+
+std::vector<SequencePair> without_sources(std::vector<Sequence> targets) {
+  std::vector<SequencePair> pairs;
+  for (Sequence& target : targets) pairs.push_back({{}, std::move(target)});
+  return pairs;
+}
+
 std::vector<ExampleLengths> lengths_of(const std::vector<SequencePair>& pairs) {
   std::vector<ExampleLengths> lengths;
-  for (const auto& [source, target] : pairs) {
-    if (source.empty())
-      fail<ValueError>("pairs", "a source of at least one token",
-                       concatenate_text("none in pair ", lengths.size()));
-    lengths.push_back({length(source), length(target)});
-  }
+  for (const auto& [source, target] : pairs) lengths.push_back({length(source), length(target)});
   return lengths;
 }
 
@@ -121,7 +130,12 @@ void BatchSampler::arrange(std::int64_t epoch) {
 }
 
 PairBatches::PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options)
-    : pairs_(std::move(pairs)),
+    : pairs_(with_sources(std::move(pairs))),
+      sampler_(lengths_of(pairs_), options),
+      fingerprint_(fingerprint_of(pairs_, options)) {}
+
+PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& options)
+    : pairs_(without_sources(std::move(targets))),
       sampler_(lengths_of(pairs_), options),
       fingerprint_(fingerprint_of(pairs_, options)) {}
 

@@ -21,7 +21,7 @@ struct PaddedTokens {
 PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad = Vocabulary::pad);
 
 // What a training step sees: examples of a data set, as a model that reads a source sequence and
-// writes a target sequence needs them. A model of one sequence has no use for `source`.
+// writes a target sequence needs them.
 struct Batch {
   PaddedTokens source;  // [batch, longest source]
   PaddedTokens target;  // <bos> and the target: what the decoder reads; [batch, longest target + 1]
@@ -100,6 +100,8 @@ class PairBatches final : public BatchSource {
  public:
   // Throws ValueError as BatchSampler does, and for an empty source, naming the pair.
   explicit PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options = {});
+  // Targets alone, for a model of one sequence; every source is empty.
+  explicit PairBatches(std::vector<Sequence> targets, const BatchOptions& options = {});
 
   Index num_batches() const override { return sampler_.num_batches(); }
   Batch batch(std::int64_t epoch, Index position) override;

@@ -112,7 +112,8 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(const ProgressReport& report) {
   using namespace std::chrono_literals;
   const auto now = Clock::now();
-  if (!output_ || now < next_) return;
+  const bool last = report.step >= report.total_steps;
+  if (!output_ || (now < next_ && !last)) return;
   next_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(5s));
   if (terminal_) {
     // A line that fills the last column would make some terminals go on to the next line.
@@ -128,6 +129,7 @@ void ProgressLine::message(const std::string& text) {
   if (!output_) return;
   if (drawn_) *output_ << "\r\033[K";
   drawn_ = false;
+  next_ = Clock::now();
   *output_ << text << std::endl;
 }
 

@@ -26,7 +26,7 @@ struct ProgressReport {
 std::string progress_text(const ProgressReport& report, int width);
 
 // Draws reports on a stream. On a terminal, over and over on one line, at most ten times a second;
-// elsewhere, as a line of its own every five seconds.
+// elsewhere, as a line of its own every five seconds. The report of the last step is always drawn.
 class ProgressLine {
  public:
   // A null stream shows nothing. std::cout and std::cerr are terminals when their files are.

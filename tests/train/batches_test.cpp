@@ -42,7 +42,7 @@ TEST_CASE("padding: short sequences end in the padding symbol", "[train]") {
 }
 
 TEST_CASE("batches: what encoder and decoder read and what is to be written", "[train]") {
-  PairBatches batches({{{10, 11}, {20}}, {{12}, {21, 22, 23}}},
+  PairBatches batches(std::vector<SequencePair>{{{10, 11}, {20}}, {{12}, {21, 22, 23}}},
                       {.batch_size = 2, .shuffle = false});
   const Batch batch = batches.batch(0, 0);
   CHECK(batch.examples == std::vector<Index>{1, 0});
@@ -57,6 +57,15 @@ TEST_CASE("batches: what encoder and decoder read and what is to be written", "[
         std::vector<TokenId>{21, 22, 23, Vocabulary::eos, 20, Vocabulary::eos, ignored, ignored});
   CHECK(batch.num_labels == 6);
   CHECK(batch.divisor == 6.0);
+}
+
+TEST_CASE("batches: of targets alone have no source", "[train]") {
+  PairBatches batches(std::vector<Sequence>{{20, 21}, {22}}, {.batch_size = 2, .shuffle = false});
+  const Batch batch = batches.batch(0, 0);
+  CHECK(batch.examples == std::vector<Index>{1, 0});
+  CHECK(batch.source.tokens.shape() == Shape{2, 0});
+  CHECK(values(batch.target.tokens) ==
+        std::vector<TokenId>{Vocabulary::bos, 22, 0, Vocabulary::bos, 20, 21});
 }
 
 TEST_CASE("batches: every example exactly once in every epoch", "[train]") {
