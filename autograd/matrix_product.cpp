@@ -14,81 +14,127 @@ namespace {
 
 // --- Small products ------------------------------------------------------------------------------
 // Libraries spend more time on preparing a product of a few thousand multiplications than on the
-// multiplications. Here b is copied into panels as wide as a vector, padded with zeros, and c is
-// computed eight rows at a time.
+// multiplications. Here c is computed in blocks of up to eight rows, as wide as a vector, that stay
+// in registers; b is read where it lies or, where its rows are not contiguous or too short, from a
+// copy padded with zeros.
 
 constexpr Index vector_bytes = 64;
 template <class T>
 constexpr Index lanes = vector_bytes / static_cast<Index>(sizeof(T));
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<float> {
-  using type [[gnu::vector_size(vector_bytes)]] = float;
-};
-template <>
-struct VectorOf<double> {
-  using type [[gnu::vector_size(vector_bytes)]] = double;
+// Numbers that are worked on together, and the same numbers anywhere in memory.
+template <class T, Index bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(bytes)));
+  typedef T unaligned __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
 };
 template <class T>
-using Vector = typename VectorOf<T>::type;
+using Vector = typename VectorOf<T, vector_bytes>::type;
+template <class T, Index bytes = vector_bytes>
+using UnalignedVector = typename VectorOf<T, bytes>::unaligned;
 
 constexpr Index small_product_limit = 1 << 16;  // multiplications
 constexpr Index small_panel_bytes = 1 << 14;
 
 template <class T>
 bool is_small(Index m, Index n, Index k) {
-  const Index panels = (n + lanes<T> - 1) / lanes<T>;
-  return m * n * k <= small_product_limit && panels * k * vector_bytes <= small_panel_bytes;
+  return m * n * k <= small_product_limit && k * vector_bytes <= small_panel_bytes;
 }
 
-// Rows i … i + rows of c, one panel of columns.
+// c = sum + beta · c on the first `columns` numbers.
+template <class T>
+void store_row(const Vector<T>& sum, Index columns, T beta, T* c) {
+  using Half = UnalignedVector<T, vector_bytes / 2>;
+  if (columns == lanes<T>) {
+    auto& all = *reinterpret_cast<UnalignedVector<T>*>(c);
+    all = beta == T{0} ? sum : sum + beta * all;
+    return;
+  }
+  Index j = 0;
+  if (columns >= lanes<T> / 2) {
+    auto& half = *reinterpret_cast<Half*>(c);
+    const auto& first = *reinterpret_cast<const Half*>(&sum);
+    half = beta == T{0} ? first : first + beta * half;
+    j = lanes<T> / 2;
+  }
+  for (; j < columns; ++j) c[j] = beta == T{0} ? sum[j] : sum[j] + beta * c[j];
+}
+
+// `rows` rows of c, one panel of columns. Rows of the panel are panel_stride apart.
 template <Index rows, class T>
-void panel_product(Index columns, Index k, T alpha, MatrixView<T> a, const Vector<T>* panel, T beta,
-                   T* c, Index c_stride) {
+void panel_product(Index columns, Index k, T alpha, MatrixView<T> a, const T* panel,
+                   Index panel_stride, T beta, T* c, Index c_stride) {
   const Index row_step = a.transposed ? 1 : a.stride;
   const Index column_step = a.transposed ? a.stride : 1;
   Vector<T> sums[rows] = {};
   for (Index p = 0; p < k; ++p) {
-    const T* element = a.data + p * column_step;
-    for (Index r = 0; r < rows; ++r) sums[r] += element[r * row_step] * panel[p];
+    const Vector<T> b_row = *reinterpret_cast<const UnalignedVector<T>*>(panel + p * panel_stride);
+    const T* a_column = a.data + p * column_step;
+    for (Index r = 0; r < rows; ++r) sums[r] += a_column[r * row_step] * b_row;
   }
-  for (Index r = 0; r < rows; ++r) {
-    T* c_row = c + r * c_stride;
-    alignas(vector_bytes) T results[lanes<T>];
-    *reinterpret_cast<Vector<T>*>(results) = alpha * sums[r];
-    if (beta == T{0})
-      for (Index j = 0; j < columns; ++j) c_row[j] = results[j];
-    else
-      for (Index j = 0; j < columns; ++j) c_row[j] = beta * c_row[j] + results[j];
+  for (Index r = 0; r < rows; ++r) store_row<T>(alpha * sums[r], columns, beta, c + r * c_stride);
+}
+
+// The columns of b from j on, copied and padded.
+template <class T>
+void copy_panel(Index j, Index columns, Index k, MatrixView<T> b, T* panel) {
+  if (b.transposed) {
+    if (columns < lanes<T>) std::fill(panel, panel + k * lanes<T>, T{0});
+    for (Index column = 0; column < columns; ++column) {
+      const T* from = b.at(0, j + column).data;
+      for (Index p = 0; p < k; ++p) panel[p * lanes<T> + column] = from[p];
+    }
+    return;
+  }
+  for (Index p = 0; p < k; ++p) {
+    T* end = std::copy_n(b.at(p, j).data, columns, panel + p * lanes<T>);
+    std::fill(end, panel + (p + 1) * lanes<T>, T{0});
   }
 }
 
 template <class T>
 void small_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                    T* c, Index c_stride) {
-  alignas(vector_bytes) T storage[small_panel_bytes / static_cast<Index>(sizeof(T))];
-  for (Index j0 = 0; j0 < n; j0 += lanes<T>) {
-    const Index columns = std::min(lanes<T>, n - j0);
-    for (Index p = 0; p < k; ++p) {
-      T* panel_row = storage + p * lanes<T>;
-      const MatrixView<T> from = b.at(p, j0);
-      const Index step = b.transposed ? b.stride : 1;
-      for (Index j = 0; j < columns; ++j) panel_row[j] = from.data[j * step];
-      for (Index j = columns; j < lanes<T>; ++j) panel_row[j] = T{0};
+  alignas(vector_bytes) T copy[small_panel_bytes / static_cast<Index>(sizeof(T))];
+  for (Index j = 0; j < n; j += lanes<T>) {
+    const Index columns = std::min(lanes<T>, n - j);
+    const T* panel = b.data + j;
+    Index stride = b.stride;
+    if (b.transposed || columns < lanes<T>) {
+      copy_panel(j, columns, k, b, copy);
+      panel = copy;
+      stride = lanes<T>;
     }
-    const auto* panel = reinterpret_cast<const Vector<T>*>(storage);
-    T* c_panel = c + j0;
-    Index i = 0;
-    for (; i + 8 <= m; i += 8)
-      panel_product<8>(columns, k, alpha, a.at(i, 0), panel, beta, c_panel + i * c_stride,
-                       c_stride);
-    for (; i + 4 <= m; i += 4)
-      panel_product<4>(columns, k, alpha, a.at(i, 0), panel, beta, c_panel + i * c_stride,
-                       c_stride);
-    for (; i < m; ++i)
-      panel_product<1>(columns, k, alpha, a.at(i, 0), panel, beta, c_panel + i * c_stride,
-                       c_stride);
+    for (Index i = 0; i < m; i += 8) {
+      const auto rows_from = [&]<Index rows>() {
+        panel_product<rows>(columns, k, alpha, a.at(i, 0), panel, stride, beta,
+                            c + i * c_stride + j, c_stride);
+      };
+      switch (m - i) {
+        case 1:
+          rows_from.template operator()<1>();
+          break;
+        case 2:
+          rows_from.template operator()<2>();
+          break;
+        case 3:
+          rows_from.template operator()<3>();
+          break;
+        case 4:
+          rows_from.template operator()<4>();
+          break;
+        case 5:
+          rows_from.template operator()<5>();
+          break;
+        case 6:
+          rows_from.template operator()<6>();
+          break;
+        case 7:
+          rows_from.template operator()<7>();
+          break;
+        default:
+          rows_from.template operator()<8>();
+      }
+    }
   }
 }
 
