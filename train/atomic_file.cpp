@@ -16,13 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // The file that `path` means: what it links to when it is a symbolic link.
-fs::path resolved(const fs::path& path) {
+fs::path resolved(fs::path path) {
   std::error_code error;
+  constexpr int most_links = 40;  // as in the kernel
+  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i)
+    path = path.parent_path() / fs::read_symlink(path, error);
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
     refuse_file(path, "a regular file to replace",
                 fs::is_directory(status) ? "a folder" : "a device, pipe or socket");
-  return fs::is_symlink(path, error) ? fs::weakly_canonical(path) : path;
+  return path;
 }
 
 bool names(const fs::path& path, const FileDescriptor& file) {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <system_error>
 
+#include "train/hdf5_dataset_state.hpp"
 #include "train/hdf5_elements.hpp"
 #include "train/hdf5_hierarchy.hpp"
-#include "train/hdf5_storage.hpp"
 #include "train/sealed_file.hpp"
 
 namespace weft {
@@ -72,74 +72,23 @@ hsize_t attribute_bytes(hid_t object, const Place& place) {
   return info.meta_size.attr.heap_size;
 }
 
-// A dataset whose data lie in the file itself.
-class OpenDataset {
- public:
-  OpenDataset(const fs::path& file, std::string path, Handle object)
-      : file_(file), path_(std::move(path)), handle_(std::move(object)) {
-    if (H5Iget_type(handle_) != H5I_DATASET) hdf5::refuse(place(), "a dataset", "a group");
-    const Handle properties = checked_handle(H5Dget_create_plist(handle_), place(), "a layout");
-    hdf5::check_layout(properties, place());
-  }
-
-  std::string type() const { return hdf5::type_name(type_handle()); }
-
-  Shape shape() const {
-    const Handle space = checked_handle(H5Dget_space(handle_), place(), "a shape");
-    return hdf5::shape_of(space, place());
-  }
-
-  template <class T>
-  Tensor<T> tensor(const Shape& expected) const {
-    const Shape found = shape();
-    if (found != expected) hdf5::refuse(place(), concatenate_text("shape ", expected), found);
-    const Place here = place();
-    const hdf5::Elements elements = stored_elements(here, found);
-    Tensor<T> tensor = Tensor<T>::uninitialized(found);
-    hdf5::read_elements(elements, tensor.data());
-    return tensor;
-  }
-
-  template <class T>
-  T value() const {
-    const Place here = place();
-    return hdf5::read_value<T>(stored_elements(here, shape()));
-  }
-
- private:
-  Place place() const { return {file_, path_}; }
-  Handle type_handle() const { return checked_handle(H5Dget_type(handle_), place(), "a type"); }
-
-  hdf5::Elements stored_elements(const Place& here, const Shape& shape) const {
-    hdf5::check_storage(handle_, shape, here);
-    return {here, type_handle(), shape, [this](hid_t memory_type, void* data) {
-              return H5Dread(handle_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
-            }};
-  }
-
-  const fs::path& file_;
-  std::string path_;
-  Handle handle_;
-};
-
 }  // namespace
 
 struct Hdf5File::State {
-  explicit State(const fs::path& file_path) : path(file_path) {
+  enum class Seal { optional, required };
+
+  State(const fs::path& file_path, Seal seal) : path(file_path) {
     const Turn turn;
     const FileDescriptor descriptor = open_regular(path);
-    sealed = check_seal(descriptor, path);
+    if (!check_seal(descriptor, path) && seal == Seal::required)
+      refuse_file(path, "a file of weft with its digest in the last line",
+                  "one without (cut off, or written by another program)");
     file = open_hdf5(path, descriptor);
     hierarchy.emplace(path, file);
   }
   ~State() {
     const Turn turn;
     file = Handle();
-  }
-
-  OpenDataset dataset(const std::string& name) {
-    const std::string full_path = Hierarchy::full_path(name);
-    return OpenDataset(path, full_path, hierarchy->open(full_path));
   }
 
   // An invalid handle when there is none.
@@ -155,17 +104,22 @@ struct Hdf5File::State {
   }
 
   fs::path path;
-  bool sealed = false;
   Handle file;
   std::optional<hdf5::Hierarchy> hierarchy;
 };
 
-Hdf5File::Hdf5File(const fs::path& path) : state_(std::make_unique<State>(path)) {}
+Hdf5File::Hdf5File(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Hdf5File::Hdf5File(const fs::path& path)
+    : state_(std::make_unique<State>(path, State::Seal::optional)) {}
 Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
 Hdf5File& Hdf5File::operator=(Hdf5File&&) noexcept = default;
 Hdf5File::~Hdf5File() = default;
 
-bool Hdf5File::sealed() const { return state_->sealed; }
+Hdf5File Hdf5File::open_sealed(const fs::path& path) {
+  return Hdf5File(std::make_unique<State>(path, State::Seal::required));
+}
+
+const fs::path& Hdf5File::path() const { return state_->path; }
 
 bool Hdf5File::has_group(const std::string& path) const {
   const Turn turn;
@@ -177,33 +131,11 @@ std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
   return state_->hierarchy->datasets(Hierarchy::full_path(group));
 }
 
-std::string Hdf5File::type(const std::string& dataset) const {
+Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
   const Turn turn;
-  return state_->dataset(dataset).type();
-}
-
-Shape Hdf5File::shape(const std::string& dataset) const {
-  const Turn turn;
-  return state_->dataset(dataset).shape();
-}
-
-template <class T>
-Tensor<T> Hdf5File::tensor(const std::string& dataset) const {
-  const Turn turn;
-  const OpenDataset open = state_->dataset(dataset);
-  return open.tensor<T>(open.shape());
-}
-
-template <class T>
-Tensor<T> Hdf5File::tensor(const std::string& dataset, const Shape& expected) const {
-  const Turn turn;
-  return state_->dataset(dataset).tensor<T>(expected);
-}
-
-template <class T>
-T Hdf5File::value(const std::string& dataset) const {
-  const Turn turn;
-  return state_->dataset(dataset).value<T>();
+  const std::string full_path = Hierarchy::full_path(path);
+  return Hdf5Dataset(std::make_unique<Hdf5Dataset::State>(state_->path, full_path,
+                                                          state_->hierarchy->open(full_path)));
 }
 
 template <class T>
@@ -225,17 +157,6 @@ bool Hdf5File::has_attribute(const std::string& object, const std::string& name)
   return state_->open_attribute(Hierarchy::full_path(object), name) >= 0;
 }
 
-template Tensor<float> Hdf5File::tensor(const std::string&) const;
-template Tensor<double> Hdf5File::tensor(const std::string&) const;
-template Tensor<std::int32_t> Hdf5File::tensor(const std::string&) const;
-template Tensor<bool> Hdf5File::tensor(const std::string&) const;
-template Tensor<float> Hdf5File::tensor(const std::string&, const Shape&) const;
-template Tensor<double> Hdf5File::tensor(const std::string&, const Shape&) const;
-template Tensor<std::int32_t> Hdf5File::tensor(const std::string&, const Shape&) const;
-template Tensor<bool> Hdf5File::tensor(const std::string&, const Shape&) const;
-template double Hdf5File::value(const std::string&) const;
-template std::int64_t Hdf5File::value(const std::string&) const;
-template std::string Hdf5File::value(const std::string&) const;
 template double Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::int64_t Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::string Hdf5File::attribute(const std::string&, const std::string&) const;

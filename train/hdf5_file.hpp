@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autograd/error.hpp"
-#include "autograd/tensor.hpp"
+#include "train/hdf5_dataset.hpp"
 
 namespace weft {
 
@@ -33,37 +33,44 @@ class Hdf5File {
   Hdf5File& operator=(Hdf5File&&) noexcept;
   ~Hdf5File();
 
-  // True when the file ends with weft's seal: every byte is as weft wrote it.
-  bool sealed() const;
+  // The same, and throws, before the library sees the file, when it has no seal: it is weft's own,
+  // and every byte is as it was written, or it is refused.
+  static Hdf5File open_sealed(const std::filesystem::path& path);
 
+  const std::filesystem::path& path() const;
   bool has_group(const std::string& path) const;
   // The full paths of all datasets below a group, sorted.
   std::vector<std::string> datasets(const std::string& group = "/") const;
 
-  // A dataset's element type: "float32", "big-endian float64", "int64", "bool", "string",
-  // "compound", …
-  std::string type(const std::string& dataset) const;
-  // Throws also for a dataset without a dataspace of at most Shape::max_rank axes.
-  Shape shape(const std::string& dataset) const;
+  // Throws when there is no dataset of that path, or one with data in other files or behind
+  // filters that are not built in.
+  Hdf5Dataset dataset(const std::string& path) const;
 
-  // A dataset's elements. float and double come from floating-point types of 16, 32 and 64 bits,
-  // rounded when need be; std::int32_t from integers, all of which must fit; bool from h5py's bool.
+  // dataset(path).tensor<T>() and so on.
   template <class T>
-  Tensor<T> tensor(const std::string& dataset) const;
-  // The same for a dataset whose shape is known; nothing is allocated for another.
+  Tensor<T> tensor(const std::string& path) const {
+    return dataset(path).template tensor<T>();
+  }
   template <class T>
-  Tensor<T> tensor(const std::string& dataset, const Shape& expected) const;
+  Tensor<T> tensor(const std::string& path, const Shape& expected) const {
+    return dataset(path).template tensor<T>(expected);
+  }
+  template <class T>
+  T value(const std::string& path) const {
+    return dataset(path).template value<T>();
+  }
+  std::string type(const std::string& path) const { return dataset(path).type(); }
+  Shape shape(const std::string& path) const { return dataset(path).shape(); }
 
-  // The one element of a dataset, or of an attribute of a group or dataset: std::int64_t, double
-  // or std::string (of fixed or variable length; it ends before its first NUL).
-  template <class T>
-  T value(const std::string& dataset) const;
+  // An attribute of a group or dataset, of one element: std::int64_t, double or std::string.
   template <class T>
   T attribute(const std::string& object, const std::string& name) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
 
  private:
   struct State;
+  explicit Hdf5File(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-constexpr std::string_view prefix = "weft digest ";
+constexpr std::string_view prefix = "\nweft digest ";
 
 // Bytes `offset` … of the file, as many as `buffer` has or the file has left.
 std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesystem::path& path,
