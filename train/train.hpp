@@ -3,8 +3,11 @@
 
 #include "train/adam.hpp"
 #include "train/batches.hpp"
+#include "train/checkpoint.hpp"
 #include "train/clip.hpp"
+#include "train/folder_lock.hpp"
 #include "train/generation.hpp"
+#include "train/hdf5_file.hpp"
 #include "train/interrupt.hpp"
 #include "train/optimizer.hpp"
 #include "train/progress_line.hpp"

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "autograd/error.hpp"
+#include "train/checkpoint.hpp"
 #include "train/clip.hpp"
+#include "train/folder_lock.hpp"
 #include "train/metrics_file.hpp"
 #include "train/progress_line.hpp"
 
@@ -64,7 +66,7 @@ class Trainer<T>::Run {
       const std::int64_t epoch = progress_.epoch + 1;
       update();
       const bool epoch_ends = progress_.batch == 0;
-      const std::vector<double> validation = validate(epoch_ends);
+      const std::vector<double> validation = validate(epoch, epoch_ends);
       if (epoch_ends || !validation.empty() || progress_.step % options_.log_every_steps == 0)
         log(epoch, validation);
       if (progress_.best_step == progress_.step) save("best.h5");
@@ -151,7 +153,7 @@ class Trainer<T>::Run {
   // --- After an update ----------------------------------------------------------------------
 
   // Empty when no validation is due.
-  std::vector<double> validate(bool epoch_ends) {
+  std::vector<double> validate(std::int64_t epoch, bool epoch_ends) {
     if (!options_.validation) return {};
     const Validation& validation = *options_.validation;
     const bool due =
@@ -170,10 +172,10 @@ class Trainer<T>::Run {
     } else {
       ++progress_.not_better;
     }
-    std::string text = concatenate_text("step ", progress_.step);
+    std::string text = concatenate_text("epoch ", epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
-      text += concatenate_text("  ", validation.columns[i], " ", values[i]);
-    line_.message(text + (better ? "  best" : ""));
+      text += concatenate_text(i == 0 ? " " : ", ", validation.columns[i], " ", values[i]);
+    line_.message(text + (better ? " (best)" : ""));
     return values;
   }
 
@@ -193,8 +195,10 @@ class Trainer<T>::Run {
     if (options_.max_steps > 0) total = std::min(total, options_.max_steps);
     const auto done = static_cast<double>(progress_.step - first_step_);
     const auto left = static_cast<double>(total - progress_.step);
-    line_.show({epoch, options_.epochs, progress_.step, total, loss_, optimizer_.learning_rate(),
-                grad_norm_, tokens_per_second(), seconds_since(start_) / done * left});
+    shown_loss_ = done > 1.0 ? 0.95 * shown_loss_ + 0.05 * loss_ : loss_;
+    line_.show({epoch, options_.epochs, progress_.step, total, shown_loss_,
+                optimizer_.learning_rate(), grad_norm_, tokens_per_second(),
+                seconds_since(start_) / done * left});
   }
 
   double tokens_per_second() const { return static_cast<double>(labels_seen_) / seconds_; }
@@ -218,8 +222,52 @@ class Trainer<T>::Run {
   // --- Files --------------------------------------------------------------------------------
 
   void open_folder() {
-    if (!options_.folder.empty()) throw Error("trainer: expected no folder yet, got one");
+    if (options_.folder.empty()) return;
+    std::error_code error;
+    std::filesystem::create_directories(options_.folder, error);
+    if (error)
+      fail<FileError>(options_.folder.string(), "a folder that can be written", error.message());
+    lock_.emplace(options_.folder);
+    const bool last_exists = std::filesystem::exists(file("last.h5"), error);
+    if (options_.resume && last_exists)
+      resume();
+    else if (progress_.step == 0 && !options_.resume &&
+             (last_exists || std::filesystem::exists(file("best.h5"), error)))
+      fail<FileError>(options_.folder.string(), "a folder without a training, or one to resume",
+                      "checkpoints of an earlier training");
+    metrics_.emplace(
+        file("metrics.csv"),
+        options_.validation ? options_.validation->columns : std::vector<std::string>{},
+        progress_.step);
   }
+
+  void resume() {
+    load_checkpoint(file("last.h5"), trainer_.model_, states());
+    line_.message(
+        concatenate_text("resumed from ", file("last.h5").string(), " at step ", progress_.step));
+    if (progress_.schedule != schedule_description())
+      line_.message(concatenate_text("the schedule was '", progress_.schedule, "' and is now '",
+                                     schedule_description(), "'"));
+  }
+
+  void save(const char* name) {
+    if (options_.folder.empty()) return;
+    progress_.schedule = schedule_description();
+    save_checkpoint(file(name), trainer_.model_, states());
+  }
+
+  NamedStates<T> states() {
+    NamedStates<T> states = trainer_.also_saved_;
+    states.emplace_back("optimizer", optimizer_);
+    states.emplace_back("progress", progress_);
+    return states;
+  }
+
+  std::filesystem::path file(const char* name) const { return options_.folder / name; }
+  std::string schedule_description() const {
+    return options_.schedule ? options_.schedule->description() : "the optimizer's learning rate";
+  }
+
   bool save_is_due() const {
     return (options_.save_every_steps > 0 && progress_.step % options_.save_every_steps == 0) ||
            (options_.save_every_seconds > 0.0 &&
@@ -230,7 +278,6 @@ class Trainer<T>::Run {
     saved_step_ = progress_.step;
     last_save_ = Clock::now();
   }
-  void save(const char*) {}
 
   Trainer& trainer_;
   const TrainerOptions& options_;
@@ -239,9 +286,11 @@ class Trainer<T>::Run {
   Tape<T> tape_;
   std::vector<Batch> batches_;  // of the running update
   double loss_ = 0.0;           // of the last update
+  double shown_loss_ = 0.0;     // smoothed
   double grad_norm_ = 0.0;
 
   ProgressLine line_;
+  std::optional<FolderLock> lock_;
   std::optional<MetricsFile> metrics_;
   std::int64_t first_step_ = 0;  // where this run began
   std::int64_t saved_step_ = 0;  // in last.h5

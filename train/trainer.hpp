@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "autograd/tape.hpp"
 #include "train/batches.hpp"
+#include "train/checkpoint.hpp"
 #include "train/interrupt.hpp"
 #include "train/optimizer.hpp"
 #include "train/schedule.hpp"
@@ -52,7 +52,8 @@ struct TrainerOptions {
 
   // Where best.h5, last.h5 and metrics.csv are kept; nothing is kept when empty.
   std::filesystem::path folder = {};
-  // Go on from the folder's last.h5, if there is one. Otherwise its files are replaced.
+  // Go on from the folder's last.h5 if there is one. Otherwise a folder that holds a training is
+  // refused.
   bool resume = false;
   // last.h5 is written at the end of every epoch and of training, and also after so many steps or
   // seconds; 0: not also.
@@ -87,12 +88,13 @@ class Trainer {
 
   // Something else for the checkpoints to keep, such as the program's configuration. Before `run`.
   void also_save(const std::string& name, Stateful<T>& object) {
-    also_saved_.emplace_back(name, &object);
+    also_saved_.emplace_back(name, object);
   }
 
   // Trains to the end. Before the first step, throws FileError when the folder cannot be written,
-  // another trainer works in it, or its checkpoint does not load, and ValueError when the
-  // checkpoint belongs to a training with other data or another seed. Throws NonFiniteError, naming
+  // another trainer works in it, it holds a training that is not to be resumed, or its checkpoint
+  // does not load, and ValueError when the checkpoint is of a training with other data or another
+  // seed. Throws NonFiniteError, naming
   // the step and the operation, when a loss or a gradient is not finite; no parameter has changed
   // then since the step before, and nothing is saved. Throws FileError when saving fails; the
   // previous checkpoint is then still whole.
@@ -109,7 +111,7 @@ class Trainer {
   LossFunction<T> loss_;
   TrainerOptions options_;
   TrainingProgress<T> progress_;
-  std::vector<std::pair<std::string, Stateful<T>*>> also_saved_;
+  NamedStates<T> also_saved_;
 };
 
 extern template class Trainer<float>;

@@ -1,0 +1,337 @@
+// The trainer's checkpoints: a training that was stopped goes on as if it never had been.
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "autograd/error.hpp"
+#include "autograd/parallel.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "tests/train/toy_training.hpp"
+#include "train/checkpoint.hpp"
+#include "train/folder_lock.hpp"
+
+using namespace weft;
+
+namespace {
+
+// metrics.csv without the column that depends on the clock.
+std::string metrics_of(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "metrics.csv");
+  std::string text, line;
+  while (std::getline(file, line)) {
+    std::istringstream columns(line);
+    std::string column;
+    for (int i = 0; std::getline(columns, column, ','); ++i)
+      if (i != 5) text += column + ",";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+// Two epochs and a half of 6 batches, with everything that has state.
+TrainerOptions options_for(const std::filesystem::path& folder) {
+  return {.epochs = 4,
+          .max_steps = 9,
+          .accumulation = 2,
+          .clip_norm = 0.5,
+          .schedule = warmup_cosine_schedule({.peak = 0.05, .warmup_steps = 2, .total_steps = 9}),
+          .seed = 17,
+          .folder = folder,
+          .resume = true,
+          .save_every_steps = 2,
+          .log_every_steps = 2};
+}
+
+// A toy training whose validation values go up and down.
+struct Session {
+  ToyTraining<float> toy;
+  TrainerOptions options;
+
+  explicit Session(const std::filesystem::path& folder) : options(options_for(folder)) {
+    options.validation = Validation{.columns = {"val_loss"},
+                                    .run = [this] { return std::vector{validation_value()}; },
+                                    .every_steps = 2};
+  }
+
+  double validation_value() const {
+    const std::int64_t step = toy.optimizer.steps();
+    return step == 4 ? 1.0 : 2.0 + 0.1 * static_cast<double>(step);
+  }
+
+  TrainingResult run(const LossFunction<float>& loss) {
+    return Trainer(toy.model, toy.optimizer, toy.batches, loss, options).run();
+  }
+  TrainingResult run() { return run(toy.loss_function()); }
+};
+
+struct Outcome {
+  std::vector<float> values;
+  std::string metrics;
+  std::string last;
+  std::string best;
+};
+
+Outcome outcome(const Session& session) {
+  const std::filesystem::path& folder = session.options.folder;
+  return {session.toy.values(), metrics_of(folder), bytes_of(folder / "last.h5"),
+          bytes_of(folder / "best.h5")};
+}
+
+void check_same(const Outcome& a, const Outcome& b) {
+  CHECK(a.values == b.values);
+  CHECK(a.metrics == b.metrics);
+  CHECK((a.last == b.last));
+  CHECK((a.best == b.best));
+}
+
+Outcome never_stopped() {
+  const TemporaryFolder folder;
+  Session session(folder.path());
+  CHECK(session.run().steps == 9);
+  return outcome(session);
+}
+
+}  // namespace
+
+TEST_CASE("resuming: Ctrl-C at any step, and the training ends bit for bit the same", "[train]") {
+  const Outcome expected = never_stopped();
+  for (std::int64_t stop : {1, 2, 3, 4, 5, 8}) {
+    INFO("stopped after step " << stop);
+    const TemporaryFolder folder;
+    {
+      const Interrupt interrupt;
+      Session session(folder.path());
+      session.options.interrupt = &interrupt;
+      const auto result = session.run([&](Tape<float>& tape, const Batch& batch) {
+        if (session.toy.optimizer.steps() == stop - 1 && !interrupt.requested()) std::raise(SIGINT);
+        return session.toy.loss(tape, batch);
+      });
+      CHECK(result.end == TrainingEnd::interrupted);
+      CHECK(result.steps == stop);
+    }
+    Session session(folder.path());
+    CHECK(session.run().steps == 9);
+    check_same(outcome(session), expected);
+  }
+}
+
+TEST_CASE("resuming: killed at any batch, and the training ends bit for bit the same", "[train]") {
+  const Outcome expected = never_stopped();
+  for (int killed_at : {0, 1, 6, 9, 13}) {
+    INFO("killed at batch " << killed_at);
+    const TemporaryFolder folder;
+    const pid_t child = fork();
+    if (child == 0) {
+      set_thread_count(1);
+      Session session(folder.path());
+      int batches = 0;
+      session.run([&](Tape<float>& tape, const Batch& batch) {
+        if (batches++ == killed_at) std::raise(SIGKILL);
+        return session.toy.loss(tape, batch);
+      });
+      _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    Session session(folder.path());
+    CHECK(session.run().steps == 9);
+    check_same(outcome(session), expected);
+  }
+}
+
+TEST_CASE("resuming: a training that has ended stays as it is", "[train]") {
+  const TemporaryFolder folder;
+  Session first(folder.path());
+  const TrainingResult ended = first.run();
+  const Outcome expected = outcome(first);
+  Session second(folder.path());
+  const TrainingResult again = second.run();
+  CHECK(again.end == TrainingEnd::finished);
+  CHECK(again.steps == ended.steps);
+  CHECK(again.best_step == 4);
+  CHECK(again.best_value == 1.0);
+  check_same(outcome(second), expected);
+}
+
+TEST_CASE("resuming: patience goes on where it was", "[train]") {
+  const TemporaryFolder folder;
+  const auto run = [&](std::int64_t max_steps) {
+    Session session(folder.path());
+    session.options.max_steps = max_steps;
+    session.options.validation->patience = 3;
+    return session.run();
+  };
+  CHECK(run(7).end == TrainingEnd::finished);
+  const TrainingResult result = run(0);
+  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.steps == 10);
+  CHECK(result.best_step == 4);
+}
+
+TEST_CASE("resuming: with another seed or other data is refused, the model untouched", "[train]") {
+  const TemporaryFolder folder;
+  Session(folder.path()).run();
+  {
+    Session session(folder.path());
+    session.options.seed = 18;
+    CHECK(contains(message_of<ValueError>([&] { session.run(); }),
+                   "training progress: seed: expected 18, got 17"));
+    CHECK(session.toy.values() == ToyTraining<float>().values());
+  }
+  ToyTraining<float> other(23);
+  CHECK(contains(message_of<ValueError>([&] {
+                   Trainer(other.model, other.optimizer, other.batches, other.loss_function(),
+                           options_for(folder.path()))
+                       .run();
+                 }),
+                 "training progress: data: expected the examples"));
+}
+
+TEST_CASE("resuming: with another optimizer or a damaged file is refused", "[train]") {
+  const TemporaryFolder folder;
+  Session(folder.path()).run();
+  ToyTraining<float> toy;
+  Adam<float> adam(toy.model);
+  const auto run = [&] {
+    Trainer(toy.model, adam, toy.batches, toy.loss_function(), options_for(folder.path())).run();
+  };
+  CHECK(contains(message_of<ValueError>(run), "expected the state of Adam, got that of AdamW"));
+  std::filesystem::resize_file(folder / "last.h5", 1000);
+  CHECK_THROWS_AS(run(), FileError);
+  CHECK(std::filesystem::file_size(folder / "last.h5") == 1000);
+}
+
+TEST_CASE("trainer: another schedule on resuming is said", "[train]") {
+  const TemporaryFolder folder;
+  Session(folder.path()).run();
+  Session session(folder.path());
+  std::ostringstream output;
+  session.options.output = &output;
+  session.options.schedule = constant_schedule(0.5);
+  session.run();
+  CHECK(contains(output.str(),
+                 "the schedule was 'warmup and cosine, peak 0.05, warmup_steps 2, "
+                 "total_steps 9, final 0' and is now 'constant, lr 0.5'"));
+}
+
+TEST_CASE("trainer: the folder's earlier training is not trained over", "[train]") {
+  const TemporaryFolder folder;
+  Session(folder.path()).run();
+  const std::string before = bytes_of(folder / "last.h5");
+  Session session(folder.path());
+  session.options.resume = false;
+  CHECK(contains(message_of<FileError>([&] { session.run(); }),
+                 "expected a folder without a training, or one to resume"));
+  CHECK((bytes_of(folder / "last.h5") == before));
+}
+
+TEST_CASE("trainer: a folder in use, or none, is said before the first step", "[train]") {
+  const TemporaryFolder folder;
+  Session session(folder.path());
+  int steps = 0;
+  const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+    ++steps;
+    return session.toy.loss(tape, batch);
+  };
+  {
+    const FolderLock lock(folder.path());
+    CHECK_THROWS_AS(session.run(loss), FileError);
+  }
+  std::ofstream(folder / "file") << "not a folder";
+  session.options.folder = folder / "file";
+  CHECK_THROWS_AS(session.run(loss), FileError);
+  session.options.folder = folder / "file" / "below";
+  CHECK_THROWS_AS(session.run(loss), FileError);
+  CHECK(steps == 0);
+}
+
+TEST_CASE("trainer: what else is to be saved is in both checkpoints", "[train]") {
+  struct Note final : Stateful<float> {
+    std::string text;
+    void state(State<float>& state) override { state.text("text", text); }
+  };
+  const TemporaryFolder folder;
+  Session session(folder.path());
+  Note note;
+  note.text = "as configured";
+  Trainer trainer(session.toy.model, session.toy.optimizer, session.toy.batches,
+                  session.toy.loss_function(), session.options);
+  trainer.also_save("note", note);
+  trainer.run();
+  for (const char* name : {"best.h5", "last.h5"}) {
+    Note found;
+    load_state(folder / name, "note", found);
+    CHECK(found.text == "as configured");
+  }
+}
+
+TEST_CASE("trainer: a NaN leaves the last checkpoint as it was", "[train]") {
+  const TemporaryFolder folder;
+  Session session(folder.path());
+  const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+    const Var<float> usual = session.toy.loss(tape, batch);
+    if (session.toy.optimizer.steps() < 5) return usual;
+    const auto nan = Tensor<float>::full({1, 9}, std::numeric_limits<float>::quiet_NaN());
+    return cross_entropy(linear(tape.constant(nan), tape.parameter(session.toy.model.weight)),
+                         Tokens({1}, {0}));
+  };
+  CHECK(contains(message_of<NonFiniteError>([&] { session.run(loss); }), "step 6: operation"));
+  Session resumed(folder.path());
+  CHECK(resumed.run().steps == 9);
+  check_same(outcome(resumed), never_stopped());
+}
+
+TEST_CASE("trainer: parameters that became infinite are not saved", "[train]") {
+  const TemporaryFolder folder;
+  Session session(folder.path());
+  session.options.schedule =
+      Schedule("too much", [](std::int64_t step) { return step < 4 ? 0.01 : 3e38; });
+  CHECK_THROWS_AS(session.run(), NonFiniteError);
+  Session resumed(folder.path());
+  CHECK(resumed.run().steps == 9);
+}
+
+TEST_CASE("trainer: a full disk is said, and the earlier checkpoint stays whole", "[train]") {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    set_thread_count(1);
+    std::signal(SIGXFSZ, SIG_IGN);
+    Session session(folder.path());
+    int exit_status = 0;
+    try {
+      session.run([&](Tape<float>& tape, const Batch& batch) {
+        if (session.toy.optimizer.steps() == 5) {
+          const rlimit none{1000, 1000};
+          setrlimit(RLIMIT_FSIZE, &none);
+        }
+        return session.toy.loss(tape, batch);
+      });
+    } catch (const FileError&) {
+      exit_status = 7;
+    }
+    _exit(exit_status);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  Session session(folder.path());
+  CHECK(session.run().steps == 9);
+  check_same(outcome(session), never_stopped());
+}
