@@ -38,9 +38,10 @@ class CommandLine {
   // What stands on the line beside options. `name` is for the help: "WORD…".
   void arguments(const std::string& name, std::vector<std::string>& values);
 
-  // Reads the line, argv[0] being the command, and sets the variables and the number of threads. False when help was asked
-  // for and written to standard output. Throws UsageError, naming the option, for an unknown one, a
-  // missing value and a value out of range, and for arguments where none were declared.
+  // Reads the line, argv[0] being the command, and sets the variables and the number of threads.
+  // False when help was asked for and written to standard output. Throws UsageError, naming the
+  // option, for an unknown one, a missing value and a value out of range, and for arguments where
+  // none were declared.
   bool parse(int argc, char** argv);
   // Sets the variables of the options given once more: for when others' values were changed since.
   void apply() const;

@@ -38,6 +38,7 @@ std::size_t character_length(std::string_view text) {
 
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
   std::vector<std::string> characters;
+  characters.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text.substr(at));
     if (length == 0)

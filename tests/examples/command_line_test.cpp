@@ -43,7 +43,8 @@ struct Command {
 
 TEST_CASE("command line: options set their variables, others keep their values", "[examples]") {
   Command command;
-  REQUIRE(command.parse({"command", "--width", "7", "one", "--out=there", "--full", "two", "--part", "validation"}));
+  REQUIRE(command.parse(
+      {"command", "--width", "7", "one", "--out=there", "--full", "two", "--part", "validation"}));
   CHECK(command.width == 7);
   CHECK(command.lr == 0.5);
   CHECK(command.out == "there");
@@ -72,7 +73,8 @@ TEST_CASE("command line: what cannot be understood is a usage error that names i
     CHECK(contains(complaint({"--width", text}), concatenate_text("got '", text, "'")));
   for (const char* text : {"nan", "inf", "1e999", "0.1.2"})
     CHECK(contains(complaint({"--lr", text}), concatenate_text("got '", text, "'")));
-  CHECK(complaint({"--part", "all"}) == "option --part: expected one of test, validation, got 'all'");
+  CHECK(complaint({"--part", "all"}) ==
+        "option --part: expected one of test, validation, got 'all'");
   CHECK(contains(complaint({"--threads", "0"}), "option --threads: expected a number in 1"));
   CHECK(complaint({"word"}, false) == "command line: expected options only, got 'word'");
 }

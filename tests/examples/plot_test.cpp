@@ -8,26 +8,13 @@
 #include "examples/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
 using namespace weft::examples;
 namespace fs = std::filesystem;
 
 namespace {
-
-// A new folder, with an apostrophe in its name, that is gone with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "weft's_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -67,8 +54,8 @@ TEST_CASE("plot: without gnuplot the data stay and the sentence says so", "[exam
 TEST_CASE("plot: with gnuplot an SVG and a PNG are drawn", "[examples]") {
   if (!gnuplot_is_installed()) return;
   const TemporaryFolder folder;
-  CHECK(draw(chart, folder / "loss.svg") == "drew " + (folder / "loss.svg").string());
-  CHECK(contains(text_of(folder / "loss.svg"), "it's a title"));
+  CHECK(draw(chart, folder / "it's.svg") == "drew " + (folder / "it's.svg").string());
+  CHECK(contains(text_of(folder / "it's.svg"), "it's a title"));
   CHECK(draw(maps, folder / "heads.svg") == "drew " + (folder / "heads.svg").string());
   CHECK(contains(text_of(folder / "heads.svg"), "head 1"));
   CHECK(draw(maps, folder / "heads.png") == "drew " + (folder / "heads.png").string());

@@ -1,0 +1,61 @@
+#include "autograd/gradcheck.hpp"
+
+#include <iostream>
+
+#include "examples/command_line.hpp"
+#include "examples/pronounce/commands.hpp"
+#include "examples/pronounce/model.hpp"
+
+namespace weft::pronounce {
+namespace {
+
+// Words of different lengths, so that some of the batch is padding.
+const std::vector<Entry> words = {
+    {"weft", {{"W", "EH", "F", "T"}}},
+    {"a", {{"AH"}, {"EY"}}},
+    {"thorough", {{"TH", "ER", "OW"}}},
+};
+
+Configuration small_configuration() {
+  Configuration configuration = Configuration::quick();
+  configuration.width = 8;
+  configuration.heads = 2;
+  return configuration;
+}
+
+}  // namespace
+
+int gradcheck(int argc, char** argv) {
+  Configuration configuration = small_configuration();
+  examples::CommandLine line(
+      "pronounce gradcheck",
+      "Compares every gradient of a small model, in double precision, with finite differences.");
+  configuration.for_each_setting([&](const std::string& name, const char* description, auto& value,
+                                     auto lowest, auto highest) {
+    for (const char* shared : {"width", "layers", "heads", "dropout", "label-smoothing", "seed"})
+      if (name == shared) line.option(name, description, value, lowest, highest);
+  });
+  if (!line.parse(argc, argv)) return 0;
+  configuration.check_state();
+
+  Random random(static_cast<std::uint64_t>(configuration.seed));
+  const Language language = Language::of(words);
+  Pronouncer<double> model(configuration, language, random);
+  PairBatches batches(language.pairs(words));
+  const Batch batch = batches.batch(0, 0);
+  const GradCheckReport report = weft::gradcheck(
+      [&](Tape<double>& tape) { return loss(model, tape, batch, configuration.label_smoothing); },
+      named_parameters(model),
+      {.atol = 1e-7, .rtol = 1e-6, .seed = static_cast<std::uint64_t>(configuration.seed)});
+  std::cout << report;
+  if (report.passed()) {
+    std::cout << "all " << report.checked()
+              << " gradients agree within 1e-7 + 1e-6 · |numeric gradient|\n";
+    return 0;
+  }
+  std::cerr << "pronounce gradcheck: some gradients disagree; the worst is of "
+            << report.worst().name << '\n';
+  return 1;
+}
+
+}  // namespace weft::pronounce

@@ -1,0 +1,59 @@
+#include "examples/pronounce/language.hpp"
+
+#include "autograd/error.hpp"
+#include "examples/utf8.hpp"
+
+namespace weft::pronounce {
+
+Language Language::of(std::span<const Entry> entries) {
+  std::vector<std::vector<std::string>> words;
+  std::vector<Phones> pronunciations;
+  for (const Entry& entry : entries) {
+    words.push_back(examples::utf8_characters(entry.word, entry.word));
+    pronunciations.insert(pronunciations.end(), entry.pronunciations.begin(),
+                          entry.pronunciations.end());
+  }
+  return {Vocabulary::of(words), Vocabulary::of(pronunciations)};
+}
+
+Language Language::of(const Configuration& configuration) {
+  return {Vocabulary::from_text(configuration.letters),
+          Vocabulary::from_text(configuration.phones)};
+}
+
+void Language::keep_in(Configuration& configuration) const {
+  configuration.letters = letters.to_text();
+  configuration.phones = phones.to_text();
+}
+
+Sequence Language::read(const std::string& word) const {
+  const std::string what = "word '" + word + "'";
+  const std::vector<std::string> characters = examples::utf8_characters(lower_case(word), what);
+  if (characters.empty() || characters.size() > max_length)
+    fail<ValueError>(what, concatenate_text("1 … ", max_length, " letters"), characters.size());
+  for (const std::string& letter : characters)
+    if (!letters.contains(letter))
+      fail<ValueError>(what, "letters that the model was trained with", "'" + letter + "'");
+  return letters.encode(characters);
+}
+
+bool Language::can_read(const std::string& word) const {
+  try {
+    read(word);
+    return true;
+  } catch (const ValueError&) {
+    return false;
+  }
+}
+
+std::vector<SequencePair> Language::pairs(std::span<const Entry> entries) const {
+  std::vector<SequencePair> pairs;
+  for (const Entry& entry : entries) {
+    if (!can_read(entry.word)) continue;
+    for (const Phones& pronunciation : entry.pronunciations)
+      pairs.push_back({read(entry.word), phones.encode(pronunciation)});
+  }
+  return pairs;
+}
+
+}  // namespace weft::pronounce

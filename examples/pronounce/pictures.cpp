@@ -1,0 +1,98 @@
+#include "examples/pronounce/pictures.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "autograd/error.hpp"
+#include "examples/plot.hpp"
+#include "examples/pronounce/search.hpp"
+
+namespace weft::pronounce {
+namespace {
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+// The values of column `name` over those of the column "step", where there are any.
+examples::Line read_column(const std::filesystem::path& file, const std::string& name,
+                           const std::string& title) {
+  std::ifstream metrics(file);
+  std::string line;
+  if (!std::getline(metrics, line))
+    fail<FileError>("metrics '" + file.string() + "'", "a file that can be read",
+                    std::strerror(errno));
+  const std::vector<std::string> header = cells_of(line);
+  const auto position = [&](const std::string& column) {
+    const auto found = std::find(header.begin(), header.end(), column);
+    if (found == header.end())
+      fail<FileError>("metrics '" + file.string() + "'", "a column " + column, line);
+    return static_cast<std::size_t>(found - header.begin());
+  };
+  const std::size_t step = position("step"), value = position(name);
+  examples::Line curve{title, {}, {}};
+  while (std::getline(metrics, line)) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.size() <= std::max(step, value) || cells[value].empty()) continue;
+    curve.x.push_back(std::stod(cells[step]));
+    curve.y.push_back(std::stod(cells[value]));
+  }
+  return curve;
+}
+
+}  // namespace
+
+std::string draw_losses(const std::filesystem::path& metrics,
+                        const std::filesystem::path& picture) {
+  examples::LineChart chart{
+      "Loss while learning to pronounce", "step", "cross entropy a phone", {}};
+  for (const auto& [column, title] : {std::pair{"loss", "training (dropout, smoothed labels)"},
+                                      std::pair{"validation_loss", "validation"}}) {
+    examples::Line curve = read_column(metrics, column, title);
+    if (!curve.x.empty()) chart.lines.push_back(std::move(curve));
+  }
+  if (chart.lines.empty()) return "no losses to draw yet";
+  return examples::draw(chart, picture);
+}
+
+std::string draw_attention(const SavedModel& saved, const std::string& word,
+                           const std::filesystem::path& picture) {
+  const std::vector<Sequence> words{saved.language.read(word)};
+  const Sequence answer = search(saved.model, words).front().front().tokens;
+  Sequence read_by_decoder{Vocabulary::bos};
+  read_by_decoder.insert(read_by_decoder.end(), answer.begin(), answer.end());
+
+  Tape tape = Tape<float>::inference();
+  const PaddedTokens letters = pad_sequences(words);
+  AttentionWeights<float> weights;
+  saved.model.decode(pad_sequences({&read_by_decoder, 1}).tokens, saved.model.encode(tape, letters),
+                     letters.valid_lens, &weights);
+
+  examples::HeatMaps maps;
+  maps.title = "What “" + word + "” is said by: letters that each phone attends to";
+  maps.x_label = "letter";
+  maps.y_label = "phone";
+  maps.columns = saved.language.letters.decode(words.front());
+  maps.rows = saved.language.say(answer);
+  maps.rows.push_back("end");
+  maps.maps_in_row = saved.configuration.heads;
+  for (std::size_t block = 0; block < weights.cross.size(); ++block) {
+    const Tensor<float>& all = weights.cross[block];  // [1, heads, phones, letters]
+    const Shape shape{all.shape()[2], all.shape()[3]};
+    for (Index head = 0; head < all.shape()[1]; ++head) {
+      const auto values = all.values().subspan(static_cast<std::size_t>(head * shape.elements()),
+                                               static_cast<std::size_t>(shape.elements()));
+      maps.maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
+                           Tensor<float>(shape, values)});
+    }
+  }
+  return examples::draw(maps, picture);
+}
+
+}  // namespace weft::pronounce

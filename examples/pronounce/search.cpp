@@ -1,0 +1,67 @@
+#include "examples/pronounce/search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "examples/pronounce/dictionary.hpp"
+
+namespace weft::pronounce {
+namespace {
+
+// Rows `rows` of x [N, time, width].
+Var<float> gather(const Var<float>& x, std::span<const Index> rows) {
+  Tokens indices({static_cast<Index>(rows.size())});
+  std::copy(rows.begin(), rows.end(), indices.begin());
+  const Index time = x.shape()[1], width = x.shape()[2];
+  return reshape(embedding(indices, reshape(x, {-1, time * width})), {-1, time, width});
+}
+
+ValidLens gather(const ValidLens& valid_lens, std::span<const Index> rows) {
+  std::vector<std::int32_t> lengths;
+  for (const Index row : rows) lengths.push_back(valid_lens.lengths()(row));
+  return ValidLens(lengths);
+}
+
+// The answers for words that fit one batch.
+std::vector<std::vector<Hypothesis>> search_together(const Pronouncer<float>& model,
+                                                     std::span<const Sequence> words,
+                                                     const SearchOptions& options) {
+  Tape tape = Tape<float>::inference();
+  const PaddedTokens letters = pad_sequences(words);
+  const Var<float> memory = model.encode(tape, letters);
+  const auto next = [&](const Prefixes& prefixes) {
+    const Index time = prefixes.tokens.shape()[1];
+    const Var<float> states = model.decode(prefixes.tokens, gather(memory, prefixes.sources),
+                                           gather(letters.valid_lens, prefixes.sources));
+    const Var<float> logits = model.output(slice(states, 1, time - 1, time));
+    return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
+  };
+  return beam_search(next, static_cast<Index>(words.size()),
+                     {.beam_width = options.beam_width,
+                      .max_length = static_cast<Index>(max_length),
+                      .n_best = options.n_best});
+}
+
+}  // namespace
+
+std::vector<std::vector<Hypothesis>> search(const Pronouncer<float>& model,
+                                            std::span<const Sequence> words,
+                                            const SearchOptions& options) {
+  constexpr std::size_t words_together = 128;
+  std::vector<std::size_t> order(words.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return words[a].size() < words[b].size(); });
+
+  std::vector<std::vector<Hypothesis>> answers(words.size());
+  for (std::size_t begin = 0; begin < order.size(); begin += words_together) {
+    const std::size_t end = std::min(begin + words_together, order.size());
+    std::vector<Sequence> batch;
+    for (std::size_t i = begin; i < end; ++i) batch.push_back(words[order[i]]);
+    auto found = search_together(model, batch, options);
+    for (std::size_t i = begin; i < end; ++i) answers[order[i]] = std::move(found[i - begin]);
+  }
+  return answers;
+}
+
+}  // namespace weft::pronounce

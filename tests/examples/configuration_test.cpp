@@ -1,0 +1,65 @@
+#include "examples/pronounce/configuration.hpp"
+
+#include <set>
+#include <string>
+
+#include "autograd/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+using namespace weft::pronounce;
+
+namespace {
+
+// Notes the names that a state consists of.
+class Names final : public State<float> {
+ public:
+  void tensor(const std::string& name, Tensor<float>&) override { add(name); }
+  void integer(const std::string& name, std::int64_t&) override { add(name); }
+  void number(const std::string& name, double&) override { add(name); }
+  void text(const std::string& name, std::string&) override { add(name); }
+
+  std::set<std::string> names;
+
+ private:
+  void add(const std::string& name) { CHECK(names.insert(name).second); }
+};
+
+}  // namespace
+
+TEST_CASE("configuration: both of ours are in their ranges", "[examples]") {
+  CHECK_NOTHROW(Configuration::quick().check_state());
+  CHECK_NOTHROW(Configuration::full().check_state());
+}
+
+TEST_CASE("configuration: a setting out of its range is named", "[examples]") {
+  Configuration configuration = Configuration::quick();
+  configuration.dropout = 1.5;
+  CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
+        "dropout: expected 0 … 1, got 1.5");
+  configuration = Configuration::quick();
+  configuration.width = 30;
+  configuration.heads = 4;
+  CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
+        "heads: expected a divisor of the width 30, got 4");
+}
+
+TEST_CASE("configuration: the state has every setting and both vocabularies", "[examples]") {
+  Configuration configuration = Configuration::quick();
+  Names state;
+  configuration.state(state);
+  std::set<std::string> expected{"letters", "phones"};
+  configuration.for_each_setting(
+      [&](const char* name, const char*, auto&, auto, auto) { expected.insert(name); });
+  CHECK(state.names == expected);
+}
+
+TEST_CASE("configuration: what differs from a checkpoint's is named", "[examples]") {
+  const Configuration stored = Configuration::quick();
+  Configuration asked = stored;
+  CHECK_NOTHROW(asked.check_settings_of(stored));
+  asked.lr = 0.25;
+  CHECK(
+      contains(message_of<ValueError>([&] { asked.check_settings_of(stored); }), "--lr: expected"));
+}
