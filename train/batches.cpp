@@ -71,20 +71,33 @@ std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const Batch
   return fingerprint.value();
 }
 
+// `count` rows side by side; fill(i, row) makes row i of an empty sequence.
+template <class Fill>
+PaddedTokens pad_rows(Index count, TokenId pad, const Fill& fill) {
+  Sequence row;
+  const auto make_row = [&](Index i) -> const Sequence& {
+    row.clear();
+    fill(static_cast<std::size_t>(i), row);
+    return row;
+  };
+  Index longest = 0;
+  for (Index i = 0; i < count; ++i) longest = std::max(longest, length(make_row(i)));
+  auto tokens = Tokens::full({count, longest}, pad);
+  Tensor<std::int32_t> lengths({count});
+  for (Index i = 0; i < count; ++i) {
+    make_row(i);
+    std::copy(row.begin(), row.end(), tokens.data() + i * longest);
+    lengths(i) = static_cast<std::int32_t>(row.size());
+  }
+  return {tokens, ValidLens(lengths)};
+}
+
 }  // namespace
 
 PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
   if (sequences.empty()) fail<ValueError>("padding", "at least one sequence", "none");
-  Index longest = 0;
-  for (const Sequence& sequence : sequences) longest = std::max(longest, length(sequence));
-  auto tokens = Tokens::full({static_cast<Index>(sequences.size()), longest}, pad);
-  std::vector<std::int32_t> lengths;
-  for (const Sequence& sequence : sequences) {
-    std::copy(sequence.begin(), sequence.end(),
-              tokens.data() + static_cast<Index>(lengths.size()) * longest);
-    lengths.push_back(static_cast<std::int32_t>(sequence.size()));
-  }
-  return {tokens, ValidLens(lengths)};
+  return pad_rows(static_cast<Index>(sequences.size()), pad,
+                  [&](std::size_t i, Sequence& row) { row = sequences[i]; });
 }
 
 BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options)
@@ -141,20 +154,24 @@ PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& opti
 
 Batch PairBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
-  std::vector<Sequence> sources, inputs, labels;
+  const auto count = static_cast<Index>(examples.size());
+  const auto pair = [&](std::size_t i) -> const SequencePair& {
+    return pairs_[static_cast<std::size_t>(examples[i])];
+  };
   Batch batch;
-  for (Index example : examples) {
-    const auto& [source, target] = pairs_[static_cast<std::size_t>(example)];
-    sources.push_back(source);
-    inputs.push_back(target);
-    inputs.back().insert(inputs.back().begin(), Vocabulary::bos);
-    labels.push_back(target);
-    labels.back().push_back(Vocabulary::eos);
-    batch.num_labels += length(labels.back());
-  }
-  batch.source = pad_sequences(sources);
-  batch.target = pad_sequences(inputs);
-  batch.labels = pad_sequences(labels, CrossEntropyOptions{}.ignore_index).tokens;
+  batch.source =
+      pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) { row = pair(i).source; });
+  batch.target = pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) {
+    row.push_back(Vocabulary::bos);
+    row.insert(row.end(), pair(i).target.begin(), pair(i).target.end());
+  });
+  const PaddedTokens labels =
+      pad_rows(count, CrossEntropyOptions{}.ignore_index, [&](std::size_t i, Sequence& row) {
+        row = pair(i).target;
+        row.push_back(Vocabulary::eos);
+      });
+  batch.labels = labels.tokens;
+  for (std::int32_t label_count : labels.valid_lens.lengths()) batch.num_labels += label_count;
   batch.divisor = static_cast<double>(batch.num_labels);
   batch.examples.assign(examples.begin(), examples.end());
   return batch;

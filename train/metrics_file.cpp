@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <sstream>
 
 #include "autograd/error.hpp"
+#include "train/atomic_file.hpp"
 
 namespace weft {
 namespace {
@@ -43,14 +45,9 @@ MetricsFile::MetricsFile(std::filesystem::path path,
                          const std::vector<std::string>& validation_columns, std::int64_t last_step)
     : path_(std::move(path)), validation_columns_(validation_columns.size()) {
   const std::string text = kept_text(path_, header_of(validation_columns), last_step);
-  std::filesystem::path part = path_;
-  part += ".part";
-  file_.open(part, std::ios::binary | std::ios::trunc);
-  file_ << text << std::flush;
-  std::error_code error;
-  if (file_) std::filesystem::rename(part, path_, error);
-  if (!file_ || error)
-    fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
+  write_atomically(path_, std::as_bytes(std::span(text)));
+  file_.open(path_, std::ios::binary | std::ios::app);
+  if (!file_) fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
 }
 
 void MetricsFile::add(const MetricsRow& row) {
