@@ -21,7 +21,8 @@ std::string path_of_name(const std::string& name) {
 std::map<std::string, std::string> datasets_by_name(const Hdf5File& file,
                                                     const std::string& group) {
   std::map<std::string, std::string> paths;
-  const std::size_t prefix = group == "/" ? 1 : group.size() + 1;
+  const std::string above = Hdf5File::full_path(group);
+  const std::size_t prefix = above == "/" ? 1 : above.size() + 1;
   for (const std::string& path : file.datasets(group)) {
     std::string name = path.substr(prefix);
     std::replace(name.begin(), name.end(), '/', '.');

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 using hdf5::checked;
 using hdf5::checked_handle;
 using hdf5::Handle;
-using hdf5::Hierarchy;
 using hdf5::Place;
 using hdf5::Turn;
 
@@ -121,30 +120,39 @@ Hdf5File Hdf5File::open_sealed(const fs::path& path) {
 
 const fs::path& Hdf5File::path() const { return state_->path; }
 
+std::string Hdf5File::full_path(const std::string& path) {
+  std::string full;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (end > begin) full += '/' + path.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return full.empty() ? "/" : full;
+}
+
 bool Hdf5File::has_group(const std::string& path) const {
   const Turn turn;
-  return state_->hierarchy->has_group(Hierarchy::full_path(path));
+  return state_->hierarchy->has_group(full_path(path));
 }
 
 std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
   const Turn turn;
-  return state_->hierarchy->datasets(Hierarchy::full_path(group));
+  return state_->hierarchy->datasets(full_path(group));
 }
 
 Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
   const Turn turn;
-  const std::string full_path = Hierarchy::full_path(path);
-  return Hdf5Dataset(std::make_unique<Hdf5Dataset::State>(state_->path, full_path,
-                                                          state_->hierarchy->open(full_path)));
+  const std::string object = full_path(path);
+  return Hdf5Dataset(
+      std::make_unique<Hdf5Dataset::State>(state_->path, object, state_->hierarchy->open(object)));
 }
 
 template <class T>
 T Hdf5File::attribute(const std::string& object, const std::string& name) const {
   const Turn turn;
-  const std::string full_path = Hierarchy::full_path(object);
-  const std::string full_name = full_path + " attribute " + name;
+  const std::string full_name = full_path(object) + " attribute " + name;
   const Place place{state_->path, full_name};
-  const Handle attribute = state_->open_attribute(full_path, name);
+  const Handle attribute = state_->open_attribute(full_path(object), name);
   if (attribute < 0) hdf5::refuse(place, "an attribute", "none");
   const Handle space = checked_handle(H5Aget_space(attribute), place, "a shape");
   return hdf5::read_value<T>(
@@ -154,7 +162,7 @@ T Hdf5File::attribute(const std::string& object, const std::string& name) const 
 
 bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
   const Turn turn;
-  return state_->open_attribute(Hierarchy::full_path(object), name) >= 0;
+  return state_->open_attribute(full_path(object), name) >= 0;
 }
 
 template double Hdf5File::attribute(const std::string&, const std::string&) const;

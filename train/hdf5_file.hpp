@@ -38,6 +38,9 @@ class Hdf5File {
   static Hdf5File open_sealed(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const;
+  // "/a/b" for "a/b", "/a/b/" or "/a//b"; "/" for "".
+  static std::string full_path(const std::string& path);
+
   bool has_group(const std::string& path) const;
   // The full paths of all datasets below a group, sorted.
   std::vector<std::string> datasets(const std::string& group = "/") const;

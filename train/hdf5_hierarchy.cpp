@@ -77,16 +77,6 @@ unsigned link_count(hid_t object, const Place& place) {
 
 }  // namespace
 
-std::string Hierarchy::full_path(const std::string& path) {
-  std::string full;
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    if (end > begin) full += '/' + path.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  return full.empty() ? "/" : full;
-}
-
 Handle Hierarchy::open(const std::string& path) {
   if (!exists(path)) refuse(place(path), "an object of that name", "none");
   return checked_handle(H5Oopen(file_, path.c_str(), H5P_DEFAULT), place(path), "an object");

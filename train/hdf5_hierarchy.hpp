@@ -15,13 +15,10 @@ class Hierarchy {
   // Both must outlive it.
   Hierarchy(const std::filesystem::path& name, hid_t file) : name_(name), file_(file) {}
 
-  // "/a/b" for "a/b", "/a/b/" or "/a//b".
-  static std::string full_path(const std::string& path);
-
-  // The object at a full path. Throws FileError when there is none, or when a link on the way leads
-  // elsewhere.
+  // The object at a path, full as are all here. Throws FileError when there is none, or when a link
+  // on the way leads elsewhere.
   Handle open(const std::string& path);
-  // False when there is nothing at a full path, or no group.
+  // False when there is nothing at the path, or no group.
   bool has_group(const std::string& path);
   // The full paths of all datasets below a group, sorted.
   std::vector<std::string> datasets(const std::string& group);

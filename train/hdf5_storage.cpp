@@ -71,19 +71,25 @@ class Chunks {
     const hsize_t data_bytes = data_size(dataset, shape, place);
     const hsize_t limit = 16 * data_bytes + (hsize_t{16} << 20);
     bytes_ = data_bytes / static_cast<hsize_t>(shape.elements());
-    hsize_t count = 1;
+    count_ = 1;
     for (Index axis = 0; axis < shape.rank(); ++axis) {
       const hsize_t size = sizes_[static_cast<std::size_t>(axis)];
       const hsize_t along_axis = (static_cast<hsize_t>(shape[axis]) - 1) / size + 1;
-      if (along_axis > Hdf5File::max_chunks / count || size > limit / bytes_)
+      if (along_axis > Hdf5File::max_chunks / count_ || size > limit / bytes_)
         refuse_chunks(data_bytes);
-      count *= along_axis;
+      count_ *= along_axis;
       bytes_ *= size;
     }
-    if (bytes_ > limit / count) refuse_chunks(data_bytes);
+    if (bytes_ > limit / count_) refuse_chunks(data_bytes);
   }
 
   void check() {
+    hsize_t written = 0;
+    const Handle space = checked_handle(H5Dget_space(dataset_), place_, "a shape");
+    checked(H5Dget_num_chunks(dataset_, space, &written), place_, "chunks of data");
+    if (written != count_)
+      refuse(place_, concatenate_text("all of its ", count_, " chunks"),
+             concatenate_text(written, " that were ever written"));
     std::array<hsize_t, Shape::max_rank> offset{};
     do check(offset.data());
     while (advance(offset));
@@ -111,7 +117,6 @@ class Chunks {
   void check(const hsize_t* offset) {
     hsize_t stored = 0;
     checked(H5Dget_chunk_storage_size(dataset_, offset, &stored), place_, "chunks of data");
-    if (stored == 0) refuse(place_, "all of its data", "chunks that were never written");
     if (filters_.empty()) return;
     if (stored > 2 * bytes_ + 1024)
       refuse(place_, concatenate_text("chunks of ", bytes_, " bytes"),
@@ -147,6 +152,7 @@ class Chunks {
   const Place& place_;
   std::vector<H5Z_filter_t> filters_;
   std::array<hsize_t, Shape::max_rank> sizes_{};
+  hsize_t count_ = 0;
   hsize_t bytes_ = 0;  // of a chunk before the filters
   std::vector<unsigned char> buffer_;
 };

@@ -8,6 +8,7 @@
 #include "train/folder_lock.hpp"
 #include "train/generation.hpp"
 #include "train/hdf5_file.hpp"
+#include "train/hdf5_writer.hpp"
 #include "train/interrupt.hpp"
 #include "train/optimizer.hpp"
 #include "train/progress_line.hpp"
@@ -17,3 +18,4 @@
 #include "train/trainer.hpp"
 #include "train/training_progress.hpp"
 #include "train/vocabulary.hpp"
+#include "train/weights.hpp"
