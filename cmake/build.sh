@@ -43,7 +43,7 @@ install_packages() {
     stop "this script installs with apt-get, which is not here; please install: $missing"
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
     stop "please run as root or with sudo, or install: $missing"
-  say "Installing $missing"
+  say "Installing ${missing% }"
   apt update || stop "apt-get update failed (see above); still missing: $missing"
   optional=$(for package in $(missing_of "${optional_packages[@]}"); do
     apt-cache show "$package" >/dev/null 2>&1 && printf '%s ' "$package"
