@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace weft {
@@ -10,9 +11,12 @@ namespace {
 constexpr std::uint64_t c1 = 0x87c37b91114253d5;
 constexpr std::uint64_t c2 = 0x4cf5ad432745937f;
 
-std::uint64_t little_endian(const std::byte* bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+// Bytes are taken as little-endian numbers, which is what they are on every machine of weft.
+static_assert(std::endian::native == std::endian::little);
+
+std::uint64_t number_at(const std::byte* bytes) {
+  std::uint64_t value;
+  std::memcpy(&value, bytes, sizeof value);
   return value;
 }
 
@@ -44,9 +48,9 @@ void Digest::add(std::span<const std::byte> bytes) {
 }
 
 void Digest::add_block(const std::byte* block) {
-  h1_ ^= mixed_first(little_endian(block));
+  h1_ ^= mixed_first(number_at(block));
   h1_ = (std::rotl(h1_, 27) + h2_) * 5 + 0x52dce729;
-  h2_ ^= mixed_second(little_endian(block + 8));
+  h2_ ^= mixed_second(number_at(block + 8));
   h2_ = (std::rotl(h2_, 31) + h1_) * 5 + 0x38495ab5;
 }
 
@@ -54,8 +58,8 @@ std::string Digest::text() const {
   std::uint64_t h1 = h1_;
   std::uint64_t h2 = h2_;
   if (length_ % block_size > 0) {
-    h1 ^= mixed_first(little_endian(pending_.data()));
-    h2 ^= mixed_second(little_endian(pending_.data() + 8));
+    h1 ^= mixed_first(number_at(pending_.data()));
+    h2 ^= mixed_second(number_at(pending_.data() + 8));
   }
   h1 ^= length_;
   h2 ^= length_;

@@ -87,6 +87,7 @@ struct Hdf5File::State {
   }
   ~State() {
     const Turn turn;
+    hierarchy.reset();
     file = Handle();
   }
 

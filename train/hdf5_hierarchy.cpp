@@ -1,6 +1,7 @@
 #include "train/hdf5_hierarchy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "train/hdf5_file.hpp"
 
@@ -63,94 +64,113 @@ void check_names(const std::vector<Link>& links, const Place& place) {
     refuse(place, "names that differ", concatenate_text("'", same->name, "' twice"));
 }
 
-// How many hard links lead to an object.
-unsigned link_count(hid_t object, const Place& place) {
+[[noreturn]] void refuse_second_link(const Place& place) {
+  refuse(place, "a group in one place", "one that has several hard links");
+}
+
+struct ObjectInfo {
+  H5O_type_t kind;
+  unsigned hard_links;  // that lead to it
+};
+
+ObjectInfo info_of(hid_t group, const std::string& name, const Place& place) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info2_t info;
-  checked(H5Oget_info3(object, &info, H5O_INFO_BASIC), place, "an object");
+  checked(H5Oget_info_by_name3(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), place,
+          "an object");
 #else
   H5O_info_t info;
-  checked(H5Oget_info2(object, &info, H5O_INFO_BASIC), place, "an object");
+  checked(H5Oget_info_by_name2(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), place,
+          "an object");
 #endif
-  return info.rc;
+  return {info.type, info.rc};
+}
+
+// The library keeps the links of large groups in blocks that filters can be set for.
+void check_group(hid_t group, const Place& place) {
+  const Handle properties = checked_handle(H5Gget_create_plist(group), place, "a group");
+  if (checked(H5Pget_nfilters(properties), place, "a group") > 0)
+    refuse(place, "links without filters", "a group that has some");
+}
+
+// "/a" and "b" of "/a/b".
+std::pair<std::string, std::string> parent_and_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return {path.substr(0, std::max<std::size_t>(slash, 1)), path.substr(slash + 1)};
 }
 
 }  // namespace
 
+Hierarchy::Hierarchy(const std::filesystem::path& name, hid_t file) : name_(name) {
+  const std::string root = "/";
+  groups_.emplace(root, checked_handle(H5Gopen2(file, "/", H5P_DEFAULT), place(root), "a group"));
+}
+
 Handle Hierarchy::open(const std::string& path) {
-  if (!exists(path)) refuse(place(path), "an object of that name", "none");
-  return checked_handle(H5Oopen(file_, path.c_str(), H5P_DEFAULT), place(path), "an object");
+  Handle object = find(path);
+  if (object < 0) refuse(place(path), "an object of that name", "none");
+  return object;
 }
 
-bool Hierarchy::has_group(const std::string& path) {
-  return exists(path) && H5Iget_type(open(path)) == H5I_GROUP;
-}
+bool Hierarchy::has_group(const std::string& path) { return group(path) != nullptr; }
 
-// Looks at each link of the path before the library follows it.
-bool Hierarchy::exists(const std::string& path) {
-  for (std::size_t end = path.find('/', 1); path.size() > 1; end = path.find('/', end + 1)) {
-    const std::string prefix = path.substr(0, end);
-    const bool last = end == std::string::npos;
-    if (!followed_.contains(prefix)) {
-      H5L_info_t info;
-      if (H5Lget_info(file_, prefix.c_str(), &info, H5P_DEFAULT) < 0) {
-        if (H5Lexists(file_, prefix.c_str(), H5P_DEFAULT) == 0) return false;
-        fail_with_hdf5(place(prefix), "a link");
-      }
-      check_kind(info.type, place(prefix));
-      if (!last) {
-        const Handle object =
-            checked_handle(H5Oopen(file_, prefix.c_str(), H5P_DEFAULT), place(prefix), "an object");
-        if (H5Iget_type(object) != H5I_GROUP) return false;
-        check_group(prefix, object);
-        followed_.insert(prefix);
-      }
-    }
-    if (last) break;
+// Looks at a link before the library follows it.
+Handle Hierarchy::find(const std::string& path) {
+  const auto [parent, name] = parent_and_name(path);
+  const Handle* above = group(parent);
+  if (!above) return Handle();
+  if (name.empty())
+    return checked_handle(H5Oopen(*above, ".", H5P_DEFAULT), place(path), "a group");
+  H5L_info_t link;
+  if (H5Lget_info(*above, name.c_str(), &link, H5P_DEFAULT) < 0) {
+    if (H5Lexists(*above, name.c_str(), H5P_DEFAULT) == 0) return Handle();
+    fail_with_hdf5(place(path), "a link");
   }
-  return true;
+  check_kind(link.type, place(path));
+  return checked_handle(H5Oopen(*above, name.c_str(), H5P_DEFAULT), place(path), "an object");
 }
 
-// The library keeps the links of large groups in blocks that filters can be set for.
-void Hierarchy::check_group(const std::string& path, hid_t group) const {
-  const Handle properties = checked_handle(H5Gget_create_plist(group), place(path), "a group");
-  if (checked(H5Pget_nfilters(properties), place(path), "a group") > 0)
-    refuse(place(path), "links without filters", "a group that has some");
+const Handle* Hierarchy::group(const std::string& path) {
+  if (const auto known = groups_.find(path); known != groups_.end()) return &known->second;
+  Handle object = find(path);
+  if (object < 0 || H5Iget_type(object) != H5I_GROUP) return nullptr;
+  check_group(object, place(path));
+  return &groups_.emplace(path, std::move(object)).first->second;
 }
 
-std::vector<std::string> Hierarchy::datasets(const std::string& group) {
-  std::vector<std::string> found;
-  std::size_t seen = 0;
-  list(group, 0, seen, found);
-  std::sort(found.begin(), found.end());
-  return found;
+std::vector<std::string> Hierarchy::datasets(const std::string& path) {
+  links_listed_ = 0;
+  datasets_listed_.clear();
+  const Handle top = open(path);
+  if (H5Iget_type(top) != H5I_GROUP) refuse(place(path), "a group", "something else");
+  if (info_of(top, ".", place(path)).hard_links > 1) refuse_second_link(place(path));
+  list(top, path, 0);
+  std::sort(datasets_listed_.begin(), datasets_listed_.end());
+  return std::move(datasets_listed_);
 }
 
-void Hierarchy::list(const std::string& path, std::size_t depth, std::size_t& seen,
-                     std::vector<std::string>& found) {
-  const Handle group = open(path);
-  if (H5Iget_type(group) != H5I_GROUP) refuse(place(path), "a group", "something else");
+void Hierarchy::list(hid_t group, const std::string& path, std::size_t depth) {
   if (depth > Hdf5File::max_depth)
     refuse(place(path), concatenate_text("groups at most ", Hdf5File::max_depth, " deep"),
            "deeper");
-  check_group(path, group);
-  if (link_count(group, place(path)) > 1)
-    refuse(place(path), "a group in one place", "one that has several hard links");
-  const std::vector<Link> links = links_of(group, Hdf5File::max_objects - seen, place(path));
+  check_group(group, place(path));
+  const std::vector<Link> links =
+      links_of(group, Hdf5File::max_objects - links_listed_, place(path));
   check_names(links, place(path));
-  seen += links.size();
+  links_listed_ += links.size();
   for (const auto& [name, kind] : links) {
     const std::string child = path == "/" ? path + name : path + '/' + name;
     check_kind(kind, place(child));
-    const Handle object =
-        checked_handle(H5Oopen(group, name.c_str(), H5P_DEFAULT), place(child), "an object");
-    const H5I_type_t type = H5Iget_type(object);
-    if (type == H5I_GROUP)
-      list(child, depth + 1, seen, found);
-    else if (type == H5I_DATASET)
-      found.push_back(child);
-    else
+    const ObjectInfo info = info_of(group, name, place(child));
+    if (info.kind == H5O_TYPE_DATASET) {
+      datasets_listed_.push_back(child);
+      continue;
+    }
+    if (info.kind != H5O_TYPE_GROUP)
       refuse(place(child), "a group or a dataset", "an object of another kind");
+    if (info.hard_links > 1) refuse_second_link(place(child));
+    list(checked_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), place(child), "a group"), child,
+         depth + 1);
   }
 }
 

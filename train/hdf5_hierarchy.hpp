@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "train/hdf5_handle.hpp"
@@ -13,7 +13,7 @@ namespace weft::hdf5 {
 class Hierarchy {
  public:
   // Both must outlive it.
-  Hierarchy(const std::filesystem::path& name, hid_t file) : name_(name), file_(file) {}
+  Hierarchy(const std::filesystem::path& name, hid_t file);
 
   // The object at a path, full as are all here. Throws FileError when there is none, or when a link
   // on the way leads elsewhere.
@@ -25,14 +25,16 @@ class Hierarchy {
 
  private:
   Place place(const std::string& object) const { return {name_, object}; }
-  bool exists(const std::string& path);
-  void check_group(const std::string& path, hid_t group) const;
-  void list(const std::string& group, std::size_t depth, std::size_t& seen,
-            std::vector<std::string>& found);
+  // Null when there is no group at the path.
+  const Handle* group(const std::string& path);
+  // An invalid handle when there is nothing at the path.
+  Handle find(const std::string& path);
+  void list(hid_t group, const std::string& path, std::size_t depth);
 
   const std::filesystem::path& name_;
-  hid_t file_;
-  std::set<std::string> followed_;  // groups that were found to be reached by hard links
+  std::unordered_map<std::string, Handle> groups_;  // those on the way to what was opened
+  std::size_t links_listed_ = 0;
+  std::vector<std::string> datasets_listed_;
 };
 
 }  // namespace weft::hdf5

@@ -1,5 +1,3 @@
-#include <array>
-
 #include "train/hdf5_elements.hpp"
 
 namespace weft::hdf5 {
@@ -15,19 +13,13 @@ Handle float16() {
 }
 
 std::string float_name(hid_t type) {
-  struct Known {
-    const char* name;
-    Handle type;
-  };
-  const std::array<Known, 3> known{{{"float16", float16()},
-                                    {"float32", Handle(H5Tcopy(H5T_IEEE_F32LE))},
-                                    {"float64", Handle(H5Tcopy(H5T_IEEE_F64LE))}}};
-  for (const Known& candidate : known) {
-    if (H5Tequal(type, candidate.type) > 0) return candidate.name;
-    H5Tset_order(candidate.type, H5T_ORDER_BE);
-    if (H5Tequal(type, candidate.type) > 0) return concatenate_text("big-endian ", candidate.name);
-  }
-  return concatenate_text("unusual float of ", H5Tget_size(type), " bytes");
+  const std::size_t bytes = H5Tget_size(type);
+  const Handle known =
+      bytes == 2 ? float16() : Handle(H5Tcopy(bytes == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE));
+  if (H5Tequal(type, known) > 0) return concatenate_text("float", 8 * bytes);
+  H5Tset_order(known, H5T_ORDER_BE);
+  if (H5Tequal(type, known) > 0) return concatenate_text("big-endian float", 8 * bytes);
+  return concatenate_text("unusual float of ", bytes, " bytes");
 }
 
 std::string integer_name(hid_t type) {

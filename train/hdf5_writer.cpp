@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <span>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "train/atomic_file.hpp"
@@ -75,29 +75,34 @@ struct Hdf5Writer::State {
   }
   ~State() {
     const Turn turn;
+    groups.clear();
     dataset_properties = Handle();
     group_properties = Handle();
     file = Handle();
   }
 
-  void make_groups_above(const std::string& dataset) {
-    for (std::size_t end = dataset.find('/', 1); end != std::string::npos;
-         end = dataset.find('/', end + 1)) {
-      const std::string group = dataset.substr(0, end);
-      if (groups.insert(group).second)
-        checked_handle(H5Gcreate2(file, group.c_str(), H5P_DEFAULT, group_properties, H5P_DEFAULT),
-                       Place{path, group}, "a new group");
-    }
+  // The group at a path, which is made when it is not there; the root for "".
+  hid_t group(const std::string& group_path) {
+    if (group_path.empty()) return file;
+    if (const auto known = groups.find(group_path); known != groups.end()) return known->second;
+    const std::size_t slash = group_path.rfind('/');
+    Handle made = checked_handle(
+        H5Gcreate2(group(group_path.substr(0, slash)), group_path.c_str() + slash + 1, H5P_DEFAULT,
+                   group_properties, H5P_DEFAULT),
+        Place{path, group_path}, "a new group");
+    return groups.emplace(group_path, std::move(made)).first->second;
   }
 
   void write(const Place& place, hid_t type, std::span<const hsize_t> sizes, const void* data) {
-    make_groups_above(place.object);
+    const std::size_t slash = place.object.rfind('/');
+    const hid_t parent = group(place.object.substr(0, slash));
     const Handle space(
         sizes.empty() ? H5Screate(H5S_SCALAR)
                       : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
-    const Handle dataset = checked_handle(H5Dcreate2(file, place.object.c_str(), type, space,
-                                                     H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
-                                          place, "a new dataset");
+    const Handle dataset =
+        checked_handle(H5Dcreate2(parent, place.object.c_str() + slash + 1, type, space,
+                                  H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
+                       place, "a new dataset");
     checked(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), place,
             "data that can be written");
   }
@@ -106,7 +111,7 @@ struct Hdf5Writer::State {
   Handle file;
   Handle group_properties;
   Handle dataset_properties;
-  std::unordered_set<std::string> groups;
+  std::unordered_map<std::string, Handle> groups;
 };
 
 Hdf5Writer::Hdf5Writer(const fs::path& path) : state_(std::make_unique<State>(path)) {}
