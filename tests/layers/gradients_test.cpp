@@ -1,0 +1,155 @@
+// Every layer's gradients against central differences, of its parameters and of its inputs.
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/tight_bound.hpp"
+
+using namespace weft;
+
+namespace {
+
+using Vars = std::vector<Var<double>>;
+
+// Checks the gradients of `call`, given one variable an input, in a tape that trains.
+template <class Call>
+void check_gradients(Module<double>& layer, std::initializer_list<Shape> inputs, const Call& call) {
+  Random random(7);
+  std::vector<Parameter<double>> values;
+  for (const Shape& shape : inputs) values.emplace_back(random.normal_tensor<double>(shape));
+  NamedParameters<double> checked = named_parameters(layer);
+  for (Parameter<double>& value : values)
+    checked.push_back({"input " + std::to_string(&value - values.data()), &value});
+
+  const GradCheckReport report = gradcheck(
+      [&](Tape<double>& tape) {
+        Vars variables;
+        for (const Parameter<double>& value : values) variables.push_back(tape.parameter(value));
+        return call(tape, variables);
+      },
+      checked, tight_bound);
+  INFO(report);
+  CHECK(report.passed());
+  CHECK(report.checked() > 0);
+}
+
+TransformerBlockOptions block_options(Activation activation, bool norm_first) {
+  return {.num_hiddens = 4,
+          .ffn_num_hiddens = 6,
+          .num_heads = 2,
+          .dropout = 0.2,
+          .activation = activation,
+          .norm_first = norm_first,
+          .attention_bias = true};
+}
+
+}  // namespace
+
+TEST_CASE("gradients: linear", "[layers]") {
+  Random random(1);
+  const bool bias = GENERATE(false, true);
+  Linear<double> layer({.in_features = 3, .out_features = 4, .bias = bias}, random);
+  for (Activation activation : {Activation::none, Activation::relu, Activation::gelu,
+                                Activation::gelu_tanh, Activation::tanh, Activation::sigmoid})
+    check_gradients(layer, {{2, 3, 3}},
+                    [&](Tape<double>&, const Vars& x) { return layer(x[0], activation); });
+}
+
+TEST_CASE("gradients: dropout", "[layers]") {
+  Dropout<double> layer(0.4);
+  check_gradients(layer, {{3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+}
+
+TEST_CASE("gradients: embedding", "[layers]") {
+  Random random(1);
+  Embedding<double> layer({.num_embeddings = 5, .embedding_dim = 3}, random);
+  const Tokens tokens({2, 3}, {4, 0, 4, 1, 4, 2});
+  check_gradients(layer, {}, [&](Tape<double>& tape, const Vars&) { return layer(tape, tokens); });
+}
+
+TEST_CASE("gradients: layer norm", "[layers]") {
+  LayerNorm<double> layer({.num_hiddens = 5});
+  check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+}
+
+TEST_CASE("gradients: positional encoding", "[layers]") {
+  PositionalEncoding<double> layer({.num_hiddens = 5, .dropout = 0.3, .max_len = 6});
+  check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+}
+
+TEST_CASE("gradients: dot-product attention", "[layers]") {
+  DotProductAttention<double> layer({.dropout = 0.3, .num_heads = 2});
+  check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}}, [&](Tape<double>&, const Vars& x) {
+    return layer(x[0], x[1], x[2], ValidLens{4, 0});
+  });
+}
+
+TEST_CASE("gradients: multi-head attention", "[layers]") {
+  Random random(1);
+  const bool bias = GENERATE(false, true);
+  MultiHeadAttention<double> layer({.query_size = 3,
+                                    .key_size = 5,
+                                    .value_size = 4,
+                                    .num_hiddens = 6,
+                                    .num_heads = 2,
+                                    .dropout = 0.3,
+                                    .bias = bias},
+                                   random);
+  const ValidLens by_query(Tensor<std::int32_t>({2, 3}, {4, 1, 3, 0, 2, 4}));
+  for (const Mask& mask : {Mask{}, Mask(ValidLens{3, 2}), Mask(by_query), Mask{.causal = true}})
+    check_gradients(layer, {{2, 3, 3}, {2, 4, 5}, {2, 4, 4}},
+                    [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
+}
+
+TEST_CASE("gradients: multi-head attention of a sequence to itself", "[layers]") {
+  Random random(1);
+  MultiHeadAttention<double> layer(
+      {.query_size = 4, .key_size = 4, .value_size = 4, .num_hiddens = 4, .num_heads = 2}, random);
+  check_gradients(layer, {{2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+    return layer(x[0], x[0], x[0], {.causal = true});
+  });
+}
+
+TEST_CASE("gradients: feed-forward", "[layers]") {
+  Random random(1);
+  PositionWiseFeedForward<double> layer(
+      {.num_hiddens = 3, .ffn_num_hiddens = 5, .activation = Activation::gelu, .dropout = 0.3},
+      random);
+  check_gradients(layer, {{2, 4, 3}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+}
+
+TEST_CASE("gradients: encoder block", "[layers]") {
+  Random random(1);
+  const bool norm_first = GENERATE(false, true);
+  const Activation activation = GENERATE(Activation::relu, Activation::gelu);
+  TransformerEncoderBlock<double> block(block_options(activation, norm_first), random);
+  check_gradients(block, {{2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+    return block(x[0], ValidLens{3, 2});
+  });
+}
+
+TEST_CASE("gradients: decoder block", "[layers]") {
+  Random random(1);
+  const bool norm_first = GENERATE(false, true);
+  const Activation activation = GENERATE(Activation::relu, Activation::gelu);
+  TransformerDecoderBlock<double> block(block_options(activation, norm_first), random);
+  check_gradients(block, {{2, 3, 4}, {2, 4, 4}}, [&](Tape<double>&, const Vars& x) {
+    return block(x[0], x[1], ValidLens{4, 2});
+  });
+}
+
+TEST_CASE("gradients: encoder and decoder", "[layers]") {
+  Random random(1);
+  struct Model : Module<double> {
+    Model(const TransformerOptions& options, Random& random_numbers)
+        : encoder(options, random_numbers), decoder(options, random_numbers) {}
+    void members(Members<double>& members) override {
+      members("encoder", encoder);
+      members("decoder", decoder);
+    }
+    TransformerEncoder<double> encoder;
+    TransformerDecoder<double> decoder;
+  } model({.num_blocks = 2, .block = block_options(Activation::gelu, true)}, random);
+  check_gradients(model, {{2, 4, 4}, {2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+    const ValidLens lengths{4, 2};
+    return model.decoder(x[1], model.encoder(x[0], lengths), lengths);
+  });
+}

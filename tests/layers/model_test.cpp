@@ -1,0 +1,149 @@
+// A whole model: in float and in double, on one thread and on several, and its memory.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "layers/layers.hpp"
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+
+using namespace weft;
+
+namespace {
+
+// How often this program asked for memory.
+std::atomic<std::int64_t> allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+// Letters in, logits of phones out.
+template <class T>
+struct Model : Module<T> {
+  explicit Model(Random& random)
+      : embedding({.num_embeddings = 11, .embedding_dim = 32}, random),
+        position({.num_hiddens = 32, .dropout = 0.1, .max_len = 40}),
+        encoder(options(), random),
+        decoder(options(), random),
+        output({.in_features = 32, .out_features = 11}, random) {}
+
+  static TransformerOptions options() {
+    return {.num_blocks = 2,
+            .block = {.num_hiddens = 32,
+                      .ffn_num_hiddens = 64,
+                      .num_heads = 4,
+                      .dropout = 0.1,
+                      .norm_first = true}};
+  }
+
+  Var<T> operator()(Tape<T>& tape, const Tokens& source, const Tokens& target,
+                    const ValidLens& valid_lens) const {
+    const Var<T> memory = encoder(position(embedding(tape, source)), valid_lens);
+    return output(decoder(position(embedding(tape, target)), memory, valid_lens));
+  }
+
+  void members(Members<T>& members) override {
+    members.type("Model");
+    members("embedding", embedding);
+    members("position", position);
+    members("encoder", encoder);
+    members("decoder", decoder);
+    members("output", output);
+  }
+
+  Embedding<T> embedding;
+  PositionalEncoding<T> position;
+  TransformerEncoder<T> encoder;
+  TransformerDecoder<T> decoder;
+  Linear<T> output;
+};
+
+Tokens random_tokens(Random& random, Shape shape) {
+  Tokens tokens(shape);
+  for (TokenId& token : tokens) token = static_cast<TokenId>(random.below(11));
+  return tokens;
+}
+
+// One pass of a model in training, forwards and backwards: the logits, then all gradients.
+std::vector<Tensor<float>> run(Model<float>& model) {
+  Random random(3);
+  const Tokens source = random_tokens(random, {16, 20}), target = random_tokens(random, {16, 18});
+  std::vector<std::int32_t> lengths;
+  for (int i = 0; i < 16; ++i) lengths.push_back(static_cast<std::int32_t>(random.below(21)));
+  Tape tape({.training = true, .seed = 5});
+  const Var logits = model(tape, source, target, ValidLens(lengths));
+  tape.backward(cross_entropy(logits, random_tokens(random, {16, 18})));
+  std::vector<Tensor<float>> results{logits.value()};
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    results.push_back(parameter->grad().clone());
+    parameter->zero_grad();
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("model: the same bits on any number of threads", "[layers]") {
+  Random random(1);
+  Model<float> model(random);
+  check_same_bits([&] { return run(model); });
+}
+
+TEST_CASE("model: float agrees with double", "[layers]") {
+  Random random(1), same_random(1);
+  Model<float> single(random);
+  Model<double> twice(same_random);
+  const Tokens source = random_tokens(random, {4, 9}), target = random_tokens(random, {4, 7});
+  const Tokens labels = random_tokens(random, {4, 7});
+  const ValidLens lengths{9, 5, 1, 3};
+  Tape<float> tape({.training = true, .seed = 5});
+  Tape<double> double_tape({.training = true, .seed = 5});
+  const Var y = single(tape, source, target, lengths);
+  const Var z = twice(double_tape, source, target, lengths);
+  CHECK(distance(y.value(), z.value()) < 1e-5);
+  tape.backward(cross_entropy(y, labels));
+  double_tape.backward(cross_entropy(z, labels));
+  const auto gradients = named_parameters(single);
+  const auto double_gradients = named_parameters(twice);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    INFO(gradients[i].name);
+    CHECK(distance(gradients[i].parameter->grad(), double_gradients[i].parameter->grad()) < 1e-5);
+  }
+}
+
+TEST_CASE("model: from the second step on, a step asks for no memory", "[layers]") {
+  Random random(1);
+  Model<float> model(random);
+  const Tokens source = random_tokens(random, {4, 9}), target = random_tokens(random, {4, 7});
+  const Tokens labels = random_tokens(random, {4, 7});
+  const ValidLens lengths{9, 5, 1, 3};
+  const NamedParameters<float> parameters = named_parameters(model);
+  Tape tape({.training = true, .seed = 5});
+  const auto step = [&] {
+    const std::int64_t before = allocations;
+    tape.backward(cross_entropy(model(tape, source, target, lengths), labels));
+    for (const auto& [name, parameter] : parameters) parameter->zero_grad();
+    return allocations - before;
+  };
+  CHECK(step() > 0);
+  CHECK(step() == 0);
+  CHECK(step() == 0);
+}

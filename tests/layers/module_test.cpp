@@ -1,0 +1,83 @@
+#include "layers/module.hpp"
+
+#include <algorithm>
+
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct Block : Module<> {
+  explicit Block(Random& random, bool with_norm = false)
+      : dense({.in_features = 2, .out_features = 2}, random) {
+    if (with_norm) norm.emplace(LayerNormOptions{.num_hiddens = 2});
+  }
+  void members(Members<>& members) override {
+    members.type("Block");
+    members("dense", dense);
+    members("norm", norm);
+  }
+  Linear<> dense;
+  std::optional<LayerNorm<>> norm;
+};
+
+struct Model : Module<> {
+  explicit Model(Random& random) : blocks{Block(random), Block(random, true)} {}
+  void members(Members<>& members) override {
+    members("scale", scale);
+    members("blocks", blocks);
+  }
+  Parameter<> scale{Tensor<float>({3})};
+  std::vector<Block> blocks;
+};
+
+std::vector<std::string> names(Module<>& module) {
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : named_parameters(module)) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("module: parameters have the names of their path, in the order given", "[layers]") {
+  Random random(1);
+  Model model(random);
+  CHECK(names(model) == std::vector<std::string>{"scale", "blocks.0.dense.weight",
+                                                 "blocks.0.dense.bias", "blocks.1.dense.weight",
+                                                 "blocks.1.dense.bias", "blocks.1.norm.weight",
+                                                 "blocks.1.norm.bias"});
+  CHECK(named_parameters(model)[1].parameter == &model.blocks[0].dense.weight);
+}
+
+TEST_CASE("module: an encoder's blocks are named by their positions", "[layers]") {
+  Random random(1);
+  struct Holder : Module<> {
+    explicit Holder(Random& random)
+        : encoder({.num_blocks = 2,
+                   .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .norm_first = true}},
+                  random) {}
+    void members(Members<>& members) override { members("encoder", encoder); }
+    TransformerEncoder<> encoder;
+  } holder(random);
+  const std::vector<std::string> found = names(holder);
+  CHECK(found.front() == "encoder.0.attention.W_q.weight");
+  CHECK(found.back() == "encoder.norm.bias");
+  CHECK(std::count(found.begin(), found.end(), "encoder.1.ffn.dense2.bias") == 1);
+}
+
+TEST_CASE("module: a copy is a model of its own", "[layers]") {
+  Random random(1);
+  Model model(random);
+  const float before = model.blocks[0].dense.weight.value()(0, 0);
+  Model copy = model;
+  CHECK(copy.blocks[0].dense.weight.value()(0, 0) == before);
+  copy.blocks[0].dense.weight.value().fill(7.0f);
+  copy.blocks[1].norm->weight.grad().fill(7.0f);
+  CHECK(model.blocks[0].dense.weight.value()(0, 0) == before);
+  CHECK_FALSE(model.blocks[1].norm->weight.has_grad());
+
+  const Model moved = std::move(copy);
+  CHECK(moved.blocks[0].dense.weight.value()(0, 0) == 7.0f);
+}

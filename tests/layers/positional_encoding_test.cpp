@@ -1,0 +1,60 @@
+#include "layers/positional_encoding.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+TEST_CASE("positional encoding: sine and cosine by the formula", "[layers]") {
+  const PositionalEncoding<double> layer({.num_hiddens = 4, .max_len = 60});
+  const Tensor<double>& table = layer.table();
+  CHECK(table.shape() == Shape{60, 4});
+  for (Index i : {0, 1, 59}) {
+    const auto position = static_cast<double>(i);
+    CHECK(std::abs(table(i, 0) - std::sin(position)) < 1e-15);
+    CHECK(std::abs(table(i, 1) - std::cos(position)) < 1e-15);
+    CHECK(std::abs(table(i, 2) - std::sin(position / 100)) < 1e-15);
+    CHECK(std::abs(table(i, 3) - std::cos(position / 100)) < 1e-15);
+  }
+}
+
+TEST_CASE("positional encoding: an odd number of channels ends with a sine", "[layers]") {
+  const PositionalEncoding<double> layer({.num_hiddens = 3, .max_len = 10});
+  CHECK(std::abs(layer.table()(7, 2) - std::sin(7 / std::pow(10000.0, 2.0 / 3.0))) < 1e-15);
+}
+
+TEST_CASE("positional encoding: every sequence gets the first rows of the table", "[layers]") {
+  const PositionalEncoding layer({.num_hiddens = 4, .max_len = 10});
+  Tape tape;
+  const Var y = layer(tape.constant(Tensor<float>::full({2, 3, 4}, 5.0f)));
+  for (Index batch : {0, 1})
+    for (Index i = 0; i < 3; ++i)
+      for (Index c = 0; c < 4; ++c) CHECK(y.value()(batch, i, c) == 5.0f + layer.table()(i, c));
+}
+
+TEST_CASE("positional encoding: float has the digits of double, also far out", "[layers]") {
+  const PositionalEncoding<float> single({.num_hiddens = 6, .max_len = 5000});
+  const PositionalEncoding<double> twice({.num_hiddens = 6, .max_len = 5000});
+  CHECK(distance(single.table(), twice.table()) < 6e-8);
+}
+
+TEST_CASE("positional encoding: what does not fit is refused", "[layers]") {
+  const PositionalEncoding layer({.num_hiddens = 4, .max_len = 10});
+  Tape tape;
+  CHECK(layer(tape.constant(Tensor<float>({1, 10, 4}))).shape() == Shape{1, 10, 4});
+  CHECK(message_of<ValueError>([&] {
+          layer(tape.constant(Tensor<float>({1, 11, 4})));
+        }) ==
+        "PositionalEncoding: expected sequences of at most max_len 10 positions, got length 11");
+  CHECK(message_of<ShapeError>([&] {
+          layer(tape.constant(Tensor<float>({1, 5, 3})));
+        }) == "PositionalEncoding: expected shape [batch, time, 4], got [1, 5, 3]");
+  CHECK(contains(message_of<ValueError>([] { PositionalEncoding({.num_hiddens = 0}); }),
+                 "PositionalEncoding: num_hiddens"));
+  CHECK(
+      contains(message_of<ValueError>([] { PositionalEncoding({.num_hiddens = 2, .max_len = 0}); }),
+               "PositionalEncoding: max_len"));
+}
