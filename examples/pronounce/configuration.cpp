@@ -8,11 +8,11 @@ namespace weft::pronounce {
 
 Configuration Configuration::quick() {
   Configuration configuration;
-  configuration.width = 128;
+  configuration.width = 96;
   configuration.layers = 2;
   configuration.heads = 4;
-  configuration.dropout = 0.05;
-  configuration.epochs = 12;
+  configuration.dropout = 0.0;
+  configuration.epochs = 5;
   configuration.batch = 128;
   configuration.lr = 2e-3;
   configuration.warmup = 300;
