@@ -61,7 +61,7 @@ class Trainer<T>::Run {
 
   TrainingResult train() {
     open_folder();
-    first_step_ = saved_step_ = progress_.step;
+    first_step_ = progress_.step;
     while (!ended() && !interrupted()) {
       const std::int64_t epoch = progress_.epoch + 1;
       update();
@@ -243,6 +243,7 @@ class Trainer<T>::Run {
 
   void resume() {
     load_checkpoint(file("last.h5"), trainer_.model_, states());
+    saved_step_ = progress_.step;
     line_.message(
         concatenate_text("resumed from ", file("last.h5").string(), " at step ", progress_.step));
     if (progress_.schedule != schedule_description())
@@ -292,8 +293,8 @@ class Trainer<T>::Run {
   ProgressLine line_;
   std::optional<FolderLock> lock_;
   std::optional<MetricsFile> metrics_;
-  std::int64_t first_step_ = 0;  // where this run began
-  std::int64_t saved_step_ = 0;  // in last.h5
+  std::int64_t first_step_ = 0;   // where this run began
+  std::int64_t saved_step_ = -1;  // in last.h5; -1 when there is none
   std::int64_t labels_seen_ = 0;
   double seconds_ = 0.0;  // spent in updates
   Clock::time_point start_ = Clock::now();

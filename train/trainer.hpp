@@ -91,13 +91,12 @@ class Trainer {
     also_saved_.emplace_back(name, object);
   }
 
-  // Trains to the end. Before the first step, throws FileError when the folder cannot be written,
-  // another trainer works in it, it holds a training that is not to be resumed, or its checkpoint
-  // does not load, and ValueError when the checkpoint is of a training with other data or another
-  // seed. Throws NonFiniteError, naming
-  // the step and the operation, when a loss or a gradient is not finite; no parameter has changed
-  // then since the step before, and nothing is saved. Throws FileError when saving fails; the
-  // previous checkpoint is then still whole.
+  // Trains to the end, which last.h5 then holds. Before the first step, throws FileError when the
+  // folder cannot be written, another trainer works in it, it holds a training that is not to be
+  // resumed, or its checkpoint does not load, and ValueError when the checkpoint is of a training
+  // with other data or another seed. Throws NonFiniteError, naming the step and the operation, when
+  // a loss or a gradient is not finite; no parameter has then changed since the step before, and
+  // nothing is saved. Throws FileError when saving fails; the previous checkpoint is still whole.
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }

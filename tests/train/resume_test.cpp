@@ -109,19 +109,21 @@ Outcome never_stopped() {
 
 TEST_CASE("resuming: Ctrl-C at any step, and the training ends bit for bit the same", "[train]") {
   const Outcome expected = never_stopped();
-  for (std::int64_t stop : {1, 2, 3, 4, 5, 8}) {
+  for (std::int64_t stop : {0, 1, 2, 3, 4, 5, 8}) {
     INFO("stopped after step " << stop);
     const TemporaryFolder folder;
     {
       const Interrupt interrupt;
       Session session(folder.path());
       session.options.interrupt = &interrupt;
+      if (stop == 0) std::raise(SIGINT);
       const auto result = session.run([&](Tape<float>& tape, const Batch& batch) {
         if (session.toy.optimizer.steps() == stop - 1 && !interrupt.requested()) std::raise(SIGINT);
         return session.toy.loss(tape, batch);
       });
       CHECK(result.end == TrainingEnd::interrupted);
       CHECK(result.steps == stop);
+      CHECK(std::filesystem::exists(folder / "last.h5"));
     }
     Session session(folder.path());
     CHECK(session.run().steps == 9);
