@@ -2,143 +2,19 @@
 
 #include <Eigen/Core>
 
+#include "autograd/blocked_product.hpp"
 #include "autograd/error.hpp"
 
 #ifdef WEFT_HAS_ONEDNN
 #include <dnnl.h>
 #include <omp.h>
+#include <pthread.h>
+
+#include <csignal>
 #endif
 
 namespace weft {
 namespace {
-
-// --- Small products ------------------------------------------------------------------------------
-// Libraries spend more time on preparing a product of a few thousand multiplications than on the
-// multiplications. Here c is computed in blocks of up to eight rows, as wide as a vector, that stay
-// in registers; b is read where it lies or, where its rows are not contiguous or too short, from a
-// copy padded with zeros.
-
-constexpr Index vector_bytes = 64;
-template <class T>
-constexpr Index lanes = vector_bytes / static_cast<Index>(sizeof(T));
-// Numbers that are worked on together, and the same numbers anywhere in memory.
-template <class T, Index bytes>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(bytes)));
-  typedef T unaligned __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
-};
-template <class T>
-using Vector = typename VectorOf<T, vector_bytes>::type;
-template <class T, Index bytes = vector_bytes>
-using UnalignedVector = typename VectorOf<T, bytes>::unaligned;
-
-constexpr Index small_product_limit = 1 << 16;  // multiplications
-constexpr Index small_panel_bytes = 1 << 14;
-
-template <class T>
-bool is_small(Index m, Index n, Index k) {
-  return m * n * k <= small_product_limit && k * vector_bytes <= small_panel_bytes;
-}
-
-// c = sum + beta · c on the first `columns` numbers.
-template <class T>
-void store_row(const Vector<T>& sum, Index columns, T beta, T* c) {
-  using Half = UnalignedVector<T, vector_bytes / 2>;
-  if (columns == lanes<T>) {
-    auto& all = *reinterpret_cast<UnalignedVector<T>*>(c);
-    all = beta == T{0} ? sum : sum + beta * all;
-    return;
-  }
-  Index j = 0;
-  if (columns >= lanes<T> / 2) {
-    auto& half = *reinterpret_cast<Half*>(c);
-    const auto& first = *reinterpret_cast<const Half*>(&sum);
-    half = beta == T{0} ? first : first + beta * half;
-    j = lanes<T> / 2;
-  }
-  for (; j < columns; ++j) c[j] = beta == T{0} ? sum[j] : sum[j] + beta * c[j];
-}
-
-// `rows` rows of c, one panel of columns. Rows of the panel are panel_stride apart.
-template <Index rows, class T>
-void panel_product(Index columns, Index k, T alpha, MatrixView<T> a, const T* panel,
-                   Index panel_stride, T beta, T* c, Index c_stride) {
-  const Index row_step = a.transposed ? 1 : a.stride;
-  const Index column_step = a.transposed ? a.stride : 1;
-  Vector<T> sums[rows] = {};
-  for (Index p = 0; p < k; ++p) {
-    const Vector<T> b_row = *reinterpret_cast<const UnalignedVector<T>*>(panel + p * panel_stride);
-    const T* a_column = a.data + p * column_step;
-    for (Index r = 0; r < rows; ++r) sums[r] += a_column[r * row_step] * b_row;
-  }
-  for (Index r = 0; r < rows; ++r) store_row<T>(alpha * sums[r], columns, beta, c + r * c_stride);
-}
-
-// The columns of b from j on, copied and padded.
-template <class T>
-void copy_panel(Index j, Index columns, Index k, MatrixView<T> b, T* panel) {
-  if (b.transposed) {
-    if (columns < lanes<T>) std::fill(panel, panel + k * lanes<T>, T{0});
-    for (Index column = 0; column < columns; ++column) {
-      const T* from = b.at(0, j + column).data;
-      for (Index p = 0; p < k; ++p) panel[p * lanes<T> + column] = from[p];
-    }
-    return;
-  }
-  for (Index p = 0; p < k; ++p) {
-    T* end = std::copy_n(b.at(p, j).data, columns, panel + p * lanes<T>);
-    std::fill(end, panel + (p + 1) * lanes<T>, T{0});
-  }
-}
-
-template <class T>
-void small_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                   T* c, Index c_stride) {
-  alignas(vector_bytes) T copy[small_panel_bytes / static_cast<Index>(sizeof(T))];
-  for (Index j = 0; j < n; j += lanes<T>) {
-    const Index columns = std::min(lanes<T>, n - j);
-    const T* panel = b.data + j;
-    Index stride = b.stride;
-    if (b.transposed || columns < lanes<T>) {
-      copy_panel(j, columns, k, b, copy);
-      panel = copy;
-      stride = lanes<T>;
-    }
-    for (Index i = 0; i < m; i += 8) {
-      const auto rows_from = [&]<Index rows>() {
-        panel_product<rows>(columns, k, alpha, a.at(i, 0), panel, stride, beta,
-                            c + i * c_stride + j, c_stride);
-      };
-      switch (m - i) {
-        case 1:
-          rows_from.template operator()<1>();
-          break;
-        case 2:
-          rows_from.template operator()<2>();
-          break;
-        case 3:
-          rows_from.template operator()<3>();
-          break;
-        case 4:
-          rows_from.template operator()<4>();
-          break;
-        case 5:
-          rows_from.template operator()<5>();
-          break;
-        case 6:
-          rows_from.template operator()<6>();
-          break;
-        case 7:
-          rows_from.template operator()<7>();
-          break;
-        default:
-          rows_from.template operator()<8>();
-      }
-    }
-  }
-}
-
-// --- Large products ------------------------------------------------------------------------------
 
 template <class T>
 using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -170,25 +46,32 @@ void eigen_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixVi
 }
 
 #ifdef WEFT_HAS_ONEDNN
-// Holds the library to the calling thread.
-class OneThread {
+// Holds the library to the calling thread, and signals back. Up to version 3.11.1 oneDNN's kernels
+// point the stack pointer into the heap while they run, so a signal's handler, whoever set it,
+// would overwrite what lies there (uxlfoundation/oneDNN issue 4845).
+class OneThreadWithoutSignals {
  public:
-  OneThread() : threads_(omp_get_max_threads()) {
+  OneThreadWithoutSignals() : threads_(omp_get_max_threads()) {
     if (threads_ != 1) omp_set_num_threads(1);
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &signals_);
   }
-  ~OneThread() {
+  ~OneThreadWithoutSignals() {
+    pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
     if (threads_ != 1) omp_set_num_threads(threads_);
   }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  OneThreadWithoutSignals(const OneThreadWithoutSignals&) = delete;
+  OneThreadWithoutSignals& operator=(const OneThreadWithoutSignals&) = delete;
 
  private:
   int threads_;
+  sigset_t signals_;
 };
 
 void large_product(Index m, Index n, Index k, float alpha, MatrixView<float> a, MatrixView<float> b,
                    float beta, float* c, Index c_stride) {
-  const OneThread one_thread;
+  const OneThreadWithoutSignals alone;
   const dnnl_status_t status =
       dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
                  a.stride, b.data, b.stride, beta, c, c_stride);
@@ -217,8 +100,8 @@ template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                     T* c, Index c_stride) {
   if (m == 0 || n == 0) return;
-  if (is_small<T>(m, n, k))
-    small_product(m, n, k, alpha, a, b, beta, c, c_stride);
+  if (is_for_blocks<T>(m, n, k))
+    blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
   else
     large_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }

@@ -3,28 +3,16 @@
 
 #include <algorithm>
 
+#include "autograd/matrix_view.hpp"
 #include "autograd/parallel.hpp"
 
 namespace weft {
 
-// A matrix inside some buffer: element (i, j) is data[i · stride + j], or data[j · stride + i] when
-// the buffer holds the transposed matrix.
-template <class T>
-struct MatrixView {
-  const T* data;
-  Index stride;
-  bool transposed = false;
-
-  // The part that starts at row i and column j.
-  MatrixView at(Index i, Index j) const {
-    return {data + (transposed ? j * stride + i : i * stride + j), stride, transposed};
-  }
-};
-
 // c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with rows c_stride apart. With
 // beta = 0 the old c is not read. Runs on the calling thread; the result does not depend on how
-// many threads there are. oneDNN computes large single-precision products when weft was built with
-// it, Eigen the others, and small ones are computed in place.
+// many threads there are. Products that fit into a core's caches are weft's own (blocked_product);
+// of larger ones oneDNN computes those in single precision when weft was built with it, and Eigen
+// the others.
 template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                     T* c, Index c_stride);

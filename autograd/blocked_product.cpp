@@ -1,0 +1,199 @@
+#include "autograd/blocked_product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+// c is computed in blocks of some rows and one or two vectors of columns. A block's sums stay in
+// registers while k runs: for each p, the vectors of row p of b are multiplied by one number of
+// each row of a. The columns of b under a block, the panel, are copied to where they lie close
+// together, unless few rows would use the copy.
+
+namespace weft {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr Index vector_bytes = 64, most_rows = 12;
+#elif defined(__AVX__)
+constexpr Index vector_bytes = 32, most_rows = 6;
+#else
+constexpr Index vector_bytes = 16, most_rows = 6;
+#endif
+constexpr Index panel_bytes = 1 << 14;  // half of the first-level cache
+constexpr Index rows_together = 192;    // of a, kept in the second-level cache
+constexpr Index rows_worth_a_copy = 24;
+
+template <class T>
+constexpr Index lanes = vector_bytes / static_cast<Index>(sizeof(T));
+
+// `bytes` of numbers that are worked on together, and the same anywhere in memory.
+template <class T, Index bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(bytes)));
+  typedef T unaligned __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using Vector = typename VectorOf<T, vector_bytes>::type;
+template <class T>
+using VectorInMemory = typename VectorOf<T, vector_bytes>::unaligned;
+
+template <class T>
+Vector<T> load(const T* from) {
+  return *reinterpret_cast<const VectorInMemory<T>*>(from);
+}
+template <class T>
+void store(const Vector<T>& vector, T* to) {
+  *reinterpret_cast<VectorInMemory<T>*>(to) = vector;
+}
+
+// What all blocks on one panel of b share.
+template <class T>
+struct Panel {
+  const T* data;
+  Index stride;   // from row to row
+  Index columns;  // of c; the panel may be wider
+  Index k;
+  T beta;
+};
+
+// c = sum + beta · c on the first `columns` numbers.
+template <class T>
+void add(const Vector<T>& sum, Index columns, T beta, T* c) {
+  if (columns >= lanes<T>) return store<T>(beta == T{0} ? sum : sum + beta * load(c), c);
+  for (Index j = 0; j < columns; ++j) c[j] = beta == T{0} ? sum[j] : sum[j] + beta * c[j];
+}
+
+template <Index rows, Index vectors, bool transposed, class T>
+void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Index c_stride) {
+  Vector<T> sums[rows][vectors] = {};
+  const T* b = panel.data;
+  for (Index p = 0; p < panel.k; ++p, b += panel.stride) {
+    Vector<T> b_row[vectors];
+    for (Index v = 0; v < vectors; ++v) b_row[v] = load(b + v * lanes<T>);
+    for (Index r = 0; r < rows; ++r) {
+      const T factor = transposed ? a[p * a_stride + r] : a[r * a_stride + p];
+      for (Index v = 0; v < vectors; ++v) sums[r][v] += factor * b_row[v];
+    }
+  }
+  for (Index r = 0; r < rows; ++r)
+    for (Index v = 0; v < vectors; ++v)
+      if (const Index rest = panel.columns - v * lanes<T>; rest > 0)
+        add<T>(sums[r][v], rest, panel.beta, c + r * c_stride + v * lanes<T>);
+}
+
+template <class T>
+using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T*, Index);
+
+// block_product for 1 … most_rows rows.
+template <Index vectors, bool transposed, class T>
+constexpr auto block_products = []<Index... r>(std::integer_sequence<Index, r...>) {
+  return std::array<BlockProduct<T>, most_rows>{block_product<r + 1, vectors, transposed, T>...};
+}
+(std::make_integer_sequence<Index, most_rows>{});
+
+template <class T>
+BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
+  const auto& products =
+      transposed ? (vectors == 1 ? block_products<1, true, T> : block_products<2, true, T>)
+                 : (vectors == 1 ? block_products<1, false, T> : block_products<2, false, T>);
+  return products[static_cast<std::size_t>(rows - 1)];
+}
+
+// Four rows of four numbers, times alpha, written as columns.
+template <class T>
+void transpose_4x4(const T* from, Index from_stride, T alpha, T* to, Index to_stride) {
+  using Four = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
+  const auto row = [&](Index i) {
+    return alpha * *reinterpret_cast<const Four*>(from + i * from_stride);
+  };
+  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+  for (int j = 0; j < 4; ++j)
+    *reinterpret_cast<Four*>(to + j * to_stride) = Four{r0[j], r1[j], r2[j], r3[j]};
+}
+
+// Rows 0 … k and columns 0 … columns of alpha · b, padded with zeros to rows of whole vectors.
+template <Index vectors, class T>
+void copy_panel(Index k, Index columns, T alpha, MatrixView<T> b, T* panel) {
+  constexpr Index width = vectors * lanes<T>;
+  if (b.transposed) {
+    const Index j_whole = columns / 4 * 4, k_whole = k / 4 * 4;
+    for (Index j = 0; j < j_whole; j += 4)
+      for (Index p = 0; p < k_whole; p += 4)
+        transpose_4x4(b.at(p, j).data, b.stride, alpha, panel + p * width + j, width);
+    for (Index j = 0; j < columns; ++j)
+      for (Index p = j < j_whole ? k_whole : 0; p < k; ++p)
+        panel[p * width + j] = alpha * *b.at(p, j).data;
+  } else if (columns == width) {
+    for (Index p = 0; p < k; ++p)
+      for (Index v = 0; v < vectors; ++v)
+        store<T>(alpha * load(b.at(p, v * lanes<T>).data), panel + p * width + v * lanes<T>);
+  } else {
+    for (Index p = 0; p < k; ++p)
+      for (Index j = 0; j < columns; ++j) panel[p * width + j] = alpha * *b.at(p, j).data;
+  }
+  if (columns < width)
+    for (Index p = 0; p < k; ++p)
+      std::fill(panel + p * width + columns, panel + (p + 1) * width, T{0});
+}
+
+// The columns of c under one panel, in blocks of about the same number of rows.
+template <class T>
+void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> a, T* c,
+                   Index c_stride) {
+  const Index blocks = (m + most_rows - 1) / most_rows;
+  const Index rows = m / blocks, longer = m % blocks;
+  const auto product = block_product_for<T>(rows, vectors, a.transposed);
+  const auto longer_product =
+      longer ? block_product_for<T>(rows + 1, vectors, a.transposed) : product;
+  Index i = 0;
+  for (Index block = 0; block < blocks; ++block) {
+    const bool is_longer = block < longer;
+    (is_longer ? longer_product : product)(panel, a.at(i, 0).data, a.stride, c + i * c_stride,
+                                           c_stride);
+    i += rows + is_longer;
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool is_for_blocks(Index m, Index n, Index k) {
+  return m * n * k <= (vector_bytes > 16 ? 1 << 22 : 1 << 16);
+}
+
+template <class T>
+void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
+                     T* c, Index c_stride) {
+  constexpr Index most_k = panel_bytes / (2 * vector_bytes);
+  alignas(64) T copy[panel_bytes / static_cast<Index>(sizeof(T))];
+  for (Index i = 0; i < m; i += rows_together) {
+    const Index rows = std::min(rows_together, m - i);
+    // At least once, so that beta is heeded where k is 0.
+    for (Index p = 0; p == 0 || p < k; p += most_k) {
+      const Index depth = std::min(most_k, k - p);
+      Index width;
+      for (Index j = 0; j < n; j += width) {
+        const Index vectors = n - j > lanes<T> ? 2 : 1;
+        width = vectors * lanes<T>;
+        const Index columns = std::min(width, n - j);
+        Panel<T> panel{b.at(p, j).data, b.stride, columns, depth, p == 0 ? beta : T{1}};
+        if (b.transposed || columns < width || rows >= rows_worth_a_copy || alpha != T{1}) {
+          (vectors == 1 ? copy_panel<1, T> : copy_panel<2, T>)(depth, columns, alpha, b.at(p, j),
+                                                               copy);
+          panel.data = copy;
+          panel.stride = width;
+        }
+        panel_product(rows, vectors, panel, a.at(i, p), c + i * c_stride + j, c_stride);
+      }
+    }
+  }
+}
+
+template bool is_for_blocks<float>(Index, Index, Index);
+template bool is_for_blocks<double>(Index, Index, Index);
+template void blocked_product(Index, Index, Index, float, MatrixView<float>, MatrixView<float>,
+                              float, float*, Index);
+template void blocked_product(Index, Index, Index, double, MatrixView<double>, MatrixView<double>,
+                              double, double*, Index);
+
+}  // namespace weft
