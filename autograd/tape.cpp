@@ -102,8 +102,10 @@ Gradient<T> Tape<T>::gradient(NodeId id) {
   touched_.push_back(id);
   Node& node = nodes_[static_cast<std::size_t>(id)];
   if (node.parameter) {
-    const bool fresh = !node.parameter->has_grad();
-    Tensor<T>& target = fresh ? node.parameter->grad_to_overwrite() : node.parameter->grad();
+    const Parameter<T>& parameter = *node.parameter;
+    const bool fresh = !parameter.has_grad(options_.part);
+    Tensor<T>& target =
+        fresh ? parameter.grad_to_overwrite(options_.part) : parameter.grad(options_.part);
     return {target.values(), true, fresh};
   }
   const bool fresh = !node.gradient.data();
@@ -147,7 +149,8 @@ template <class T>
 void Tape<T>::check_gradients(const char* operation) {
   for (NodeId id : touched_) {
     const Node& node = nodes_[static_cast<std::size_t>(id)];
-    const Tensor<T>& gradient = node.parameter ? node.parameter->grad() : node.gradient;
+    const Tensor<T>& gradient =
+        node.parameter ? node.parameter->grad(options_.part) : node.gradient;
     if (const Index at = first_non_finite(gradient.values()); at >= 0)
       throw NonFiniteError(concatenate_text(
           "backward of operation '", operation, "': expected finite gradients, got ",

@@ -82,6 +82,8 @@ struct TapeOptions {
   // Checks every value and every gradient, and throws NonFiniteError at the first NaN or infinity,
   // naming its operation. Slow; for finding out where one came from.
   bool detect_anomaly = false;
+  // Which of the parameters' sums of gradients `backward` adds to; see Parameter::grad.
+  Index part = 0;
 };
 
 // Owns one pass at a time: what was recorded, the memory it uses, whether it trains, its random

@@ -100,6 +100,26 @@ PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
                   [&](std::size_t i, Sequence& row) { row = sequences[i]; });
 }
 
+Batch part_of(const Batch& batch, Index first, Index last) {
+  const auto rows_of = [&](const PaddedTokens& whole, TokenId pad, const Tokens& tokens) {
+    const Index width = tokens.shape()[1];
+    return pad_rows(last - first, pad, [&](std::size_t i, Sequence& row) {
+      const Index index = first + static_cast<Index>(i);
+      const TokenId* from = tokens.data() + index * width;
+      row.assign(from, from + whole.valid_lens.length(index, 0, width));
+    });
+  };
+  Batch part;
+  part.source = rows_of(batch.source, Vocabulary::pad, batch.source.tokens);
+  part.target = rows_of(batch.target, Vocabulary::pad, batch.target.tokens);
+  part.labels = rows_of(batch.target, CrossEntropyOptions{}.ignore_index, batch.labels).tokens;
+  part.num_labels = std::ranges::count_if(
+      part.labels, [](TokenId label) { return label != CrossEntropyOptions{}.ignore_index; });
+  part.divisor = batch.divisor;
+  part.examples.assign(batch.examples.begin() + first, batch.examples.begin() + last);
+  return part;
+}
+
 BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options)
     : options_(options), lengths_(std::move(lengths)) {
   check_positive("examples", static_cast<Index>(lengths_.size()));

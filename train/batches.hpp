@@ -34,6 +34,10 @@ struct Batch {
   std::vector<Index> examples;  // positions of the batch's examples in the data set
 };
 
+// Examples first … last of a batch, padded to the longest of them. The divisor stays: losses and
+// gradients of the parts of a batch add up to those of the whole.
+Batch part_of(const Batch& batch, Index first, Index last);
+
 // Where a trainer gets its batches. A place in the data is an epoch and a position in it, both from
 // 0; the same place always gives the same batch.
 class BatchSource {

@@ -11,6 +11,7 @@
 #include "train/hdf5_writer.hpp"
 #include "train/interrupt.hpp"
 #include "train/optimizer.hpp"
+#include "train/parallel_pass.hpp"
 #include "train/progress_line.hpp"
 #include "train/schedule.hpp"
 #include "train/sgd.hpp"

@@ -11,6 +11,7 @@
 #include "train/clip.hpp"
 #include "train/folder_lock.hpp"
 #include "train/metrics_file.hpp"
+#include "train/parallel_pass.hpp"
 #include "train/progress_line.hpp"
 
 namespace weft {
@@ -31,6 +32,7 @@ void check_options(const TrainerOptions& options) {
   at_least("epochs", options.epochs, std::int64_t{0});
   at_least("max_steps", options.max_steps, std::int64_t{0});
   at_least("accumulation", options.accumulation, Index{1});
+  at_least("parts", options.parts, Index{1});
   at_least("save_every_steps", options.save_every_steps, std::int64_t{0});
   at_least("save_every_seconds", options.save_every_seconds, 0.0);
   at_least("log_every_steps", options.log_every_steps, std::int64_t{1});
@@ -56,7 +58,8 @@ class Trainer<T>::Run {
         options_(trainer.options_),
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
-        tape_({.training = true, .seed = options_.seed}),
+        pass_(named_parameters(trainer.model_), options_.parts,
+              {.training = true, .seed = options_.seed}),
         line_(options_.output) {}
 
   TrainingResult train() {
@@ -83,7 +86,7 @@ class Trainer<T>::Run {
   void update() {
     const auto start = Clock::now();
     const std::int64_t labels = take_batches();
-    loss_ = add_gradients(tape_);
+    loss_ = add_gradients(pass_);
     if (!std::isfinite(loss_)) explain_non_finite("loss");
     grad_norm_ = optimizer_.grad_norm();
     if (!std::isfinite(grad_norm_)) explain_non_finite("gradient norm");
@@ -120,25 +123,35 @@ class Trainer<T>::Run {
     return labels;
   }
 
+  // A small batch has no more parts than examples.
+  Index parts_of(const Batch& batch) const {
+    return std::clamp<Index>(static_cast<Index>(batch.examples.size()), 1, options_.parts);
+  }
+
   // Runs the batches through the model and back; returns their loss. Stops at one that is not
   // finite.
-  double add_gradients(Tape<T>& tape) {
+  double add_gradients(ParallelPass<T>& pass) {
     optimizer_.zero_grad();
     double loss = 0.0;
-    for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i) {
-      tape.set_step(
-          static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)));
-      const Var<T> batch_loss = trainer_.loss_(tape, batches_[i]);
-      loss += static_cast<double>(batch_loss.item());
-      if (std::isfinite(loss)) tape.backward(batch_loss);
-    }
+    for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i)
+      loss += pass.add_gradients(
+          static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
+          parts_of(batches_[i]), [&](Tape<T>& tape, Index part) {
+            const Batch& batch = batches_[i];
+            const auto count = static_cast<Index>(batch.examples.size());
+            const Index parts = parts_of(batch);
+            if (parts == 1) return trainer_.loss_(tape, batch);
+            return trainer_.loss_(tape,
+                                  part_of(batch, part * count / parts, (part + 1) * count / parts));
+          });
     return loss;
   }
 
-  // Runs the step again on a tape that looks at every value, to say where it went wrong.
+  // Runs the step again on tapes that look at every value, to say where it went wrong.
   [[noreturn]] void explain_non_finite(const char* what) {
     const std::string step = concatenate_text("step ", progress_.step + 1);
-    Tape<T> careful({.training = true, .seed = options_.seed, .detect_anomaly = true});
+    ParallelPass<T> careful(named_parameters(trainer_.model_), options_.parts,
+                            {.training = true, .seed = options_.seed, .detect_anomaly = true});
     double loss = 0.0;
     try {
       loss = add_gradients(careful);
@@ -284,7 +297,7 @@ class Trainer<T>::Run {
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
-  Tape<T> tape_;
+  ParallelPass<T> pass_;
   std::vector<Batch> batches_;  // of the running update
   double loss_ = 0.0;           // of the last update
   double shown_loss_ = 0.0;     // smoothed

@@ -20,7 +20,8 @@
 
 namespace weft {
 
-// The loss of a batch, summed over its labels and divided by batch.divisor. A scalar.
+// The loss of a batch, summed over its labels and divided by batch.divisor. A scalar. Called on
+// several threads at once when TrainerOptions::parts is more than 1.
 template <class T>
 using LossFunction = std::function<Var<T>(Tape<T>& tape, const Batch& batch)>;
 
@@ -42,6 +43,11 @@ struct TrainerOptions {
   std::int64_t max_steps = 0;
   // Batches an update: their gradients add up to that of one large batch.
   Index accumulation = 1;
+  // What each batch is cut into: parts are computed at the same time, each on one thread, and
+  // their gradients added in order. With 1, the threads share every operation instead, which is
+  // better only for large models. The number changes how sums are rounded; that of threads does
+  // not.
+  Index parts = 1;
   // Gradients are scaled down to this norm.
   double clip_norm = std::numeric_limits<double>::infinity();
   // The optimizer's own learning rate when not given.

@@ -25,6 +25,7 @@ class Configuration final : public Stateful<float> {
   // The training.
   std::int64_t epochs = 0;
   std::int64_t batch = 0;
+  std::int64_t parts = 0;
   double lr = 0.0;
   std::int64_t warmup = 0;
   double weight_decay = 0.0;
@@ -65,6 +66,7 @@ class Configuration final : public Stateful<float> {
     visit("dropout", "probability of dropping an element", self.dropout, 0.0, 1.0);
     visit("epochs", "times that training goes through all words", self.epochs, 1, many);
     visit("batch", "pronunciations in a batch", self.batch, 1, many);
+    visit("parts", "of a batch, trained on at the same time", self.parts, 1, 1024);
     visit("lr", "highest learning rate", self.lr, 0.0, 10.0);
     visit("warmup", "steps until the learning rate is highest", self.warmup, 0, many);
     visit("weight-decay", "of AdamW", self.weight_decay, 0.0, 10.0);

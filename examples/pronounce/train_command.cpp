@@ -143,6 +143,7 @@ int train(int argc, char** argv) {
                          },
                          {.epochs = configuration.epochs,
                           .max_steps = options.max_steps,
+                          .parts = configuration.parts,
                           .clip_norm = configuration.clip_norm,
                           .schedule = schedule_of(configuration, batches.num_batches()),
                           .seed = seed,

@@ -1,6 +1,9 @@
 #include "autograd/matrix_product.hpp"
 
+#include <sys/time.h>
+
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <vector>
 
@@ -62,9 +65,10 @@ void check_product(Index m, Index n, Index k, bool transpose_a, bool transpose_b
 }  // namespace
 
 TEMPLATE_TEST_CASE("matrix product: agrees with the definition", "[autograd]", float, double) {
-  const Index sizes[][3] = {{1, 1, 1},    {2, 3, 4},     {7, 5, 3},     {8, 16, 24},
-                            {9, 17, 2},   {13, 33, 40},  {5, 1, 100},   {1, 70, 9},
-                            {64, 64, 64}, {130, 50, 70}, {70, 150, 33}, {300, 20, 129}};
+  const Index sizes[][3] = {{1, 1, 1},    {2, 3, 4},      {7, 5, 3},     {8, 16, 24},
+                            {9, 17, 2},   {13, 33, 40},   {5, 1, 100},   {1, 70, 9},
+                            {64, 64, 64}, {130, 50, 70},  {70, 150, 33}, {300, 20, 129},
+                            {9, 40, 600}, {210, 160, 130}};
   for (const auto& [m, n, k] : sizes)
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true})
@@ -99,6 +103,31 @@ TEST_CASE("matrix product: its tiles cover the result once, whatever the sizes",
         }
         CHECK(covered == m * n);
       }
+}
+
+namespace {
+volatile std::sig_atomic_t alarms = 0;
+}  // namespace
+
+// A handler writes below the stack pointer, wherever a library may have left it.
+TEST_CASE("matrix product: a signal that comes in between harms nothing", "[autograd]") {
+  constexpr Index m = 300, n = 200, k = 400;
+  const Tensor<float> a = Tensor<float>::full({m, k}, 0.5F), b = Tensor<float>::full({k, n}, 0.25F);
+  Tensor<float> c({m, n});
+  struct sigaction action {
+  }, previous{};
+  action.sa_handler = [](int) { alarms = alarms + 1; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, &previous);
+  const itimerval every_millisecond{{0, 1000}, {0, 1000}}, never{};
+  setitimer(ITIMER_REAL, &every_millisecond, nullptr);
+  // A heap that was written to aborts.
+  for (int i = 0; alarms < 20 && i < 100000; ++i)
+    matrix_product(m, n, k, 1.0F, {a.data(), k}, {b.data(), n}, 0.0F, c.data(), n);
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &previous, nullptr);
+  CHECK(alarms >= 20);
+  for (const float value : c.values()) REQUIRE(value == 50.0F);
 }
 
 }  // namespace weft
