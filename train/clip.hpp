@@ -19,7 +19,7 @@ double clip_factor(double norm, double max_norm);
 // Scales the gradients of `model` down to a norm of at most `max_norm`, and returns the norm that
 // they had. Throws NonFiniteError, naming the parameter, when a gradient is NaN or infinite; the
 // gradients are then as they were. (`optimizer.step(clip_factor(optimizer.grad_norm(), max_norm))`
-// does the same with one pass less.)
+// does the same with one pass less, and without the heap.)
 template <class T>
 double clip_grad_norm(Module<T>& model, double max_norm);
 

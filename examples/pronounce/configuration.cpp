@@ -13,8 +13,8 @@ Configuration Configuration::quick() {
   configuration.heads = 4;
   configuration.dropout = 0.0;
   configuration.epochs = 5;
-  configuration.batch = 128;
-  configuration.parts = 4;
+  configuration.batch = 32;
+  configuration.parts = 2;
   configuration.lr = 2e-3;
   configuration.warmup = 300;
   configuration.weight_decay = 0.01;
@@ -25,10 +25,11 @@ Configuration Configuration::quick() {
 
 Configuration Configuration::full() {
   Configuration configuration = quick();
-  configuration.width = 256;
+  configuration.width = 160;
   configuration.layers = 3;
   configuration.dropout = 0.1;
-  configuration.epochs = 30;
+  configuration.epochs = 27;
+  configuration.batch = 64;
   configuration.lr = 1e-3;
   configuration.warmup = 1000;
   return configuration;

@@ -68,6 +68,19 @@ TEST_CASE("trainer: accumulated batches make the update of one large batch", "[t
     CHECK(std::abs(two_small[i] - one_large[i]) < 1e-12);
 }
 
+TEST_CASE("trainer: the parts of a batch make the update of the whole", "[train]") {
+  const auto trained_in = [](Index parts) {
+    // 22 examples in batches of 7: the last one has fewer examples than parts.
+    ToyTraining<double> toy(22, 7);
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0),
+            {.epochs = 2, .accumulation = 2, .parts = parts})
+        .run();
+    return toy.values();
+  };
+  const auto whole = trained_in(1), in_parts = trained_in(3);
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(std::abs(whole[i] - in_parts[i]) < 1e-9);
+}
+
 TEST_CASE("trainer: an epoch's last update takes the batches that are left", "[train]") {
   ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),

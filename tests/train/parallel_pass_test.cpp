@@ -1,0 +1,122 @@
+#include "train/parallel_pass.hpp"
+
+#include <limits>
+
+#include "autograd/elementwise.hpp"
+#include "autograd/error.hpp"
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/toy_training.hpp"
+
+using namespace weft;
+
+namespace {
+
+// The gradients of one batch of six examples that is computed in so many parts.
+template <class T>
+struct GradientsInParts {
+  explicit GradientsInParts(Index parts, double dropout_probability = 0.0) {
+    ToyTraining<T> toy(6, 6);
+    const Batch batch = toy.batches.batch(0, 0);
+    ParallelPass<T> pass(named_parameters(toy.model), parts, {.training = true, .seed = 4});
+    loss = pass.add_gradients(2, parts, [&](Tape<T>& tape, Index part) {
+      return toy.loss(tape, part_of(batch, part * 6 / parts, (part + 1) * 6 / parts),
+                      dropout_probability);
+    });
+    for (const auto& [name, parameter] : named_parameters(toy.model))
+      gradients.push_back(parameter->grad());
+  }
+  double loss = 0.0;
+  std::vector<Tensor<T>> gradients;
+};
+
+}  // namespace
+
+TEST_CASE("parallel pass: the gradients of the parts add up to those of the whole", "[train]") {
+  const GradientsInParts<double> whole(1);
+  for (const Index parts : {2, 3, 6}) {
+    const GradientsInParts<double> in_parts(parts);
+    CHECK(std::abs(in_parts.loss - whole.loss) < 1e-14);
+    for (std::size_t i = 0; i < whole.gradients.size(); ++i)
+      for (Index j = 0; j < whole.gradients[i].size(); ++j)
+        CHECK(std::abs(in_parts.gradients[i].data()[j] - whole.gradients[i].data()[j]) < 1e-14);
+  }
+}
+
+TEST_CASE("parallel pass: the same bits on any number of threads", "[train]") {
+  check_same_bits([] { return GradientsInParts<float>(3, 0.3).gradients; });
+}
+
+TEST_CASE("parallel pass: adds to gradients that are there", "[train]") {
+  Parameter<double> a(Tensor<double>({1}, {3.0}));
+  ParallelPass<double> pass({{"a", &a}}, 2, {.training = true});
+  const auto times_two = [&](Tape<double>& tape, Index) { return scale(tape.parameter(a), 2.0); };
+  CHECK(pass.add_gradients(0, 2, times_two) == 12.0);
+  CHECK(a.grad().item() == 4.0);
+  CHECK(pass.add_gradients(1, 1, times_two) == 6.0);
+  CHECK(a.grad().item() == 6.0);
+  a.zero_grad();
+  pass.add_gradients(2, 2, times_two);
+  CHECK(a.grad().item() == 4.0);
+}
+
+TEST_CASE("parallel pass: a parameter that only a later part uses", "[train]") {
+  Parameter<double> a(Tensor<double>({1}, {3.0})), b(Tensor<double>({1}, {5.0}));
+  ParallelPass<double> pass({{"a", &a}, {"b", &b}}, 2, {.training = true});
+  pass.add_gradients(
+      0, 2, [&](Tape<double>& tape, Index part) { return tape.parameter(part == 0 ? a : b); });
+  CHECK(a.grad().item() == 1.0);
+  CHECK(b.grad().item() == 1.0);
+}
+
+TEST_CASE("parallel pass: every part has random numbers of its own", "[train]") {
+  std::vector<std::uint32_t> steps(6);
+  Parameter<float> a(Tensor<float>({1}, {3.0F}));
+  ParallelPass<float> pass({{"a", &a}}, 3, {.training = true});
+  for (const std::uint32_t step : {0U, 1U})
+    pass.add_gradients(step, 3, [&](Tape<float>& tape, Index part) {
+      steps[static_cast<std::size_t>(static_cast<Index>(step) * 3 + part)] = tape.step();
+      return tape.parameter(a);
+    });
+  CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("parallel pass: what it throws", "[train]") {
+  Parameter<float> a(Tensor<float>({1}, {3.0F})), other(Tensor<float>({1}, {3.0F}));
+  CHECK(message_of<ValueError>([&] {
+          ParallelPass<float>({{"a", &a}}, 0, {});
+        }) == "parallel pass: parts: expected a number ≥ 1, got 0");
+  ParallelPass<float> pass({{"a", &a}}, 2, {.training = true});
+  const auto use_other = [&](Tape<float>& tape, Index) { return tape.parameter(other); };
+  CHECK(message_of<ValueError>([&] { pass.add_gradients(0, 3, use_other); }) ==
+        "parallel pass: parts: expected 1 … 2, got 3");
+  // A parameter that the pass was not told about has no room for the second part's gradient.
+  CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
+        "parameter: gradient: expected a part that was reserved, got 1");
+  // A loss that is not finite is returned, and the next pass is not disturbed.
+  const double loss = pass.add_gradients(0, 2, [&](Tape<float>& tape, Index part) {
+    return scale(tape.parameter(a), part == 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0);
+  });
+  CHECK(std::isnan(loss));
+  a.zero_grad();
+  pass.add_gradients(0, 2, [&](Tape<float>& tape, Index) { return tape.parameter(a); });
+  CHECK(a.grad().item() == 2.0F);
+}
+
+TEST_CASE("batches: a part is padded to the longest of its examples", "[train]") {
+  PairBatches batches(std::vector<SequencePair>{{{10, 11, 12}, {20}}, {{13}, {21, 22}}, {{14}, {}}},
+                      {.batch_size = 3, .shuffle = false});
+  const Batch batch = batches.batch(0, 0);
+  REQUIRE(batch.examples == std::vector<Index>{2, 1, 0});
+  const Batch part = part_of(batch, 0, 2);
+  CHECK(part.examples == std::vector<Index>{2, 1});
+  CHECK(part.source.tokens.shape() == Shape{2, 1});
+  CHECK(part.target.tokens.shape() == Shape{2, 3});
+  const Index ignored = CrossEntropyOptions{}.ignore_index;
+  CHECK(std::vector<Index>(part.labels.begin(), part.labels.end()) ==
+        std::vector<Index>{Vocabulary::eos, ignored, ignored, 21, 22, Vocabulary::eos});
+  CHECK(part.num_labels == 4);
+  CHECK(part.divisor == batch.divisor);
+  CHECK(part_of(batch, 2, 3).num_labels == 2);
+}
