@@ -1,0 +1,49 @@
+// GPT: a causal language model of weft's layers, pre-norm, with GELU and a tied head (Radford et
+// al., 2019), as the benchmarks train it.
+#pragma once
+
+#include "layers/layers.hpp"
+
+namespace weft::benchmarks {
+
+struct GptOptions {
+  Index vocabulary = 0, context = 0, layers = 0, heads = 0, width = 0;
+};
+
+struct Gpt : Module<float> {
+  Gpt(const GptOptions& options, Random& random)
+      : tokens({.num_embeddings = options.vocabulary,
+                .embedding_dim = options.width,
+                .standard_deviation = 0.02},
+               random),
+        positions({.num_embeddings = options.context,
+                   .embedding_dim = options.width,
+                   .standard_deviation = 0.02},
+                  random),
+        blocks({.num_blocks = options.layers,
+                .block = {.num_hiddens = options.width,
+                          .ffn_num_hiddens = 4 * options.width,
+                          .num_heads = options.heads,
+                          .activation = Activation::gelu_tanh,
+                          .norm_first = true,
+                          .attention_bias = true}},
+               random) {}
+
+  // input [batch, time], the positions 0 … time - 1; result [batch, time, vocabulary].
+  Var<float> operator()(Tape<float>& tape, const Tokens& input, const Tokens& places) const {
+    const Var<float> x = tokens(tape, input) + positions(tape, places);
+    return linear(blocks(x, {.causal = true}), tape.parameter(tokens.weight));
+  }
+
+  void members(Members<float>& members) override {
+    members.type("Gpt");
+    members("tokens", tokens);
+    members("positions", positions);
+    members("blocks", blocks);
+  }
+
+  Embedding<float> tokens, positions;
+  TransformerEncoder<float> blocks;
+};
+
+}  // namespace weft::benchmarks

@@ -1,0 +1,64 @@
+// weft_benchmark: measures one thing in a process of its own and prints it in one line.
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <string>
+
+#include "autograd/error.hpp"
+#include "autograd/matrix_product.hpp"
+#include "autograd/parallel.hpp"
+#include "autograd/tensor.hpp"
+#include "tests/benchmarks/measure.hpp"
+#include "tests/benchmarks/operations.hpp"
+#include "tests/benchmarks/workloads.hpp"
+
+namespace weft::benchmarks {
+namespace {
+
+constexpr const char* usage =
+    "weft_benchmark step WORKLOAD THREADS SECONDS   prints: median_ms tokens flops peak_mib\n"
+    "weft_benchmark limits THREADS SECONDS          prints: GFLOP/s of a 2048³ product, and GB/s\n"
+    "                                               of copying 256 MB (read and written)\n"
+    "weft_benchmark operations THREADS SECONDS      prints a table\n";
+
+void step(const std::string& name, double seconds) {
+  const Workload workload = make_workload(name);
+  const double median = median_seconds(seconds, workload.step);
+  std::printf("%.6f %.0f %.0f %.1f\n", 1e3 * median, workload.tokens, workload.product_flops,
+              peak_mebibytes());
+}
+
+void limits(double seconds) {
+  const Limits found = measure_limits(seconds);
+  std::printf("%.1f %.1f\n", found.flops * 1e-9, found.bytes * 1e-9);
+}
+
+int run(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  const bool is_step = command == "step";
+  if ((!is_step && command != "limits" && command != "operations") || argc != (is_step ? 5 : 4)) {
+    std::cerr << usage;
+    return 2;
+  }
+  set_thread_count(std::stoi(argv[argc - 2]));
+  const double seconds = std::stod(argv[argc - 1]);
+  if (is_step)
+    step(argv[2], seconds);
+  else if (command == "limits")
+    limits(seconds);
+  else
+    print_operations(seconds);
+  return 0;
+}
+
+}  // namespace
+}  // namespace weft::benchmarks
+
+int main(int argc, char** argv) {
+  try {
+    return weft::benchmarks::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "weft_benchmark: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,146 @@
+#include "tests/benchmarks/operations.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "autograd/autograd.hpp"
+#include "autograd/matrix_product.hpp"
+#include "layers/linear.hpp"
+#include "tests/benchmarks/measure.hpp"
+#include "train/adam.hpp"
+
+namespace weft::benchmarks {
+namespace {
+
+// One row of the table. `bytes` and `flops` are of the forward and the backward together.
+struct Operation {
+  std::string name;
+  double bytes, flops;
+  std::function<void()> run;
+};
+
+// Runs y = operation(x) forward, and backward from a gradient of ones.
+template <class Operation>
+std::function<void()> both_ways(const Shape& shape, const Operation& operation) {
+  struct State {
+    Tape<float> tape{{.training = true}};
+    Parameter<float> x;
+    Tensor<float> upstream;
+  };
+  auto state = std::make_shared<State>();
+  Random random(1);
+  state->x = Parameter<float>(random.uniform_tensor<float>(shape, 0.1, 0.9));
+  return [state, operation] {
+    state->x.zero_grad();
+    const Var<float> y = operation(state->tape, state->tape.parameter(state->x));
+    if (state->upstream.shape() != y.shape())
+      state->upstream = Tensor<float>::full(y.shape(), 1.0F);
+    state->tape.backward(y, state->upstream);
+  };
+}
+
+// Nanoseconds of one more recorded operation on one element: two tapes that differ in their number.
+double overhead_nanoseconds(double seconds) {
+  const auto negations = [](int count) {
+    return both_ways({1}, [count](Tape<float>&, Var<float> x) {
+      for (int i = 0; i < count; ++i) x = negate(x);
+      return x;
+    });
+  };
+  constexpr int few = 100, many = 1100;
+  return 1e9 *
+         (median_seconds(seconds, negations(many)) - median_seconds(seconds, negations(few))) /
+         (many - few);
+}
+
+}  // namespace
+
+Limits measure_limits(double seconds) {
+  constexpr Index n = 2048;
+  constexpr Index count = 32 << 20;  // floats: 128 MB
+  Limits limits;
+  {
+    const auto a = Tensor<float>::full({n, n}, 0.5F), b = Tensor<float>::full({n, n}, 0.25F);
+    Tensor<float> c({n, n});
+    limits.flops =
+        2.0 * n * n * n / median_seconds(seconds, [&] {
+          parallel_matrix_product(n, n, n, 1.0F, {a.data(), n}, {b.data(), n}, 0.0F, c.data(), n);
+        });
+  }
+  const auto from = Tensor<float>::full({count}, 1.0F);
+  Tensor<float> to({count});
+  limits.bytes = 8.0 * count / median_seconds(seconds, [&] {
+                   parallel_for(count, count / 64, [&](Index begin, Index end) {
+                     std::memcpy(to.data() + begin, from.data() + begin,
+                                 static_cast<std::size_t>(end - begin) * sizeof(float));
+                   });
+                 });
+  return limits;
+}
+
+void print_operations(double seconds) {
+  const Limits limits = measure_limits(seconds);
+  constexpr Index rows = 4096, width = 512;
+  constexpr double n = rows * width * sizeof(float);
+  const auto elementwise = [&](const char* name, double tensors, auto operation) {
+    return Operation{name, tensors * n, 0.0,
+                     both_ways({rows, width}, [operation](Tape<float>&, const Var<float>& x) {
+                       return operation(x);
+                     })};
+  };
+  Random random(1);
+  const auto weight = std::make_shared<Linear<float>>(LinearOptions{width, width}, random);
+  const auto scales = std::make_shared<Parameter<float>>(Tensor<float>::full({width}, 1.0F));
+  const auto shifts = std::make_shared<Parameter<float>>(Tensor<float>({width}));
+  const std::vector<Operation> operations = {
+      elementwise("add x + x", 5, [](const Var<float>& x) { return x + x; }),
+      elementwise("multiply x · x", 6, [](const Var<float>& x) { return x * x; }),
+      elementwise("exp", 5, [](const Var<float>& x) { return exp(x); }),
+      elementwise("tanh", 5, [](const Var<float>& x) { return tanh(x); }),
+      elementwise("relu", 5, [](const Var<float>& x) { return relu(x); }),
+      elementwise("gelu (tanh)", 5, [](const Var<float>& x) { return gelu_tanh(x); }),
+      elementwise("softmax", 5, [](const Var<float>& x) { return softmax(x); }),
+      elementwise("dropout", 4, [](const Var<float>& x) { return dropout(x, 0.1); }),
+      elementwise("sum over rows", 2, [](const Var<float>& x) { return sum(x, {0}); }),
+      {"layer norm", 5 * n, 0.0,
+       both_ways({rows, width},
+                 [scales, shifts](Tape<float>& tape, const Var<float>& x) {
+                   return layer_norm(x, tape.parameter(*scales), tape.parameter(*shifts));
+                 })},
+      {"transpose", 4 * n, 0.0,
+       both_ways({rows, width},
+                 [](Tape<float>&, const Var<float>& x) { return transpose(x, 0, 1); })},
+      {"linear 512 × 512", 6 * n, 3.0 * 2.0 * rows * width * width,
+       both_ways({rows, width},
+                 [weight](Tape<float>&, const Var<float>& x) { return (*weight)(x); })},
+  };
+  std::printf("limits: %.0f GFLOP/s (product of 2048³), %.1f GB/s (copy)\n", limits.flops * 1e-9,
+              limits.bytes * 1e-9);
+  std::printf("%-20s %10s %8s %9s %9s  of the limit\n", "[4096, 512]", "ms", "GB/s", "GFLOP/s", "");
+  for (const Operation& operation : operations) {
+    const double time = median_seconds(seconds, operation.run);
+    const double least = std::max(operation.bytes / limits.bytes, operation.flops / limits.flops);
+    std::printf("%-20s %10.3f %8.1f %9.1f %9s  %5.0f %%\n", operation.name.c_str(), 1e3 * time,
+                operation.bytes / time * 1e-9, operation.flops / time * 1e-9, "",
+                100.0 * least / time);
+  }
+  struct Model : Module<float> {
+    Parameter<float> parameter{Tensor<float>({16 << 20})};
+    void members(Members<float>& members) override { members("parameter", parameter); }
+  } model;
+  AdamW<float> optimizer(model, {.lr = 1e-3});
+  // Reads value, gradient and both moments, and writes all but the gradient.
+  const double bytes = 7.0 * sizeof(float) * (16 << 20);
+  const double time = median_seconds(seconds, [&] {
+    model.parameter.grad_to_overwrite();
+    optimizer.step();
+  });
+  std::printf("%-20s %10.3f %8.1f %9.1f %9s  %5.0f %%\n", "AdamW, 16M numbers", 1e3 * time,
+              bytes / time * 1e-9, 0.0, "", 100.0 * bytes / limits.bytes / time);
+  std::printf("one recorded operation on one element, forward and backward: %.0f ns\n",
+              overhead_nanoseconds(seconds));
+}
+
+}  // namespace weft::benchmarks

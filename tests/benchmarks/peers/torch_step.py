@@ -1,0 +1,163 @@
+"""PyTorch's part of the benchmarks: one training step of a workload, eager or compiled.
+
+usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile
+prints: median_ms tokens peak_mib
+"""
+import resource
+import sys
+import time
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+workload, threads, seconds, mode = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+torch.set_num_threads(threads)
+torch.manual_seed(0)
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads, bias=True):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.o = (nn.Linear(width, width, bias=bias) for _ in range(4))
+
+    def forward(self, queries, keys, causal=False):
+        split = lambda x: x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        y = F.scaled_dot_product_attention(
+            split(self.q(queries)), split(self.k(keys)), split(self.v(keys)), is_causal=causal)
+        return self.o(y.transpose(1, 2).flatten(-2))
+
+
+class SelfAttention(nn.Module):
+    """As Attention, with the three projections of one input in one product."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.o = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x, causal=False):
+        q, k, v = (z.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                   for z in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        return self.o(y.transpose(1, 2).flatten(-2))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, activation, causal=False, cross=False):
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if cross else 2))
+        self.attention = SelfAttention(width, heads)
+        self.cross = Attention(width, heads) if cross else None
+        self.dense1, self.dense2 = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.activation, self.causal = activation, causal
+
+    def forward(self, x, memory=None):
+        x = x + self.attention(self.norms[0](x), self.causal)
+        if self.cross is not None:
+            x = x + self.cross(self.norms[1](x), memory)
+        return x + self.dense2(self.activation(self.dense1(self.norms[-1](x))))
+
+
+class Gpt(nn.Module):
+    def __init__(self, vocabulary, context, layers, heads, width):
+        super().__init__()
+        gelu = nn.GELU(approximate="tanh")
+        self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
+        self.blocks = nn.ModuleList(Block(width, heads, gelu, causal=True) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x):
+        h = self.tokens(x) + self.places.weight[:x.shape[1]]
+        for block in self.blocks:
+            h = block(h)
+        return F.linear(self.norm(h), self.tokens.weight)
+
+
+class Pronouncer(nn.Module):
+    def __init__(self, letters, phones, layers, heads, width):
+        super().__init__()
+        relu = nn.ReLU()
+        self.letters, self.phones = nn.Embedding(letters, width), nn.Embedding(phones, width)
+        self.register_buffer("table", torch.randn(65, width))
+        self.encoder = nn.ModuleList(Block(width, heads, relu) for _ in range(layers))
+        self.decoder = nn.ModuleList(
+            Block(width, heads, relu, causal=True, cross=True) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.output = nn.Linear(width, phones)
+
+    def forward(self, letters, phones):
+        memory = self.letters(letters) + self.table[:letters.shape[1]]
+        for block in self.encoder:
+            memory = block(memory)
+        memory = self.norms[0](memory)
+        h = self.phones(phones) + self.table[:phones.shape[1]]
+        for block in self.decoder:
+            h = block(h, memory)
+        return self.output(self.norms[1](h))
+
+
+def training_step(model, inputs, vocabulary, batch, time_steps, smoothing=0.0):
+    """Forward, backward, clipping, AdamW."""
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+    targets = torch.randint(vocabulary, (batch, time_steps))
+
+    def loss_of():
+        logits = model(*inputs)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), label_smoothing=smoothing)
+
+    if mode == "compile":
+        loss_of = torch.compile(loss_of)
+    parameters = list(model.parameters())
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss_of().backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
+        optimizer.step()
+
+    return step, batch * time_steps
+
+
+def attention_step(width, heads, batch, queries, keys):
+    model = Attention(width, heads, bias=False)
+    x = torch.randn(batch, queries, width, requires_grad=True)
+    y = torch.randn(batch, keys, width, requires_grad=True)
+    upstream = torch.randn(batch, queries, width)
+    run = torch.compile(model) if mode == "compile" else model
+
+    def step():
+        for tensor in [x, y, *model.parameters()]:
+            tensor.grad = None
+        run(x, y).backward(upstream)
+
+    return step, batch * queries
+
+
+GPTS = {"W1": (30, 10, 2, 4, 32, 64), "W2": (65, 64, 4, 4, 128, 12),
+        "W3": (65, 256, 6, 6, 384, 8), "W4": (50257, 64, 12, 12, 768, 4)}
+if workload in GPTS:
+    *sizes, batch = GPTS[workload]
+    inputs = [torch.randint(sizes[0], (batch, sizes[1]))]
+    step, tokens = training_step(Gpt(*sizes), inputs, sizes[0], batch, sizes[1])
+elif workload == "W5":
+    inputs = [torch.randint(31, (128, 8)), torch.randint(43, (128, 8))]
+    step, tokens = training_step(Pronouncer(31, 43, 2, 4, 96), inputs, 43, 128, 8, 0.1)
+elif workload == "W6":
+    step, tokens = attention_step(100, 5, 2, 4, 6)
+else:
+    length = int(workload.removeprefix("W6-"))
+    step, tokens = attention_step(512, 8, 1, length, length)
+
+for _ in range(3):
+    step()
+times = []
+start = time.perf_counter()
+while len(times) < 5 or time.perf_counter() - start < seconds:
+    before = time.perf_counter()
+    step()
+    times.append(time.perf_counter() - before)
+median = sorted(times)[len(times) // 2]
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(f"{median * 1e3:.6f} {tokens} {peak:.1f}")

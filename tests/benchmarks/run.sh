@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# run.sh [WORKLOAD …]: times weft's training steps and those of the peers that are installed, each
+# in a process of its own and in turn, prints one table and writes it to build/benchmarks.csv.
+# Workloads: W1 … W5, W6, W6-128 … W6-8192 (all when none is named) and `operations`, which
+# measures weft's operations one by one. Nothing else should run meanwhile.
+#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
+rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} threads=${THREADS:-$(nproc)} python=${PYTHON:-python3}
+peers=$repository/tests/benchmarks/peers
+workloads=("$@")
+[ $# -gt 0 ] || workloads=(W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} operations)
+
+install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev catch2
+build_targets weft_benchmark
+weft=$build/tests/weft_benchmark
+
+# Prints the median milliseconds, the tokens, then FLOPs or nothing, and the peak MiB of a run.
+run_program() {
+  case $1 in
+    weft) "$weft" step "$2" "$threads" "$seconds" ;;
+    torch-eager) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" eager ;;
+    torch-compile) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" compile ;;
+    torch-c++) "$torch_cpp" "$2" "$threads" "$seconds" ;;
+    jax) "$python" "$peers/jax_step.py" "$2" "$threads" "$seconds" ;;
+  esac
+}
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+programs=(weft)
+if "$python" -c 'import torch' 2>/dev/null; then
+  programs+=(torch-eager torch-compile)
+  torch_cpp=$build/torch_step
+  if bash "$peers/build_torch_cpp.sh" "$python" "$torch_cpp" >"$work/torch_cpp.log" 2>&1; then
+    programs+=(torch-c++)
+  else
+    echo "PyTorch's C++ API: not measured, its program does not build:" \
+      "$(tail -n 1 "$work/torch_cpp.log")"
+  fi
+else
+  echo "PyTorch: not measured, $python has no module torch"
+fi
+if "$python" -c 'import jax' 2>/dev/null; then
+  programs+=(jax)
+else
+  echo "JAX: not measured, $python has no module jax"
+fi
+
+say "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
+lscpu | grep -E '^(Model name|L2|L3)' || true
+csv=$build/benchmarks.csv
+echo "workload,program,threads,median_ms,tokens_per_s,ratio_to_weft,utilisation,peak_mib" >"$csv"
+row='%-9s %-14s %11s %12s %9s %12s %10s\n'
+printf "$row" workload program median_ms tokens_per_s ratio utilisation peak_mib
+for workload in "${workloads[@]}"; do
+  [ "$workload" != operations ] || continue
+  rm -f -- "$work"/*.runs "$work"/limits
+  failed=()
+  for ((round = 0; round < rounds; ++round)); do
+    "$weft" limits "$threads" 1 >>"$work/limits"
+    for program in "${programs[@]}"; do
+      [[ " ${failed[*]-} " != *" $program "* ]] || continue
+      if ! run_program "$program" "$workload" >>"$work/$program.runs" 2>"$work/errors"; then
+        failed+=("$program")
+        [ "$program" != weft ] || stop "$workload: $(tail -n 1 "$work/errors")"
+      fi
+    done
+  done
+  limit=$(cut -d' ' -f1 "$work/limits" | median)
+  weft_ms=$(cut -d' ' -f1 "$work/weft.runs" | median)
+  for program in "${programs[@]}"; do
+    if [[ " ${failed[*]-} " = *" $program "* ]]; then
+      printf "$row" "$workload" "$program" failed - - - -
+      echo "$workload,$program,$threads,,,,," >>"$csv"
+      continue
+    fi
+    ms=$(cut -d' ' -f1 "$work/$program.runs" | median)
+    peak=$(awk '{ print $NF }' "$work/$program.runs" | median)
+    awk -v w="$workload" -v p="$program" -v t="$threads" -v ms="$ms" -v ours="$weft_ms" \
+      -v peak="$peak" -v limit="$limit" -v csv="$csv" -v row="$row" \
+      -v tokens="$(awk '{ print $2; exit }' "$work/$program.runs")" \
+      -v flops="$(awk '{ print $3; exit }' "$work/weft.runs")" 'BEGIN {
+        used = sprintf("%.1f %%", flops / ms * 1e-4 / limit)
+        printf row, w, p, sprintf("%.4g", ms), sprintf("%.0f", tokens / ms * 1e3),
+               sprintf("%.2f", ms / ours), used, sprintf("%.0f", peak)
+        printf "%s,%s,%d,%.6g,%.0f,%.3f,%.4f,%.1f\n", w, p, t, ms, tokens / ms * 1e3, ms / ours,
+               flops / ms * 1e-6 / limit, peak >>csv
+      }'
+  done
+done
+echo "ratio: times weft's time. utilisation: the step's matrix products against the rate of one of" \
+  "2048³ in the same run."
+for workload in "${workloads[@]}"; do
+  [ "$workload" != operations ] || { say "Operations" && "$weft" operations "$threads" "$seconds"; }
+done
+echo "wrote $csv"

@@ -1,0 +1,200 @@
+#include "tests/benchmarks/workloads.hpp"
+
+#include <map>
+#include <memory>
+
+#include "autograd/error.hpp"
+#include "examples/pronounce/model.hpp"
+#include "tests/benchmarks/gpt.hpp"
+#include "train/train.hpp"
+
+namespace weft::benchmarks {
+namespace {
+
+Tokens random_tokens(const Shape& shape, Index vocabulary, Random& random) {
+  Tokens tokens(shape);
+  for (TokenId& token : tokens) token = static_cast<TokenId>(random.below(vocabulary));
+  return tokens;
+}
+
+// A backward costs two products for each of the forward's.
+double training_flops(double forward_products) { return 3.0 * 2.0 * forward_products; }
+
+// Multiplications of attention's two products, for queries that see `seen` keys on average.
+double attention_products(double queries, double seen, double width) {
+  return 2.0 * queries * seen * width;
+}
+
+struct GptSize {
+  GptOptions gpt;
+  Index batch;
+  // Parts of the batch computed at once: 2 for models whose operations are too short to share.
+  Index parts;
+};
+
+Workload gpt_step(const GptSize& size) {
+  struct State {
+    explicit State(const GptSize& of)
+        : size(of),
+          model(of.gpt, random),
+          optimizer(model, {.lr = 1e-3}),
+          pass(named_parameters(model), of.parts, {.training = true}) {}
+    GptSize size;
+    Random random{1};
+    Gpt model;
+    AdamW<float> optimizer;
+    ParallelPass<float> pass;
+    std::vector<Tokens> inputs, targets;  // a part each
+    Tokens places;
+    std::uint32_t step = 0;
+  };
+  const auto state = std::make_shared<State>(size);
+  const Index context = size.gpt.context, rows = size.batch / size.parts;
+  for (Index part = 0; part < size.parts; ++part) {
+    state->inputs.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
+    state->targets.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
+  }
+  state->places = Tokens({context});
+  for (Index i = 0; i < context; ++i) state->places(i) = static_cast<TokenId>(i);
+
+  const double tokens = static_cast<double>(size.batch * context);
+  const double width = static_cast<double>(size.gpt.width);
+  const double per_block =
+      12.0 * width * width + attention_products(1.0, (static_cast<double>(context) + 1) / 2, width);
+  return {
+      .step =
+          [state, tokens] {
+            state->pass.add_gradients(
+                state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
+                  const auto i = static_cast<std::size_t>(part);
+                  return cross_entropy(state->model(tape, state->inputs[i], state->places),
+                                       state->targets[i], {.divisor = tokens});
+                });
+            state->optimizer.step(clip_factor(state->optimizer.grad_norm(), 1.0));
+          },
+      .tokens = tokens,
+      .product_flops = training_flops(tokens * (static_cast<double>(size.gpt.layers) * per_block +
+                                                width * static_cast<double>(size.gpt.vocabulary)))};
+}
+
+// The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
+Workload pronunciation_step() {
+  constexpr Index batch_size = 128, length = 8, parts = 2;
+  struct State {
+    pronounce::Configuration configuration = pronounce::Configuration::quick();
+    pronounce::Language language;
+    Random random{1};
+    std::unique_ptr<pronounce::Pronouncer<float>> model;
+    std::unique_ptr<AdamW<float>> optimizer;
+    std::unique_ptr<ParallelPass<float>> pass;
+    std::vector<Batch> batches;
+    std::uint32_t step = 0;
+  };
+  const auto state = std::make_shared<State>();
+  std::vector<pronounce::Entry> words;
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz'";
+  for (char letter : letters) words.push_back({std::string(1, letter), {}});
+  for (int phone = 0; phone < 39; ++phone)
+    words.front().pronunciations.push_back({concatenate_text("P", phone)});
+  state->language = pronounce::Language::of(words);
+  state->model = std::make_unique<pronounce::Pronouncer<float>>(state->configuration,
+                                                                state->language, state->random);
+  state->optimizer = std::make_unique<AdamW<float>>(*state->model, AdamWOptions{.lr = 1e-3});
+  state->pass = std::make_unique<ParallelPass<float>>(named_parameters(*state->model), parts,
+                                                      TapeOptions{.training = true});
+  const Index num_letters = state->language.letters.size();
+  const Index num_phones = state->language.phones.size();
+  std::vector<SequencePair> pairs(batch_size);
+  for (auto& [source, target] : pairs) {
+    const Tokens from = random_tokens({length}, num_letters - 4, state->random);
+    const Tokens to = random_tokens({length - 1}, num_phones - 4, state->random);
+    for (TokenId token : from) source.push_back(token + 4);
+    for (TokenId token : to) target.push_back(token + 4);
+  }
+  const Batch whole = PairBatches(pairs, {.batch_size = batch_size}).batch(0, 0);
+  for (Index part = 0; part < parts; ++part)
+    state->batches.push_back(
+        part_of(whole, part * batch_size / parts, (part + 1) * batch_size / parts));
+
+  const double width = static_cast<double>(state->configuration.width);
+  const double positions = static_cast<double>(batch_size * length);
+  const double layers = static_cast<double>(state->configuration.layers);
+  const double encoder = 12.0 * width * width + attention_products(1.0, length, width);
+  const double decoder = 16.0 * width * width + attention_products(1.0, (length + 1) / 2.0, width) +
+                         attention_products(1.0, length, width);
+  return {
+      .step =
+          [state] {
+            state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
+              return pronounce::loss(*state->model, tape,
+                                     state->batches[static_cast<std::size_t>(part)],
+                                     state->configuration.label_smoothing);
+            });
+            state->optimizer->step(clip_factor(state->optimizer->grad_norm(), 1.0));
+          },
+      .tokens = positions,
+      .product_flops = training_flops(
+          positions * (layers * (encoder + decoder) + width * static_cast<double>(num_phones)))};
+}
+
+struct AttentionSize {
+  Index width, heads, batch, queries, keys;
+};
+
+// Multi-head attention alone, forward and backward, with the gradients of everything.
+Workload attention_step(const AttentionSize& size) {
+  struct State {
+    Random random{1};
+    MultiHeadAttention<float> attention;
+    Parameter<float> queries, keys;
+    Tensor<float> upstream;
+    Tape<float> tape{{.training = true}};
+    explicit State(const AttentionSize& of)
+        : attention({.query_size = of.width,
+                     .key_size = of.width,
+                     .value_size = of.width,
+                     .num_hiddens = of.width,
+                     .num_heads = of.heads},
+                    random),
+          queries(random.normal_tensor<float>({of.batch, of.queries, of.width}, 0.0, 1.0)),
+          keys(random.normal_tensor<float>({of.batch, of.keys, of.width}, 0.0, 1.0)),
+          upstream(random.normal_tensor<float>({of.batch, of.queries, of.width}, 0.0, 1.0)) {}
+  };
+  const auto state = std::make_shared<State>(size);
+  const auto parameters =
+      std::make_shared<NamedParameters<float>>(named_parameters(state->attention));
+  parameters->push_back({"queries", &state->queries});
+  parameters->push_back({"keys", &state->keys});
+  const auto n = [](Index count) { return static_cast<double>(count); };
+  const double projections =
+      n(size.batch) * n(size.width) * n(size.width) * (2.0 * n(size.queries) + 2.0 * n(size.keys));
+  return {.step =
+              [state, parameters] {
+                for (const auto& [name, parameter] : *parameters) parameter->zero_grad();
+                Tape<float>& tape = state->tape;
+                const Var<float> keys = tape.parameter(state->keys);
+                tape.backward(state->attention(tape.parameter(state->queries), keys, keys),
+                              state->upstream);
+              },
+          .tokens = n(size.batch * size.queries),
+          .product_flops =
+              training_flops(projections + attention_products(n(size.batch * size.queries),
+                                                              n(size.keys), n(size.width)))};
+}
+
+}  // namespace
+
+Workload make_workload(const std::string& name) {
+  const std::map<std::string, GptSize> gpts = {{"W1", {{30, 10, 2, 4, 32}, 64, 2}},
+                                               {"W2", {{65, 64, 4, 4, 128}, 12, 2}},
+                                               {"W3", {{65, 256, 6, 6, 384}, 8, 1}},
+                                               {"W4", {{50257, 64, 12, 12, 768}, 4, 1}}};
+  if (const auto found = gpts.find(name); found != gpts.end()) return gpt_step(found->second);
+  if (name == "W5") return pronunciation_step();
+  if (name == "W6") return attention_step({100, 5, 2, 4, 6});
+  for (Index length = 128; length <= 8192; length *= 2)
+    if (name == concatenate_text("W6-", length)) return attention_step({512, 8, 1, length, length});
+  fail<ValueError>("workload", "W1 … W5, W6 or W6-128 … W6-8192", name);
+}
+
+}  // namespace weft::benchmarks
