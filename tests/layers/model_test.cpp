@@ -7,6 +7,7 @@
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
+#include "train/train.hpp"
 
 using namespace weft;
 
@@ -135,15 +136,29 @@ TEST_CASE("model: from the second step on, a step asks for no memory", "[layers]
   const Tokens source = random_tokens(random, {4, 9}), target = random_tokens(random, {4, 7});
   const Tokens labels = random_tokens(random, {4, 7});
   const ValidLens lengths{9, 5, 1, 3};
-  const NamedParameters<float> parameters = named_parameters(model);
+  AdamW<float> optimizer(model, {.lr = 1e-3});
   Tape tape({.training = true, .seed = 5});
+  ParallelPass<float> pass(named_parameters(model), 2, {.training = true, .seed = 5});
+  const auto loss = [&](Tape<float>& own) {
+    return cross_entropy(model(own, source, target, lengths), labels, {.label_smoothing = 0.1});
+  };
+  const auto update = [&] { optimizer.step(clip_factor(optimizer.grad_norm(), 1.0)); };
   const auto step = [&] {
     const std::int64_t before = allocations;
-    tape.backward(cross_entropy(model(tape, source, target, lengths), labels));
-    for (const auto& [name, parameter] : parameters) parameter->zero_grad();
+    tape.backward(loss(tape));
+    update();
+    return allocations - before;
+  };
+  const auto step_in_parts = [&] {
+    const std::int64_t before = allocations;
+    pass.add_gradients(tape.step(), 2, [&](Tape<float>& own, Index) { return loss(own); });
+    update();
     return allocations - before;
   };
   CHECK(step() > 0);
   CHECK(step() == 0);
   CHECK(step() == 0);
+  CHECK(step_in_parts() > 0);
+  CHECK(step_in_parts() == 0);
+  CHECK(step_in_parts() == 0);
 }

@@ -4,9 +4,7 @@ usage: jax_step.py WORKLOAD THREADS SECONDS
 prints: median_ms tokens peak_mib
 """
 import os
-import resource
 import sys
-import time
 
 workload, threads, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 # XLA takes as many threads as the process may use processors.
@@ -14,6 +12,8 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 import jax
 import jax.numpy as jnp
+
+from measure import report
 
 key = jax.random.PRNGKey(0)
 
@@ -161,14 +161,4 @@ else:
     length = int(workload.removeprefix("W6-"))
     step, tokens = attention_step(512, 8, 1, length, length)
 
-for _ in range(3):
-    step()
-times = []
-start = time.perf_counter()
-while len(times) < 5 or time.perf_counter() - start < seconds:
-    before = time.perf_counter()
-    step()
-    times.append(time.perf_counter() - before)
-median = sorted(times)[len(times) // 2]
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f"{median * 1e3:.6f} {tokens} {peak:.1f}")
+report(step, tokens, seconds)

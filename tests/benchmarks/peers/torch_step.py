@@ -3,13 +3,13 @@
 usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile
 prints: median_ms tokens peak_mib
 """
-import resource
 import sys
-import time
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+from measure import report
 
 workload, threads, seconds, mode = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 torch.set_num_threads(threads)
@@ -150,14 +150,4 @@ else:
     length = int(workload.removeprefix("W6-"))
     step, tokens = attention_step(512, 8, 1, length, length)
 
-for _ in range(3):
-    step()
-times = []
-start = time.perf_counter()
-while len(times) < 5 or time.perf_counter() - start < seconds:
-    before = time.perf_counter()
-    step()
-    times.append(time.perf_counter() - before)
-median = sorted(times)[len(times) // 2]
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f"{median * 1e3:.6f} {tokens} {peak:.1f}")
+report(step, tokens, seconds)
