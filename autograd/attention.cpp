@@ -1,5 +1,6 @@
 #include "autograd/attention.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "autograd/dropout_mask.hpp"
@@ -11,8 +12,8 @@
 namespace weft {
 namespace {
 
-// How many queries are worked on at a time: scratch memory grows with the keys alone.
-constexpr Index query_tile = 64;
+// How many queries and keys are worked on at a time: their scores stay in the second-level cache.
+constexpr Index query_tile = 64, key_tile = 512;
 
 // What forward and backward share: the inputs, their sizes, and who sees whom.
 template <class T>
@@ -23,11 +24,12 @@ struct Attention {
   MaskView mask;
   DropoutMask dropout;
   bool drops;
+  Index tile_keys;  // keys worked on at a time
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
-  // Elements of a matrix of scores for one tile of queries.
-  Index tile_size() const { return std::min(query_tile, queries) * keys; }
+  // Elements of a tile of scores, whose rows are tile_keys apart.
+  Index tile_size() const { return std::min(query_tile, queries) * tile_keys; }
   // Work on (sequence, head) pairs: how many make a range for a thread.
   Index grain() const { return grain_of(queries * keys * (size + value_size + 16) / 4); }
 };
@@ -74,7 +76,6 @@ class FiniteRows {
     Index first_bad = 0;
     while (first_bad < a.keys && finite(a, first_bad)) ++first_bad;
     if (first_bad == a.keys) return;
-    bad_from_ = first_bad;
     bad_ = scratch;
     T* k_copy = bad_ + a.keys;
     T* v_copy = k_copy + a.keys * a.size;
@@ -99,10 +100,10 @@ class FiniteRows {
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
   MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
-  // Makes the scores of bad keys NaN.
-  void mark(T* scores, Index limit) const {
+  // Makes the scores of bad keys among begin … end NaN.
+  void mark(T* scores, Index begin, Index end) const {
     if (bad_)
-      for (Index key = bad_from_; key < limit; ++key) scores[key] += bad_[key];
+      for (Index key = begin; key < end; ++key) scores[key - begin] += bad_[key];
   }
 
  private:
@@ -119,50 +120,98 @@ class FiniteRows {
   const T* v_;
   Index k_stride_, v_stride_;
   T* bad_ = nullptr;
-  Index bad_from_ = 0;
 };
 
-// The scores of queries first … last against keys 0 … limit, hidden ones -infinity, into rows of
-// `scores` that are `keys` apart.
+// Some queries and some keys of a head.
+struct Tile {
+  Index first, last;  // queries
+  Index begin, end;   // keys
+
+  Index queries() const { return last - first; }
+  Index keys() const { return end - begin; }
+};
+
+// Calls body(tile) for the tiles of queries first … last, in the order of the keys; for one without
+// keys when the queries see none.
+template <class T, class Body>
+void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& body) {
+  const Index limit = head.limit(first, last);
+  for (Index begin = 0; begin == 0 || begin < limit; begin += head.a.tile_keys)
+    body(Tile{first, last, begin, std::min(begin + head.a.tile_keys, limit)});
+}
+
+// The scores of a tile, hidden ones -infinity.
 template <class T>
-void score(const Head<T>& head, const FiniteRows<T>& rows, Index first, Index last, Index limit,
-           T* scores) {
+void score(const Head<T>& head, const FiniteRows<T>& rows, const Tile& tile, T* scores) {
   const Attention<T>& a = head.a;
-  matrix_product(last - first, limit, a.size, a.scale,
-                 {a.q.data() + head.q_offset(first), a.q_stride()}, rows.k(true), T{0}, scores,
-                 a.keys);
-  for (Index query = first; query < last; ++query) {
-    T* row = scores + (query - first) * a.keys;
-    rows.mark(row, limit);
-    const Index own_limit = a.mask.limit(head.b, query);
-    hide_keys(row, a.mask.seen(head.b, head.h, query), own_limit, row);
-    std::fill(row + own_limit, row + limit, -std::numeric_limits<T>::infinity());
+  matrix_product(tile.queries(), tile.keys(), a.size, a.scale,
+                 {a.q.data() + head.q_offset(tile.first), a.q_stride()},
+                 rows.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
+  for (Index query = tile.first; query < tile.last; ++query) {
+    T* row = scores + (query - tile.first) * a.tile_keys;
+    rows.mark(row, tile.begin, tile.end);
+    const Index own = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
+    if (const bool* seen = a.mask.seen(head.b, head.h, query))
+      hide_keys(row, seen + tile.begin, own, row);
+    std::fill(row + own, row + tile.keys(), -std::numeric_limits<T>::infinity());
   }
 }
 
+// to = from · dropout's mask, for the weights of a tile. `from` may be `to`.
+template <class T>
+void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
+  const Attention<T>& a = head.a;
+  // Rows that lie as those of all weights do are one range of elements.
+  if (a.tile_keys == a.keys)
+    return a.dropout.apply(head.weight_offset(tile.first), from, to, tile.queries() * a.keys);
+  for (Index query = tile.first; query < tile.last; ++query) {
+    const Index row = (query - tile.first) * a.tile_keys;
+    a.dropout.apply(head.weight_offset(query) + tile.begin, from + row, to + row, tile.keys());
+  }
+}
+
+// Works through the keys with a running maximum and sum of each query's scores (Milakov and
+// Gimelshein, 2018): what was added to O before is scaled down when the maximum grows, and the
+// division by the sum comes last.
 template <class T>
 void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
   const FiniteRows<T> rows(head, scratch);
   T* p = scratch + FiniteRows<T>::scratch_size(a);
+  const auto scale_row = [&](Index query, T factor) {
+    T* row = y.data() + head.out_offset(query);
+#pragma omp simd
+    for (Index c = 0; c < a.value_size; ++c) row[c] *= factor;
+  };
   for (Index first = 0; first < a.queries; first += query_tile) {
     const Index last = std::min(first + query_tile, a.queries);
-    const Index limit = head.limit(first, last);
-    score(head, rows, first, last, limit, p);
-    for (Index query = first; query < last; ++query) {
-      T* row = p + (query - first) * a.keys;
-      const RowSum<T> sum = exponentiate_row(row, row, limit);
-      normalize_row(row, limit, sum);
-      log_sums.data()[head.row(query)] = sum.log();
-      if (weights) {
-        T* out = weights + head.weight_offset(query);
-        std::copy(row, row + limit, out);
-        std::fill(out + limit, out + a.keys, T{0});
+    std::array<RowSum<T>, query_tile> sums;
+    sums.fill({});
+    for_each_tile_of(head, first, last, [&](const Tile& tile) {
+      score(head, rows, tile, p);
+      for (Index query = first; query < last; ++query) {
+        T* row = p + (query - first) * a.tile_keys;
+        RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
+        const T before = exponentiate_part(row, row, tile.keys(), sum);
+        if (tile.begin > 0) scale_row(query, before);
+        // The only tile of the row, then.
+        if (weights) {
+          T* out = weights + head.weight_offset(query);
+          std::copy(row, row + tile.end, out);
+          std::fill(out + tile.end, out + a.keys, T{0});
+          normalize_row(out, tile.end, sum);
+        }
       }
+      if (a.drops) drop(head, tile, p, p);
+      matrix_product(tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
+                     rows.v().at(tile.begin, 0), tile.begin == 0 ? T{0} : T{1},
+                     y.data() + head.out_offset(first), a.v_stride());
+    });
+    for (Index query = first; query < last; ++query) {
+      const RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
+      scale_row(query, sum.factor());
+      log_sums.data()[head.row(query)] = sum.log();
     }
-    if (a.drops) a.dropout.apply(head.weight_offset(first), p, p, (last - first) * a.keys);
-    matrix_product(last - first, a.value_size, limit, T{1}, {p, a.keys}, rows.v(), T{0},
-                   y.data() + head.out_offset(first), a.v_stride());
   }
 }
 
@@ -176,51 +225,60 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
   T* p = scratch + FiniteRows<T>::scratch_size(a);
   T* dp = p + a.tile_size();
   for (Index first = 0; first < a.queries; first += query_tile) {
-    const Index last = std::min(first + query_tile, a.queries), count = last - first;
-    const Index limit = head.limit(first, last);
-    const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
-    score(head, rows, first, last, limit, p);
+    const Index last = std::min(first + query_tile, a.queries);
+    std::array<T, query_tile> dy_y;  // <dO, O> of each query
     for (Index query = first; query < last; ++query) {
-      T* row = p + (query - first) * a.keys;
-      const T log_sum = log_sums.data()[head.row(query)];
-      // A query that sees nothing has only scores of -infinity, and weights of 0.
-      const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
-#pragma omp simd
-      for (Index key = 0; key < limit; ++key) row[key] = fast_exp(row[key] - base);
-    }
-    if (dv) {
-      // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
-      const T* dropped = p;
-      if (a.drops) {
-        a.dropout.apply(head.weight_offset(first), p, dp, count * a.keys);
-        dropped = dp;
-      }
-      matrix_product(limit, a.value_size, count, T{1}, {dropped, a.keys, true}, dy_tile, T{1},
-                     dv.data() + head.v_offset(0), a.v_stride());
-    }
-    if (!dq && !dk) continue;
-    // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) in its place.
-    matrix_product(count, limit, a.value_size, T{1}, dy_tile, rows.v(true), T{0}, dp, a.keys);
-    if (a.drops) a.dropout.apply(head.weight_offset(first), dp, dp, count * a.keys);
-    for (Index query = first; query < last; ++query) {
-      const T* p_row = p + (query - first) * a.keys;
-      T* dp_row = dp + (query - first) * a.keys;
       const T* dy_row = dy.data() + head.out_offset(query);
       const T* y_row = y.data() + head.out_offset(query);
       T product = 0;
 #pragma omp simd reduction(+ : product)
       for (Index c = 0; c < a.value_size; ++c) product += dy_row[c] * y_row[c];
-#pragma omp simd
-      for (Index key = 0; key < limit; ++key)
-        dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
+      dy_y[static_cast<std::size_t>(query - first)] = product;
     }
-    if (dq)
-      matrix_product(count, a.size, limit, a.scale, {dp, a.keys}, rows.k(), T{1},
-                     dq.data() + head.q_offset(first), a.q_stride());
-    if (dk)
-      matrix_product(limit, a.size, count, a.scale, {dp, a.keys, true},
-                     {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
-                     dk.data() + head.k_offset(0), a.q_stride());
+    const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
+    for_each_tile_of(head, first, last, [&](const Tile& tile) {
+      score(head, rows, tile, p);
+      for (Index query = first; query < last; ++query) {
+        T* row = p + (query - first) * a.tile_keys;
+        const T log_sum = log_sums.data()[head.row(query)];
+        // A query that sees nothing has only scores of -infinity, and weights of 0.
+        const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
+#pragma omp simd
+        for (Index key = 0; key < tile.keys(); ++key) row[key] = fast_exp(row[key] - base);
+      }
+      if (dv) {
+        // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
+        const T* dropped = p;
+        if (a.drops) {
+          drop(head, tile, p, dp);
+          dropped = dp;
+        }
+        matrix_product(tile.keys(), a.value_size, tile.queries(), T{1},
+                       {dropped, a.tile_keys, true}, dy_tile, T{1},
+                       dv.data() + head.v_offset(tile.begin), a.v_stride());
+      }
+      if (!dq && !dk) return;
+      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) in its place.
+      matrix_product(tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
+                     rows.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
+      if (a.drops) drop(head, tile, dp, dp);
+      for (Index query = first; query < last; ++query) {
+        const T* p_row = p + (query - first) * a.tile_keys;
+        T* dp_row = dp + (query - first) * a.tile_keys;
+        const T product = dy_y[static_cast<std::size_t>(query - first)];
+#pragma omp simd
+        for (Index key = 0; key < tile.keys(); ++key)
+          dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
+      }
+      if (dq)
+        matrix_product(tile.queries(), a.size, tile.keys(), a.scale, {dp, a.tile_keys},
+                       rows.k().at(tile.begin, 0), T{1}, dq.data() + head.q_offset(first),
+                       a.q_stride());
+      if (dk)
+        matrix_product(tile.keys(), a.size, tile.queries(), a.scale, {dp, a.tile_keys, true},
+                       {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
+                       dk.data() + head.k_offset(tile.begin), a.q_stride());
+    });
   }
 }
 
@@ -268,19 +326,12 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
   const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
   const bool drops = tape.training() && options.dropout > 0.0;
   const Attention<T> attention{
-      queries.value(),
-      keys.value(),
-      values.value(),
-      batch,
-      heads,
-      num_queries,
-      num_keys,
-      size,
-      value_size,
-      static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
+      queries.value(), keys.value(), values.value(), batch, heads, num_queries, num_keys, size,
+      value_size, static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
       MaskView("scaled_dot_product_attention", options.mask, batch, heads, num_queries, num_keys),
-      DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout),
-      drops};
+      DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
+      // Weights are handed out row by row.
+      std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))};
 
   Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
   Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});

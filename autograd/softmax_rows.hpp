@@ -13,10 +13,12 @@ namespace weft {
 // What a row of scores adds up to: exp(x_j) summed is sum · exp(maximum).
 template <class T>
 struct RowSum {
-  T maximum;
-  T sum;
+  T maximum = -std::numeric_limits<T>::infinity();
+  T sum = 0;
   // log Σ exp(x_j); -infinity for a row with nothing in it.
   T log() const { return maximum + std::log(sum); }
+  // What makes exp(x_j - maximum) a weight; 0 for a row with nothing in it.
+  T factor() const { return sum == T{0} ? T{0} : T{1} / sum; }
 };
 
 template <class T>
@@ -27,14 +29,16 @@ T row_maximum(const T* x, Index n) {
   return maximum;
 }
 
-// y_j = exp(x_j - max x). `y` may be `x`. A row of -infinity alone gives zeros.
+// Goes on with a row, `row` being the part before x: y_j = exp(x_j - maximum), with the maximum of
+// all so far, and `row` then the sum of all so far. `y` may be `x`. A row of -infinity alone gives
+// zeros. Returns what the y of the parts before are to be multiplied with.
 template <class T>
-RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
-  const T maximum = row_maximum(x, n);
+T exponentiate_part(const T* x, T* y, Index n, RowSum<T>& row) {
+  const T maximum = std::max(row.maximum, row_maximum(x, n));
   if (maximum == -std::numeric_limits<T>::infinity()) {
     // Nothing is seen, or what is seen is not a number, which must show.
     for (Index j = 0; j < n; ++j) y[j] = std::isnan(x[j]) ? x[j] : T{0};
-    return {maximum, T{0}};
+    return T{1};
   }
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -43,13 +47,23 @@ RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
     y[j] = e;
     sum += e;
   }
-  return {maximum, sum};
+  const T before = fast_exp(row.maximum - maximum);
+  row = {maximum, row.sum * before + sum};
+  return before;
+}
+
+// y_j = exp(x_j - max x) of a whole row.
+template <class T>
+RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
+  RowSum<T> row;
+  exponentiate_part(x, y, n, row);
+  return row;
 }
 
 // Divides what exponentiate_row wrote by its sum; zeros stay zeros.
 template <class T>
 void normalize_row(T* y, Index n, const RowSum<T>& row) {
-  const T factor = row.sum == T{0} ? T{0} : T{1} / row.sum;
+  const T factor = row.factor();
 #pragma omp simd
   for (Index j = 0; j < n; ++j) y[j] *= factor;
 }

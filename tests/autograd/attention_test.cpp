@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/elementwise.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/random.hpp"
 #include "autograd/softmax.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 namespace {
@@ -44,9 +46,8 @@ bool all_finite(const Tensor<double>& x) {
 // The same by its definition, one operation after the other, for one head.
 Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<double>& v,
                      const Mask& mask) {
-  Tensor<double> scaled = q.value().clone();
-  for (double& value : scaled) value /= std::sqrt(static_cast<double>(q.shape()[-1]));
-  const auto scores = matmul(q.tape().constant(scaled), k, {.transpose_b = true});
+  const auto scaled = scale(q, 1.0 / std::sqrt(static_cast<double>(q.shape()[-1])));
+  const auto scores = matmul(scaled, k, {.transpose_b = true});
   return matmul(masked_softmax(scores, mask), v);
 }
 
@@ -67,29 +68,66 @@ TEST_CASE("attention: one query between two keys, by hand", "[autograd]") {
 TEST_CASE("attention: agrees with its composition for every kind of mask, over several tiles",
           "[autograd]") {
   Random random(2);
-  const Index batch = 2, queries = 70, keys = 90, size = 8;
-  Tape<double> tape;
-  const auto q = tape.constant(random.normal_tensor<double>({batch, queries, size}));
-  const auto k = tape.constant(random.normal_tensor<double>({batch, keys, size}));
-  const auto v = tape.constant(random.normal_tensor<double>({batch, keys, size}));
+  const Index batch = 2, queries = 70, size = 8;
+  // One tile of keys, and several.
+  const Index keys = GENERATE(90, 1100);
+  const Parameter<double> q(random.normal_tensor<double>({batch, queries, size}));
+  const Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
+  const Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
+  const auto upstream = random.normal_tensor<double>({batch, queries, size});
+  const auto some = static_cast<std::int32_t>(keys - 10);
   Tensor<std::int32_t> lengths({batch, queries});
   for (auto& length : lengths) length = static_cast<std::int32_t>(random.below(keys + 1));
   Tensor<bool> seen({queries, keys});
   for (bool& value : seen) value = random.uniform() < 0.5;
   const Mask masks[] = {{},
-                        {.valid_lens = {90, 17}},
+                        {.valid_lens = {some, 17}},
                         {.valid_lens = ValidLens(lengths)},
                         {.causal = true},
                         {.seen = seen},
-                        {.valid_lens = {80, 0}, .causal = true, .seen = seen}};
+                        {.valid_lens = {some, 0}, .causal = true, .seen = seen}};
+  // The result and the gradients of queries, keys and values.
+  const auto run = [&](const auto& attend) {
+    Tape<double> tape;
+    const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, upstream);
+    for (const Parameter<double>* input : {&q, &k, &v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
   for (const Mask& mask : masks) {
-    const auto y = scaled_dot_product_attention(q, k, v, {.mask = mask}).value();
-    const auto expected = composed(q, k, v, mask).value();
-    double worst = 0.0;
-    for (Index i = 0; i < y.size(); ++i)
-      worst = std::max(worst, std::abs(y.data()[i] - expected.data()[i]));
-    CHECK(worst < 1e-14);
+    const auto fused = run([&](const auto&... inputs) {
+      return scaled_dot_product_attention(inputs..., {.mask = mask});
+    });
+    const auto expected = run([&](const auto&... inputs) { return composed(inputs..., mask); });
+    CHECK(distance(fused[0], expected[0]) < 1e-14);
+    for (std::size_t i = 1; i < fused.size(); ++i) CHECK(distance(fused[i], expected[i]) < 1e-13);
   }
+}
+
+TEST_CASE("attention: dropout drops the same weights whatever is worked on at a time",
+          "[autograd]") {
+  Run run = random_run(1, 70, 700, 4);
+  // Weights are handed out from tiles that are as wide as all keys.
+  const auto attended = [&](Tensor<double>* weights) {
+    Tape<double> tape({.training = true, .seed = 3});
+    const auto y =
+        scaled_dot_product_attention(tape.parameter(run.q), tape.parameter(run.k),
+                                     tape.parameter(run.v), {.dropout = 0.4, .weights = weights});
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, Tensor<double>::full(y.shape(), 1.0));
+    for (const Parameter<double>* input : {&run.q, &run.k, &run.v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
+  Tensor<double> weights;
+  const auto whole = attended(&weights), in_tiles = attended(nullptr);
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(distance(in_tiles[i], whole[i]) < 1e-12);
 }
 
 TEST_CASE("attention: heads are columns side by side", "[autograd]") {
