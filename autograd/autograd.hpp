@@ -15,6 +15,7 @@
 #include "autograd/parallel.hpp"
 #include "autograd/parameter.hpp"
 #include "autograd/random.hpp"
+#include "autograd/recompute.hpp"
 #include "autograd/reductions.hpp"
 #include "autograd/shaping.hpp"
 #include "autograd/softmax.hpp"

@@ -86,6 +86,15 @@ void Tape<T>::clear() {
 }
 
 template <class T>
+Tape<T>& Tape<T>::replay(std::uint32_t streams) {
+  if (!replay_) replay_ = std::make_unique<Tape>(options_);
+  replay_->clear();
+  replay_->set_step(step_);
+  replay_->set_random_streams(streams);
+  return *replay_;
+}
+
+template <class T>
 void Tape<T>::end_pass() {
   for (Node& node : nodes_)
     if (node.closure) node.invoke(node.closure, *this, nullptr, Action::destroy);

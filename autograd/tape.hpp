@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -145,6 +146,10 @@ class Tape {
   Var<T> record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
                 Backward backward);
 
+  // The result of something that needs its gradient whatever its inputs do.
+  template <class Backward>
+  Var<T> record_always(const char* operation, Tensor<T> value, Backward backward);
+
   // Where the gradient of a node is added; not wanted for `no_node`. Only within a backward.
   Gradient<T> gradient(NodeId node);
   // Adds `dy` as it is. Costs nothing when it is the first contribution: the buffer is shared
@@ -153,6 +158,13 @@ class Tape {
 
   // Random numbers for the next operation of this pass that draws any.
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
+  // How many were given out in this pass.
+  std::uint32_t random_streams() const { return streams_; }
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
+
+  // A tape, empty, for computing a part of this pass once more: with the same options and the
+  // random numbers that follow after `streams` streams. Always the same one.
+  Tape& replay(std::uint32_t streams);
 
   Pool::Statistics memory() const { return pool_->statistics(); }
   std::uint32_t pass() const { return pass_; }
@@ -194,6 +206,7 @@ class Tape {
   std::uint32_t pass_ = 0;
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
+  std::unique_ptr<Tape> replay_;
 };
 
 template <class T>
@@ -216,11 +229,19 @@ template <class T>
 template <class Backward>
 Var<T> Tape<T>::record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
                        Backward backward) {
-  static_assert(alignof(Backward) <= alignof(std::max_align_t));
-  if (options_.detect_anomaly) check_value(operation, value);
   bool wanted = false;
   for (NodeId input : inputs) wanted |= input != no_node;
-  if (!wanted || !options_.recording) return Var<T>(*this, std::move(value), no_node, pass_);
+  if (wanted && options_.recording)
+    return record_always(operation, std::move(value), std::move(backward));
+  if (options_.detect_anomaly) check_value(operation, value);
+  return constant(std::move(value));
+}
+
+template <class T>
+template <class Backward>
+Var<T> Tape<T>::record_always(const char* operation, Tensor<T> value, Backward backward) {
+  static_assert(alignof(Backward) <= alignof(std::max_align_t));
+  if (options_.detect_anomaly) check_value(operation, value);
   void* closure = new (arena_.allocate(sizeof(Backward))) Backward(std::move(backward));
   push(operation, value.shape(), nullptr, &call_backward<Backward>, closure);
   return Var<T>(*this, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, pass_);

@@ -35,6 +35,9 @@ struct TransformerBlockOptions {
 struct TransformerOptions {
   Index num_blocks = 1;
   TransformerBlockOptions block = {};
+  // Whether training computes each block again in backward instead of keeping what is inside it
+  // (see weft::recompute). Not where attention weights are handed out.
+  bool recompute = false;
 };
 
 // The attention weights of every block, first block first, for drawing: each tensor is

@@ -1,5 +1,6 @@
 #include "layers/transformer_decoder.hpp"
 
+#include "autograd/recompute.hpp"
 #include "layers/checks.hpp"
 #include "layers/python_text.hpp"
 
@@ -47,7 +48,8 @@ void TransformerDecoderBlock<T>::members(Members<T>& members) {
 }
 
 template <class T>
-TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Random& random) {
+TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Random& random)
+    : recompute(options.recompute) {
   check_positive("TransformerDecoder: num_blocks", options.num_blocks);
   for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
   if (options.block.norm_first) norm.emplace(options.block.norm());
@@ -58,7 +60,13 @@ Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          const Mask& memory_mask,
                                          AttentionWeights<T>* weights) const {
   Var<T> y = x;
-  for (const auto& block : blocks) y = block(y, memory, memory_mask, weights);
+  for (const auto& block : blocks) {
+    const auto run = [&block, memory_mask](const Var<T>& in, const Var<T>& from) {
+      return block(in, from, memory_mask);
+    };
+    y = recompute && !weights ? weft::recompute(run, y, memory)
+                              : block(y, memory, memory_mask, weights);
+  }
   return norm ? (*norm)(y) : y;
 }
 

@@ -48,6 +48,7 @@ struct TransformerDecoder : Module<T> {
 
   std::vector<TransformerDecoderBlock<T>> blocks;  // named "0", "1", …
   std::optional<LayerNorm<T>> norm;
+  bool recompute;
 };
 
 extern template struct TransformerDecoderBlock<float>;

@@ -1,5 +1,6 @@
 #include "layers/transformer_encoder.hpp"
 
+#include "autograd/recompute.hpp"
 #include "layers/checks.hpp"
 #include "layers/python_text.hpp"
 
@@ -36,7 +37,8 @@ void TransformerEncoderBlock<T>::members(Members<T>& members) {
 }
 
 template <class T>
-TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Random& random) {
+TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Random& random)
+    : recompute(options.recompute) {
   check_positive("TransformerEncoder: num_blocks", options.num_blocks);
   for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
   if (options.block.norm_first) norm.emplace(options.block.norm());
@@ -46,7 +48,10 @@ template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
                                          AttentionWeights<T>* weights) const {
   Var<T> y = x;
-  for (const auto& block : blocks) y = block(y, mask, weights);
+  for (const auto& block : blocks) {
+    const auto run = [&block, mask](const Var<T>& in) { return block(in, mask); };
+    y = recompute && !weights ? weft::recompute(run, y) : block(y, mask, weights);
+  }
   return norm ? (*norm)(y) : y;
 }
 

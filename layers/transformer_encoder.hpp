@@ -44,6 +44,7 @@ struct TransformerEncoder : Module<T> {
 
   std::vector<TransformerEncoderBlock<T>> blocks;  // named "0", "1", …
   std::optional<LayerNorm<T>> norm;
+  bool recompute;
 };
 
 extern template struct TransformerEncoderBlock<float>;

@@ -57,6 +57,7 @@ std::vector<GradientCase> gradient_cases_keep_rows();
 std::vector<GradientCase> gradient_cases_losses();
 std::vector<GradientCase> gradient_cases_matmul();
 std::vector<GradientCase> gradient_cases_normalization();
+std::vector<GradientCase> gradient_cases_recompute();
 std::vector<GradientCase> gradient_cases_reductions();
 std::vector<GradientCase> gradient_cases_shaping();
 std::vector<GradientCase> gradient_cases_softmax();

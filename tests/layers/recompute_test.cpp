@@ -1,0 +1,83 @@
+// Blocks that are computed again in backward: the same results for less memory.
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+// An encoder and a decoder of six blocks each.
+struct Model : Module<float> {
+  Model(bool recompute, Random& random)
+      : encoder(options(recompute), random), decoder(options(recompute), random) {}
+  static TransformerOptions options(bool recompute) {
+    return {.num_blocks = 6,
+            .block = {.num_hiddens = 16, .ffn_num_hiddens = 64, .num_heads = 2, .dropout = 0.2},
+            .recompute = recompute};
+  }
+  void members(Members<float>& members) override {
+    members("encoder", encoder);
+    members("decoder", decoder);
+  }
+  TransformerEncoder<float> encoder;
+  TransformerDecoder<float> decoder;
+};
+
+struct Pass {
+  std::vector<Tensor<float>> results;  // the output, then all gradients
+  std::size_t bytes;
+
+  explicit Pass(bool recompute) {
+    Random random(1);
+    Model model(recompute, random);
+    Parameter<float> x(random.normal_tensor<float>({4, 20, 16}));
+    Tape<float> tape({.training = true, .seed = 9});
+    const ValidLens lengths{20, 3, 11, 20};
+    const Var<float> in = tape.parameter(x);
+    const Var<float> y = model.decoder(in, model.encoder(in, lengths), lengths);
+    results.push_back(y.value());
+    tape.backward(y, Tensor<float>::full(y.shape(), 1.0F));
+    for (const auto& [name, parameter] : named_parameters(model))
+      results.push_back(parameter->grad());
+    results.push_back(x.grad());
+    bytes = tape.memory().bytes_held;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("recompute: the same results, with dropout, for less memory", "[layers]") {
+  const Pass kept(false), again(true);
+  CHECK(same(again.results[0], kept.results[0]));
+  for (std::size_t i = 1; i < kept.results.size(); ++i)
+    CHECK(distance(again.results[i], kept.results[i]) < 1e-5);
+  CHECK(again.bytes < kept.bytes / 3);
+}
+
+TEST_CASE("recompute: hands out attention weights all the same", "[layers]") {
+  Random random(1);
+  const Model model(true, random);
+  Tape<float> tape;
+  AttentionWeights<float> weights;
+  model.encoder(tape.constant(Tensor<float>({1, 3, 16})), {}, &weights);
+  CHECK(weights.self.size() == 6);
+}
+
+TEST_CASE("recompute: nothing to differentiate, and inputs of two tapes", "[layers]") {
+  Tape<float> tape, other;
+  const auto twice = [](const Var<float>& x) { return x + x; };
+  const Var<float> x = tape.constant(Tensor<float>::full({2}, 3.0F));
+  const Var<float> y = recompute(twice, x);
+  CHECK(y.value()(1) == 6.0F);
+  CHECK(y.node() == no_node);
+  Tape<float> inference = Tape<float>::inference();
+  CHECK(recompute(twice, inference.constant(x.value())).value()(0) == 6.0F);
+  const auto sum = [](const Var<float>& a, const Var<float>& b) { return a + b; };
+  CHECK(message_of<Error>([&] { recompute(sum, x, other.constant(x.value())); }) ==
+        "recompute: expected inputs of one tape, got inputs of two");
+  CHECK(message_of<Error>([&] {
+          recompute([&](const Var<float>& a) { return a + x; }, tape.constant(x.value()));
+        }) == "add: expected inputs of one tape, got inputs of two");
+}
