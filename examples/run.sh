@@ -16,8 +16,9 @@ say "Checking the gradient of every parameter of a small model"
 say "Training"
 rm -rf -- "$folder"
 "$pronounce" train --out "$folder"
-say "Evaluating on words that training never saw"
+say "Evaluating on words that training never saw: greedily, then with a beam of 4"
 "$pronounce" evaluate --model "$model"
+"$pronounce" evaluate --model "$model" --beam 4
 say "Saying words, some of them in no dictionary"
 "$pronounce" say --model "$model" weaving thoroughly nevermore blorptastic zyxomatic
 "$pronounce" say --model "$model" --beam 8 --n-best 3 quixotically

@@ -18,4 +18,12 @@ inline void check_sequences(const char* input, const Shape& shape, Index num_hid
     fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
 }
 
+// Throws ValueError unless sequences of length `time` can be encoded.
+inline void check_length(const char* layer, Index time, Index max_len) {
+  if (time > max_len)
+    fail<ValueError>(layer,
+                     concatenate_text("sequences of at most max_len ", max_len, " positions"),
+                     concatenate_text("length ", time));
+}
+
 }  // namespace weft

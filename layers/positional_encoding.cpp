@@ -35,13 +35,9 @@ PositionalEncoding<T>::PositionalEncoding(const PositionalEncodingOptions& optio
 
 template <class T>
 Var<T> PositionalEncoding<T>::operator()(const Var<T>& x) const {
-  const Index max_len = table_.shape()[0];
   check_sequences("PositionalEncoding", x.shape(), table_.shape()[1]);
   const Index time = x.shape()[1];
-  if (time > max_len)
-    fail<ValueError>("PositionalEncoding",
-                     concatenate_text("sequences of at most max_len ", max_len, " positions"),
-                     concatenate_text("length ", time));
+  check_length("PositionalEncoding", time, table_.shape()[0]);
   return dropout(x + slice(x.tape().constant(table_), 0, 0, time));
 }
 

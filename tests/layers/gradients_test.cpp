@@ -153,3 +153,13 @@ TEST_CASE("gradients: encoder and decoder", "[layers]") {
     return model.decoder(x[1], model.encoder(x[0], lengths), lengths);
   });
 }
+
+TEST_CASE("gradients: heads and learned positions", "[layers]") {
+  Random random(1);
+  LearnedPositionalEncoding<double> layer({.num_hiddens = 4, .dropout = 0.2, .max_len = 5}, random);
+  check_gradients(layer, {{2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+    return transpose_output(transpose_qkv(layer(x[0]), 2), 2);
+  });
+  check_gradients(layer, {{2, 3, 4}},
+                  [&](Tape<double>&, const Vars& x) { return transpose_qkv(layer(x[0]), 2); });
+}

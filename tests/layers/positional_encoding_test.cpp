@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "layers/learned_positional_encoding.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
@@ -57,4 +58,44 @@ TEST_CASE("positional encoding: what does not fit is refused", "[layers]") {
   CHECK(
       contains(message_of<ValueError>([] { PositionalEncoding({.num_hiddens = 2, .max_len = 0}); }),
                "PositionalEncoding: max_len"));
+}
+
+TEST_CASE("positional encoding: a shift is the same rotation at every position", "[layers]") {
+  // P[i + δ] from P[i]: each pair of columns turns by δ times its frequency.
+  const Index d = 8, shift = 5;
+  const PositionalEncoding<double> layer({.num_hiddens = d, .max_len = 60});
+  const Tensor<double>& table = layer.table();
+  for (Index i = 0; i + shift < 60; ++i)
+    for (Index j = 0; j < d; j += 2) {
+      const double angle =
+          static_cast<double>(shift) / std::pow(10000.0, static_cast<double>(j) / d);
+      const double sine = table(i, j), cosine = table(i, j + 1);
+      CHECK(std::abs(table(i + shift, j) - (std::cos(angle) * sine + std::sin(angle) * cosine)) <
+            1e-13);
+      CHECK(std::abs(table(i + shift, j + 1) -
+                     (std::cos(angle) * cosine - std::sin(angle) * sine)) < 1e-13);
+    }
+}
+
+TEST_CASE("learned positional encoding: every sequence gets the first vectors", "[layers]") {
+  Random random(1);
+  const LearnedPositionalEncoding<float> layer({.num_hiddens = 4, .max_len = 10}, random);
+  Tape tape;
+  const Var y = layer(tape.constant(Tensor<float>::full({2, 3, 4}, 5.0F)));
+  for (Index batch : {0, 1})
+    for (Index i = 0; i < 3; ++i)
+      for (Index c = 0; c < 4; ++c)
+        CHECK(y.value()(batch, i, c) == 5.0F + layer.positions.weight.value()(i, c));
+  tape.backward(y, Tensor<float>::full(y.shape(), 1.0F));
+  const Tensor<float>& grad = layer.positions.weight.grad();
+  CHECK(grad(2, 0) == 2.0F);
+  CHECK(grad(3, 0) == 0.0F);
+  CHECK(message_of<ValueError>([&] {
+          layer(tape.constant(Tensor<float>({1, 11, 4})));
+        }) ==
+        "LearnedPositionalEncoding: expected sequences of at most max_len 10 positions, got length "
+        "11");
+  CHECK(message_of<ShapeError>([&] {
+          layer(tape.constant(Tensor<float>({1, 3, 5})));
+        }) == "LearnedPositionalEncoding: expected shape [batch, time, 4], got [1, 3, 5]");
 }

@@ -1,0 +1,20 @@
+// transpose_qkv and transpose_output: the heads of an attention as sequences of their own.
+#pragma once
+
+#include "autograd/tape.hpp"
+
+namespace weft {
+
+// x [batch, time, heads · d] as [batch · heads, time, d]: what each head sees of each sequence,
+// heads of one sequence side by side. MultiHeadAttention gets along without it, as its attention
+// reads the heads where they lie; for attentions that know of one head only (d2l.ai, section 11.5).
+// Throws ShapeError unless x has three axes, and ValueError unless num_heads divides the last.
+template <class T>
+Var<T> transpose_qkv(const Var<T>& x, Index num_heads);
+
+// The way back: x [batch · heads, time, d] as [batch, time, heads · d]. Throws ShapeError unless x
+// has three axes, and ValueError unless num_heads divides the first.
+template <class T>
+Var<T> transpose_output(const Var<T>& x, Index num_heads);
+
+}  // namespace weft

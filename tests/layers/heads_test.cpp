@@ -1,0 +1,64 @@
+#include "layers/heads.hpp"
+
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+TEST_CASE("heads: columns of each sequence become sequences, and back", "[layers]") {
+  Tape<double> tape;
+  // Two positions, two heads of two columns each.
+  const auto x = tape.constant(Tensor<double>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  const auto heads = transpose_qkv(x, 2);
+  CHECK(same(heads.value(), Tensor<double>({2, 2, 2}, {1, 2, 5, 6, 3, 4, 7, 8})));
+  CHECK(same(transpose_output(heads, 2).value(), x.value()));
+
+  Random random(1);
+  const auto y = tape.constant(random.normal_tensor<double>({3, 5, 6}));
+  CHECK(transpose_qkv(y, 3).shape() == Shape{9, 5, 2});
+  CHECK(same(transpose_output(transpose_qkv(y, 3), 3).value(), y.value()));
+}
+
+TEST_CASE("heads: the attention that reads heads where they lie gives the same numbers",
+          "[layers]") {
+  Random random(2);
+  const Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
+  const Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
+  const Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
+  const auto run = [&](const auto& attend) {
+    Tape<double> tape;
+    const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, Random(3).normal_tensor<double>(y.shape()));
+    for (const Parameter<double>* input : {&q, &k, &v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
+  const auto fused = run([](const auto&... x) {
+    return scaled_dot_product_attention(x..., {.num_heads = 3, .mask = {.valid_lens = {3, 2}}});
+  });
+  const auto by_heads = run([](const auto&... x) {
+    // Three heads a sequence, with the lengths of their sequences.
+    return transpose_output(
+        scaled_dot_product_attention(transpose_qkv(x, 3)...,
+                                     {.mask = {.valid_lens = {3, 3, 3, 2, 2, 2}}}),
+        3);
+  });
+  for (std::size_t i = 0; i < fused.size(); ++i) CHECK(distance(by_heads[i], fused[i]) < 1e-14);
+}
+
+TEST_CASE("heads: what does not divide is named", "[layers]") {
+  Tape<float> tape;
+  const auto x = tape.constant(Tensor<float>({2, 3, 4}));
+  CHECK(message_of<ValueError>([&] { transpose_qkv(x, 3); }) ==
+        "transpose_qkv: num_heads: expected a positive divisor of 4, got 3");
+  CHECK(message_of<ValueError>([&] { transpose_output(x, 0); }) ==
+        "transpose_output: num_heads: expected a positive divisor of 2, got 0");
+  CHECK(message_of<ShapeError>([&] {
+          transpose_qkv(tape.constant(Tensor<float>({2, 3})), 1);
+        }) == "transpose_qkv: expected an input of three axes, got [2, 3]");
+}
