@@ -103,12 +103,12 @@ BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
 template <class T>
 void transpose_4x4(const T* from, Index from_stride, T alpha, T* to, Index to_stride) {
   using Four = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
-  const auto row = [&](Index i) {
-    return alpha * *reinterpret_cast<const Four*>(from + i * from_stride);
-  };
-  const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
-  for (int j = 0; j < 4; ++j)
-    *reinterpret_cast<Four*>(to + j * to_stride) = Four{r0[j], r1[j], r2[j], r3[j]};
+  Four rows[4];
+  for (Index i = 0; i < 4; ++i)
+    rows[i] = alpha * *reinterpret_cast<const Four*>(from + i * from_stride);
+  for (Index j = 0; j < 4; ++j)
+    *reinterpret_cast<Four*>(to + j * to_stride) =
+        Four{rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
 }
 
 // Rows 0 … k and columns 0 … columns of alpha · b, padded with zeros to rows of whole vectors.
