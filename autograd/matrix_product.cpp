@@ -1,6 +1,7 @@
 #include "autograd/matrix_product.hpp"
 
 #include <Eigen/Core>
+#include <limits>
 
 #include "autograd/blocked_product.hpp"
 #include "autograd/error.hpp"
@@ -112,9 +113,20 @@ Tiles::Tiles(Index m, Index n, Index k)
   constexpr Index smallest = Index{1} << 19;  // multiplications
   const Index wanted =
       std::clamp<Index>(m * n / smallest * k + m * n % smallest * k / smallest, 1, 8);
-  // Rows are cut first: then every tile reads b whole, and its rows of a once.
-  const Index by_rows = std::clamp<Index>(m / 48, 1, wanted);
-  const Index by_columns = std::clamp<Index>(n / 48, 1, wanted / by_rows);
+  // Each tile reads its rows of a and its columns of b: cut where that is least in all. A tile too
+  // few counts as much as one that reads everything.
+  Index by_rows = 1, by_columns = 1;
+  Index least = std::numeric_limits<Index>::max();
+  for (Index r = 1; r <= wanted; ++r) {
+    const Index across_rows = std::clamp<Index>(m / 48, 1, r);
+    const Index across_columns = std::clamp<Index>(n / 48, 1, wanted / r);
+    const Index missing = wanted - across_rows * across_columns;
+    const Index read = across_rows * n + across_columns * m + missing * (m + n);
+    if (read >= least) continue;
+    least = read;
+    by_rows = across_rows;
+    by_columns = across_columns;
+  }
   tile_rows = round_up((tile_rows + by_rows - 1) / by_rows, 8);
   tile_columns = round_up((tile_columns + by_columns - 1) / by_columns, 16);
 }

@@ -18,7 +18,7 @@ Configuration Configuration::quick() {
   configuration.lr = 2e-3;
   configuration.warmup = 300;
   configuration.weight_decay = 0.01;
-  configuration.label_smoothing = 0.05;
+  configuration.label_smoothing = 0.1;
   configuration.clip_norm = 1.0;
   return configuration;
 }
