@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 // How many queries and keys are worked on at a time: their scores stay in the second-level cache.
-constexpr Index query_tile = 64, key_tile = 512;
+constexpr Index query_tile = 128, key_tile = 256;
 
 // What forward and backward share: the inputs, their sizes, and who sees whom.
 template <class T>
