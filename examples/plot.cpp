@@ -73,12 +73,14 @@ std::string run_gnuplot(const std::string& script, const std::string& data,
   }
 }
 
-// `set xtics` or `set ytics` with a name at each whole number.
+// `set xtics` or `set ytics` with a name, where it is not empty, at each whole number.
 std::string named_tics(const char* axis, const std::vector<std::string>& names) {
-  std::string text = std::string("set ") + axis + "tics (";
+  std::string tics;
   for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i > 0 ? ", " : "") + quoted(names[i]) + " " + std::to_string(i);
-  return text + ")\n";
+    if (!names[i].empty())
+      tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + std::to_string(i);
+  return std::string(tics.empty() ? "unset " : "set ") + axis + "tics" +
+         (tics.empty() ? "\n" : " (" + tics + ")\n");
 }
 
 constexpr const char* viridis =
@@ -97,7 +99,8 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
             "set key top right Left reverse samplen 2\n"
             "set linetype 1 linecolor '#3b6fb6'\nset linetype 2 linecolor '#e07b39'\n"
             "set linetype 3 linecolor '#3f9b5b'\nset linetype 4 linecolor '#8a5fb0'\n"
-            "plot ";
+            "set linetype 5 linecolor '#888888'\nset linetype 6 linecolor '#c0504d'\n"
+         << (chart.logarithmic ? "set logscale xy\n" : "") << "plot ";
   for (std::size_t i = 0; i < chart.lines.size(); ++i) {
     const Line& line = chart.lines[i];
     if (line.x.size() != line.y.size())
@@ -106,10 +109,11 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
     data << "# " << line.name << '\n';
     for (std::size_t k = 0; k < line.x.size(); ++k) data << line.x[k] << '\t' << line.y[k] << '\n';
     data << "\n\n";
+    const char* style = line.points          ? "points pointtype 7 pointsize 0.6"
+                        : line.x.size() > 60 ? "lines linewidth 2"
+                                             : "linespoints pointtype 7 pointsize 0.5 linewidth 2";
     script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(beside(picture, ".dat")))
-           << " index " << i << " with "
-           << (line.x.size() > 60 ? "lines" : "linespoints pointtype 7 pointsize 0.5")
-           << " linewidth 2 title " << quoted(line.name);
+           << " index " << i << " with " << style << " title " << quoted(line.name);
   }
   script << '\n';
   return run_gnuplot(script.str(), data.str(), picture);
@@ -121,10 +125,10 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const auto count = static_cast<Index>(maps.maps.size());
   const Index across = std::min(maps.maps_in_row, count);
   const Index down = (count + across - 1) / across;
-  // Pixels: a cell of a map, around each map, and around all of them.
-  constexpr double cell = 24, gap_x = 62, gap_y = 66, left = 80, right = 100, top = 84, bottom = 62;
-  const double map_width = cell * static_cast<double>(columns);
-  const double map_height = cell * static_cast<double>(rows);
+  // Pixels: around each map, and around all of them.
+  constexpr double gap_x = 62, gap_y = 66, left = 80, right = 100, top = 84, bottom = 62;
+  const double map_width = maps.cell * static_cast<double>(columns);
+  const double map_height = maps.cell * static_cast<double>(rows);
   const double width = left + right + map_width * static_cast<double>(across) +
                        gap_x * static_cast<double>(across - 1);
   const double height =
@@ -133,8 +137,9 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   std::ostringstream script;
   std::ostringstream data;
   script << opening(picture, static_cast<Index>(width), static_cast<Index>(height)) << viridis
-         << "unset key\nset border linecolor '#888888'\nset cbrange [0:1]\nset cbtics 0.25\n"
-         << "set xrange [-0.5:" << columns << " - 0.5]\nset yrange [" << rows << " - 0.5:-0.5]\n"
+         << "unset key\nset border linecolor '#888888'\nset cbrange [" << maps.lowest << ':'
+         << maps.highest << "]\nset cbtics " << (maps.highest - maps.lowest) / 4
+         << "\nset xrange [-0.5:" << columns << " - 0.5]\nset yrange [" << rows << " - 0.5:-0.5]\n"
          << named_tics("x", maps.columns) << named_tics("y", maps.rows) << "set multiplot\n"
          << "set label 1 " << quoted(maps.title) << " at screen 0.5, screen " << 1 - 24 / height
          << " center textcolor '#222222'\n"

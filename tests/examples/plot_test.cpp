@@ -62,6 +62,25 @@ TEST_CASE("plot: with gnuplot an SVG and a PNG are drawn", "[examples]") {
   CHECK(text_of(folder / "heads.png").substr(1, 3) == "PNG");
 }
 
+TEST_CASE("plot: points, logarithmic axes, a range of values and few names on an axis",
+          "[examples]") {
+  const TemporaryFolder folder;
+  const Path nothing("/nonexistent");
+  LineChart scatter = chart;
+  scatter.lines[0].points = true;
+  scatter.logarithmic = true;
+  draw(scatter, folder / "scatter.svg");
+  CHECK(contains(text_of(folder / "scatter.gp"), "set logscale xy"));
+  CHECK(contains(text_of(folder / "scatter.gp"), "with points"));
+  HeatMaps range = maps;
+  range.lowest = -1.0;
+  range.columns = {"", ""};
+  range.rows = {"", "ten", ""};
+  draw(range, folder / "range.svg");
+  CHECK(contains(text_of(folder / "range.gp"), "set cbrange [-1:1]"));
+  CHECK(contains(text_of(folder / "range.gp"), "unset xtics\nset ytics ('ten' 1)\n"));
+}
+
 TEST_CASE("plot: values that do not fit, another ending and a missing folder are refused",
           "[examples]") {
   const TemporaryFolder folder;
