@@ -7,16 +7,6 @@
 namespace weft {
 namespace {
 
-void check(const Shape& shape, Index num_heads, const RotaryOptions& options) {
-  if (shape.rank() < 2)
-    fail<ShapeError>("rotary_embedding", "shape [..., time, num_heads · d]", shape);
-  check_rotary_heads("rotary_embedding", shape.columns(), num_heads);
-  if (!(options.base > 0.0) || std::isinf(options.base))
-    fail<ValueError>("rotary_embedding: base", "a finite number > 0", options.base);
-  if (options.first_position < 0)
-    fail<ValueError>("rotary_embedding: first_position", "a position ≥ 0", options.first_position);
-}
-
 // The cosines and sines of each position's angles, one a pair.
 template <class T>
 struct Angles {
@@ -71,19 +61,26 @@ void turn(const Tensor<T>& x, const Angles<T>& by, T direction, RotaryPairs pair
 
 }  // namespace
 
-void check_rotary_heads(const char* what, Index columns, Index num_heads) {
+void check_rotary(const std::string& what, Index columns, Index num_heads,
+                  const RotaryOptions& options) {
   if (num_heads <= 0 || columns % (2 * num_heads) != 0)
     fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
                      concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
+  if (!(options.base > 0.0) || std::isinf(options.base))
+    fail<ValueError>(what + ": base", "a finite number > 0", options.base);
+  if (options.first_position < 0)
+    fail<ValueError>(what + ": first_position", "a position ≥ 0", options.first_position);
 }
 
 // Forward:  (a, b) of pair j at position i turned by i · base^(-2j/d).
 // Backward: (da, db) turned back; the angles' cosines and sines are kept.
 template <class T>
 Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options) {
-  check(x.shape(), num_heads, options);
-  Tape<T>& tape = x.tape();
+  if (x.rank() < 2)
+    fail<ShapeError>("rotary_embedding", "shape [..., time, num_heads · d]", x.shape());
+  check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
   if (x.size() == 0) return x;
+  Tape<T>& tape = x.tape();
   const Angles<T> by = angles(tape, x.shape()[-2], x.shape().columns() / num_heads, options);
   Tensor<T> y = tape.uninitialized(x.shape());
   turn(x.value(), by, T{1}, options.pairs, to_overwrite(y));

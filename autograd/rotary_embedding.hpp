@@ -20,15 +20,16 @@ struct RotaryOptions {
   Index first_position = 0;
 };
 
-// Throws ValueError, naming `what`, unless num_heads > 0 cuts `columns` into heads of an even size.
-void check_rotary_heads(const char* what, Index columns, Index num_heads);
+// Throws ValueError, naming `what`, unless num_heads cuts `columns` into heads of an even size,
+// base is finite and > 0, and first_position ≥ 0.
+void check_rotary(const std::string& what, Index columns, Index num_heads,
+                  const RotaryOptions& options);
 
 // For each position i and pair j of each head, (a, b) turned by the angle i · base^(-2j/d):
 // (a cos - b sin, a sin + b cos) (Su et al., 2021, equations 15 and 34). The product of a query and
 // a key that are turned so depends on how far apart they stand, not on where. x
 // [..., time, num_heads · d], heads side by side; result of the same shape. Throws ShapeError when
-// x has fewer than two axes, and ValueError unless num_heads cuts the last one into heads of an
-// even size, base is finite and > 0, and first_position ≥ 0.
+// x has fewer than two axes, and ValueError as `check_rotary` does.
 template <class T>
 Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options = {});
 
