@@ -120,7 +120,7 @@ class Attention {
   // What a head would do that attends to all keys alike.
   const Head& even() const { return even_; }
   // The mean over queries of what was added up.
-  double mean(double sum) const { return sum / static_cast<double>(queries_); }
+  double mean(double sum) const { return sum / static_cast<double>(std::max<Index>(queries_, 1)); }
   // The mean similarity to the other heads of its block.
   double similarity_in_block(std::size_t head) const {
     const auto in_block = static_cast<std::size_t>(heads_in_block_);
@@ -170,22 +170,35 @@ std::vector<SequencePair> some_of(const std::vector<SequencePair>& pairs, std::i
   return some;
 }
 
+// Rounded to hundredths, so that nothing is written as -0.00.
+double rounded(double value) { return std::round(value * 100.0) / 100.0 + 0.0; }
+
 void write_heads(const std::vector<Attention>& attentions) {
   std::cout << std::fixed << std::setprecision(2);
+  std::string least_alike;
+  double least = 2.0;
   for (const Attention& attention : attentions) {
     std::cout << '\n' << attention.name() << "\n  head  entropy  distance  offset  similarity\n";
     const auto write = [&](const Head& head) {
       std::cout << "  " << std::setw(4) << head.name << std::setw(9) << attention.mean(head.entropy)
                 << std::setw(10) << attention.mean(head.distance) << std::setw(8) << std::showpos
-                << attention.mean(head.offset) << std::noshowpos;
+                << rounded(attention.mean(head.offset)) << std::noshowpos;
     };
     for (std::size_t i = 0; i < attention.heads().size(); ++i) {
-      write(attention.heads()[i]);
-      std::cout << std::setw(12) << attention.similarity_in_block(i) << '\n';
+      const Head& head = attention.heads()[i];
+      write(head);
+      const double similarity = attention.similarity_in_block(i);
+      std::cout << std::setw(12) << similarity << '\n';
+      if (similarity >= least) continue;
+      least = similarity;
+      least_alike = "head " + head.name + " of “" + attention.name() + "”";
     }
     write(attention.even());
     std::cout << '\n';
   }
+  std::cout << "\nMost on its own is " << least_alike
+            << ".\nHeads that attend to different places are what several heads are for: a single "
+               "one could only\ngive the average of what stands there.\n";
 }
 
 // Draws a row a head, of what `sums` names of it, in a map for each attention.
