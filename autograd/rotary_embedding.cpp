@@ -61,15 +61,15 @@ void turn(const Tensor<T>& x, const Angles<T>& by, T direction, RotaryPairs pair
 
 }  // namespace
 
-void check_rotary(const std::string& what, Index columns, Index num_heads,
-                  const RotaryOptions& options) {
-  if (num_heads <= 0 || columns % (2 * num_heads) != 0)
+void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
+  if (num_heads <= 0 || columns % num_heads != 0 || columns / num_heads % 2 != 0)
     fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
                      concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
   if (!(options.base > 0.0) || std::isinf(options.base))
-    fail<ValueError>(what + ": base", "a finite number > 0", options.base);
+    fail<ValueError>(concatenate_text(what, ": base"), "a finite number > 0", options.base);
   if (options.first_position < 0)
-    fail<ValueError>(what + ": first_position", "a position ≥ 0", options.first_position);
+    fail<ValueError>(concatenate_text(what, ": first_position"), "a position ≥ 0",
+                     options.first_position);
 }
 
 // Forward:  (a, b) of pair j at position i turned by i · base^(-2j/d).

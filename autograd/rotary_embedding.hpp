@@ -22,8 +22,7 @@ struct RotaryOptions {
 
 // Throws ValueError, naming `what`, unless num_heads cuts `columns` into heads of an even size,
 // base is finite and > 0, and first_position ≥ 0.
-void check_rotary(const std::string& what, Index columns, Index num_heads,
-                  const RotaryOptions& options);
+void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options);
 
 // For each position i and pair j of each head, (a, b) turned by the angle i · base^(-2j/d):
 // (a cos - b sin, a sin + b cos) (Su et al., 2021, equations 15 and 34). The product of a query and

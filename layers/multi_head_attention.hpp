@@ -20,8 +20,8 @@ struct MultiHeadAttentionOptions {
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;
-  // When given, each head's queries and keys are rotated by their positions, its values not: for
-  // sequences that attend to themselves.
+  // When given (RotaryOptions{} for the usual ones), each head's queries and keys are rotated by
+  // their positions, its values not: for sequences that attend to themselves.
   std::optional<RotaryOptions> rotary = {};
 };
 

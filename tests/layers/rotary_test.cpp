@@ -1,5 +1,6 @@
 // Rotary position embedding against PyTorch's formulas (tests/golden/write_rotary.py wrote what is
 // expected), and as an option of MultiHeadAttention and of transformer blocks.
+#include <array>
 #include <sstream>
 
 #include "layers/layers.hpp"
