@@ -266,7 +266,7 @@ void compare_numbers_of_heads(const Words& words, const Options& options) {
   language.keep_in(configuration);
   std::cout << "\nModels of width " << configuration.width << " that differ in their heads alone, "
             << "each trained for " << options.epochs << " epoch" << (options.epochs > 1 ? "s" : "")
-            << ", on " << words.test.size()
+            << ".\nErrors on " << words.test.size()
             << " words held out:\n\n"
                "  heads  of size  parameters  wrong words  wrong phones  training\n"
             << std::flush;
@@ -286,9 +286,10 @@ void compare_numbers_of_heads(const Words& words, const Options& options) {
               << std::setprecision(0) << std::setw(8) << seconds.count() << " s" << std::endl;
   }
   const double share = wrong_words / 100.0;
-  std::cout << "\nChance alone moves the share of wrong words by about ± " << std::setprecision(1)
-            << 100.0 * std::sqrt(share * (1.0 - share) / static_cast<double>(words.test.size()))
-            << " (one standard error over so many words), and another seed by as much again.\n";
+  std::cout
+      << "\nChance alone moves the share of wrong words by about ± " << std::setprecision(1)
+      << 100.0 * std::sqrt(share * (1.0 - share) / static_cast<double>(words.test.size()))
+      << "\n(one standard error over so many words); what another seed changes comes on top.\n";
 }
 
 int run(int argc, char** argv) {
