@@ -14,6 +14,10 @@ namespace {
 
 // How many queries and keys are worked on at a time: their scores stay in the second-level cache.
 constexpr Index query_tile = 256, key_tile = 128;
+// A row of scores is padded with -infinity to a multiple of this many, so that it is whole vectors.
+constexpr Index padding = 16;
+
+constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
 
 // What forward and backward share: the inputs, their sizes, and who sees whom.
 template <class T>
@@ -24,7 +28,7 @@ struct Attention {
   MaskView mask;
   DropoutMask dropout;
   bool drops;
-  Index tile_keys;  // keys worked on at a time
+  Index tile_keys;  // keys worked on at a time, padded
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
@@ -161,7 +165,7 @@ void score(const Head<T>& head, const KeysAndValues<T>& rows, const Tile& tile, 
     const Index own = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
     if (const bool* seen = a.mask.seen(head.b, head.h, query))
       hide_keys(row, seen + tile.begin, own, row);
-    std::fill(row + own, row + tile.keys(), -std::numeric_limits<T>::infinity());
+    std::fill(row + own, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
   }
 }
 
@@ -200,7 +204,7 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
       for (Index query = first; query < last; ++query) {
         T* row = p + (query - first) * a.tile_keys;
         RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
-        const T before = exponentiate_part(row, row, tile.keys(), sum);
+        const T before = exponentiate_part(row, row, padded(tile.keys()), sum);
         if (tile.begin > 0) scale_row(query, before);
         // The only tile of the row, then.
         if (weights) {
@@ -252,7 +256,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
         // A query that sees nothing has only scores of -infinity, and weights of 0.
         const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
 #pragma omp simd
-        for (Index key = 0; key < tile.keys(); ++key) row[key] = fast_exp(row[key] - base);
+        for (Index key = 0; key < padded(tile.keys()); ++key) row[key] = fast_exp(row[key] - base);
       }
       if (dv) {
         // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
@@ -275,7 +279,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
         T* dp_row = dp + (query - first) * a.tile_keys;
         const T product = dy_y[static_cast<std::size_t>(query - first)];
 #pragma omp simd
-        for (Index key = 0; key < tile.keys(); ++key)
+        for (Index key = 0; key < padded(tile.keys()); ++key)
           dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
       }
       if (dq)
@@ -339,7 +343,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
       MaskView("scaled_dot_product_attention", options.mask, batch, heads, num_queries, num_keys),
       DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
       // Weights are handed out row by row.
-      std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))};
+      padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
 
   Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
   Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});
