@@ -28,8 +28,6 @@ const std::map<std::string_view, std::string_view> common_parts{
     {"addnorm3", "norm3"},
 };
 
-constexpr std::string_view packed_projections = "in_proj_";
-
 bool is_number(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -50,6 +48,7 @@ std::vector<std::string_view> parts_of(std::string_view name) {
 std::string common_name(const std::string& name) {
   const std::vector<std::string_view> parts = parts_of(name);
   std::string common;
+  const char* separator = "";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string_view part = parts[i];
     // "layers.0" in torch's stacks, "addnorm1.ln" in d2l.ai's blocks.
@@ -59,20 +58,22 @@ std::string common_name(const std::string& name) {
     if (part.starts_with("block") && is_number(part.substr(5))) part.remove_prefix(5);
     if (const auto entry = common_parts.find(part); entry != common_parts.end())
       part = entry->second;
-    common.append(common.empty() ? "" : ".").append(part);
+    common.append(separator).append(part);
+    separator = ".";
   }
   return common;
 }
 
 std::vector<std::string> common_names(const std::string& name) {
   const std::size_t last = name.rfind('.') + 1;  // 0 where there is no dot
-  if (!std::string_view(name).substr(last).starts_with(packed_projections))
-    return {common_name(name)};
-  const std::string kind = name.substr(last + packed_projections.size());
-  std::vector<std::string> names;
-  for (const char* projection : {"W_q.", "W_k.", "W_v."})
-    names.push_back(common_name(name.substr(0, last) + projection + kind));
-  return names;
+  for (const std::string kind : {"weight", "bias"}) {
+    if (name.substr(last) != "in_proj_" + kind) continue;
+    std::vector<std::string> names;
+    for (const char* projection : {"W_q.", "W_k.", "W_v."})
+      names.push_back(common_name(name.substr(0, last) + projection + kind));
+    return names;
+  }
+  return {common_name(name)};
 }
 
 }  // namespace weft

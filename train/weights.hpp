@@ -28,7 +28,7 @@ struct LoadWeightsReport {
   std::vector<std::string> renamed;
   // "encoder.weight from float64": those that the file has in another type.
   std::vector<std::string> converted;
-  // Only when not strict. Missing parameters keep their values.
+  // Only when not strict: parameters that keep their values, and datasets of the file.
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
 };

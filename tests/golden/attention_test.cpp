@@ -32,32 +32,29 @@ void check_attention(const std::string& name, const Sizes& sizes, bool bias) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: d2l.ai's multi-head attention", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("d2l.ai's multi-head attention", "[golden]", float, double) {
   const bool bias = GENERATE(false, true);
   const std::string lengths = GENERATE("lengths", "query_lengths");
   check_attention<TestType>("d2l_attention_" + lengths + (bias ? "_bias" : ""), {7, 5}, bias);
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.MultiheadAttention", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention", "[golden]", float, double) {
   check_attention<TestType>("torch_attention_lengths", {}, true);
   check_attention<TestType>("torch_attention_no_bias", {}, false);
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.MultiheadAttention, boolean masks", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, boolean masks", "[golden]", float, double) {
   check_attention<TestType>("torch_attention_boolean", {}, true);
   check_attention<TestType>("torch_attention_boolean_by_head", {}, true);
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.MultiheadAttention, additive masks", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, additive masks", "[golden]", float, double) {
   check_attention<TestType>("torch_attention_additive", {}, false);
   check_attention<TestType>("torch_attention_additive_by_head", {}, true);
   check_attention<TestType>("torch_attention_additive_and_lengths", {}, true);
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.MultiheadAttention, kdim and vdim", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, kdim and vdim", "[golden]", float, double) {
   check_attention<TestType>("torch_attention_sizes", {7, 5}, true);
   check_attention<TestType>("torch_attention_sizes_boolean", {7, 5}, false);
   check_attention<TestType>("torch_attention_sizes_additive", {7, 5}, true);

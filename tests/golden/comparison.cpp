@@ -26,9 +26,9 @@ struct Tally {
   // Nothing when nothing was compared, as where tests are only listed.
   ~Tally() {
     if (tensors > 0)
-      std::cerr << "golden: " << tensors << " tensors of " << type << ", " << numbers
-                << " numbers, compared with PyTorch's: worst relative error " << worst_error
-                << " (bound " << bound << ") in " << worst << '\n';
+      std::cerr << "compared with PyTorch in " << type << ": " << tensors << " tensors of "
+                << numbers << " numbers, worst relative error " << worst_error << " (bound "
+                << bound << ") in " << worst << '\n';
   }
 };
 

@@ -13,7 +13,7 @@ constexpr Index hiddens = 6;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: torch.nn.LayerNorm", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.LayerNorm", "[golden]", float, double) {
   for (const auto& [name, eps] : {std::pair("layer_norm", 1e-5), {"layer_norm_large_eps", 1e-2}}) {
     LayerNorm<TestType> layer({.num_hiddens = hiddens, .eps = eps});
     LayerCase<TestType>(name).check(layer, {"x"},
@@ -21,7 +21,7 @@ TEMPLATE_TEST_CASE("golden: torch.nn.LayerNorm", "[golden]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.Linear", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Linear", "[golden]", float, double) {
   for (const auto& [name, bias] : {std::pair("linear", false), {"linear_bias", true}}) {
     Random random(1);
     Linear<TestType> layer({.in_features = hiddens, .out_features = 8, .bias = bias}, random);
@@ -30,8 +30,7 @@ TEMPLATE_TEST_CASE("golden: torch.nn.Linear", "[golden]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.Embedding, with tokens that come again", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.Embedding, with tokens that come again", "[golden]", float, double) {
   Random random(1);
   Embedding<TestType> layer({.num_embeddings = 6, .embedding_dim = hiddens}, random);
   const LayerCase<TestType> expected("embedding");
@@ -39,7 +38,7 @@ TEMPLATE_TEST_CASE("golden: torch.nn.Embedding, with tokens that come again", "[
                  [&](auto& tape, const auto&) { return layer(tape, expected.integers("tokens")); });
 }
 
-TEMPLATE_TEST_CASE("golden: positional encoding, even and odd", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("positional encoding, even and odd", "[golden]", float, double) {
   const Hdf5File file(WEFT_TEST_DATA "/layers.h5");
   for (Index d : {6, 7}) {
     const PositionalEncoding<TestType> layer({.num_hiddens = d, .max_len = 50});

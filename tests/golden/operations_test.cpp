@@ -134,7 +134,7 @@ std::map<std::string, Operation<T>> operations() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: operations and their gradients", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("operations and their gradients", "[golden]", float, double) {
   const Hdf5File file(WEFT_TEST_DATA "/operations.h5");
   std::set<std::string> cases;
   for (const std::string& dataset : file.datasets("/"))

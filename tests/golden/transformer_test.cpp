@@ -93,7 +93,7 @@ struct D2lTransformer : Module<T> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: torch.nn.TransformerEncoderLayer", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer", "[golden]", float, double) {
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
   const LayerCase<TestType> expected("encoder_block_" + block_name(norm_first, activation));
@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("golden: torch.nn.TransformerEncoderLayer", "[golden]", float
   expected.check(block, {"x"}, [&](auto&, const auto& x) { return block(x[0], expected.mask()); });
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.TransformerEncoderLayer, causal and padded", "[golden]", float,
+TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer, causal and padded", "[golden]", float,
                    double) {
   const LayerCase<TestType> expected("encoder_block_causal");
   Random random(1);
@@ -112,15 +112,14 @@ TEMPLATE_TEST_CASE("golden: torch.nn.TransformerEncoderLayer, causal and padded"
   expected.check(block, {"x"}, [&](auto&, const auto& x) { return block(x[0], mask); });
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.TransformerEncoderLayer, additive mask", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer, additive mask", "[golden]", float, double) {
   const LayerCase<TestType> expected("encoder_block_additive");
   Random random(1);
   TransformerEncoderBlock<TestType> block(block_options(false, Activation::gelu), random);
   expected.check(block, {"x"}, [&](auto&, const auto& x) { return block(x[0], expected.mask()); });
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.TransformerDecoderLayer", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.TransformerDecoderLayer", "[golden]", float, double) {
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
   const LayerCase<TestType> expected("decoder_block_" + block_name(norm_first, activation));
@@ -130,8 +129,8 @@ TEMPLATE_TEST_CASE("golden: torch.nn.TransformerDecoderLayer", "[golden]", float
                  [&](auto&, const auto& x) { return block(x[0], x[1], expected.mask()); });
 }
 
-TEMPLATE_TEST_CASE("golden: torch's encoder and decoder of two blocks each, up to the loss",
-                   "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch's encoder and decoder of two blocks each, up to the loss", "[golden]",
+                   float, double) {
   const LayerCase<TestType> expected("torch_encoder_decoder");
   Random random(1);
   EncoderDecoder<TestType> model(random);
@@ -152,8 +151,7 @@ TEMPLATE_TEST_CASE("golden: torch's encoder and decoder of two blocks each, up t
   });
 }
 
-TEMPLATE_TEST_CASE("golden: d2l.ai's encoder and decoder of two blocks each", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("d2l.ai's encoder and decoder of two blocks each", "[golden]", float, double) {
   const LayerCase<TestType> expected("d2l_encoder_decoder");
   Random random(1);
   D2lTransformer<TestType> model(random);
