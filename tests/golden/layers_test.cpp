@@ -37,12 +37,3 @@ TEMPLATE_TEST_CASE("torch.nn.Embedding, with tokens that come again", "[golden]"
   expected.check(layer, {},
                  [&](auto& tape, const auto&) { return layer(tape, expected.integers("tokens")); });
 }
-
-TEMPLATE_TEST_CASE("positional encoding, even and odd", "[golden]", float, double) {
-  const Hdf5File file(WEFT_TEST_DATA "/layers.h5");
-  for (Index d : {6, 7}) {
-    const PositionalEncoding<TestType> layer({.num_hiddens = d, .max_len = 50});
-    const std::string name = "positional_encoding_" + std::to_string(d);
-    golden::check(name, layer.table(), file.tensor<double>(name));
-  }
-}

@@ -241,7 +241,7 @@ def write_encoder_decoder(file):
 
 
 def positions(time, d):
-    """The table of fixed positional encodings, [time, d]."""
+    """The fixed positional encodings, [time, d]."""
     angles = np.arange(time)[:, None] / 10000 ** (2 * (np.arange(d) // 2) / d)
     return np.where(np.arange(d) % 2 == 0, np.sin(angles), np.cos(angles))
 
@@ -341,9 +341,6 @@ def write_small_layers(file):
     embedding = randomized(nn.Embedding(6, HIDDENS))
     tokens = torch.tensor([[5, 0, 3], [3, 3, 1]])
     write_case(file, "embedding", embedding, {}, embedding(tokens), {"tokens": tokens})
-
-    for d in (6, 7):
-        file[f"positional_encoding_{d}"] = positions(50, d)
 
 
 if __name__ == "__main__":
