@@ -59,3 +59,24 @@ TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, kdim and vdim", "[golden]", flo
   check_attention<TestType>("torch_attention_sizes_boolean", {7, 5}, false);
   check_attention<TestType>("torch_attention_sizes_additive", {7, 5}, true);
 }
+
+TEMPLATE_TEST_CASE("multi-head attention that rotates queries and keys", "[golden]", float,
+                   double) {
+  for (const auto& [name, pairs] :
+       {std::pair("interleaved", RotaryPairs::interleaved), {"halves", RotaryPairs::halves}}) {
+    const golden::LayerCase<TestType> expected(concatenate_text("rotary_attention_", name));
+    Random random(1);
+    MultiHeadAttention<TestType> layer({.query_size = 8,
+                                        .key_size = 8,
+                                        .value_size = 8,
+                                        .num_hiddens = 8,
+                                        .num_heads = 2,
+                                        .rotary = RotaryOptions{.pairs = pairs}},
+                                       random);
+    Tensor<TestType> weights;
+    expected.check(layer, {"x"}, [&](auto&, const auto& x) {
+      return layer(x[0], x[0], x[0], {.causal = true}, &weights);
+    });
+    expected.check("weights", weights);
+  }
+}

@@ -1,4 +1,5 @@
-// LayerCase: a layer's inputs, weights, results and gradients, as write_layers.py wrote them.
+// LayerCase: a layer's inputs, weights, results and gradients, as write_case in write_layers.py
+// writes them.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +15,12 @@
 
 namespace weft::golden {
 
-// One group of layers.h5.
+// One group of a file.
 template <class T>
 class LayerCase {
  public:
-  explicit LayerCase(const std::string& name) : name_(name) {
+  explicit LayerCase(const std::string& name, const std::string& file = "layers.h5")
+      : file_(WEFT_TEST_DATA "/" + file), name_(name) {
     for (const std::string& path : file_.datasets(name)) paths_.insert(path);
   }
 
@@ -80,7 +82,7 @@ class LayerCase {
   std::string full(const std::string& path) const { return "/" + name_ + "/" + path; }
   bool has(const std::string& path) const { return paths_.contains(full(path)); }
 
-  Hdf5File file_{WEFT_TEST_DATA "/layers.h5"};
+  Hdf5File file_;
   std::string name_;
   std::set<std::string> paths_;
 };

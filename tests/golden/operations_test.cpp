@@ -44,6 +44,11 @@ std::map<std::string, Operation<T>> operations() {
       return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = heads, .mask = mask});
     };
   };
+  const auto rotary = [](RotaryPairs pairs) {
+    return [pairs](X x) {
+      return rotary_embedding(x[0], 2, {.base = 500.0, .pairs = pairs, .first_position = 3});
+    };
+  };
   return {
       {"add", [](X x) { return add(x[0], x[1]); }},
       {"subtract", [](X x) { return subtract(x[0], x[1]); }},
@@ -129,6 +134,8 @@ std::map<std::string, Operation<T>> operations() {
       {"attention_lengths", attention(2, {.valid_lens = {4, 2}})},
       {"attention_mask", attention(2, {.seen = seen()})},
       {"attention_added", attention(2, {.added = added()})},
+      {"rotary_interleaved", rotary(RotaryPairs::interleaved)},
+      {"rotary_halves", rotary(RotaryPairs::halves)},
   };
 }
 

@@ -24,6 +24,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import rotary
+
 BATCH, QUERIES, KEYS, HIDDENS, HEADS, FFN = 2, 4, 5, 6, 2, 8
 VOCABULARY, PADDING = 7, 0
 
@@ -81,21 +83,27 @@ def causal(time):
 
 
 class MultiHeadAttention(nn.Module):
-    """d2l.ai's: every input has a size of its own, and lengths may differ from query to query."""
+    """d2l.ai's: every input has a size of its own, and lengths may differ from query to query.
 
-    def __init__(self, query_size, key_size, value_size, bias):
+    `rotate`, when given, turns the heads of queries and keys, [batch, time, heads, d].
+    """
+
+    def __init__(self, query_size, key_size, value_size, bias, num_hiddens=HIDDENS,
+                 rotate=lambda heads: heads):
         super().__init__()
-        self.W_q = nn.Linear(query_size, HIDDENS, bias)
-        self.W_k = nn.Linear(key_size, HIDDENS, bias)
-        self.W_v = nn.Linear(value_size, HIDDENS, bias)
-        self.W_o = nn.Linear(HIDDENS, HIDDENS, bias)
+        self.rotate = rotate
+        self.W_q = nn.Linear(query_size, num_hiddens, bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias)
 
     def forward(self, queries, keys, values, hide):
         q, k, v = (
-            projection(x).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+            projection(x).unflatten(-1, (HEADS, -1))
             for projection, x in [(self.W_q, queries), (self.W_k, keys), (self.W_v, values)]
         )
-        scores = q @ k.transpose(-2, -1) / (HIDDENS / HEADS) ** 0.5
+        q, k, v = (heads.transpose(1, 2) for heads in (self.rotate(q), self.rotate(k), v))
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
         self.attention_weights = scores.masked_fill(hide[:, None], -torch.inf).softmax(-1)
         return self.W_o((self.attention_weights @ v).transpose(1, 2).flatten(2))
 
@@ -343,6 +351,18 @@ def write_small_layers(file):
     write_case(file, "embedding", embedding, {}, embedding(tokens), {"tokens": tokens})
 
 
+def write_rotary_attention(file):
+    """Heads of 4 channels, so that the two pairings differ."""
+    size = 4 * HEADS
+    for rotate in (rotary.interleaved, rotary.halves):
+        attention = randomized(MultiHeadAttention(size, size, size, False, size, rotate))
+        inputs = {"x": random(BATCH, KEYS, size)}
+        x = inputs["x"]
+        output = attention(x, x, x, causal(KEYS).expand(BATCH, -1, -1))
+        write_case(file, f"rotary_attention_{rotate.__name__}", attention, inputs, output,
+                   weights=attention.attention_weights)
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     torch.set_default_dtype(torch.double)
@@ -355,3 +375,4 @@ if __name__ == "__main__":
         write_encoder_decoder(output_file)
         write_d2l_transformer(output_file)
         write_small_layers(output_file)
+        write_rotary_attention(output_file)

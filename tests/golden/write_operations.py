@@ -13,6 +13,8 @@ import h5py
 import torch
 import torch.nn.functional as F
 
+import rotary
+
 torch.manual_seed(5)
 torch.set_default_dtype(torch.float64)
 
@@ -38,6 +40,10 @@ def attention(q, k, v, heads, **options):
     split = lambda x: x.unflatten(-1, (heads, -1)).transpose(1, 2)
     y = F.scaled_dot_product_attention(split(q), split(k), split(v), **options)
     return y.transpose(1, 2).flatten(-2)
+
+
+def rotated(x, rotate):
+    return rotate(x.unflatten(-1, (2, -1)), base=500.0, first_position=3).flatten(2)
 
 
 def by_lengths(queries, keys):
@@ -121,6 +127,8 @@ CASES = {
     "attention_added": (
         lambda q, k, v: attention(q, k, v, 2, attn_mask=ADDED),
         [normal(2, 3, 4), normal(2, 4, 4), normal(2, 4, 4)]),
+    "rotary_interleaved": (lambda x: rotated(x, rotary.interleaved), [normal(2, 5, 12)]),
+    "rotary_halves": (lambda x: rotated(x, rotary.halves), [normal(2, 5, 12)]),
 }
 
 # The format of HDF5 1.8 and later keeps a file of many small groups small.
