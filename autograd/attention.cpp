@@ -163,8 +163,7 @@ void score(const Head<T>& head, const KeysAndValues<T>& rows, const Tile& tile, 
     T* row = scores + (query - tile.first) * a.tile_keys;
     rows.mark(row, tile.begin, tile.end);
     const Index own = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
-    if (const bool* seen = a.mask.seen(head.b, head.h, query))
-      hide_keys(row, seen + tile.begin, own, row);
+    a.mask.apply(head.b, head.h, query, tile.begin, own, row, row);
     std::fill(row + own, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
   }
 }
@@ -324,7 +323,8 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 
 }  // namespace
 
-// Forward:  S = Q Kᵀ / √d, P = softmax(S) over the keys seen, O = (P m) V with dropout's mask m.
+// Forward:  S = Q Kᵀ / √d + what the mask adds, P = softmax(S) over the keys seen, O = (P m) V with
+//           dropout's mask m.
 // Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>), dQ = dS K / √d, dK = dSᵀ Q / √d.
 // Keeps L = log Σ exp S for each row and works out P = exp(S - L) again, so that memory grows with
 // the length, not with its square.

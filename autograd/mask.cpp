@@ -1,5 +1,7 @@
 #include "autograd/mask.hpp"
 
+#include <cmath>
+
 #include "autograd/error.hpp"
 #include "autograd/mask_view.hpp"
 
@@ -33,25 +35,32 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
                    Index keys)
     : mask_(mask), heads_(heads), queries_(queries), keys_(keys) {
   mask.valid_lens.check(operation, batch, queries, keys);
-  const Shape& shape = mask.seen.shape();
-  if (shape == Shape{0}) return;
-  if (shape != Shape{queries, keys} && shape != Shape{batch, queries, keys} &&
-      shape != Shape{batch, heads, queries, keys})
-    fail<ShapeError>(
-        concatenate_text(operation, ": mask"),
-        concatenate_text("shape ", Shape{queries, keys}, ", ", Shape{batch, queries, keys}, " or ",
-                         Shape{batch, heads, queries, keys}),
-        shape);
-  seen_rank_ = shape.rank();
+  seen_rank_ = rank_of(operation, batch, mask.seen.shape());
+  added_rank_ = rank_of(operation, batch, mask.added.shape());
+  for (const float term : mask.added)
+    if (!(term < std::numeric_limits<float>::infinity()))
+      fail<ValueError>(concatenate_text(operation, ": mask"),
+                       "finite numbers or -infinity to add to scores", term);
+}
+
+Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) const {
+  if (shape == Shape{0}) return 0;
+  const Shape whole{queries_, keys_}, by_sequence{batch, queries_, keys_},
+      by_head{batch, heads_, queries_, keys_};
+  if (shape != whole && shape != by_sequence && shape != by_head)
+    fail<ShapeError>(concatenate_text(operation, ": mask"),
+                     concatenate_text("shape ", whole, ", ", by_sequence, " or ", by_head), shape);
+  return shape.rank();
 }
 
 bool MaskView::seen_by_any(Index batch, Index key) const {
+  const float score = 0.0F;
+  float room = 0.0F;
   // The last query first: where a mask is causal, it sees the most.
   for (Index query = queries_ - 1; query >= 0; --query) {
     if (key >= limit(batch, query)) continue;
-    if (seen_rank_ == 0) return true;
     for (Index head = 0; head < heads_; ++head)
-      if (seen(batch, head, query)[key]) return true;
+      if (std::isfinite(*apply(batch, head, query, key, 1, &score, &room))) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// ValidLens and Mask: which keys each query may see.
+// ValidLens and Mask: which keys each query may see, and which of them it favours.
 #pragma once
 
 #include <initializer_list>
@@ -40,8 +40,8 @@ class ValidLens {
   bool given_ = false;
 };
 
-// Which keys a query sees: those that every part that is given admits. A query that sees no key
-// gets zeros, and zero gradient.
+// Which keys a query sees: those that every part that is given admits, and what else is added to
+// their scores. A query that sees no key gets zeros, and zero gradient.
 struct Mask {
   ValidLens valid_lens = {};
   // Query i sees keys 0 … i + keys - queries: with as many queries as keys, those up to itself.
@@ -49,6 +49,10 @@ struct Mask {
   // True where a key is seen: [queries, keys], [batch, queries, keys] or, where there are heads,
   // [batch, heads, queries, keys]. No elements when not given.
   Tensor<bool> seen = {};
+  // Added to the scores before the softmax, in one of the same shapes: finite numbers, which favour
+  // some keys over others, and -infinity, which hides a key (torch's attn_mask of floats). A
+  // constant, also for a tape of doubles. No elements when not given.
+  Tensor<float> added = {};
 };
 
 inline ValidLens::operator Mask() const { return {.valid_lens = *this}; }

@@ -99,7 +99,7 @@ Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
       const Index limit = view.limit(b, query);
       T* y_row = y.data() + row * keys;
       const T* x_row =
-          hide_keys(scores.value().data() + row * keys, view.seen(b, head, query), limit, y_row);
+          view.apply(b, head, query, 0, limit, scores.value().data() + row * keys, y_row);
       normalize_row(y_row, limit, exponentiate_row(x_row, y_row, limit));
       std::fill(y_row + limit, y_row + keys, T{0});
     }

@@ -68,14 +68,4 @@ void normalize_row(T* y, Index n, const RowSum<T>& row) {
   for (Index j = 0; j < n; ++j) y[j] *= factor;
 }
 
-// The first `limit` scores with -infinity where `seen` is false: `scores` itself when `seen` is
-// null, otherwise a copy in `room`. `room` may be `scores`.
-template <class T>
-const T* hide_keys(const T* scores, const bool* seen, Index limit, T* room) {
-  if (!seen) return scores;
-  for (Index j = 0; j < limit; ++j)
-    room[j] = seen[j] ? scores[j] : -std::numeric_limits<T>::infinity();
-  return room;
-}
-
 }  // namespace weft

@@ -1,7 +1,7 @@
 #include "train/weights.hpp"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <ostream>
 
 #include "autograd/error.hpp"
@@ -9,45 +9,12 @@
 #include "train/dataset_names.hpp"
 #include "train/differences.hpp"
 #include "train/finite.hpp"
+#include "train/weight_places.hpp"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-using Paths = std::map<std::string, std::string>;  // by name
-
-// The names that begin with `prefix`, without it.
-Paths below(const Paths& paths, const std::string& prefix) {
-  Paths found;
-  for (auto entry = paths.lower_bound(prefix);
-       entry != paths.end() && entry->first.starts_with(prefix); ++entry)
-    found.emplace(entry->first.substr(prefix.size()), entry->second);
-  return found;
-}
-
-// What all names have in front of their next part: "a.b." for "a.b.c" and "a.b.d.e".
-std::string common_prefix(const Paths& paths) {
-  if (paths.empty()) return "";
-  const std::string& first = paths.begin()->first;
-  const std::string& last = paths.rbegin()->first;
-  const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
-  const std::string common(first.begin(), differ);
-  return common.substr(0, common.rfind('.') + 1);
-}
-
-// The first place where any of the parameters are.
-template <class T>
-std::string prefix_of(const Paths& paths, const NamedParameters<T>& parameters) {
-  std::vector<std::string> candidates{"", "model."};
-  const std::string common = common_prefix(paths);
-  for (std::size_t dot = common.find('.'); dot != std::string::npos;
-       dot = common.find('.', dot + 1))
-    candidates.push_back(common.substr(0, dot + 1));
-  for (const std::string& prefix : candidates)
-    for (const auto& [name, parameter] : parameters)
-      if (paths.contains(prefix + name)) return prefix;
-  return "";
-}
 
 bool is_float(const std::string& type) {
   return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
@@ -56,30 +23,52 @@ bool is_float(const std::string& type) {
 template <class T>
 struct Match {
   NamedParameter<T> parameter;
+  WeightPlace place;
   Hdf5Dataset dataset;
 };
 
-// The datasets of the parameters that are in the file with their shapes. Takes them out of `paths`
-// and notes the others.
+// True when the file has another name for the parameter.
+template <class T>
+bool is_renamed(const Match<T>& match, const std::string& prefix) {
+  return match.place.dataset != prefix + match.parameter.name;
+}
+
+// The datasets of the parameters that are in the file. Notes those that are not, and those that are
+// there with another shape or type.
 template <class T>
 std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& parameters,
-                            Paths& paths, Differences& differences) {
+                            const WeightPlaces& weights, Differences& differences) {
   std::vector<Match<T>> matches;
-  for (const auto& [name, parameter] : parameters) {
-    const auto entry = paths.extract(name);
-    if (entry.empty()) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [name, parameter] = parameters[i];
+    const std::optional<WeightPlace>& place = weights.places[i];
+    if (!place) {
       differences.missing.push_back(concatenate_text(name, ' ', parameter->shape()));
       continue;
     }
-    Hdf5Dataset dataset = file.dataset(entry.mapped());
-    if (const std::string type = dataset.type(); !is_float(type))
-      differences.check_type(name, "floating-point numbers", type);
+    Match<T> found{parameters[i], *place, file.dataset(place->path)};
+    const std::string what =
+        is_renamed(found, weights.prefix) ? concatenate_text(name, " (", *place, ')') : name;
+    if (const std::string type = found.dataset.type(); !is_float(type))
+      differences.check_type(what, "floating-point numbers", type);
     else
-      differences.check_shape(name, parameter->shape(), dataset.shape());
-    matches.push_back({{name, parameter}, std::move(dataset)});
+      differences.check_shape(what, place->dataset_shape(parameter->shape()),
+                              found.dataset.shape());
+    matches.push_back(std::move(found));
   }
-  for (const auto& [name, path] : paths) differences.unexpected.push_back(name);
+  differences.unexpected = weights.unexpected;
   return matches;
+}
+
+// The parameter's elements. Throws NonFiniteError unless all that the dataset holds are finite.
+template <class T>
+Tensor<T> read(const Hdf5File& file, const Match<T>& match) {
+  const Shape& shape = match.parameter.parameter->shape();
+  const Tensor<T> whole = match.dataset.template tensor<T>(match.place.dataset_shape(shape));
+  check_finite(concatenate_text(file.path(), ' ', match.dataset.path()), whole);
+  const auto size = static_cast<std::size_t>(shape.elements());
+  return Tensor<T>(shape,
+                   whole.values().subspan(static_cast<std::size_t>(match.place.part) * size, size));
 }
 
 }  // namespace
@@ -88,14 +77,16 @@ template <class T>
 LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
                                const LoadWeightsOptions& options) {
   const NamedParameters<T> parameters = named_parameters(model);
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : parameters) names.push_back(name);
   const Hdf5File file(path);
-  const Paths all = datasets_by_name(file, options.group);
+  const WeightPlaces weights =
+      find_weights(names, datasets_by_name(file, options.group), options.group.empty());
 
   LoadWeightsReport report;
-  if (options.group.empty()) report.prefix = prefix_of(all, parameters);
-  Paths paths = below(all, report.prefix);
+  report.prefix = weights.prefix;
   Differences differences;
-  const std::vector<Match<T>> matches = match(file, parameters, paths, differences);
+  const std::vector<Match<T>> matches = match(file, parameters, weights, differences);
   if (!options.strict) {
     report.missing = std::exchange(differences.missing, {});
     report.unexpected = std::exchange(differences.unexpected, {});
@@ -105,13 +96,15 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
                     concatenate_text(matches.empty() ? "none of them" : "others", differences));
 
   std::vector<Tensor<T>> values;
-  for (const auto& [parameter, dataset] : matches) {
-    values.push_back(dataset.template tensor<T>(parameter.parameter->shape()));
-    check_finite(concatenate_text(path, ' ', dataset.path()), values.back());
-    report.loaded.push_back(parameter.name);
-    if (const std::string type = dataset.type();
+  for (const Match<T>& found : matches) {
+    const std::string& name = found.parameter.name;
+    values.push_back(read(file, found));
+    report.loaded.push_back(name);
+    if (is_renamed(found, weights.prefix))
+      report.renamed.push_back(concatenate_text(name, " from ", found.place));
+    if (const std::string type = found.dataset.type();
         type != (std::is_same_v<T, float> ? "float32" : "float64"))
-      report.converted.push_back(concatenate_text(parameter.name, " from ", type));
+      report.converted.push_back(concatenate_text(name, " from ", type));
   }
   for (std::size_t i = 0; i < values.size(); ++i)
     std::copy(values[i].begin(), values[i].end(), matches[i].parameter.parameter->value().begin());
@@ -131,6 +124,7 @@ std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
     out << '\n' << names.size() << ' ' << kind << ": ";
     for (std::size_t i = 0; i < names.size(); ++i) out << (i > 0 ? ", " : "") << names[i];
   };
+  write("renamed", report.renamed);
   write("converted", report.converted);
   write("missing", report.missing);
   write("unexpected", report.unexpected);

@@ -80,12 +80,17 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
   for (auto& length : lengths) length = static_cast<std::int32_t>(random.below(keys + 1));
   Tensor<bool> seen({queries, keys});
   for (bool& value : seen) value = random.uniform() < 0.5;
+  Tensor<float> added = random.normal_tensor<float>({batch, queries, keys});
+  for (float& value : added)
+    if (random.uniform() < 0.3) value = -std::numeric_limits<float>::infinity();
   const Mask masks[] = {{},
                         {.valid_lens = {some, 17}},
                         {.valid_lens = ValidLens(lengths)},
                         {.causal = true},
                         {.seen = seen},
-                        {.valid_lens = {some, 0}, .causal = true, .seen = seen}};
+                        {.added = added},
+                        {.valid_lens = {some, 0}, .causal = true, .seen = seen},
+                        {.valid_lens = {some, 0}, .causal = true, .seen = seen, .added = added}};
   // The result and the gradients of queries, keys and values.
   const auto run = [&](const auto& attend) {
     Tape<double> tape;
@@ -152,7 +157,11 @@ TEST_CASE("attention: what masked keys and values hold reaches neither result no
   const Tensor<std::int32_t> by_query({1, 3}, {1, 2, 2});
   const Tensor<bool> seen({3, 4}, {true, true, false, false, true, false, false, false,  //
                                    true, true, false, false});
-  const Mask masks[] = {{.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.seen = seen}};
+  constexpr float hidden = -std::numeric_limits<float>::infinity();
+  const Tensor<float> added({3, 4}, {1, 2, hidden, hidden, -3, hidden, hidden, hidden,  //
+                                     0, 1, hidden, hidden});
+  const Mask masks[] = {
+      {.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.seen = seen}, {.added = added}};
   for (const Mask& mask : masks)
     for (const double bad : {nan, infinity}) {
       Run run = random_run(1, 3, 4, 2);
@@ -182,15 +191,32 @@ TEST_CASE("attention: a NaN that is seen shows in the queries that see it", "[au
 }
 
 TEST_CASE("attention: a query that sees no key gets zeros and zero gradient", "[autograd]") {
-  Run run = random_run(2, 2, 3, 2);
-  run.attend({.mask = {.valid_lens = {0, 3}}});
-  for (Index query = 0; query < 2; ++query)
-    for (Index c = 0; c < 2; ++c) {
-      CHECK(run.y(0, query, c) == 0.0);
-      CHECK(run.q.grad()(0, query, c) == 0.0);
-      CHECK(run.v.grad()(0, query, c) == 0.0);
-      CHECK(run.y(1, query, c) != 0.0);
-    }
+  Tensor<float> added({2, 2, 3});
+  for (Index i = 0; i < 6; ++i) added.data()[i] = -std::numeric_limits<float>::infinity();
+  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.added = added}}) {
+    Run run = random_run(2, 2, 3, 2);
+    run.attend({.mask = mask});
+    for (Index query = 0; query < 2; ++query)
+      for (Index c = 0; c < 2; ++c) {
+        CHECK(run.y(0, query, c) == 0.0);
+        CHECK(run.q.grad()(0, query, c) == 0.0);
+        CHECK(run.v.grad()(0, query, c) == 0.0);
+        CHECK(run.y(1, query, c) != 0.0);
+      }
+  }
+}
+
+TEST_CASE("attention: what a mask adds to the scores, by hand", "[autograd]") {
+  Tape<double> tape;
+  // Scores 0, with ln 3 added to the second head's first: weights 1/2, 1/2 and 3/4, 1/4.
+  const auto q = tape.constant(Tensor<double>({1, 1, 2}));
+  const auto k = tape.constant(Tensor<double>({1, 2, 2}));
+  const auto v = tape.constant(Tensor<double>({1, 2, 2}, {8, 8, 4, 4}));
+  const Tensor<float> added({1, 2, 1, 2}, {0, 0, std::log(3.0F), 0});
+  const auto y =
+      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.added = added}}).value();
+  CHECK(y(0, 0, 0) == Approx(6.0));
+  CHECK(y(0, 0, 1) == Approx(7.0));
 }
 
 TEST_CASE("attention: a later key changes nothing earlier when causal", "[autograd]") {
@@ -236,6 +262,15 @@ TEST_CASE("attention: bad shapes, heads, masks and dropout are named", "[autogra
   CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.valid_lens = {3}}}), ShapeError);
   CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.seen = Tensor<bool>({3, 4})}}),
                   ShapeError);
+  CHECK_THROWS_WITH(
+      scaled_dot_product_attention(x, x, x, {.mask = {.added = Tensor<float>({4, 3})}}),
+      "scaled_dot_product_attention: mask: expected shape [3, 3], [2, 3, 3] or [2, 1, 3, 3], got "
+      "[4, 3]");
+  for (const double bad : {nan, infinity})
+    CHECK_THROWS_WITH(
+        scaled_dot_product_attention(
+            x, x, x, {.mask = {.added = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
+        Catch::Contains("mask: expected finite numbers or -infinity to add to scores, got"));
 }
 
 TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {

@@ -1,4 +1,7 @@
 #include "autograd/attention.hpp"
+
+#include <limits>
+
 #include "tests/autograd/gradient_table.hpp"
 
 namespace weft {
@@ -46,6 +49,16 @@ std::vector<GradientCase> gradient_cases_attention() {
                                                 true, true, true, false, true, false});
          return scaled_dot_product_attention(x[0], x[1], x[2],
                                              {.num_heads = 2, .mask = {.seen = seen}});
+       }},
+      {"scaled_dot_product_attention",
+       "with lengths and numbers added to the scores, -infinity among them",
+       {{2, 2, 4}, {2, 3, 4}, {2, 3, 4}},
+       [](const Inputs& x) {
+         constexpr float hidden = -std::numeric_limits<float>::infinity();
+         const Tensor<float> added({2, 2, 3}, {0.5F, hidden, -1, hidden, 2, 0,  //
+                                               hidden, hidden, hidden, 1, 0.25F, hidden});
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .added = added}});
        }},
       {"scaled_dot_product_attention",
        "with dropout",

@@ -110,6 +110,21 @@ TEST_CASE("masked softmax: a boolean mask of each of its shapes", "[autograd]") 
   CHECK(by_head(0, 1, 0, 0) == 1.0F);
 }
 
+TEST_CASE("masked softmax: numbers added to the scores, -infinity hides whatever a key holds",
+          "[autograd]") {
+  const Tensor<float> added({1, 3}, {1, 0, -infinity});
+  const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.added = added});
+  CHECK(y(0, 0, 0) == 0.5F);
+  CHECK(y(0, 0, 1) == 0.5F);
+  CHECK(y(0, 0, 2) == 0.0F);
+  // With the other parts of a mask: each hides another key, and none is left.
+  const auto none =
+      masked(Tensor<float>({1, 1, 3}), {.valid_lens = {2},
+                                        .seen = Tensor<bool>({1, 3}, {false, true, true}),
+                                        .added = Tensor<float>({1, 3}, {0, -infinity, 0})});
+  for (Index key = 0; key < 3; ++key) CHECK(none(0, 0, key) == 0.0F);
+}
+
 TEST_CASE("masked softmax: a mask that does not fit says so", "[autograd]") {
   const Tensor<float> scores({2, 3, 4});
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, 2, 3}}),

@@ -1,7 +1,8 @@
 """Writes operations.h5: what PyTorch's functions make of random inputs, in double.
 
 A group a case: inputs/<i>, output, upstream (the gradient that is sent back into the output) and
-gradients/<i>. Integers and masks that go in are written out in the test.
+gradients/<i>. Integers and masks that go in are written out in the test. All random numbers are
+exact in float too, so that weft's float code starts from the same ones.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -12,29 +13,37 @@ import h5py
 import torch
 import torch.nn.functional as F
 
+import rotary
+
 torch.manual_seed(5)
 torch.set_default_dtype(torch.float64)
 
 TOKENS = torch.tensor([[2, 0, 2], [4, 1, 2]])
 TARGETS = torch.tensor([3, -100, 0, 4, 3, 1])
+ALL_TARGETS = torch.tensor([3, 2, 0, 4, 3, 1])
 SEEN = torch.tensor([[True, False, True, True], [True, True, False, False], [False, True, True, True]])
 LENGTHS = torch.tensor([4, 2])
+ADDED = torch.tensor([[0.5, -torch.inf, -2, 0.25], [1, 0, -torch.inf, -torch.inf], [-1, 3, 0.75, 2]])
 
 
 def positive(*shape):
-    return torch.rand(*shape) + 0.2
+    return (torch.rand(shape, dtype=torch.float32) + 0.2).double()
 
 
 def normal(*shape):
-    # Away from 0 and 1, where some functions bend.
-    x = torch.randn(*shape)
-    return x + 0.1 * x.sign()
+    # Away from 0, where some functions bend.
+    x = torch.randn(shape, dtype=torch.float32)
+    return (x + 0.1 * x.sign()).double()
 
 
 def attention(q, k, v, heads, **options):
     split = lambda x: x.unflatten(-1, (heads, -1)).transpose(1, 2)
     y = F.scaled_dot_product_attention(split(q), split(k), split(v), **options)
     return y.transpose(1, 2).flatten(-2)
+
+
+def rotated(x, rotate):
+    return rotate(x.unflatten(-1, (2, -1)), base=500.0, first_position=3).flatten(2)
 
 
 def by_lengths(queries, keys):
@@ -82,12 +91,26 @@ CASES = {
     "log_softmax": (lambda x: x.log_softmax(-1), [3 * normal(3, 5)]),
     "masked_softmax": (
         lambda x: x.masked_fill(~SEEN, -torch.inf).softmax(-1), [normal(2, 3, 4)]),
+    "masked_softmax_added": (lambda x: (x + ADDED).softmax(-1), [normal(2, 3, 4)]),
     "layer_norm": (
         lambda x, w, b: F.layer_norm(x, (6,), w, b), [normal(2, 3, 6), normal(6), normal(6)]),
     "embedding": (lambda w: F.embedding(TOKENS, w), [normal(5, 3)]),
-    "cross_entropy": (lambda x: F.cross_entropy(x, TARGETS), [normal(6, 5)]),
+    "cross_entropy": (lambda x: F.cross_entropy(x, ALL_TARGETS), [normal(6, 5)]),
+    "cross_entropy_ignoring": (lambda x: F.cross_entropy(x, TARGETS), [normal(6, 5)]),
+    "cross_entropy_ignoring_a_class": (
+        lambda x: F.cross_entropy(x, ALL_TARGETS, ignore_index=3), [normal(6, 5)]),
     "cross_entropy_smoothed": (
+        lambda x: F.cross_entropy(x, ALL_TARGETS, label_smoothing=0.2), [normal(6, 5)]),
+    "cross_entropy_smoothed_ignoring": (
         lambda x: F.cross_entropy(x, TARGETS, label_smoothing=0.2), [normal(6, 5)]),
+    "cross_entropy_smoothed_ignoring_a_class": (
+        lambda x: F.cross_entropy(x, ALL_TARGETS, ignore_index=3, label_smoothing=1.0),
+        [normal(6, 5)]),
+    "cross_entropy_divisor": (
+        lambda x: F.cross_entropy(x, TARGETS, label_smoothing=0.1, reduction="sum") / 8,
+        [normal(6, 5)]),
+    "cross_entropy_sequences": (
+        lambda x: F.cross_entropy(x.flatten(0, 1), TARGETS), [3 * normal(2, 3, 5)]),
     "mse_loss": (F.mse_loss, [normal(3, 4), normal(3, 4)]),
     "binary_cross_entropy_with_logits": (
         lambda x: F.binary_cross_entropy_with_logits(x, torch.tensor([0.0, 1.0, 0.3, 1.0])),
@@ -101,13 +124,19 @@ CASES = {
     "attention_mask": (
         lambda q, k, v: attention(q, k, v, 2, attn_mask=SEEN),
         [normal(2, 3, 4), normal(2, 4, 4), normal(2, 4, 4)]),
+    "attention_added": (
+        lambda q, k, v: attention(q, k, v, 2, attn_mask=ADDED),
+        [normal(2, 3, 4), normal(2, 4, 4), normal(2, 4, 4)]),
+    "rotary_interleaved": (lambda x: rotated(x, rotary.interleaved), [normal(2, 5, 12)]),
+    "rotary_halves": (lambda x: rotated(x, rotary.halves), [normal(2, 5, 12)]),
 }
 
-with h5py.File(pathlib.Path(__file__).with_name("operations.h5"), "w") as file:
+# The format of HDF5 1.8 and later keeps a file of many small groups small.
+with h5py.File(pathlib.Path(__file__).with_name("operations.h5"), "w", libver="v108") as file:
     for name, (function, inputs) in CASES.items():
         inputs = [tensor.clone().requires_grad_() for tensor in inputs]
         output = function(*inputs)
-        upstream = torch.randn(output.shape)
+        upstream = normal(*output.shape)
         gradients = torch.autograd.grad(output, inputs, upstream)
         group = file.create_group(name)
         group["output"], group["upstream"] = output.detach().numpy(), upstream.numpy()

@@ -133,9 +133,15 @@ TEST_CASE("multi-head attention: what hidden keys and values hold reaches nothin
   };
 
   Tensor<bool> seen = Tensor<bool>::full({2, 3, 4}, true);
-  for (Index q = 0; q < 3; ++q) seen(1, q, 2) = seen(1, q, 3) = false;
-  const Mask masks[] = {
-      ValidLens{4, 2}, ValidLens(Tensor<std::int32_t>({2, 3}, {4, 1, 3, 1, 2, 0})), {.seen = seen}};
+  Tensor<float> added = random.normal_tensor<float>({2, 3, 4});
+  for (Index q = 0; q < 3; ++q) {
+    seen(1, q, 2) = seen(1, q, 3) = false;
+    added(1, q, 2) = added(1, q, 3) = -std::numeric_limits<float>::infinity();
+  }
+  const Mask masks[] = {ValidLens{4, 2},
+                        ValidLens(Tensor<std::int32_t>({2, 3}, {4, 1, 3, 1, 2, 0})),
+                        {.seen = seen},
+                        {.added = added}};
   for (const Mask& mask : masks) {
     const Result with_zeros = run(0.0, mask);
     for (double padding : {not_a_number, std::numeric_limits<double>::infinity(), 1e300}) {

@@ -1,5 +1,5 @@
-// Rotary position embedding against PyTorch's formulas (tests/golden/write_rotary.py wrote what is
-// expected), and as an option of MultiHeadAttention and of transformer blocks.
+// Rotary position embedding as an option of MultiHeadAttention and of transformer blocks; against
+// PyTorch's formulas it is tested in tests/golden.
 #include <array>
 #include <sstream>
 
@@ -8,28 +8,10 @@
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
 #include "tests/tight_bound.hpp"
-#include "train/hdf5_file.hpp"
 
 using namespace weft;
 
 namespace {
-
-template <class T>
-constexpr double tolerance = std::is_same_v<T, double> ? 1e-10 : 1e-5;
-
-const std::pair<const char*, RotaryPairs> both_pairings[] = {
-    {"interleaved", RotaryPairs::interleaved}, {"halves", RotaryPairs::halves}};
-
-// Runs call(x) for the group's x forwards and backwards, and compares.
-template <class T, class Call>
-void check_group(const Hdf5File& file, const std::string& group, const Call& call) {
-  const Parameter<T> x(file.tensor<T>(group + "x"));
-  Tape<T> tape;
-  const Var<T> y = call(tape.parameter(x));
-  CHECK(distance(y.value(), file.tensor<double>(group + "y")) < tolerance<T>);
-  tape.backward(y, file.tensor<T>(group + "upstream"));
-  CHECK(distance(x.grad(), file.tensor<double>(group + "dx")) < tolerance<T>);
-}
 
 template <class T = double>
 MultiHeadAttention<T> rotary_attention(Index hiddens, const RotaryOptions& rotary) {
@@ -54,37 +36,6 @@ Tensor<double> weights_of(const MultiHeadAttention<double>& attention, const Ten
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: rotary embedding, in either pairing", "[layers]", float, double) {
-  const Hdf5File file(WEFT_TEST_DATA "/rotary.h5");
-  for (const auto& [name, pairs] : both_pairings) {
-    INFO(name);
-    check_group<TestType>(
-        file, concatenate_text("/", name, "/"), [pairs = pairs](const Var<TestType>& x) {
-          return rotary_embedding(x, 2, {.base = 500.0, .pairs = pairs, .first_position = 3});
-        });
-  }
-}
-
-TEMPLATE_TEST_CASE("golden: multi-head attention that rotates queries and keys", "[layers]", float,
-                   double) {
-  const Hdf5File file(WEFT_TEST_DATA "/rotary.h5");
-  for (const auto& [name, pairs] : both_pairings) {
-    INFO(name);
-    const std::string group = concatenate_text("/attention/", name, "/");
-    MultiHeadAttention<TestType> attention = rotary_attention<TestType>(12, {.pairs = pairs});
-    for (const auto& [projection, layer] : {std::pair("W_q", &attention.W_q),
-                                            {"W_k", &attention.W_k},
-                                            {"W_v", &attention.W_v},
-                                            {"W_o", &attention.W_o}})
-      layer->weight.value() = file.tensor<TestType>(group + projection);
-    Tensor<TestType> weights;
-    check_group<TestType>(file, group, [&](const Var<TestType>& x) {
-      return attention(x, x, x, {.causal = true}, &weights);
-    });
-    CHECK(distance(weights, file.tensor<double>(group + "weights")) < tolerance<TestType>);
-  }
-}
-
 TEST_CASE("rotary attention: a sequence further on attends as it would at the start", "[layers]") {
   const Tensor<double> x = Random(2).normal_tensor<double>({1, 6, 8});
   const Tensor<double> at_the_start = weights_of(rotary_attention(8, {}), x);
@@ -102,7 +53,7 @@ TEST_CASE("rotary attention: tells apart positions that hold the same vector", "
 }
 
 TEST_CASE("gradients: multi-head attention that rotates queries and keys", "[layers]") {
-  for (const auto& [name, pairs] : both_pairings) {
+  for (const RotaryPairs pairs : {RotaryPairs::interleaved, RotaryPairs::halves}) {
     MultiHeadAttention<double> attention = rotary_attention(8, {.pairs = pairs});
     Parameter<double> input(Random(3).normal_tensor<double>({2, 3, 8}));
     NamedParameters<double> checked = named_parameters(attention);
@@ -113,7 +64,7 @@ TEST_CASE("gradients: multi-head attention that rotates queries and keys", "[lay
           return attention(in, in, in, ValidLens{3, 2});
         },
         checked, tight_bound);
-    INFO(name << '\n' << report);
+    INFO(report);
     CHECK(report.passed());
     CHECK(report.checked() > 0);
   }

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "autograd/error.hpp"
+#include "layers/multi_head_attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
@@ -73,10 +74,10 @@ struct BadFile {
   }
 
   // The message with which the file is refused.
-  std::string error() const {
-    Affine<float> model({3, 4}, {3});
-    model.weight.value().fill(5.0f);
-    model.bias.value().fill(5.0f);
+  std::string error() const { return error(Affine<float>({3, 4}, {3})); }
+  template <class Model>
+  std::string error(Model model) const {
+    for (const auto& [name, parameter] : named_parameters(model)) parameter->value().fill(5.0f);
     const std::string message = message_of<FileError>([&] { load_weights(path, model); });
     for (const auto& [name, parameter] : named_parameters(model))
       for (float value : parameter->value()) CHECK(value == 5.0f);
@@ -357,6 +358,47 @@ TEST_CASE("bad file: other types than floating-point numbers", "[train]") {
   const Handle odd(H5Tcopy(H5T_IEEE_F32LE));
   H5Tset_ebias(odd, 100);
   CHECK_THAT(error_of_type(odd), Catch::Contains(expected + "unusual float of 4 bytes"));
+}
+
+TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
+  const auto error_of_packed = [](const std::function<void(const Maker&)>& make) {
+    const BadFile file([&](const Maker& maker) {
+      maker.write("in_proj_bias", {12});
+      maker.write("out_proj.weight", {4, 4});
+      maker.write("out_proj.bias", {4});
+      make(maker);
+    });
+    Random random(1);
+    return file.error(MultiHeadAttention<float>(
+        {.query_size = 4, .key_size = 4, .value_size = 4, .num_hiddens = 4, .bias = true}, random));
+  };
+  const auto error_of_shape = [&](const Sizes& sizes) {
+    return error_of_packed([&](const Maker& maker) { maker.write("in_proj_weight", sizes); });
+  };
+  const std::string first = "    W_q.weight (in_proj_weight, part 1 of 3): expected ";
+  for (const auto& [sizes, shape] : {std::pair<Sizes, const char*>({11, 4}, "[11, 4]"),
+                                     {{4, 12}, "[4, 12]"},
+                                     {{4, 4}, "[4, 4]"},
+                                     {{12}, "[12]"},
+                                     {{12, 4, 1}, "[12, 4, 1]"},
+                                     {{}, "[]"}})
+    CHECK_THAT(error_of_shape(sizes), Catch::Contains(concatenate_text("misshapen (3):\n", first,
+                                                                       "[12, 4], got ", shape)));
+  CHECK_THAT(
+      error_of_packed([](const Maker& maker) {
+        maker.write("in_proj_weight", {12, 4}, H5T_STD_I32LE);
+      }),
+      Catch::Contains("of another type (3):\n" + first + "floating-point numbers, got int32"));
+  CHECK_THAT(error_of_packed([](const Maker& maker) {
+               maker.create("in_proj_weight", {hsize_t{3} << 30, 1 << 20}, H5T_NATIVE_FLOAT,
+                            chunked({1000, 1000}));
+             }),
+             Catch::Contains(first + "[12, 4], got [3221225472, 1048576]"));
+  CHECK_THAT(
+      error_of_packed([](const Maker& maker) {
+        maker.create("in_proj_weight", {12, 4});
+      }),
+      Catch::Contains("/in_proj_weight: expected data, got a dataset that was never written"));
 }
 
 TEST_CASE("bad file: datasets of no shape or of one element", "[train]") {

@@ -1,9 +1,7 @@
 #include "train/optimizer.hpp"
 
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <memory>
 
 #include "autograd/error.hpp"
 #include "autograd/random.hpp"
@@ -19,48 +17,6 @@ using namespace weft;
 
 namespace {
 
-// Calls body(number i of the model, gradient) for each of its nine numbers.
-template <class T, class Body>
-void for_each_number(Affine<T>& model, const Body& body) {
-  Index i = 0;
-  for (Parameter<T>* parameter : {&model.weight, &model.bias})
-    for (Index k = 0; k < parameter->size(); ++k)
-      body(i++, parameter->value().data()[k], parameter->grad().data()[k]);
-}
-
-template <class T>
-using MakeOptimizer = std::function<std::unique_ptr<Optimizer<T>>(Affine<T>&)>;
-
-// Where the optimizer gets in the 20 steps of tests/golden/print_optimizers.py, against PyTorch.
-template <class T>
-void check_against_pytorch(const MakeOptimizer<T>& make, const std::vector<double>& expected,
-                           double tolerance) {
-  Affine<T> model({2, 3}, {3});
-  for_each_number(
-      model, [](Index i, T& value, T&) { value = static_cast<T>(0.5) * static_cast<T>(i) - 1; });
-  const std::unique_ptr<Optimizer<T>> optimizer = make(model);
-  for (int step = 0; step < 20; ++step) {
-    if (step == 10) optimizer->set_learning_rate(optimizer->learning_rate() / 2);
-    for_each_number(model, [](Index i, T& value, T& gradient) {
-      const double slope = 0.3 + 0.2 * static_cast<double>(i);
-      const double target = 1.0 - 0.4 * static_cast<double>(i);
-      gradient = static_cast<T>(slope * (static_cast<double>(value) - target));
-    });
-    optimizer->step();
-  }
-  CHECK(optimizer->steps() == 20);
-  for_each_number(model, [&](Index i, T& value, T&) {
-    INFO("number " << i);
-    CHECK(std::abs(static_cast<double>(value) - expected[static_cast<std::size_t>(i)]) < tolerance);
-  });
-}
-
-template <class Make>
-void check_float_and_double(const Make& make, const std::vector<double>& expected) {
-  check_against_pytorch<double>(make, expected, 1e-13);
-  check_against_pytorch<float>(make, expected, 2e-6);
-}
-
 template <class T>
 void fill_with_noise(Affine<T>& model, std::uint64_t seed) {
   Random random(seed);
@@ -72,70 +28,6 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
-
-TEST_CASE("SGD: 20 steps as PyTorch's", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<SGD<T>>(model, SGDOptions{.lr = 0.05, .weight_decay = 0.1});
-      },
-      {-0.5431555009208987, -0.13398597074793903, 0.079937083099996031, 0.1360757103015387,
-       0.065641059377957417, -0.10546972539091802, -0.35586450521963459, -0.66795905097202635,
-       -1.0273776904002183});
-}
-
-TEST_CASE("SGD: 20 steps with momentum as PyTorch's", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<SGD<T>>(
-            model, SGDOptions{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1});
-      },
-      {0.80315505936792375, 0.7211487214081469, 0.22408493965787235, -0.35321267231902831,
-       -0.8277299206554336, -1.1231202501916211, -1.2342977255066077, -1.2001487945091682,
-       -1.0829610941026977});
-}
-
-TEST_CASE("SGD: 20 steps with Nesterov's momentum as PyTorch's", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<SGD<T>>(model,
-                                        SGDOptions{.lr = 0.05, .momentum = 0.9, .nesterov = true});
-      },
-      {0.75991952093456305, 0.73229018843763805, 0.24063115065539711, -0.33734753345964219,
-       -0.83150187693097244, -1.1939969147486107, -1.4420259535346003, -1.6208742290837419,
-       -1.7814677209423964});
-}
-
-TEST_CASE("Adam: 20 steps as PyTorch's", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<Adam<T>>(
-            model, AdamOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6});
-      },
-      {0.36547743369011226, 0.62387707022096917, 0.21680594572502238, -0.24652064163600532,
-       -0.30643216409078289, 0.096285820021750707, 0.56317902478682991, 1.0468681756178724,
-       1.5372118593614958});
-}
-
-TEST_CASE("Adam: 20 steps with weight decay as PyTorch's", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<Adam<T>>(model, AdamOptions{.lr = 0.1, .weight_decay = 0.2});
-      },
-      {0.34954473307866774, 0.59007995083574016, 0.19268536118212035, -0.30433761388931185,
-       -0.3328760043664506, 0.079645547469497174, 0.5509505912795909, 1.0371813934250431,
-       1.5291819086077065});
-}
-
-TEST_CASE("AdamW: 20 steps as PyTorch's, decaying the weight matrix and not the bias", "[train]") {
-  check_float_and_double(
-      []<class T>(Affine<T>& model) {
-        return std::make_unique<AdamW<T>>(
-            model, AdamWOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.2});
-      },
-      {0.42286253597395801, 0.58458220377563308, 0.21037218058634027, -0.2231560684374671,
-       -0.35541290326742536, -0.08210605444174586, 0.56317872496280919, 1.0468679662705405,
-       1.5372117047825251});
-}
 
 TEST_CASE("optimizer: type arguments are deduced from the model", "[train]") {
   Affine<float> model({2, 3}, {3});

@@ -9,6 +9,7 @@
 #include "tests/train/affine.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
+#include "tests/train/weight_file.hpp"
 #include "train/hdf5_file.hpp"
 #include "train/hdf5_writer.hpp"
 
@@ -35,28 +36,9 @@ void check_values(const PositionWiseFeedForward<T>& network) {
 }
 
 // A file of an Affine [3, 4], [3] with some datasets in place of its own.
-struct AffineFile {
-  TemporaryFolder folder;
-  std::filesystem::path path = folder / "weights.h5";
-  Affine<float> model{{3, 4}, {3}};
-
+struct AffineFile : WeightFile<Affine<float>> {
   template <class Write>
-  explicit AffineFile(const Write& write) {
-    Hdf5Writer writer(path);
-    write(writer);
-    writer.save();
-  }
-
-  template <class E = FileError>
-  std::string error(const LoadWeightsOptions& options = {}) {
-    model.weight.value().fill(5.0f);
-    model.bias.value().fill(5.0f);
-    const std::string message = message_of<E>([&] { load_weights(path, model, options); });
-    CHECK_FALSE(message.empty());
-    for (const auto& [name, parameter] : named_parameters(model))
-      for (float value : parameter->value()) CHECK(value == 5.0f);
-    return message;
-  }
+  explicit AffineFile(const Write& write) : WeightFile({{3, 4}, {3}}, write) {}
 };
 
 }  // namespace

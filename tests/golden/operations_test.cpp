@@ -1,11 +1,12 @@
-// Operations against PyTorch's: tests/golden/write_operations.py wrote what is expected.
+// Operations against PyTorch's: write_operations.py wrote what is expected.
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "autograd/autograd.hpp"
 #include "tests/catch.hpp"
-#include "tests/compare.hpp"
+#include "tests/golden/comparison.hpp"
 #include "train/hdf5_file.hpp"
 
 using namespace weft;
@@ -22,10 +23,17 @@ constexpr Index ignored = CrossEntropyOptions{}.ignore_index;
 // The same integers and masks as in the script.
 Tensor<TokenId> tokens() { return Tensor<TokenId>({2, 3}, {2, 0, 2, 4, 1, 2}); }
 Tensor<TokenId> targets() { return Tensor<TokenId>({6}, {3, ignored, 0, 4, 3, 1}); }
+Tensor<TokenId> all_targets() { return Tensor<TokenId>({6}, {3, 2, 0, 4, 3, 1}); }
 Tensor<bool> seen() {
   return Tensor<bool>({3, 4}, {true, false, true, true,   //
                                true, true, false, false,  //
                                false, true, true, true});
+}
+Tensor<float> added() {
+  constexpr float hidden = -std::numeric_limits<float>::infinity();
+  return Tensor<float>({3, 4}, {0.5f, hidden, -2, 0.25f,  //
+                                1, 0, hidden, hidden,     //
+                                -1, 3, 0.75f, 2});
 }
 
 template <class T>
@@ -34,6 +42,11 @@ std::map<std::string, Operation<T>> operations() {
   const auto attention = [](Index heads, const Mask& mask) {
     return [heads, mask](X x) {
       return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = heads, .mask = mask});
+    };
+  };
+  const auto rotary = [](RotaryPairs pairs) {
+    return [pairs](X x) {
+      return rotary_embedding(x[0], 2, {.base = 500.0, .pairs = pairs, .first_position = 3});
     };
   };
   return {
@@ -88,11 +101,29 @@ std::map<std::string, Operation<T>> operations() {
       {"softmax", [](X x) { return softmax(x[0]); }},
       {"log_softmax", [](X x) { return log_softmax(x[0]); }},
       {"masked_softmax", [](X x) { return masked_softmax(x[0], {.seen = seen()}); }},
+      {"masked_softmax_added", [](X x) { return masked_softmax(x[0], {.added = added()}); }},
       {"layer_norm", [](X x) { return layer_norm(x[0], x[1], x[2]); }},
       {"embedding", [](X x) { return embedding(tokens(), x[0]); }},
-      {"cross_entropy", [](X x) { return cross_entropy(x[0], targets()); }},
+      {"cross_entropy", [](X x) { return cross_entropy(x[0], all_targets()); }},
+      {"cross_entropy_ignoring", [](X x) { return cross_entropy(x[0], targets()); }},
+      {"cross_entropy_ignoring_a_class",
+       [](X x) { return cross_entropy(x[0], all_targets(), {.ignore_index = 3}); }},
       {"cross_entropy_smoothed",
+       [](X x) { return cross_entropy(x[0], all_targets(), {.label_smoothing = 0.2}); }},
+      {"cross_entropy_smoothed_ignoring",
        [](X x) { return cross_entropy(x[0], targets(), {.label_smoothing = 0.2}); }},
+      {"cross_entropy_smoothed_ignoring_a_class",
+       [](X x) {
+         return cross_entropy(x[0], all_targets(), {.ignore_index = 3, .label_smoothing = 1.0});
+       }},
+      {"cross_entropy_divisor",
+       [](X x) {
+         return cross_entropy(x[0], targets(), {.label_smoothing = 0.1, .divisor = 8.0});
+       }},
+      {"cross_entropy_sequences",
+       [](X x) {
+         return cross_entropy(x[0], targets().reshaped({2, 3}));
+       }},
       {"mse_loss", [](X x) { return mse_loss(x[0], x[1]); }},
       {"binary_cross_entropy_with_logits",
        [](X x) {
@@ -102,13 +133,15 @@ std::map<std::string, Operation<T>> operations() {
       {"attention_causal", attention(3, {.causal = true})},
       {"attention_lengths", attention(2, {.valid_lens = {4, 2}})},
       {"attention_mask", attention(2, {.seen = seen()})},
+      {"attention_added", attention(2, {.added = added()})},
+      {"rotary_interleaved", rotary(RotaryPairs::interleaved)},
+      {"rotary_halves", rotary(RotaryPairs::halves)},
   };
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: operations and their gradients", "[autograd]", float, double) {
-  constexpr double tolerance = std::is_same_v<TestType, double> ? 1e-10 : 1e-5;
+TEMPLATE_TEST_CASE("operations and their gradients", "[golden]", float, double) {
   const Hdf5File file(WEFT_TEST_DATA "/operations.h5");
   std::set<std::string> cases;
   for (const std::string& dataset : file.datasets("/"))
@@ -127,12 +160,11 @@ TEMPLATE_TEST_CASE("golden: operations and their gradients", "[autograd]", float
     Inputs<TestType> x;
     for (const Parameter<TestType>& input : inputs) x.push_back(tape.parameter(input));
     const Var<TestType> y = operation(x);
-    CHECK(distance(y.value(), file.tensor<double>(group + "output")) < tolerance);
+    golden::check(name + " output", y.value(), file.tensor<double>(group + "output"));
     tape.backward(y, file.tensor<TestType>(group + "upstream"));
     for (std::size_t i = 0; i < count; ++i) {
-      INFO("gradient of input " << i);
-      CHECK(distance(inputs[i].grad(),
-                     file.tensor<double>(group + "gradients/" + std::to_string(i))) < tolerance);
+      const std::string path = "gradients/" + std::to_string(i);
+      golden::check(name + " " + path, inputs[i].grad(), file.tensor<double>(group + path));
     }
   }
 }

@@ -1,0 +1,90 @@
+// LayerCase: a layer's inputs, weights, results and gradients, as write_case in write_layers.py
+// writes them.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "autograd/mask.hpp"
+#include "autograd/tape.hpp"
+#include "layers/module.hpp"
+#include "tests/golden/comparison.hpp"
+#include "train/hdf5_file.hpp"
+#include "train/weights.hpp"
+
+namespace weft::golden {
+
+// One group of a file.
+template <class T>
+class LayerCase {
+ public:
+  explicit LayerCase(const std::string& name, const std::string& file = "layers.h5")
+      : file_(WEFT_TEST_DATA "/" + file), name_(name) {
+    for (const std::string& path : file_.datasets(name)) paths_.insert(path);
+  }
+
+  Tensor<double> expected(const std::string& path) const {
+    return file_.tensor<double>(full(path));
+  }
+  Tensor<std::int32_t> integers(const std::string& path) const {
+    return file_.tensor<std::int32_t>(full(path));
+  }
+  // The parts of a mask that the case has.
+  Mask mask() const {
+    Mask mask;
+    if (has("valid_lens")) mask.valid_lens = ValidLens(integers("valid_lens"));
+    if (has("seen")) mask.seen = file_.tensor<bool>(full("seen"));
+    if (has("added")) mask.added = file_.tensor<float>(full("added"));
+    return mask;
+  }
+
+  void check(const std::string& path, const Tensor<T>& actual) const {
+    golden::check(name_ + ' ' + path, actual, expected(path));
+  }
+
+  // Loads the weights of the file into the layer, and runs call(tape, inputs) forwards and
+  // backwards. What it returns and all gradients must be as expected.
+  template <class Layer, class Call>
+  void check(Layer& layer, const std::vector<std::string>& inputs, const Call& call) const {
+    load_weights(file_.path(), layer, {.group = full("parameters")});
+    std::vector<Parameter<T>> values;
+    for (const std::string& input : inputs)
+      values.emplace_back(file_.tensor<T>(full("inputs/" + input)));
+
+    Tape<T> tape;
+    std::vector<Var<T>> variables;
+    for (const Parameter<T>& value : values) variables.push_back(tape.parameter(value));
+    const Var<T> output = call(tape, variables);
+    check("output", output.value());
+    tape.backward(output, file_.tensor<T>(full("upstream")));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      check("input_gradients/" + inputs[i], values[i].grad());
+    check_parameter_gradients(layer);
+  }
+
+ private:
+  // The gradients have the names of the weights, so a copy of the layer can load them.
+  template <class Layer>
+  void check_parameter_gradients(Layer& layer) const {
+    Layer loaded = layer;
+    load_weights(file_.path(), loaded, {.group = full("parameter_gradients")});
+    const NamedParameters<T> gradients = named_parameters(loaded), actual = named_parameters(layer);
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      const Tensor<T>& gradient = gradients[i].parameter->value();
+      Tensor<double> in_double(gradient.shape());
+      std::copy(gradient.begin(), gradient.end(), in_double.begin());
+      golden::check(name_ + " gradient of " + actual[i].name, actual[i].parameter->grad(),
+                    in_double);
+    }
+  }
+
+  std::string full(const std::string& path) const { return "/" + name_ + "/" + path; }
+  bool has(const std::string& path) const { return paths_.contains(full(path)); }
+
+  Hdf5File file_;
+  std::string name_;
+  std::set<std::string> paths_;
+};
+
+}  // namespace weft::golden

@@ -1,0 +1,104 @@
+// Optimizers against PyTorch's: write_optimizers.py wrote where they get in 20 steps.
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/golden/comparison.hpp"
+#include "train/adam.hpp"
+#include "train/hdf5_file.hpp"
+#include "train/sgd.hpp"
+#include "train/weights.hpp"
+
+using namespace weft;
+
+namespace {
+
+// Model in write_optimizers.py.
+template <class T>
+struct Model : Module<T> {
+  explicit Model(Random& random)
+      : embedding({.num_embeddings = 5, .embedding_dim = 4}, random),
+        norm({.num_hiddens = 4}),
+        linear({.in_features = 4, .out_features = 5}, random) {}
+
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const {
+    return linear(norm(embedding(tape, tokens)));
+  }
+
+  void members(Members<T>& members) override {
+    members("embedding", embedding);
+    members("norm", norm);
+    members("linear", linear);
+  }
+
+  Embedding<T> embedding;
+  LayerNorm<T> norm;
+  Linear<T> linear;
+};
+
+template <class T>
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer<T>>(Module<T>&)>;
+
+template <template <class> class Kind, class T, class Options>
+MakeOptimizer<T> make(const Options& options) {
+  return [options](Module<T>& model) { return std::make_unique<Kind<T>>(model, options); };
+}
+
+// With the options of write_optimizers.py.
+template <class T>
+std::map<std::string, MakeOptimizer<T>> optimizers() {
+  return {
+      {"sgd", make<SGD, T>(SGDOptions{.lr = 0.1, .weight_decay = 0.1})},
+      {"momentum", make<SGD, T>(SGDOptions{.lr = 0.05, .momentum = 0.9})},
+      {"momentum_decay",
+       make<SGD, T>(SGDOptions{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1})},
+      {"nesterov", make<SGD, T>(SGDOptions{
+                       .lr = 0.05, .momentum = 0.8, .weight_decay = 0.2, .nesterov = true})},
+      {"adam", make<Adam, T>(AdamOptions{.lr = 0.02})},
+      {"adam_decay",
+       make<Adam, T>(
+           AdamOptions{.lr = 0.02, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.2})},
+      // Weight matrices decay, biases and the scales of norms do not.
+      {"adamw",
+       make<AdamW, T>(AdamWOptions{.lr = 0.02, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.5})},
+      {"adamw_all", make<AdamW, T>(AdamWOptions{
+                        .lr = 0.02,
+                        .weight_decay = 0.2,
+                        .decays = [](const std::string&, const Shape&) { return true; }})},
+  };
+}
+
+// What the file has for one of the steps.
+Tensor<double> at(Index step, const Tensor<double>& steps) {
+  const Shape shape = steps.shape().without(0);
+  const auto size = static_cast<std::size_t>(shape.elements());
+  return Tensor<double>(shape, steps.values().subspan(static_cast<std::size_t>(step) * size, size));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every one of 20 steps of training, by each optimizer", "[golden]", float,
+                   double) {
+  const Hdf5File file(WEFT_TEST_DATA "/optimizers.h5");
+  const Tokens tokens = file.tensor<TokenId>("tokens"), labels = file.tensor<TokenId>("labels");
+  for (const auto& [name, make_optimizer] : optimizers<TestType>()) {
+    INFO(name);
+    Random random(1);
+    Model<TestType> model(random);
+    load_weights(file.path(), model, {.group = "start"});
+    const auto optimizer = make_optimizer(model);
+    Tape<TestType> tape({.training = true});
+    for (Index step = 0; step < 20; ++step) {
+      if (step == 10) optimizer->set_learning_rate(optimizer->learning_rate() / 2);
+      tape.backward(cross_entropy(model(tape, tokens), labels));
+      optimizer->step();
+      for (const auto& [parameter_name, parameter] : named_parameters(model))
+        golden::check(concatenate_text(name, " step ", step + 1, ' ', parameter_name),
+                      parameter->value(),
+                      at(step, file.tensor<double>(name + "/" + parameter_name)));
+    }
+    CHECK(optimizer->steps() == 20);
+  }
+}

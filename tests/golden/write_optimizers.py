@@ -1,0 +1,80 @@
+"""Writes optimizers.h5: where PyTorch's optimizers get in 20 steps of training, in double.
+
+The model predicts a token from the one before it: an embedding, a layer norm, a linear layer. One
+token is never seen, so that some gradients are 0. The learning rate halves after 10 steps.
+
+    tokens, labels              what goes in, and what should come out
+    start/<name>                the model's state_dict before training, exact in float too
+    <optimizer>/<name>          [20, ...], the parameter after each step
+
+Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
+"""
+
+import pathlib
+
+import h5py
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn, optim
+
+VOCABULARY, HIDDENS = 5, 4
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, HIDDENS)
+        self.norm = nn.LayerNorm(HIDDENS)
+        self.linear = nn.Linear(HIDDENS, VOCABULARY)
+
+    def forward(self, tokens):
+        return self.linear(self.norm(self.embedding(tokens)))
+
+
+def matrices_decay(model, weight_decay):
+    """weft's rule for AdamW: weight matrices decay; biases, and the scales of norms, do not."""
+    parameters = list(model.parameters())
+    return [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+OPTIMIZERS = {
+    "sgd": lambda m: optim.SGD(m.parameters(), lr=0.1, weight_decay=0.1),
+    "momentum": lambda m: optim.SGD(m.parameters(), lr=0.05, momentum=0.9),
+    "momentum_decay": lambda m: optim.SGD(m.parameters(), lr=0.05, momentum=0.9, weight_decay=0.1),
+    "nesterov": lambda m: optim.SGD(m.parameters(), lr=0.05, momentum=0.8, nesterov=True,
+                                    weight_decay=0.2),
+    "adam": lambda m: optim.Adam(m.parameters(), lr=0.02),
+    "adam_decay": lambda m: optim.Adam(m.parameters(), lr=0.02, betas=(0.8, 0.95), eps=1e-6,
+                                       weight_decay=0.2),
+    "adamw": lambda m: optim.AdamW(matrices_decay(m, 0.5), lr=0.02, betas=(0.8, 0.95)),
+    "adamw_all": lambda m: optim.AdamW(m.parameters(), lr=0.02, weight_decay=0.2),
+}
+
+torch.manual_seed(3)
+tokens, labels = torch.tensor([0, 1, 2, 3, 2, 0]), torch.tensor([1, 4, 0, 3, 4, 1])
+start = {name: torch.randn(value.shape).double() for name, value in Model().state_dict().items()}
+
+with h5py.File(pathlib.Path(__file__).with_name("optimizers.h5"), "w", libver="v108") as file:
+    file["tokens"], file["labels"] = (x.numpy().astype(np.int32) for x in (tokens, labels))
+    for name, value in start.items():
+        file[f"start/{name}"] = value.numpy()
+    for optimizer_name, make in OPTIMIZERS.items():
+        model = Model().double()
+        model.load_state_dict(start)
+        optimizer = make(model)
+        after = {name: [] for name in start}
+        for step in range(20):
+            if step == 10:
+                for group in optimizer.param_groups:
+                    group["lr"] /= 2
+            optimizer.zero_grad()
+            F.cross_entropy(model(tokens), labels).backward()
+            optimizer.step()
+            for name, value in model.state_dict().items():
+                after[name].append(value.numpy().copy())
+        for name, values in after.items():
+            file[f"{optimizer_name}/{name}"] = np.stack(values)
