@@ -3,28 +3,15 @@
 #include <fstream>
 #include <iostream>
 #include <regex>
-#include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/examples/captured.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
 
 namespace {
-
-// Collects what is written to a stream.
-class Captured {
- public:
-  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
-  ~Captured() { stream_.rdbuf(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostream& stream_;
-  std::ostringstream text_;
-  std::streambuf* before_;
-};
 
 struct Outcome {
   int status = 0;
@@ -165,6 +152,7 @@ TEST_CASE("pronounce: what cannot work is said in one line", "[examples]") {
   CHECK(contains(complaint(run({"say", "--model", workshop.dictionary, "a"}), 1), "small.dict"));
   CHECK(contains(complaint(workshop.train({"--out", "/dev/null/out"}), 1), "/dev/null"));
   CHECK(run({}).status == 2);
+  CHECK(contains(run({"train", "--width", "0"}).errors, "(see pronounce train --help)"));
 }
 
 TEST_CASE("pronounce: each command has help", "[examples]") {
