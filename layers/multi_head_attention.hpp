@@ -1,7 +1,7 @@
 // MultiHeadAttention: several attentions side by side, each on its own projections of the inputs.
 #pragma once
 
-#include "layers/attention.hpp"
+#include "layers/attention_pooling.hpp"
 #include "layers/linear.hpp"
 
 namespace weft {
@@ -14,6 +14,9 @@ struct MultiHeadAttentionOptions {
   // The length of the vectors that come out; each head works on num_hiddens / num_heads of them.
   Index num_hiddens = 0;
   Index num_heads = 1;
+  // How the heads score. Additive scoring has num_hiddens / num_heads hidden units, which all heads
+  // share.
+  Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;
@@ -37,7 +40,7 @@ struct MultiHeadAttention : Module<T> {
 
   void members(Members<T>& members) override;
 
-  DotProductAttention<T> attention;
+  AttentionPooling<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;
 };
 
