@@ -24,6 +24,13 @@ int run_program(const std::string& name, const std::function<int()>& work) {
   return 1;
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    fail<FileError>("folder '" + folder.string() + "'", "one that can be made", error.message());
+}
+
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,
                      const std::function<void(const std::filesystem::path& folder)>& work) {
   return run_program(name, [&] {
@@ -31,9 +38,7 @@ int run_tour_program(int argc, char** argv, const std::string& name, const std::
     CommandLine line(name, about);
     line.option("out", "folder for pictures", out);
     if (!line.parse(argc, argv)) return 0;
-    std::error_code error;
-    std::filesystem::create_directories(out, error);
-    if (error) fail<FileError>("folder '" + out + "'", "one that can be made", error.message());
+    make_folder(out);
     work(out);
     return 0;
   });

@@ -1,4 +1,4 @@
-// run_program and run_tour_program: what stands around the work of every program.
+// run_program, make_folder and run_tour_program: what stands around the work of every program.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,12 @@ namespace weft::examples {
 // error, opened by `name`.
 int run_program(const std::string& name, const std::function<int()>& work);
 
-// The same for a program that draws, with one option: --out, the folder for its pictures,
-// build/tour when not given, which `work` gets and which is made where it is missing. `about` is
-// one sentence for the help.
+// Makes a folder where it is missing, and those that it is in. Throws FileError.
+void make_folder(const std::filesystem::path& folder);
+
+// run_program for a program that draws and has one option: --out, the folder for its pictures,
+// build/tour when not given, which is made and which `work` gets. `about` is one sentence for the
+// help.
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,
                      const std::function<void(const std::filesystem::path& folder)>& work);
 
