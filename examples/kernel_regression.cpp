@@ -59,7 +59,7 @@ Var<float> training_loss(const KernelRegression<float>& regression, const Points
 
 // Gradient descent on w alone.
 void learn_width(KernelRegression<float>& regression, const Points& points) {
-  AdamW optimizer(regression, {.lr = 0.05});
+  AdamW optimizer(regression, {.lr = 0.05, .weight_decay = 0.0});
   Tape tape({.training = true});
   std::cout << "Learning w, each point attending to the others:\n\n  step     loss        w\n";
   for (int step = 0; step <= 300; ++step) {
