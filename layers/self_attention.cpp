@@ -16,7 +16,8 @@ MultiHeadAttentionOptions checked(const SelfAttentionOptions& o) {
           .num_heads = o.num_heads,
           .scoring = o.scoring,
           .dropout = o.dropout,
-          .bias = o.bias};
+          .bias = o.bias,
+          .rotary = o.rotary};
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ struct SelfAttentionOptions {
   double dropout = 0.0;
   // Whether the four projections have a bias, as those of torch.nn.MultiheadAttention have.
   bool bias = true;
+  // When given (RotaryOptions{} for the usual ones), queries and keys are rotated by their
+  // positions.
+  std::optional<RotaryOptions> rotary = {};
 };
 
 // MultiHeadAttention whose queries, keys and values are all of length d_model, and one input
