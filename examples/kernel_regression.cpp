@@ -1,5 +1,6 @@
-// Attention in its oldest form: a curve through noisy points, each place of it an average of the
-// points, weighted by how near they are (Nadaraya and Watson, 1964; d2l.ai, section 11.2).
+// kernel_regression: attention in its oldest form. A curve through noisy points, each place of it
+// an average of the points, weighted by how near they are (Nadaraya, 1964; Watson, 1964; d2l.ai,
+// section 11.2).
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -175,7 +176,7 @@ void run(const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::examples::run_tour_program(
+  return examples::run_tour_program(
       argc, argv, "kernel_regression",
       "Draws a curve through points by attending to those that are near.", run);
 }

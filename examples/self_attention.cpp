@@ -1,5 +1,5 @@
-// Self-attention by hand, as textbooks show it: first vector by vector, then as matrices, and then
-// by the layer; all three give the same numbers.
+// self_attention: self-attention by hand, as textbooks show it. First vector by vector, then as
+// matrices, and then by the layer; all three give the same numbers.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -169,6 +169,6 @@ void run(const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return weft::examples::run_tour_program(
-      argc, argv, "self_attention", "Works out the self-attention of a few words by hand.", run);
+  return examples::run_tour_program(argc, argv, "self_attention",
+                                    "Works out the self-attention of a few words by hand.", run);
 }
