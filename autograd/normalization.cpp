@@ -94,6 +94,47 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
       });
 }
 
+// Forward:  y = x / ‖x‖ over the last axis; 0 where ‖x‖ is 0.
+// Backward: dx = (dy - y <y, dy>) / ‖x‖; 0 where ‖x‖ is 0. Keeps y and each row's ‖x‖.
+template <class T>
+Var<T> unit_length(const Var<T>& x) {
+  if (x.rank() < 1) fail<ShapeError>("unit_length", "at least one axis", x.shape());
+  const Index n = x.shape().columns(), rows = x.shape().rows();
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  Tensor<T> lengths = x.tape().uninitialized({rows});
+  parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const auto x_row = array(x.value(), row * n, (row + 1) * n);
+      auto y_row = array(y, row * n, (row + 1) * n);
+      // Squares of numbers up to 1 do not overflow.
+      T largest = 0;
+      for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(x_row[j]));
+      y_row = x_row / (largest == T{0} ? T{1} : largest);
+      const T length = std::sqrt(y_row.square().sum());
+      if (largest != T{0}) y_row /= length;
+      lengths.data()[row] = largest * length;
+    }
+  });
+  return x.tape().record(
+      "unit_length", y, {x.node()}, [x = x.node(), y, lengths](Tape<T>& tape, const Tensor<T>& dy) {
+        const Gradient<T> dx = tape.gradient(x);
+        const Index columns = y.shape().columns();
+        parallel_for(y.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
+          for (Index row = begin; row < end; ++row) {
+            const Index first = row * columns, last = first + columns;
+            const auto y_row = array(y, first, last), dy_row = array(dy, first, last);
+            const T length = lengths.data()[row];
+            if (length == T{0})
+              accumulate(dx, first, last, T{0} * y_row);
+            else
+              accumulate(dx, first, last, (dy_row - y_row * (y_row * dy_row).sum()) / length);
+          }
+        });
+      });
+}
+
+template Var<float> unit_length(const Var<float>&);
+template Var<double> unit_length(const Var<double>&);
 template Var<float> layer_norm(const Var<float>&, const Var<float>&, const Var<float>&, double);
 template Var<double> layer_norm(const Var<double>&, const Var<double>&, const Var<double>&, double);
 

@@ -1,4 +1,4 @@
-// Layer normalization, with gradients.
+// Rows normalized, with gradients.
 #pragma once
 
 #include "autograd/tape.hpp"
@@ -10,5 +10,10 @@ namespace weft {
 // ValueError unless eps ≥ 0.
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
+
+// x / ‖x‖ over the last axis. A row of zeros, which points nowhere, stays zeros and gets no
+// gradient. x [..., n]. Throws ShapeError.
+template <class T>
+Var<T> unit_length(const Var<T>& x);
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 
 #include "examples/command_line.hpp"
 #include "examples/plot.hpp"
+#include "examples/program.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
@@ -314,7 +315,7 @@ int run(int argc, char** argv) {
   if (saved.language.pairs(words.test).empty())
     fail<FileError>("dictionary '" + options.dictionary + "'", "words held out for the test",
                     "none");
-  fs::create_directories(options.out);
+  examples::make_folder(options.out);
   study_heads(saved, words, options);
   if (options.epochs > 0) compare_numbers_of_heads(words, options);
   return 0;
@@ -323,13 +324,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const examples::UsageError& error) {
-    std::cerr << "heads_study: " << error.what() << " (see heads_study --help)\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "heads_study: " << error.what() << '\n';
-    return 1;
-  }
+  return examples::run_program("heads_study", [&] { return run(argc, argv); });
 }

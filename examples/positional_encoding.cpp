@@ -5,8 +5,8 @@
 #include <iomanip>
 #include <iostream>
 
-#include "examples/command_line.hpp"
 #include "examples/plot.hpp"
+#include "examples/program.hpp"
 #include "layers/layers.hpp"
 #include "train/train.hpp"
 
@@ -264,31 +264,18 @@ void show_learned(const fs::path& out) {
   std::cout << '\n' << examples::draw(maps, out / "position_similarity.svg") << '\n';
 }
 
-int run(int argc, char** argv) {
-  std::string out = "build/tour";
-  examples::CommandLine line("positional_encoding",
-                             "Shows how attention is told positions: by sines and cosines, by "
-                             "rotating, by learned vectors.");
-  line.option("out", "folder for pictures", out);
-  if (!line.parse(argc, argv)) return 0;
-  fs::create_directories(out);
+void run(const fs::path& out) {
   show_sines(out);
   show_binary_numbers(out);
   show_rotary(out);
   show_learned(out);
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const examples::UsageError& error) {
-    std::cerr << "positional_encoding: " << error.what() << " (see positional_encoding --help)\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "positional_encoding: " << error.what() << '\n';
-    return 1;
-  }
+  return examples::run_tour_program(argc, argv, "positional_encoding",
+                                    "Shows how attention is told positions: by sines and cosines, "
+                                    "by rotating, by learned vectors.",
+                                    run);
 }

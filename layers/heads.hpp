@@ -6,8 +6,8 @@
 namespace weft {
 
 // x [batch, time, heads · d] as [batch · heads, time, d]: what each head sees of each sequence,
-// heads of one sequence side by side. MultiHeadAttention gets along without it, as its attention
-// reads the heads where they lie; for attentions that know of one head only (d2l.ai, section 11.5).
+// heads of one sequence side by side (d2l.ai, section 11.5). For attention that knows of one head
+// only; scaled_dot_product_attention gets along without it, as it reads the heads where they lie.
 // Throws ShapeError unless x has three axes, and ValueError unless num_heads divides the last.
 template <class T>
 Var<T> transpose_qkv(const Var<T>& x, Index num_heads);

@@ -19,11 +19,19 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   return options;
 }
 
+AttentionPoolingOptions pooling(const MultiHeadAttentionOptions& options) {
+  const Index size = options.num_hiddens / options.num_heads;
+  return {.scoring = options.scoring,
+          .dropout = options.dropout,
+          .num_heads = options.num_heads,
+          .additive = {.query_size = size, .key_size = size, .num_hiddens = size}};
+}
+
 }  // namespace
 
 template <class T>
 MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Random& random)
-    : attention({.dropout = o.dropout, .num_heads = checked(o).num_heads}),
+    : attention(pooling(checked(o)), random),
       W_q({o.query_size, o.num_hiddens, o.bias}, random),
       W_k({o.key_size, o.num_hiddens, o.bias}, random),
       W_v({o.value_size, o.num_hiddens, o.bias}, random),

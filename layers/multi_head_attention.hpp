@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "autograd/rotary_embedding.hpp"
-#include "layers/attention.hpp"
+#include "layers/attention_pooling.hpp"
 #include "layers/linear.hpp"
 
 namespace weft {
@@ -17,6 +17,9 @@ struct MultiHeadAttentionOptions {
   // The length of the vectors that come out; each head works on num_hiddens / num_heads of them.
   Index num_hiddens = 0;
   Index num_heads = 1;
+  // How the heads score. Additive scoring has num_hiddens / num_heads hidden units, which all heads
+  // share.
+  Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;
@@ -44,7 +47,7 @@ struct MultiHeadAttention : Module<T> {
 
   void members(Members<T>& members) override;
 
-  DotProductAttention<T> attention;
+  AttentionPooling<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;
   std::optional<RotaryOptions> rotary;
 };

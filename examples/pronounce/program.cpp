@@ -1,11 +1,10 @@
 #include "examples/pronounce/program.hpp"
 
-#include <exception>
 #include <iostream>
-#include <new>
 #include <string>
 
 #include "examples/command_line.hpp"
+#include "examples/program.hpp"
 #include "examples/pronounce/commands.hpp"
 
 namespace weft::pronounce {
@@ -33,38 +32,23 @@ void write_help(std::ostream& out) {
   out << "\n`pronounce COMMAND --help` tells the options of a command.\n";
 }
 
-int run(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  if (name == "--help") {
-    write_help(std::cout);
-    return 0;
-  }
-  for (const Command& command : commands)
-    if (name == command.name) return command.run(argc - 1, argv + 1);
-  if (name.empty())
-    write_help(std::cerr);
-  else
-    std::cerr << "pronounce: expected a command, got '" << name << "' (see pronounce --help)\n";
-  return 2;
-}
-
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  try {
-    const int status = run(argc, argv);
-    if (std::cout.flush()) return status;
-    std::cerr << "pronounce: standard output: expected to be written to, got an error\n";
-  } catch (const examples::UsageError& error) {
-    std::cerr << "pronounce " << argv[1] << ": " << error.what() << " (see pronounce " << argv[1]
-              << " --help)\n";
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "pronounce: out of memory\n";
-  } catch (const std::exception& error) {
-    std::cerr << "pronounce: " << error.what() << '\n';
-  }
-  return 1;
+  const std::string name = argc > 1 ? argv[1] : "";
+  for (const Command& command : commands)
+    if (name == command.name)
+      return examples::run_program("pronounce " + name,
+                                   [&] { return command.run(argc - 1, argv + 1); });
+  return examples::run_program("pronounce", [&] {
+    if (name.empty()) {
+      write_help(std::cerr);
+      return 2;
+    }
+    if (name != "--help") fail<examples::UsageError>("command line", "a command", "'" + name + "'");
+    write_help(std::cout);
+    return 0;
+  });
 }
 
 }  // namespace weft::pronounce

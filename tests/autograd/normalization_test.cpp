@@ -1,6 +1,7 @@
 #include "autograd/normalization.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "autograd/random.hpp"
 #include "tests/autograd/same_bits.hpp"
@@ -41,6 +42,37 @@ TEST_CASE("layer norm: bad shapes and eps are named", "[autograd]") {
   CHECK_THROWS_WITH(layer_norm(of({2, 3}), of({3}), of({3}), -1.0),
                     "layer_norm: eps: expected a number ≥ 0, got -1");
   CHECK_THROWS_AS(layer_norm(of({}), of({1}), of({1})), ShapeError);
+}
+
+TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autograd]", float,
+                   double) {
+  Tape<TestType> tape;
+  for (const double size : {1.0, 1e30, 1e-30}) {
+    const auto s = static_cast<TestType>(size);
+    const auto y = unit_length(tape.constant(Tensor<TestType>({2, 2}, {3 * s, 4 * s, 0, -s})));
+    CHECK(y.value()(0, 0) == Approx(0.6));
+    CHECK(y.value()(0, 1) == Approx(0.8));
+    CHECK(y.value()(1, 0) == 0);
+    CHECK(y.value()(1, 1) == -1);
+  }
+}
+
+TEST_CASE("unit length: zeros stay zeros and get no gradient, a NaN shows in its row",
+          "[autograd]") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const Parameter<float> x(Tensor<float>({3, 2}, {0, 0, nan, nan, 0, 2}));
+  Tape<float> tape;
+  const auto y = unit_length(tape.parameter(x));
+  tape.backward(y, Tensor<float>::full({3, 2}, 1.0F));
+  for (const Index c : {0, 1}) {
+    CHECK(y.value()(0, c) == 0.0F);
+    CHECK(x.grad()(0, c) == 0.0F);
+    CHECK(std::isnan(y.value()(1, c)));
+  }
+  CHECK(y.value()(2, 1) == 1.0F);
+  CHECK(x.grad()(2, 0) == 0.5F);
+  CHECK_THROWS_WITH(unit_length(tape.constant(Tensor<float>(Shape{}))),
+                    "unit_length: expected at least one axis, got []");
 }
 
 TEST_CASE("layer norm: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {

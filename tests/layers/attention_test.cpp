@@ -1,10 +1,11 @@
-// DotProductAttention and MultiHeadAttention.
+// MultiHeadAttention and SelfAttention.
 #include <cmath>
 #include <limits>
 
 #include "layers/layers.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
+#include "tests/layers/scorings.hpp"
 #include "tests/messages.hpp"
 
 using namespace weft;
@@ -23,34 +24,18 @@ void fill_keys(Tensor<double>& keys, Index batch, Index first, double value) {
     for (Index c = 0; c < keys.shape()[2]; ++c) keys(batch, key, c) = value;
 }
 
-MultiHeadAttention<double> small_attention(Random& random) {
-  return {{.query_size = 3, .key_size = 4, .value_size = 5, .num_hiddens = 6, .num_heads = 2},
+MultiHeadAttention<double> small_attention(Random& random,
+                                           Scoring scoring = Scoring::scaled_dot_product) {
+  return {{.query_size = 3,
+           .key_size = 4,
+           .value_size = 5,
+           .num_hiddens = 6,
+           .num_heads = 2,
+           .scoring = scoring},
           random};
 }
 
 }  // namespace
-
-TEST_CASE("dot-product attention: keys that are alike average the values they admit", "[layers]") {
-  const DotProductAttention<double> attention({});
-  Tape<double> tape = Tape<double>::inference();
-  Random random(1);
-  const Var queries = tape.constant(random.normal_tensor<double>({2, 1, 2}));
-  const Var keys = tape.constant(Tensor<double>::full({2, 4, 2}, 1.0));
-  const Var values =
-      tape.constant(Tensor<double>({2, 4, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}));
-  Tensor<double> weights;
-  const Var y = attention(queries, keys, values, ValidLens{2, 3}, &weights);
-  CHECK(distance(y.value(), Tensor<double>({2, 1, 2}, {1, 2, 2, 3})) < 1e-15);
-  const double half = 0.5, third = 1.0 / 3.0;
-  CHECK(distance(weights,
-                 Tensor<double>({2, 1, 1, 4}, {half, half, 0, 0, third, third, third, 0})) < 1e-15);
-}
-
-TEST_CASE("dot-product attention: what does not fit is refused", "[layers]") {
-  CHECK(message_of<ValueError>([] { DotProductAttention({.num_heads = 0}); }) ==
-        "DotProductAttention: num_heads: expected a size > 0, got 0");
-  CHECK(contains(message_of<ValueError>([] { DotProductAttention({.dropout = 2.0}); }), "got 2"));
-}
 
 TEST_CASE("multi-head attention: d2l.ai's example has the shape it should", "[layers]") {
   Random random(42);
@@ -66,11 +51,15 @@ TEST_CASE("multi-head attention: d2l.ai's example has the shape it should", "[la
   Tape tape = Tape<float>::inference();
   Var y = attention(tape.constant(X), tape.constant(Y), tape.constant(Y), ValidLens{3, 2});
   CHECK(y.shape() == Shape{2, 4, 100});
+  const ValidLens by_query(Tensor<std::int32_t>({2, 4}, {3, 2, 1, 6, 0, 5, 4, 3}));
+  CHECK(attention(tape.constant(X), tape.constant(Y), tape.constant(Y), by_query).shape() ==
+        Shape{2, 4, 100});
 }
 
 TEST_CASE("multi-head attention: hands out weights of each head that sum to one", "[layers]") {
   Random random(1);
-  const MultiHeadAttention<double> attention = small_attention(random);
+  const MultiHeadAttention<double> attention =
+      small_attention(random, GENERATE(from_range(scorings)));
   Tape<double> tape({.training = true});
   Tensor<double> weights;
   attention(tape.constant(random.normal_tensor<double>({2, 3, 3})),
@@ -104,9 +93,11 @@ TEST_CASE("multi-head attention: a sequence of length 0 gives zeros and zero gra
     CHECK(same(x->grad(), Tensor<double>(x->shape())));
 }
 
-TEST_CASE("multi-head attention: what hidden keys and values hold reaches nothing", "[layers]") {
+TEST_CASE(
+    "multi-head attention: what hidden keys and values hold reaches nothing, however it scores",
+    "[layers]") {
   Random random(1);
-  MultiHeadAttention<double> attention = small_attention(random);
+  MultiHeadAttention<double> attention = small_attention(random, GENERATE(from_range(scorings)));
   const Tensor<double> x = random.normal_tensor<double>({2, 3, 3});
   const Tensor<double> k = random.normal_tensor<double>({2, 4, 4});
   const Tensor<double> v = random.normal_tensor<double>({2, 4, 5});
@@ -156,7 +147,8 @@ TEST_CASE("multi-head attention: what hidden keys and values hold reaches nothin
 
 TEST_CASE("multi-head attention: one query, one key, no keys, no batch", "[layers]") {
   Random random(1);
-  const MultiHeadAttention<double> attention = small_attention(random);
+  const MultiHeadAttention<double> attention =
+      small_attention(random, GENERATE(from_range(scorings)));
   Tape<double> tape;
   const auto run = [&](Index batch, Index queries, Index keys) {
     return attention(tape.constant(random.normal_tensor<double>({batch, queries, 3})),
@@ -217,4 +209,50 @@ TEST_CASE("multi-head attention: what does not fit is refused", "[layers]") {
   };
   CHECK(contains(value_error(ValidLens{-1, 2}), "lengths of 0 to 4, got -1"));
   CHECK(contains(value_error(ValidLens{2, 5}), "lengths of 0 to 4, got 5"));
+}
+
+TEST_CASE(
+    "multi-head attention: its parameters have the same names however it scores, additive "
+    "scoring its own beside them",
+    "[layers]") {
+  Random random(1);
+  const auto names_of = [&](Scoring scoring) {
+    MultiHeadAttention<double> attention = small_attention(random, scoring);
+    std::vector<std::string> names;
+    for (const auto& [name, parameter] : named_parameters(attention)) names.push_back(name);
+    return names;
+  };
+  const std::vector<std::string> projections = {"W_q.weight", "W_k.weight", "W_v.weight",
+                                                "W_o.weight"};
+  for (const Scoring scoring :
+       {Scoring::scaled_dot_product, Scoring::dot_product, Scoring::gaussian, Scoring::cosine})
+    CHECK(names_of(scoring) == projections);
+  std::vector<std::string> additive = {"attention.additive.W_q.weight",
+                                       "attention.additive.W_k.weight",
+                                       "attention.additive.w_v.weight"};
+  additive.insert(additive.end(), projections.begin(), projections.end());
+  CHECK(names_of(Scoring::additive) == additive);
+}
+
+TEST_CASE("self-attention: 512 wide with 8 heads, biases everywhere", "[layers]") {
+  Random random(1);
+  SelfAttention attention({.d_model = 512, .num_heads = 8}, random);
+  CHECK(count_parameters(attention) == 4 * (512 * 512 + 512));
+  Tape tape = Tape<float>::inference();
+  const Var x = tape.constant(random.normal_tensor<float>({2, 3, 512}));
+  Tensor<float> weights;
+  const Var y = attention(x, ValidLens{3, 2}, &weights);
+  CHECK(y.shape() == x.shape());
+  CHECK(weights.shape() == Shape{2, 8, 3, 3});
+  CHECK(same(attention(x, x, x, ValidLens{3, 2}).value(), y.value()));
+}
+
+TEST_CASE("self-attention: heads must divide d_model", "[layers]") {
+  Random random(1);
+  CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 512, .num_heads = 7}, random); }) ==
+        "SelfAttention: expected d_model > 0 that num_heads > 0 divides, got d_model 512 and "
+        "num_heads 7");
+  CHECK(message_of<ValueError>([&] { SelfAttention({.num_heads = 8}, random); }) != "");
+  CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 8, .num_heads = 0}, random); }) !=
+        "");
 }

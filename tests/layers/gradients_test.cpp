@@ -1,6 +1,9 @@
 // Every layer's gradients against central differences, of its parameters and of its inputs.
+#include <limits>
+
 #include "layers/layers.hpp"
 #include "tests/catch.hpp"
+#include "tests/layers/scorings.hpp"
 #include "tests/tight_bound.hpp"
 
 using namespace weft;
@@ -75,21 +78,50 @@ TEST_CASE("gradients: positional encoding", "[layers]") {
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: dot-product attention", "[layers]") {
-  DotProductAttention<double> layer({.dropout = 0.3, .num_heads = 2});
-  check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}}, [&](Tape<double>&, const Vars& x) {
-    return layer(x[0], x[1], x[2], ValidLens{4, 0});
-  });
+TEST_CASE("gradients: attention pooling by each scoring function", "[layers]") {
+  Random random(1);
+  const Scoring scoring = GENERATE(from_range(scorings));
+  AttentionPooling<double> layer({.scoring = scoring,
+                                  .dropout = 0.3,
+                                  .num_heads = 2,
+                                  .additive = {.query_size = 2, .key_size = 2, .num_hiddens = 3}},
+                                 random);
+  Tensor<float> added = random.normal_tensor<float>({3, 5});
+  added(1, 2) = -std::numeric_limits<float>::infinity();
+  for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .added = added}})
+    check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
+                    [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
+}
+
+TEST_CASE("gradients: additive scoring of queries and keys of different sizes", "[layers]") {
+  Random random(1);
+  AdditiveScoring<double> layer({.query_size = 2, .key_size = 4, .num_hiddens = 3}, random);
+  check_gradients(layer, {{2, 3, 2}, {2, 5, 4}},
+                  [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1]); });
+}
+
+TEST_CASE("gradients: kernel regression", "[layers]") {
+  for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
+                              Kernel::epanechnikov, Kernel::triangular}) {
+    INFO(to_string(kernel));
+    KernelRegression<double> layer({.kernel = kernel, .w = 0.7});
+    Tensor<bool> seen = Tensor<bool>::full({4, 6}, true);
+    seen(1, 2) = false;
+    check_gradients(layer, {{4}, {6}, {6}},
+                    [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], seen); });
+  }
 }
 
 TEST_CASE("gradients: multi-head attention", "[layers]") {
   Random random(1);
   const bool bias = GENERATE(false, true);
+  const Scoring scoring = GENERATE(from_range(scorings));
   MultiHeadAttention<double> layer({.query_size = 3,
                                     .key_size = 5,
                                     .value_size = 4,
                                     .num_hiddens = 6,
                                     .num_heads = 2,
+                                    .scoring = scoring,
                                     .dropout = 0.3,
                                     .bias = bias},
                                    random);
@@ -101,11 +133,9 @@ TEST_CASE("gradients: multi-head attention", "[layers]") {
 
 TEST_CASE("gradients: multi-head attention of a sequence to itself", "[layers]") {
   Random random(1);
-  MultiHeadAttention<double> layer(
-      {.query_size = 4, .key_size = 4, .value_size = 4, .num_hiddens = 4, .num_heads = 2}, random);
-  check_gradients(layer, {{2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
-    return layer(x[0], x[0], x[0], {.causal = true});
-  });
+  SelfAttention<double> layer({.d_model = 4, .num_heads = 2}, random);
+  check_gradients(layer, {{2, 3, 4}},
+                  [&](Tape<double>&, const Vars& x) { return layer(x[0], {.causal = true}); });
 }
 
 TEST_CASE("gradients: feed-forward", "[layers]") {

@@ -1,5 +1,7 @@
 #include "layers/heads.hpp"
 
+#include <cmath>
+
 #include "layers/layers.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -49,6 +51,43 @@ TEST_CASE("heads: the attention that reads heads where they lie gives the same n
         3);
   });
   for (std::size_t i = 0; i < fused.size(); ++i) CHECK(distance(by_heads[i], fused[i]) < 1e-14);
+}
+
+TEST_CASE("heads: scores, softmax and values one after the other give the same, for every mask",
+          "[layers]") {
+  Random random(4);
+  const Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
+  const Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
+  const Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
+  const AttentionPooling<double> fused({.num_heads = 3}, random);
+  // Scores of queries that are divided by √2, the root of their size.
+  const AttentionPooling<double> by_heads({.scoring = Scoring::dot_product, .num_heads = 3},
+                                          random);
+  Tensor<bool> seen({2, 3, 4, 5});
+  for (bool& value : seen) value = random.uniform() < 0.5;
+  const Mask masks[] = {{},
+                        ValidLens{3, 0},
+                        ValidLens(Tensor<std::int32_t>({2, 4}, {1, 5, 0, 2, 3, 3, 4, 1})),
+                        {.causal = true},
+                        {.seen = seen},
+                        {.added = random.normal_tensor<float>({2, 4, 5})}};
+  for (const Mask& mask : masks) {
+    const auto run = [&](const AttentionPooling<double>& attention, double factor) {
+      Tape<double> tape;
+      Tensor<double> weights;
+      const Var y = attention(scale(tape.parameter(q), factor), tape.parameter(k),
+                              tape.parameter(v), mask, &weights);
+      std::vector<Tensor<double>> results{y.value(), weights};
+      tape.backward(y, Random(3).normal_tensor<double>(y.shape()));
+      for (const Parameter<double>* input : {&q, &k, &v}) {
+        results.push_back(input->grad().clone());
+        input->zero_grad();
+      }
+      return results;
+    };
+    const auto expected = run(fused, 1.0), got = run(by_heads, 1.0 / std::sqrt(2.0));
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(distance(got[i], expected[i]) < 1e-14);
+  }
 }
 
 TEST_CASE("heads: what does not divide is named", "[layers]") {

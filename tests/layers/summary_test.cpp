@@ -104,8 +104,8 @@ TEST_CASE("summary: an encoder writes blocks that read alike once", "[layers]") 
   (0-2): 3 x TransformerEncoderBlock(
     norm_first=True
     (attention): MultiHeadAttention(
-      (attention): DotProductAttention(
-        num_heads=2
+      (attention): AttentionPooling(
+        scoring=scaled_dot_product, num_heads=2
         (dropout): Dropout(p=0.0, inplace=False)
       )
       (W_q): Linear(in_features=4, out_features=4, bias=False)

@@ -1,0 +1,174 @@
+// self_attention: self-attention by hand, as textbooks show it. First vector by vector, then as
+// matrices, and then by the layer; all three give the same numbers.
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+
+#include "examples/plot.hpp"
+#include "examples/program.hpp"
+#include "layers/layers.hpp"
+
+namespace {
+
+using namespace weft;
+
+const std::vector<std::string> words = {"the", "weft", "crosses", "the", "warp"};
+const auto num_words = static_cast<Index>(words.size());
+constexpr Index d_model = 4;
+
+// --- Vectors ---------------------------------------------------------------------------------
+
+using Vector = std::vector<double>;
+
+Vector row(const Tensor<float>& matrix, Index i) {
+  Vector vector;
+  for (Index j = 0; j < matrix.shape()[1]; ++j) vector.push_back(matrix(i, j));
+  return vector;
+}
+
+double dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+// W x: each element the dot product of x with a row of W.
+Vector project(const Linear<float>& W, const Vector& x) {
+  Vector y;
+  for (Index i = 0; i < W.out_features(); ++i) y.push_back(dot(row(W.weight.value(), i), x));
+  return y;
+}
+
+// The matrix [words, size] of the one sequence in x.
+Tensor<float> rows_of(const Var<float>& x) { return x.value().reshaped({num_words, -1}); }
+
+// --- What is printed -------------------------------------------------------------------------
+
+std::ostream& operator<<(std::ostream& out, const Vector& vector) {
+  for (const double element : vector) out << std::setw(7) << element;
+  return out;
+}
+
+std::string padded(const std::string& text, std::size_t width = 9) {
+  return text + std::string(width - text.size(), ' ');
+}
+
+// A matrix, a row a word.
+void print(const std::string& name, const Tensor<float>& rows) {
+  std::cout << name << '\n';
+  for (Index i = 0; i < num_words; ++i)
+    std::cout << "  " << padded(words[static_cast<std::size_t>(i)]) << row(rows, i) << '\n';
+  std::cout << '\n';
+}
+
+// --- The three ways --------------------------------------------------------------------------
+
+// x has a row a word. Gives an output vector a word.
+std::vector<Vector> by_vectors(const SelfAttention<float>& layer, const Tensor<float>& x) {
+  std::vector<Vector> q, k, v;
+  std::cout << "1. Vector by vector\n\n";
+  print("Each word has a vector x", x);
+  std::cout << padded("which gives", 13) << padded("a query W_q x,", 30)
+            << padded("a key W_k x", 30) << "and a value W_v x\n";
+  for (Index i = 0; i < num_words; ++i) {
+    q.push_back(project(layer.W_q, row(x, i)));
+    k.push_back(project(layer.W_k, row(x, i)));
+    v.push_back(project(layer.W_v, row(x, i)));
+    std::cout << "  " << padded(words[static_cast<std::size_t>(i)]) << q.back() << "  " << k.back()
+              << "  " << v.back() << '\n';
+  }
+
+  std::vector<Vector> outputs;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Vector scores, weights;
+    double sum_of_exponentials = 0;
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      scores.push_back(dot(q[i], k[j]));
+      weights.push_back(std::exp(scores[j] / std::sqrt(d_model)));
+      sum_of_exponentials += weights[j];
+    }
+    std::cout << "\nWhat word " << i + 1 << ", “" << words[i] << "”, attends to:\n\n"
+              << "  word         q·k    /√d softmax   softmax · value\n";
+    Vector sum(d_model, 0.0);
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      weights[j] /= sum_of_exponentials;
+      Vector weighted = v[j];
+      for (std::size_t c = 0; c < weighted.size(); ++c) {
+        weighted[c] *= weights[j];
+        sum[c] += weighted[c];
+      }
+      std::cout << "  " << padded(words[j]) << std::setw(7) << scores[j] << std::setw(7)
+                << scores[j] / std::sqrt(d_model) << std::setw(8) << weights[j] << "  " << weighted
+                << '\n';
+    }
+    outputs.push_back(project(layer.W_o, sum));
+    std::cout << padded("  their sum", 35) << sum << '\n'
+              << padded("  W_o of it: what comes out", 35) << outputs.back() << '\n';
+  }
+  return outputs;
+}
+
+// The same for all words at once: X has a row a word.
+Var<float> by_matrices(const SelfAttention<float>& layer, const Var<float>& X) {
+  const Var Q = layer.W_q(X), K = layer.W_k(X), V = layer.W_v(X);
+  const Var S = matmul(Q, K, {.transpose_b = true});
+  const Var P = softmax(scale(S, 1.0 / std::sqrt(d_model)));
+  const Var O = matmul(P, V);
+  const Var Y = layer.W_o(O);
+  std::cout << "\n2. As matrices\n\n";
+  print("Q = X W_qᵀ", rows_of(Q));
+  print("K = X W_kᵀ", rows_of(K));
+  print("V = X W_vᵀ", rows_of(V));
+  print("S = Q Kᵀ", rows_of(S));
+  print("P = softmax(S / √d), each row a distribution over the words", rows_of(P));
+  print("O = P V", rows_of(O));
+  print("Y = O W_oᵀ", rows_of(Y));
+  return Y;
+}
+
+double largest_difference(const Tensor<float>& rows, const std::vector<Vector>& vectors) {
+  double largest = 0;
+  for (std::size_t i = 0; i < vectors.size(); ++i)
+    for (std::size_t j = 0; j < vectors[i].size(); ++j)
+      largest = std::max(largest, std::abs(rows(i, j) - vectors[i][j]));
+  return largest;
+}
+
+void run(const std::filesystem::path& folder) {
+  std::cout << std::fixed << std::setprecision(3);
+  // A vector for each of four different words; both “the” have the same.
+  Random random(5);
+  const Embedding embedding({.num_embeddings = 4, .embedding_dim = d_model}, random);
+  const SelfAttention layer({.d_model = d_model, .num_heads = 1, .bias = false}, random);
+  Tape tape = Tape<float>::inference();
+  const Var X = embedding(tape, Tokens({1, num_words}, {0, 1, 2, 0, 3}));
+
+  const std::vector<Vector> outputs = by_vectors(layer, rows_of(X));
+  const Var Y = by_matrices(layer, X);
+  Tensor<float> weights;
+  const Var of_layer = layer(X, {}, &weights);
+
+  std::cout << "3. The layer\n\n"
+            << std::scientific << std::setprecision(1)
+            << "Largest difference between vectors and layer:    "
+            << largest_difference(rows_of(of_layer), outputs)
+            << "\nLargest difference between vectors and matrices: "
+            << largest_difference(rows_of(Y), outputs) << "\n\n";
+  std::cout << "Both “the” come out the same: attention by itself knows nothing of order.\n\n";
+  examples::HeatMaps maps{"How much each word attends to each word",
+                          "key",
+                          "query",
+                          words,
+                          words,
+                          {{"softmax(Q Kᵀ / √d)", weights.reshaped({num_words, num_words})}}};
+  maps.cell = 60;
+  maps.highest = 0.4;
+  std::cout << examples::draw(maps, folder / "self_attention.svg") << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return examples::run_tour_program(argc, argv, "self_attention",
+                                    "Works out the self-attention of a few words by hand.", run);
+}

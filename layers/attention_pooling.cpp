@@ -1,0 +1,73 @@
+#include "layers/attention_pooling.hpp"
+
+#include "autograd/attention.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/softmax.hpp"
+#include "layers/checks.hpp"
+#include "layers/finite_keys.hpp"
+#include "layers/heads.hpp"
+
+namespace weft {
+
+template <class T>
+AttentionPooling<T>::AttentionPooling(const AttentionPoolingOptions& options, Random& random)
+    : scoring(options.scoring), dropout(options.dropout), num_heads(options.num_heads) {
+  check_positive("AttentionPooling: num_heads", num_heads);
+  if (scoring == Scoring::additive) additive.emplace(options.additive, random);
+}
+
+template <class T>
+Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys,
+                                       const Var<T>& values, const Mask& mask,
+                                       Tensor<T>* weights) const {
+  if (scoring == Scoring::scaled_dot_product)
+    return scaled_dot_product_attention(
+        queries, keys, values,
+        {.num_heads = num_heads, .mask = mask, .dropout = dropout.p, .weights = weights});
+
+  const Shape &q = queries.shape(), &k = keys.shape(), &v = values.shape();
+  if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q[0] != k[0] || q[0] != v[0] ||
+      k[1] != v[1])
+    fail<ShapeError>("AttentionPooling", "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
+                     concatenate_text(q, ", ", k, " and ", v));
+  const FiniteKeys<T> finite(keys, values);
+  const Var<T> scored =
+      scores(transpose_qkv(queries, num_heads), transpose_qkv(finite.clean(keys), num_heads));
+  const Var<T> p =
+      masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
+  if (weights) *weights = p.value().clone();
+  const Var<T> y =
+      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.clean(values), num_heads));
+  return transpose_output(y, num_heads);
+}
+
+template <class T>
+Var<T> AttentionPooling<T>::scores(const Var<T>& queries, const Var<T>& keys) const {
+  switch (scoring) {
+    case Scoring::scaled_dot_product:
+      return scaled_dot_product_scores(queries, keys);
+    case Scoring::dot_product:
+      return dot_product_scores(queries, keys);
+    case Scoring::gaussian:
+      return gaussian_scores(queries, keys);
+    case Scoring::cosine:
+      return cosine_scores(queries, keys);
+    case Scoring::additive:
+      return (*additive)(queries, keys);
+  }
+  fail<ValueError>("scoring", "one of Scoring's values", static_cast<int>(scoring));
+}
+
+template <class T>
+void AttentionPooling<T>::members(Members<T>& members) {
+  members.type("AttentionPooling",
+               concatenate_text("scoring=", to_string(scoring), ", num_heads=", num_heads));
+  members("dropout", dropout);
+  members("additive", additive);
+}
+
+template struct AttentionPooling<float>;
+template struct AttentionPooling<double>;
+
+}  // namespace weft

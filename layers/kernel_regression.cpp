@@ -1,0 +1,111 @@
+#include "layers/kernel_regression.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/elementwise.hpp"
+#include "autograd/error.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/softmax.hpp"
+#include "layers/finite_keys.hpp"
+
+namespace weft {
+namespace {
+
+// log K(u), whose softmax is K / Σ K. Where K is 0, any number.
+template <class T>
+Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
+  const auto log_of_1_minus = [&](const Var<T>& x) {
+    // Far below 1 - u² and 1 - |u| of any u < 1, so that it bounds only what K is 0 for.
+    constexpr double tiny = 1e-30;
+    return log(clamp(u.tape().constant(Tensor<T>::full({1}, T{1})) - x, tiny, 1.0));
+  };
+  switch (kernel) {
+    case Kernel::constant:
+    case Kernel::boxcar:
+      return u.tape().constant(u.tape().zeros(u.shape()));
+    case Kernel::gaussian:
+      return scale(u * u, -0.5);
+    case Kernel::epanechnikov:
+      return log_of_1_minus(u * u);
+    case Kernel::triangular:
+      return log_of_1_minus(abs(u));
+  }
+  fail<ValueError>("kernel", "one of Kernel's values", static_cast<int>(kernel));
+}
+
+// Whether K(u) > 0.
+template <class T>
+bool is_near(Kernel kernel, T u) {
+  switch (kernel) {
+    case Kernel::constant:
+    case Kernel::gaussian:
+      return true;
+    case Kernel::boxcar:
+      return std::abs(u) <= T{1};
+    default:
+      return std::abs(u) < T{1};
+  }
+}
+
+}  // namespace
+
+std::string to_string(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::constant:
+      return "constant";
+    case Kernel::gaussian:
+      return "gaussian";
+    case Kernel::boxcar:
+      return "boxcar";
+    case Kernel::epanechnikov:
+      return "epanechnikov";
+    case Kernel::triangular:
+      return "triangular";
+  }
+  fail<ValueError>("kernel", "one of Kernel's values", static_cast<int>(kernel));
+}
+
+template <class T>
+KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
+    : kernel(options.kernel), w(Tensor<T>({1}, {static_cast<T>(options.w)})) {
+  if (!(options.w > 0)) fail<ValueError>("KernelRegression: w", "a number > 0", options.w);
+}
+
+template <class T>
+Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys,
+                                       const Var<T>& values, const Tensor<bool>& seen,
+                                       Tensor<T>* weights) const {
+  if (queries.rank() != 1 || keys.rank() != 1 || values.shape() != keys.shape())
+    fail<ShapeError>(
+        "KernelRegression", "queries [num_queries], keys [num_keys] and values [num_keys]",
+        concatenate_text(queries.shape(), ", ", keys.shape(), " and ", values.shape()));
+  const Index num_queries = queries.size(), num_keys = keys.size();
+  // As one sequence of one head, whose vectors have one element.
+  const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
+  const FiniteKeys<T> finite(k, v);
+  const Var<T> difference =
+      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.clean(k), {1, 1, 1, num_keys});
+  const Var<T> u = difference * queries.tape().parameter(w);
+
+  Mask mask{.seen = seen, .added = Tensor<float>({num_queries, num_keys})};
+  for (Index i = 0; i < u.size(); ++i)
+    if (!is_near(kernel, u.value().data()[i]))
+      mask.added.data()[i] = -std::numeric_limits<float>::infinity();
+  const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
+  if (weights) *weights = p.value().clone().reshaped({num_queries, num_keys});
+  const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.clean(v));
+  return reshape(y, {num_queries});
+}
+
+template <class T>
+void KernelRegression<T>::members(Members<T>& members) {
+  members.type("KernelRegression", "kernel=" + to_string(kernel));
+  members("w", w);
+}
+
+template struct KernelRegression<float>;
+template struct KernelRegression<double>;
+
+}  // namespace weft

@@ -1,0 +1,113 @@
+#include "layers/scoring.hpp"
+
+#include <cmath>
+
+#include "autograd/elementwise.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/normalization.hpp"
+#include "autograd/reductions.hpp"
+#include "autograd/shaping.hpp"
+#include "layers/checks.hpp"
+
+namespace weft {
+namespace {
+
+void check(const char* function, const Shape& queries, const Shape& keys) {
+  if (queries.rank() != 3 || keys.rank() != 3 || queries[0] != keys[0] || queries[2] != keys[2])
+    fail<ShapeError>(function,
+                     "queries [batch, num_queries, size] and keys [batch, num_keys, size]",
+                     concatenate_text(queries, " and ", keys));
+}
+
+// Each query beside each key: [batch, num_queries, 1, size] and [batch, 1, num_keys, size].
+template <class T>
+Var<T> as_rows(const Var<T>& queries) {
+  return reshape(queries, {queries.shape()[0], queries.shape()[1], 1, queries.shape()[2]});
+}
+template <class T>
+Var<T> as_columns(const Var<T>& keys) {
+  return reshape(keys, {keys.shape()[0], 1, keys.shape()[1], keys.shape()[2]});
+}
+
+}  // namespace
+
+std::string to_string(Scoring scoring) {
+  switch (scoring) {
+    case Scoring::scaled_dot_product:
+      return "scaled_dot_product";
+    case Scoring::dot_product:
+      return "dot_product";
+    case Scoring::gaussian:
+      return "gaussian";
+    case Scoring::cosine:
+      return "cosine";
+    case Scoring::additive:
+      return "additive";
+  }
+  fail<ValueError>("scoring", "one of Scoring's values", static_cast<int>(scoring));
+}
+
+template <class T>
+Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys) {
+  check("dot_product_scores", queries.shape(), keys.shape());
+  return matmul(queries, keys, {.transpose_b = true});
+}
+
+template <class T>
+Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys) {
+  check("scaled_dot_product_scores", queries.shape(), keys.shape());
+  const auto size = static_cast<double>(queries.shape()[2]);
+  return matmul(scale(queries, 1.0 / std::sqrt(size)), keys, {.transpose_b = true});
+}
+
+template <class T>
+Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys) {
+  check("gaussian_scores", queries.shape(), keys.shape());
+  // Worked out from the differences: ‖q‖² - 2 <q, k> + ‖k‖² would lose the digits of small ones.
+  const Var<T> difference = as_rows(queries) - as_columns(keys);
+  return scale(sum(difference * difference, {-1}), -0.5);
+}
+
+template <class T>
+Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys) {
+  check("cosine_scores", queries.shape(), keys.shape());
+  return matmul(unit_length(queries), unit_length(keys), {.transpose_b = true});
+}
+
+template <class T>
+AdditiveScoring<T>::AdditiveScoring(const AdditiveScoringOptions& options, Random& random)
+    : W_q({options.query_size, options.num_hiddens, false}, random),
+      W_k({options.key_size, options.num_hiddens, false}, random),
+      w_v({options.num_hiddens, 1, false}, random) {}
+
+template <class T>
+Var<T> AdditiveScoring<T>::operator()(const Var<T>& queries, const Var<T>& keys) const {
+  check_sequences("AdditiveScoring: queries", queries.shape(), W_q.in_features());
+  check_sequences("AdditiveScoring: keys", keys.shape(), W_k.in_features());
+  if (queries.shape()[0] != keys.shape()[0])
+    fail<ShapeError>("AdditiveScoring", "as many sequences of queries and keys",
+                     concatenate_text(queries.shape(), " and ", keys.shape()));
+  const Var<T> features = tanh(as_rows(W_q(queries)) + as_columns(W_k(keys)));
+  return sum(w_v(features), {-1});
+}
+
+template <class T>
+void AdditiveScoring<T>::members(Members<T>& members) {
+  members.type("AdditiveScoring");
+  members("W_q", W_q);
+  members("W_k", W_k);
+  members("w_v", w_v);
+}
+
+template struct AdditiveScoring<float>;
+template struct AdditiveScoring<double>;
+template Var<float> dot_product_scores(const Var<float>&, const Var<float>&);
+template Var<double> dot_product_scores(const Var<double>&, const Var<double>&);
+template Var<float> scaled_dot_product_scores(const Var<float>&, const Var<float>&);
+template Var<double> scaled_dot_product_scores(const Var<double>&, const Var<double>&);
+template Var<float> gaussian_scores(const Var<float>&, const Var<float>&);
+template Var<double> gaussian_scores(const Var<double>&, const Var<double>&);
+template Var<float> cosine_scores(const Var<float>&, const Var<float>&);
+template Var<double> cosine_scores(const Var<double>&, const Var<double>&);
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+// Scoring: how well a key matches a query.
+#pragma once
+
+#include <string>
+
+#include "layers/linear.hpp"
+
+namespace weft {
+
+// Which function scores. Its softmax over the keys is what a query's values are weighted with.
+enum class Scoring { scaled_dot_product, dot_product, gaussian, cosine, additive };
+
+// "scaled_dot_product", "additive", …
+std::string to_string(Scoring scoring);
+
+// Each function takes queries [batch, num_queries, size] and keys [batch, num_keys, size] and gives
+// [batch, num_queries, num_keys]. They throw ShapeError.
+
+// <q, k>
+template <class T>
+Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys);
+// <q, k> / √size: of variance 1 whatever the size, where queries' and keys' elements are (Vaswani
+// et al., 2017, section 3.2.1).
+template <class T>
+Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys);
+// -‖q - k‖² / 2, the logarithm of the Gaussian kernel but for a constant.
+template <class T>
+Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
+// <q, k> / (‖q‖ ‖k‖), which is -1 … 1; 0, without a gradient, for a vector of zeros.
+template <class T>
+Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);
+
+struct AdditiveScoringOptions {
+  // The lengths of queries and keys, which may differ.
+  Index query_size = 0;
+  Index key_size = 0;
+  Index num_hiddens = 0;
+};
+
+// w_v · tanh(W_q q + W_k k) (Bahdanau et al., 2015, appendix A.1.2). Without biases, as in d2l.ai.
+template <class T = float>
+struct AdditiveScoring : Module<T> {
+  // Throws ValueError unless the sizes are > 0.
+  AdditiveScoring(const AdditiveScoringOptions& options, Random& random);
+
+  // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], result
+  // [batch, num_queries, num_keys]. Throws ShapeError.
+  Var<T> operator()(const Var<T>& queries, const Var<T>& keys) const;
+
+  void members(Members<T>& members) override;
+
+  Linear<T> W_q, W_k, w_v;
+};
+
+extern template struct AdditiveScoring<float>;
+extern template struct AdditiveScoring<double>;
+
+}  // namespace weft

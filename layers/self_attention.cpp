@@ -1,0 +1,37 @@
+#include "layers/self_attention.hpp"
+
+#include "autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+MultiHeadAttentionOptions checked(const SelfAttentionOptions& o) {
+  if (o.d_model <= 0 || o.num_heads <= 0 || o.d_model % o.num_heads != 0)
+    fail<ValueError>("SelfAttention", "d_model > 0 that num_heads > 0 divides",
+                     concatenate_text("d_model ", o.d_model, " and num_heads ", o.num_heads));
+  return {.query_size = o.d_model,
+          .key_size = o.d_model,
+          .value_size = o.d_model,
+          .num_hiddens = o.d_model,
+          .num_heads = o.num_heads,
+          .scoring = o.scoring,
+          .dropout = o.dropout,
+          .bias = o.bias,
+          .rotary = o.rotary};
+}
+
+}  // namespace
+
+template <class T>
+SelfAttention<T>::SelfAttention(const SelfAttentionOptions& options, Random& random)
+    : MultiHeadAttention<T>(checked(options), random) {}
+
+template <class T>
+Var<T> SelfAttention<T>::operator()(const Var<T>& x, const Mask& mask, Tensor<T>* weights) const {
+  return (*this)(x, x, x, mask, weights);
+}
+
+template struct SelfAttention<float>;
+template struct SelfAttention<double>;
+
+}  // namespace weft

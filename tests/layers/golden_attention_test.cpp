@@ -1,0 +1,76 @@
+// Attention by each scoring function, kernel regression and self-attention against PyTorch's:
+// tests/golden/write_attention.py wrote what is expected.
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/layers/golden_case.hpp"
+#include "tests/layers/scorings.hpp"
+
+using namespace weft;
+
+namespace {
+
+template <class T>
+GoldenCase<T> golden_case(const std::string& name) {
+  return GoldenCase<T>(name, "attention.h5");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("golden: attention by additive scoring", "[layers]", float, double) {
+  const auto golden = golden_case<TestType>("additive_pooling");
+  Random random(1);
+  AttentionPooling<TestType> layer({.scoring = Scoring::additive,
+                                    .additive = {.query_size = 3, .key_size = 4, .num_hiddens = 6}},
+                                   random);
+  Tensor<TestType> weights;
+  golden.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
+    return layer(x[0], x[1], x[2], golden.valid_lens(), &weights);
+  });
+  CHECK(distance(weights, golden.expected("weights")) < tolerance<TestType>);
+}
+
+TEMPLATE_TEST_CASE("golden: multi-head attention by each scoring function", "[layers]", float,
+                   double) {
+  for (const Scoring scoring : scorings) {
+    if (scoring == Scoring::scaled_dot_product) continue;  // among the layers of layers.h5
+    INFO(to_string(scoring));
+    const auto golden = golden_case<TestType>("multi_head_attention_" + to_string(scoring));
+    Random random(1);
+    MultiHeadAttention<TestType> layer({.query_size = 6,
+                                        .key_size = 7,
+                                        .value_size = 5,
+                                        .num_hiddens = 6,
+                                        .num_heads = 2,
+                                        .scoring = scoring},
+                                       random);
+    Tensor<TestType> weights;
+    golden.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
+      return layer(x[0], x[1], x[2], golden.valid_lens(), &weights);
+    });
+    CHECK(distance(weights, golden.expected("weights")) < tolerance<TestType>);
+  }
+}
+
+TEMPLATE_TEST_CASE("golden: kernel regression with each kernel", "[layers]", float, double) {
+  for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
+                              Kernel::epanechnikov, Kernel::triangular}) {
+    INFO(to_string(kernel));
+    const auto golden = golden_case<TestType>("kernel_regression_" + to_string(kernel));
+    KernelRegression<TestType> layer({.kernel = kernel});
+    Tensor<TestType> weights;
+    golden.check(layer, {"queries", "keys", "values"},
+                 [&](auto&, const auto& x) { return layer(x[0], x[1], x[2], {}, &weights); });
+    CHECK(distance(weights, golden.expected("weights")) < tolerance<TestType>);
+  }
+}
+
+TEMPLATE_TEST_CASE("golden: torch.nn.MultiheadAttention of a sequence to itself", "[layers]", float,
+                   double) {
+  const auto golden = golden_case<TestType>("self_attention");
+  Random random(1);
+  SelfAttention<TestType> layer({.d_model = 8, .num_heads = 2}, random);
+  Tensor<TestType> weights;
+  golden.check(layer, {"x"}, [&](auto&, const auto& x) { return layer(x[0], {}, &weights); });
+  CHECK(distance(weights, golden.expected("weights")) < tolerance<TestType>);
+}

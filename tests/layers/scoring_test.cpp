@@ -1,0 +1,195 @@
+// Scoring functions by hand, and AttentionPooling by each of them.
+#include <cmath>
+#include <limits>
+
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/layers/scorings.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Attention of one head, or of some, over vectors of `size` a head.
+template <class T>
+AttentionPooling<T> pooling_by(Scoring scoring, Index size, Index num_heads = 1) {
+  Random random(4);
+  return {{.scoring = scoring,
+           .num_heads = num_heads,
+           .additive = {.query_size = size, .key_size = size, .num_hiddens = 5}},
+          random};
+}
+
+}  // namespace
+
+TEST_CASE("scoring: a query and two keys by hand", "[layers]") {
+  Tape<double> tape;
+  const Var q = tape.constant(Tensor<double>({1, 1, 2}, {3, 4}));
+  const Var k = tape.constant(Tensor<double>({1, 2, 2}, {1, 2, 0, -2}));
+  const auto scores = [&](double first, double second) {
+    return Tensor<double>({1, 1, 2}, {first, second});
+  };
+  CHECK(distance(dot_product_scores(q, k).value(), scores(11, -8)) < 1e-15);
+  CHECK(distance(scaled_dot_product_scores(q, k).value(),
+                 scores(11 / std::sqrt(2.0), -8 / std::sqrt(2.0))) < 1e-15);
+  // Differences (2, 2) and (3, 6).
+  CHECK(distance(gaussian_scores(q, k).value(), scores(-4, -22.5)) < 1e-15);
+  CHECK(distance(cosine_scores(q, k).value(), scores(11 / (5 * std::sqrt(5.0)), -0.8)) < 1e-15);
+
+  Random random(1);
+  AdditiveScoring<double> additive({.query_size = 2, .key_size = 1, .num_hiddens = 2}, random);
+  additive.W_q.weight.value() = Tensor<double>({2, 2}, {1, 0, 0, 0.5});
+  additive.W_k.weight.value() = Tensor<double>({2, 1}, {-1, 2});
+  additive.w_v.weight.value() = Tensor<double>({1, 2}, {10, 1});
+  const Var numbers = tape.constant(Tensor<double>({1, 2, 1}, {3, -1}));
+  // W_q q = (3, 2), W_k k = (-3, 6) and (1, -2).
+  CHECK(distance(additive(q, numbers).value(), scores(std::tanh(8.0), 10 * std::tanh(4.0))) <
+        1e-15);
+}
+
+TEST_CASE("scoring: keys that are equal get equal weights, a third each of three", "[layers]") {
+  const Scoring scoring = GENERATE(from_range(scorings));
+  INFO(to_string(scoring));
+  const auto attention = pooling_by<float>(scoring, 2);
+  Tape tape = Tape<float>::inference();
+  const Var query = tape.constant(Tensor<float>({1, 1, 2}, {1, 0}));
+  const Var keys = tape.constant(Tensor<float>::full({1, 3, 2}, 1.0F));
+  Tensor<float> weights;
+  const Var y =
+      attention(query, keys, tape.constant(Tensor<float>({1, 3, 1}, {3, 6, 9})), {}, &weights);
+  for (const float weight : weights) CHECK(weight == 1.0F / 3.0F);
+  CHECK(weights.shape() == Shape{1, 1, 1, 3});
+  CHECK(y.item() == Approx(6.0));
+}
+
+TEST_CASE("scoring: d2l.ai's example of additive attention, queries and keys of other sizes",
+          "[layers]") {
+  Random random(1);
+  const AttentionPooling attention(
+      {.scoring = Scoring::additive,
+       .dropout = 0.1,
+       .additive = {.query_size = 20, .key_size = 2, .num_hiddens = 8}},
+      random);
+  Tensor<float> values({2, 10, 4});
+  for (Index i = 0; i < values.size(); ++i) values.data()[i] = static_cast<float>(i % 40);
+  Tape tape = Tape<float>::inference();
+  const Var y = attention(tape.constant(random.normal_tensor<float>({2, 1, 20})),
+                          tape.constant(Tensor<float>::full({2, 10, 2}, 1.0F)),
+                          tape.constant(values), ValidLens{2, 6});
+  CHECK(distance(y.value(), Tensor<double>({2, 1, 4}, {2, 3, 4, 5, 10, 11, 12, 13})) < 1e-6);
+}
+
+TEST_CASE("scoring: by cosine, a vector of zeros scores 0 and gets no gradient", "[layers]") {
+  const Parameter<double> queries(Tensor<double>({1, 2, 2}, {0, 0, 1, 2}));
+  const Parameter<double> keys(Tensor<double>({1, 2, 2}, {0, 0, 3, 1}));
+  Tape<double> tape;
+  const Var y = cosine_scores(tape.parameter(queries), tape.parameter(keys));
+  CHECK(y.value()(0, 0, 0) == 0.0);
+  CHECK(y.value()(0, 0, 1) == 0.0);
+  CHECK(y.value()(0, 1, 0) == 0.0);
+  CHECK(y.value()(0, 1, 1) == Approx(1 / std::sqrt(2.0)));
+  tape.backward(y, Tensor<double>::full({1, 2, 2}, 1.0));
+  for (const auto* x : {&queries, &keys})
+    for (Index c = 0; c < 2; ++c) {
+      CHECK(x->grad()(0, 0, c) == 0.0);
+      CHECK(std::isfinite(x->grad()(0, 1, c)));
+    }
+}
+
+TEST_CASE("attention pooling: every mask hides the same keys however it scores", "[layers]") {
+  const Scoring scoring = GENERATE(from_range(scorings));
+  INFO(to_string(scoring));
+  const auto attention = pooling_by<double>(scoring, 2, 2);
+  Random random(2);
+  Tape<double> tape;
+  const Var q = tape.constant(random.normal_tensor<double>({2, 3, 4}));
+  const Var k = tape.constant(random.normal_tensor<double>({2, 3, 4}));
+  const Var v = tape.constant(random.normal_tensor<double>({2, 3, 2}));
+  const ValidLens by_query(Tensor<std::int32_t>({2, 3}, {1, 2, 3, 1, 2, 3}));
+  const Tensor<bool> seen({3, 3}, {true, false, false, true, true, false, true, true, true});
+  Tensor<float> added({3, 3});
+  for (Index i = 0; i < 9; ++i)
+    added.data()[i] = seen.data()[i] ? 0.0F : -std::numeric_limits<float>::infinity();
+  const Var causal = attention(q, k, v, {.causal = true});
+  for (const Mask& mask : {Mask(by_query), Mask{.seen = seen}, Mask{.added = added}})
+    CHECK(distance(attention(q, k, v, mask).value(), causal.value()) < 1e-15);
+
+  const Var by_sequence = attention(q, k, v, ValidLens{2, 0});
+  const Var of_two = attention(q, slice(k, 1, 0, 2), slice(v, 1, 0, 2));
+  CHECK(distance(slice(by_sequence, 0, 0, 1).value(), slice(of_two, 0, 0, 1).value()) < 1e-15);
+  CHECK(same(slice(by_sequence, 0, 1, 2).value(), Tensor<double>({1, 3, 2})));
+}
+
+TEST_CASE("attention pooling: a NaN reaches the queries that see it and no other", "[layers]") {
+  const Scoring scoring = GENERATE(from_range(scorings));
+  INFO(to_string(scoring));
+  const auto attention = pooling_by<double>(scoring, 2);
+  Random random(2);
+  const auto q = random.normal_tensor<double>({1, 3, 2}),
+             k = random.normal_tensor<double>({1, 3, 2}),
+             v = random.normal_tensor<double>({1, 3, 2});
+  const auto attend = [&](const Tensor<double>& keys, const Tensor<double>& values) {
+    Tape<double> tape = Tape<double>::inference();
+    return attention(tape.constant(q), tape.constant(keys), tape.constant(values), {.causal = true})
+        .value();
+  };
+  const Tensor<double> clean = attend(k, v);
+  Tensor<double> bad_keys = k.clone(), bad_values = v.clone();
+  bad_keys(0, 1, 0) = not_a_number;
+  bad_values(0, 1, 1) = std::numeric_limits<double>::infinity();
+  for (const Tensor<double>& y : {attend(bad_keys, v), attend(k, bad_values)})
+    for (Index c = 0; c < 2; ++c) {
+      CHECK(y(0, 0, c) == clean(0, 0, c));
+      CHECK_FALSE(std::isfinite(y(0, 1, 1)));
+      CHECK_FALSE(std::isfinite(y(0, 2, 1)));
+    }
+}
+
+TEST_CASE("attention pooling: what does not fit is refused", "[layers]") {
+  Random random(1);
+  const auto refused = [&](const AttentionPoolingOptions& options) {
+    return message_of<ValueError>([&] { AttentionPooling(options, random); });
+  };
+  CHECK(refused({.num_heads = 0}) == "AttentionPooling: num_heads: expected a size > 0, got 0");
+  CHECK(contains(refused({.dropout = 2.0}), "got 2"));
+  CHECK(contains(refused({.scoring = Scoring::additive}), "expected a size > 0, got 0"));
+
+  Tape<double> tape;
+  const auto zeros = [&](Shape shape) { return tape.constant(Tensor<double>(shape)); };
+  const Var x = zeros({2, 3, 4});
+  for (const Scoring scoring : scorings) {
+    INFO(to_string(scoring));
+    const auto attention = pooling_by<double>(scoring, 2, 2);
+    CHECK_THROWS_AS(attention(x, zeros({2, 3, 6}), x), ShapeError);
+    CHECK_THROWS_AS(attention(x, x, zeros({2, 4, 4})), ShapeError);
+    CHECK_THROWS_AS(attention(x, zeros({1, 3, 4}), x), ShapeError);
+    CHECK_THROWS_AS(attention(zeros({3, 4}), x, x), ShapeError);
+    CHECK_THROWS_AS(attention(x, x, zeros({2, 3, 3})), ValueError);
+    CHECK_THROWS_AS(attention(x, x, x, ValidLens{4, 1}), ValueError);
+    CHECK_THROWS_AS(attention(x, x, x, ValidLens{1}), ShapeError);
+  }
+  CHECK(message_of<ShapeError>([&] {
+          gaussian_scores(x, zeros({2, 3, 5}));
+        }) ==
+        "gaussian_scores: expected queries [batch, num_queries, size] and keys [batch, num_keys, "
+        "size], got [2, 3, 4] and [2, 3, 5]");
+}
+
+TEST_CASE("attention pooling: dropout drops weights while the tape trains", "[layers]") {
+  const Scoring scoring = GENERATE(from_range(scorings));
+  INFO(to_string(scoring));
+  Random random(1);
+  AttentionPooling<double> attention = pooling_by<double>(scoring, 2);
+  attention.dropout.p = 1.0;
+  const Tensor<double> x = random.normal_tensor<double>({1, 3, 2});
+  Tape<double> training({.training = true}), evaluation;
+  const Var y = training.constant(x), z = evaluation.constant(x);
+  Tensor<double> weights;
+  CHECK(same(attention(y, y, y, {}, &weights).value(), Tensor<double>({1, 3, 2})));
+  CHECK(weights(0, 0, 0, 0) > 0.0);
+  CHECK_FALSE(same(attention(z, z, z).value(), Tensor<double>({1, 3, 2})));
+}
