@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.hpp"
 #include "layers/attention.hpp"
+#include "layers/conv1d.hpp"
 #include "layers/dropout.hpp"
 #include "layers/embedding.hpp"
 #include "layers/feed_forward.hpp"
@@ -13,6 +14,7 @@
 #include "layers/module.hpp"
 #include "layers/multi_head_attention.hpp"
 #include "layers/positional_encoding.hpp"
+#include "layers/recurrent.hpp"
 #include "layers/summary.hpp"
 #include "layers/transformer.hpp"
 #include "layers/transformer_decoder.hpp"
