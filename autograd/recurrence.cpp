@@ -109,10 +109,12 @@ struct Steps {
 };
 
 // Calls body(first, last) on ranges of sequences, in parallel: as these do not depend on each
-// other, each thread takes its own through all steps. A few together are worth a product.
+// other, each thread takes its own through all steps. `cost` is that of one sequence.
 template <class Body>
-void for_ranges_of_sequences(Index batch, const Body& body) {
-  parallel_for(batch, std::max<Index>(8, (batch + 7) / 8), body);
+void for_ranges_of_sequences(Index batch, Index cost, const Body& body) {
+  // Eight rows make a step's product worth reading the weight; fewer where a range would be alone.
+  const Index together = std::min<Index>(8, (batch + 1) / 2);
+  parallel_for(batch, std::max({together, (batch + 7) / 8, grain_of(cost / 8)}), body);
 }
 
 template <class T, class Cell>
@@ -125,7 +127,7 @@ void run_forward(const Tape<T>& tape, Steps<T, Cell>& steps, const Tensor<T>& in
     for (Index i = 0; i < size; ++i)
       weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
 
-  for_ranges_of_sequences(steps.batch, [&](Index first, Index last) {
+  for_ranges_of_sequences(steps.batch, time * width * size, [&](Index first, Index last) {
     // A sequence that has ended goes through the products of the others, with zeros.
     for (Index b = first; b < last; ++b)
       array(steps.states, steps.after_offset(b, steps.length(b)), steps.after_offset(b, time)) =
@@ -152,7 +154,7 @@ void run_backward(const Steps<T, Cell>& steps, const Tensor<T>& weight, const Te
                   Tensor<T>& dx, Tensor<T>& du, Tensor<T>& carry, Tensor<T>& before) {
   const Index time = steps.time, size = steps.size, width = Cell::gates * size;
   carry.fill(T{0});
-  for_ranges_of_sequences(steps.batch, [&](Index first, Index last) {
+  for_ranges_of_sequences(steps.batch, time * width * size, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
       const Index end = b * time + steps.length(b), next = (b + 1) * time;
       array(dx, end * width, next * width) = T{0};
