@@ -20,17 +20,13 @@ namespace {
 using namespace weft;
 namespace fs = std::filesystem;
 
-constexpr Index kernel_size = 3;
+// Of the convolutions; and how many of them a model has.
+constexpr Index kernel_size = 3, num_convolutions = 4;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+using Clock = std::chrono::steady_clock;
 
-template <class Run>
-double seconds_of(const Run& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return seconds_since(start);
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 double median(std::vector<double> values) {
@@ -77,19 +73,19 @@ struct TimedLayer {
 
 std::vector<TimedLayer> timed(const Layers& layers, Index width) {
   using X = const Var<float>&;
-  return {// Its projections make 4 n d² more: as many as n² d at n = 4 d.
-          {"self-attention", "n² d", 16 * width, [&](X x) { return layers.attention(x, x, x); }},
-          {"convolution", "k n d²", 256, [&](X x) { return layers.convolution(x); }},
-          {"RNN", "n d²", 256, [&](X x) { return layers.rnn(x).states; }},
-          {"GRU", "n d²", 256, [&](X x) { return layers.gru(x).states; }}};
+  return {// Its projections make 4 n d² more: as many as the 2 n² d of all pairs at n = 2 d.
+          {"self-attention", "n² · d", 16 * width, [&](X x) { return layers.attention(x, x, x); }},
+          {"convolution", "n · k d²", 256, [&](X x) { return layers.convolution(x); }},
+          {"RNN", "n · d²", 256, [&](X x) { return layers.rnn(x).states; }},
+          {"GRU", "n · d²", 256, [&](X x) { return layers.gru(x).states; }}};
 }
 
-// Seconds of forward and backward: times[i][j] for layer i and length j. All are measured in turn,
-// again and again, so that what else the machine does falls on all alike.
-std::vector<std::vector<double>> measure(const std::vector<TimedLayer>& layers,
-                                         const NamedParameters<float>& parameters,
-                                         const std::vector<Index>& lengths, Index batch,
-                                         Index width, double seconds) {
+// Medians of forward and backward, in milliseconds over the length: a line a layer. All are timed
+// in turn, again and again, so that what else the machine does falls on all alike.
+std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
+                                    const NamedParameters<float>& parameters,
+                                    const std::vector<Index>& lengths, Index batch, Index width,
+                                    double seconds) {
   Random random(2);
   Tape<float> tape;
   std::vector<Parameter<float>> inputs;
@@ -100,33 +96,39 @@ std::vector<std::vector<double>> measure(const std::vector<TimedLayer>& layers,
   }
   std::vector<std::vector<std::vector<double>>> times(
       layers.size(), std::vector<std::vector<double>>(lengths.size()));
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   for (int round = 0; round < 4 || seconds_since(start) < seconds; ++round)
     for (std::size_t j = 0; j < lengths.size(); ++j)
       for (std::size_t i = 0; i < layers.size(); ++i) {
         inputs[j].zero_grad();
         for (const auto& [name, parameter] : parameters) parameter->zero_grad();
-        const double taken = seconds_of(
-            [&] { tape.backward(layers[i].call(tape.parameter(inputs[j])), upstream[j]); });
-        if (round > 0) times[i][j].push_back(taken);  // the first one asks for memory
+        const auto begin = Clock::now();
+        tape.backward(layers[i].call(tape.parameter(inputs[j])), upstream[j]);
+        if (round > 0) times[i][j].push_back(seconds_since(begin));  // the first asks for memory
       }
-  std::vector<std::vector<double>> medians(layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    for (const std::vector<double>& of_length : times[i]) medians[i].push_back(median(of_length));
-  return medians;
+  std::vector<examples::Line> lines;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    lines.push_back({layers[i].name, {}, {}});
+    for (std::size_t j = 0; j < lengths.size(); ++j) {
+      lines[i].x.push_back(static_cast<double>(lengths[j]));
+      lines[i].y.push_back(1e3 * median(times[i][j]));
+    }
+  }
+  return lines;
 }
 
-// The slope of the straight line through (log x, log y) that least squares give.
-double exponent_of(const std::vector<double>& x, const std::vector<double>& y) {
+// The slope of the straight line through (log x, log y) that least squares give, over the points
+// from `first` on.
+double exponent_of(const examples::Line& line, std::size_t first) {
   double mean_x = 0.0, mean_y = 0.0, products = 0.0, squares = 0.0;
-  const auto count = static_cast<double>(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += std::log(x[i]) / count;
-    mean_y += std::log(y[i]) / count;
+  const auto count = static_cast<double>(line.x.size() - first);
+  for (std::size_t i = first; i < line.x.size(); ++i) {
+    mean_x += std::log(line.x[i]) / count;
+    mean_y += std::log(line.y[i]) / count;
   }
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    products += (std::log(x[i]) - mean_x) * (std::log(y[i]) - mean_y);
-    squares += (std::log(x[i]) - mean_x) * (std::log(x[i]) - mean_x);
+  for (std::size_t i = first; i < line.x.size(); ++i) {
+    products += (std::log(line.x[i]) - mean_x) * (std::log(line.y[i]) - mean_y);
+    squares += (std::log(line.x[i]) - mean_x) * (std::log(line.x[i]) - mean_x);
   }
   return products / squares;
 }
@@ -137,55 +139,43 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
   Random random(1);
   Layers all(width, random);
   const std::vector<TimedLayer> layers = timed(all, width);
-  const auto times = measure(layers, named_parameters(all), lengths, batch, width, seconds);
+  std::vector<examples::Line> lines =
+      measure(layers, named_parameters(all), lengths, batch, width, seconds);
 
   std::cout << "Forward and backward of one layer, " << width << " wide, on " << batch
             << " sequences: medians in milliseconds\n\nlength n";
-  for (const TimedLayer& layer : layers) std::cout << std::setw(16) << layer.name;
-  std::cout << '\n' << std::fixed;
+  for (const examples::Line& line : lines) std::cout << std::setw(16) << line.name;
+  std::cout << '\n' << std::fixed << std::setprecision(3);
   for (std::size_t j = 0; j < lengths.size(); ++j) {
-    std::cout << std::setw(8) << lengths[j] << std::setprecision(3);
-    for (std::size_t i = 0; i < layers.size(); ++i) std::cout << std::setw(16) << 1e3 * times[i][j];
+    std::cout << std::setw(8) << lengths[j];
+    for (const examples::Line& line : lines) std::cout << std::setw(16) << line.y[j];
     std::cout << '\n';
   }
 
   std::cout << "\nThe time as a power of n, by least squares of its logarithm\n\n"
-               "layer           measured   over lengths    multiplications\n";
-  examples::LineChart chart{concatenate_text("Time of one layer, ", width, " wide, by length"),
-                            "length of the sequences",
-                            "forward and backward, ms",
-                            {},
-                            true,
-                            true};
+               "layer           measured   over lengths   in theory\n"
+            << std::setprecision(2);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    examples::Line line{layers[i].name, {}, {}};
-    std::vector<double> fitted_lengths, fitted_times;
-    for (std::size_t j = 0; j < lengths.size(); ++j) {
-      line.x.push_back(static_cast<double>(lengths[j]));
-      line.y.push_back(1e3 * times[i][j]);
-      if (lengths[j] < layers[i].fit_from) continue;
-      fitted_lengths.push_back(line.x.back());
-      fitted_times.push_back(line.y.back());
-    }
-    std::cout << std::left << std::setw(16) << layers[i].name << std::right;
-    if (fitted_lengths.size() < 2) {
-      std::cout << "       –   too short      " << layers[i].multiplications << '\n';
-    } else {
-      const double exponent = exponent_of(fitted_lengths, fitted_times);
-      std::cout << "  n^" << std::setprecision(2) << exponent << std::setw(9) << layers[i].fit_from
-                << " – " << std::left << std::setw(9) << longest << "  "
-                << layers[i].multiplications << std::right << '\n';
-      std::ostringstream name;
-      name << std::fixed << std::setprecision(2) << layers[i].name << ": n^" << exponent;
-      line.name = name.str();
-    }
-    chart.lines.push_back(std::move(line));
+    // Two points at least.
+    std::size_t first = 0;
+    while (first + 2 < lengths.size() && lengths[first] < layers[i].fit_from) ++first;
+    const double exponent = exponent_of(lines[i], first);
+    std::cout << std::left << std::setw(16) << layers[i].name << "  n^" << exponent << std::right
+              << std::setw(8) << lengths[first] << " – " << std::left << std::setw(7)
+              << lengths.back() << layers[i].multiplications << std::right << '\n';
+    std::ostringstream name;
+    name << std::fixed << std::setprecision(2) << layers[i].name << ": n^" << exponent;
+    lines[i].name = name.str();
   }
-  std::cout
-      << "\nTwice the length is twice the work for a convolution or a recurrence, but four "
-         "times for\nattention. A recurrence, though, cannot begin a step before the last one "
-         "is done.\n"
-      << draw(chart, out / "sequence_layers_times.svg") << '\n';
+  std::cout << "\nTwice the length is twice the work for a convolution or a recurrence, and four "
+               "times for\nattention once sequences are long. A recurrence, though, cannot begin a "
+               "step before the\none before it is done.\n"
+            << draw(
+                   examples::LineChart{
+                       concatenate_text("One layer, ", width, " wide: its time by length"),
+                       "length n of the sequences", "forward and backward, ms", lines, true, true},
+                   out / "sequence_layers_times.svg")
+            << '\n';
 }
 
 // --- Learning to say a sequence backwards ----------------------------------------------------
@@ -240,10 +230,7 @@ struct AttentionModel : SequenceModel {
       : SequenceModel(width, random),
         positions({.num_hiddens = width, .max_len = time, .standard_deviation = 1.0}, random),
         encoder({.num_blocks = 2,
-                 .block = {.num_hiddens = width,
-                           .ffn_num_hiddens = 2 * width,
-                           .num_heads = 2,
-                           .norm_first = true}},
+                 .block = {.num_hiddens = width, .ffn_num_hiddens = 2 * width, .norm_first = true}},
                 random) {}
 
   Var<float> read(const Var<float>& x) const override {
@@ -262,7 +249,7 @@ struct AttentionModel : SequenceModel {
 
 struct ConvolutionModel : SequenceModel {
   ConvolutionModel(Index width, Random& random) : SequenceModel(width, random) {
-    for (int i = 0; i < 4; ++i)
+    for (Index i = 0; i < num_convolutions; ++i)
       layers.emplace_back(Conv1dOptions{.in_channels = width,
                                         .out_channels = width,
                                         .kernel_size = kernel_size,
@@ -312,14 +299,14 @@ class Training {
 
   // Trains for a while and notes how many letters are right then, with `tests` to be reversed.
   void run(double seconds, const Task::Examples& tests) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     while (seconds_since(start) < seconds) step();
     trained_ += seconds_since(start);
     evaluate(tests);
   }
 
-  double accuracy(Index first = 0, Index last = -1) const {
-    if (last < 0) last = task_.length;
+  // Of the letters first … last, the nearest being letter 0, at the last evaluation.
+  double accuracy(Index first, Index last) const {
     double sum = 0.0;
     for (Index i = first; i < last; ++i) sum += by_letter_[static_cast<std::size_t>(i)];
     return sum / static_cast<double>(last - first);
@@ -370,7 +357,7 @@ class Training {
       }
     curve_.name = name;
     curve_.x.push_back(trained_);
-    curve_.y.push_back(accuracy());
+    curve_.y.push_back(accuracy(0, task_.length));
   }
 
   Task task_;
@@ -394,6 +381,7 @@ void compare_learning(Index width, const Task& task, double seconds, const fs::p
   trainings.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task);
   // By turns, so that what else the machine does falls on all alike.
   constexpr int turns = 40;
+  for (Training& training : trainings) training.run(0.0, tests);
   for (int turn = 0; turn < turns; ++turn)
     for (Training& training : trainings) training.run(seconds / turns, tests);
 
@@ -420,7 +408,7 @@ void compare_learning(Index width, const Task& task, double seconds, const fs::p
   for (const Training& training : trainings) {
     std::cout << std::left << std::setw(16) << training.name << std::right << std::setw(10)
               << training.num_parameters() << std::setw(8) << training.steps() << std::setw(9)
-              << 100.0 * training.accuracy();
+              << 100.0 * training.accuracy(0, task.length);
     for (Index group = 0; group < groups; ++group)
       std::cout << std::setw(8)
                 << 100.0 * training.accuracy(group * task.length / groups,
@@ -430,10 +418,11 @@ void compare_learning(Index width, const Task& task, double seconds, const fs::p
     distances.lines.push_back(training.by_distance());
   }
   std::cout
-      << "\nAttention reaches every position in one step. Four convolutions of " << kernel_size
-      << " positions see " << 4 * (kernel_size - 1)
-      << " positions back and\nguess what lies further; a recurrence has to carry all letters "
-         "in its state, step by step.\n"
+      << "\nAttention reaches every position in one step. " << num_convolutions
+      << " convolutions of " << kernel_size << " positions, one on the other,\nsee "
+      << num_convolutions * (kernel_size - 1)
+      << " positions back and guess what lies further: there would have to be more of them, or\n"
+         "wider ones. A recurrence has to carry all letters in its state, step by step.\n"
       << draw(curves, out / "sequence_layers_accuracy.svg") << '\n'
       << draw(distances, out / "sequence_layers_distance.svg") << '\n';
 }
@@ -447,7 +436,7 @@ int run(int argc, char** argv) {
       "Compares self-attention, convolution and recurrence: time by length, and what they learn.");
   command_line.option("width", "length of the vectors", width, 2, 1024);
   command_line.option("batch", "sequences that are timed together", batch, 1, 1024);
-  command_line.option("longest", "longest sequence that is timed", longest, 64, 65536);
+  command_line.option("longest", "longest sequence that is timed", longest, 128, 65536);
   command_line.option("timing-seconds", "for all timings together, at least three of each",
                       timing_seconds, 0.0, 1e6);
   command_line.option("letters", "letters to say backwards", letters, 1, 1000);
