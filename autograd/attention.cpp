@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 // How many queries and keys are worked on at a time: their scores stay in the second-level cache.
-constexpr Index query_tile = 128, key_tile = 256;
+constexpr Index query_tile = 256, key_tile = 128;
 
 // What forward and backward share: the inputs, their sizes, and who sees whom.
 template <class T>
@@ -59,33 +59,31 @@ struct Head {
   }
 };
 
-// Where the queries of a head see different keys, a hidden key has weight 0, and 0 times a NaN or
-// an infinity would reach the result. Here are the keys and values with such rows as zeros, and
-// which they were, so that the queries that do see them get NaN. Costs a look at each key and
-// value, and nothing when all are finite.
+// The keys and values of a head. Where several tiles of queries read them, they are copied to where
+// they lie close together. Where queries see different keys, a hidden key has weight 0, and 0 times
+// a NaN or an infinity would reach the result: if not all are finite, the copy has such rows as
+// zeros, and the queries that do see them get NaN.
 template <class T>
-class FiniteRows {
+class KeysAndValues {
  public:
-  FiniteRows(const Head<T>& head, T* scratch) {
+  KeysAndValues(const Head<T>& head, T* scratch) {
     const Attention<T>& a = head.a;
     k_ = a.k.data() + head.k_offset(0);
     v_ = a.v.data() + head.v_offset(0);
     k_stride_ = a.q_stride();
     v_stride_ = a.v_stride();
-    if (a.mask.same_for_all_queries()) return;
-    Index first_bad = 0;
-    while (first_bad < a.keys && finite(a, first_bad)) ++first_bad;
-    if (first_bad == a.keys) return;
-    bad_ = scratch;
-    T* k_copy = bad_ + a.keys;
+    Index first_bad = a.keys;
+    if (!a.mask.same_for_all_queries())
+      for (first_bad = 0; first_bad < a.keys && finite(a, first_bad);) ++first_bad;
+    if (first_bad == a.keys && !pays(a)) return;
+    T* k_copy = scratch + a.keys;
     T* v_copy = k_copy + a.keys * a.size;
+    if (first_bad < a.keys) bad_ = scratch;
     for (Index key = 0; key < a.keys; ++key) {
-      const bool good = finite(a, key);
-      bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
-      for (Index c = 0; c < a.size; ++c)
-        k_copy[key * a.size + c] = good ? k_[key * k_stride_ + c] : T{0};
-      for (Index c = 0; c < a.value_size; ++c)
-        v_copy[key * a.value_size + c] = good ? v_[key * v_stride_ + c] : T{0};
+      const bool good = key < first_bad || finite(a, key);
+      if (bad_) bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
+      copy_row(good ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
+      copy_row(good ? v_ + key * v_stride_ : nullptr, a.value_size, v_copy + key * a.value_size);
     }
     k_ = k_copy;
     v_ = v_copy;
@@ -95,7 +93,7 @@ class FiniteRows {
 
   // Elements of scratch that a head may need.
   static Index scratch_size(const Attention<T>& a) {
-    return a.mask.same_for_all_queries() ? 0 : a.keys * (1 + a.size + a.value_size);
+    return a.mask.same_for_all_queries() && !pays(a) ? 0 : a.keys * (1 + a.size + a.value_size);
   }
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
@@ -107,6 +105,16 @@ class FiniteRows {
   }
 
  private:
+  static bool pays(const Attention<T>& a) { return a.queries > query_tile; }
+
+  // Copies a row, or writes zeros where there is none.
+  static void copy_row(const T* from, Index size, T* to) {
+    if (from)
+      std::copy(from, from + size, to);
+    else
+      std::fill(to, to + size, T{0});
+  }
+
   bool finite(const Attention<T>& a, Index key) const {
     // x - x is 0 for a finite x and NaN otherwise.
     T sum = 0;
@@ -142,7 +150,7 @@ void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& 
 
 // The scores of a tile, hidden ones -infinity.
 template <class T>
-void score(const Head<T>& head, const FiniteRows<T>& rows, const Tile& tile, T* scores) {
+void score(const Head<T>& head, const KeysAndValues<T>& rows, const Tile& tile, T* scores) {
   const Attention<T>& a = head.a;
   matrix_product(tile.queries(), tile.keys(), a.size, a.scale,
                  {a.q.data() + head.q_offset(tile.first), a.q_stride()},
@@ -176,8 +184,8 @@ void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
 template <class T>
 void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
-  const FiniteRows<T> rows(head, scratch);
-  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  const KeysAndValues<T> rows(head, scratch);
+  T* p = scratch + KeysAndValues<T>::scratch_size(a);
   const auto scale_row = [&](Index query, T factor) {
     T* row = y.data() + head.out_offset(query);
 #pragma omp simd
@@ -221,8 +229,8 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
               const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
               const Gradient<T>& dv) {
   const Attention<T>& a = head.a;
-  const FiniteRows<T> rows(head, scratch);
-  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  const KeysAndValues<T> rows(head, scratch);
+  T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
   for (Index first = 0; first < a.queries; first += query_tile) {
     const Index last = std::min(first + query_tile, a.queries);
@@ -285,7 +293,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
 // Calls body(head, scratch) for every head of every sequence, in parallel; room for `tiles` tiles.
 template <class T, class Body>
 void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
-  const Index room = FiniteRows<T>::scratch_size(a) + tiles * a.tile_size();
+  const Index room = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
   Tensor<T> scratch = tape.uninitialized({thread_count(), room});
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
     for (Index item = begin; item < end; ++item)

@@ -18,6 +18,7 @@
 #include "autograd/recompute.hpp"
 #include "autograd/recurrence.hpp"
 #include "autograd/reductions.hpp"
+#include "autograd/rotary_embedding.hpp"
 #include "autograd/shaping.hpp"
 #include "autograd/softmax.hpp"
 #include "autograd/tape.hpp"

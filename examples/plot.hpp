@@ -21,9 +21,8 @@ struct LineChart {
   std::string title;
   std::string x_label;
   std::string y_label;
-  std::vector<Line> lines;     // at least one
-  bool logarithmic = false;    // both axes
-  bool names_at_left = false;  // where rising lines leave room
+  std::vector<Line> lines;   // at least one
+  bool logarithmic = false;  // both axes
 };
 
 struct HeatMap {

@@ -2,6 +2,7 @@
 // "Comparing CNNs, RNNs, and Self-Attention"). Measures how the time of a layer grows with the
 // length of the sequence, beside what counting multiplications says, and then lets one small model
 // of each kind learn to say a sequence backwards: a task in which tokens lie near and far.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <layers/layers.hpp>
 #include <memory>
+#include <sstream>
 #include <train/train.hpp>
 
 #include "examples/command_line.hpp"
@@ -139,11 +141,13 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
   Random random(1);
   Layers all(width, random);
   const std::vector<TimedLayer> layers = timed(all, width);
+  std::cout << "Forward and backward of one layer, " << width << " wide, on " << batch
+            << " sequences: medians in milliseconds\n\n"
+            << std::flush;
   std::vector<examples::Line> lines =
       measure(layers, named_parameters(all), lengths, batch, width, seconds);
 
-  std::cout << "Forward and backward of one layer, " << width << " wide, on " << batch
-            << " sequences: medians in milliseconds\n\nlength n";
+  std::cout << "length n";
   for (const examples::Line& line : lines) std::cout << std::setw(16) << line.name;
   std::cout << '\n' << std::fixed << std::setprecision(3);
   for (std::size_t j = 0; j < lengths.size(); ++j) {
@@ -173,7 +177,7 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
             << draw(
                    examples::LineChart{
                        concatenate_text("One layer, ", width, " wide: its time by length"),
-                       "length n of the sequences", "forward and backward, ms", lines, true, true},
+                       "length n of the sequences", "forward and backward, ms", lines, true},
                    out / "sequence_layers_times.svg")
             << '\n';
 }
@@ -371,6 +375,11 @@ class Training {
 };
 
 void compare_learning(Index width, const Task& task, double seconds, const fs::path& out) {
+  std::cout << "\nSaying " << task.length << " letters backwards, after " << std::setprecision(0)
+            << seconds << " s of training each: how many of the letters are right, in all\nand by "
+            << "how many positions they lie back (guessing: " << std::setprecision(1)
+            << 100.0 / Task::letters << " %)\n\n"
+            << std::flush;
   Random random(4);
   const Task::Examples tests = task.draw(500, random);
   std::vector<Training> trainings;
@@ -385,11 +394,7 @@ void compare_learning(Index width, const Task& task, double seconds, const fs::p
   for (int turn = 0; turn < turns; ++turn)
     for (Training& training : trainings) training.run(seconds / turns, tests);
 
-  std::cout << "\nSaying " << task.length << " letters backwards, after " << std::setprecision(0)
-            << seconds << " s of training each: how many of the letters are right, in all\nand by "
-            << "how many positions they lie back (guessing: " << std::setprecision(1)
-            << 100.0 / Task::letters << " %)\n\n"
-            << "layers          parameters   steps    all %";
+  std::cout << "layers          parameters   steps    all %";
   const Index groups = std::min<Index>(4, task.length);
   for (Index group = 0; group < groups; ++group)
     std::cout << std::setw(10)

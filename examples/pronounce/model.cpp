@@ -21,8 +21,9 @@ Pronouncer<T>::Pronouncer(const Configuration& configuration, const Language& la
 }
 
 template <class T>
-Var<T> Pronouncer<T>::encode(Tape<T>& tape, const PaddedTokens& letters) const {
-  return encoder(position(letter_embedding(tape, letters.tokens)), {letters.valid_lens});
+Var<T> Pronouncer<T>::encode(Tape<T>& tape, const PaddedTokens& letters,
+                             AttentionWeights<T>* weights) const {
+  return encoder(position(letter_embedding(tape, letters.tokens)), {letters.valid_lens}, weights);
 }
 
 template <class T>

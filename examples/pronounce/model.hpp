@@ -15,8 +15,10 @@ struct Pronouncer : Module<T> {
   // Throws ValueError for a configuration outside its ranges.
   Pronouncer(const Configuration& configuration, const Language& language, Random& random);
 
-  // letters [batch, time], result [batch, time, width].
-  Var<T> encode(Tape<T>& tape, const PaddedTokens& letters) const;
+  // letters [batch, time], result [batch, time, width]. `weights`, here and below, is for the
+  // encoder and the decoder to hand out theirs.
+  Var<T> encode(Tape<T>& tape, const PaddedTokens& letters,
+                AttentionWeights<T>* weights = nullptr) const;
   // phones [batch, time], the first of each row <bos>; memory [batch, letters, width] of lengths
   // `valid_lens`. Result [batch, time, width], for `output` to turn into logits of the phone that
   // follows each.

@@ -69,11 +69,9 @@ TEST_CASE("plot: points, logarithmic axes, a range of values and few names on an
   LineChart scatter = chart;
   scatter.lines[0].points = true;
   scatter.logarithmic = true;
-  scatter.names_at_left = true;
   draw(scatter, folder / "scatter.svg");
   CHECK(contains(text_of(folder / "scatter.gp"), "set logscale xy"));
   CHECK(contains(text_of(folder / "scatter.gp"), "with points"));
-  CHECK(contains(text_of(folder / "scatter.gp"), "set key top left"));
   HeatMaps range = maps;
   range.lowest = -1.0;
   range.columns = {"", ""};
