@@ -301,11 +301,14 @@ class Training {
         optimizer_(*model_, {.lr = 2e-3, .weight_decay = 0.0}),
         pass_(named_parameters(*model_), parts, {.training = true}) {}
 
-  // Trains for a while and notes how many letters are right then, with `tests` to be reversed.
+  // Trains until it did so for `seconds` in all, and notes how many letters are right then, with
+  // `tests` to be reversed.
   void run(double seconds, const Task::Examples& tests) {
-    const auto start = Clock::now();
-    while (seconds_since(start) < seconds) step();
-    trained_ += seconds_since(start);
+    while (trained_ < seconds) {
+      const auto start = Clock::now();
+      step();
+      trained_ += seconds_since(start);
+    }
     evaluate(tests);
   }
 
@@ -390,9 +393,8 @@ void compare_learning(Index width, const Task& task, double seconds, const fs::p
   trainings.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task);
   // By turns, so that what else the machine does falls on all alike.
   constexpr int turns = 40;
-  for (Training& training : trainings) training.run(0.0, tests);
-  for (int turn = 0; turn < turns; ++turn)
-    for (Training& training : trainings) training.run(seconds / turns, tests);
+  for (int turn = 0; turn <= turns; ++turn)
+    for (Training& training : trainings) training.run(seconds * turn / turns, tests);
 
   std::cout << "layers          parameters   steps    all %";
   const Index groups = std::min<Index>(4, task.length);
