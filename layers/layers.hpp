@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.hpp"
 #include "layers/attention_pooling.hpp"
+#include "layers/conv1d.hpp"
 #include "layers/dropout.hpp"
 #include "layers/embedding.hpp"
 #include "layers/feed_forward.hpp"
@@ -14,6 +15,7 @@
 #include "layers/module.hpp"
 #include "layers/multi_head_attention.hpp"
 #include "layers/positional_encoding.hpp"
+#include "layers/recurrent.hpp"
 #include "layers/scoring.hpp"
 #include "layers/self_attention.hpp"
 #include "layers/summary.hpp"

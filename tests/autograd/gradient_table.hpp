@@ -58,10 +58,12 @@ std::vector<GradientCase> gradient_cases_losses();
 std::vector<GradientCase> gradient_cases_matmul();
 std::vector<GradientCase> gradient_cases_normalization();
 std::vector<GradientCase> gradient_cases_recompute();
+std::vector<GradientCase> gradient_cases_recurrence();
 std::vector<GradientCase> gradient_cases_reductions();
 std::vector<GradientCase> gradient_cases_rotary_embedding();
 std::vector<GradientCase> gradient_cases_shaping();
 std::vector<GradientCase> gradient_cases_softmax();
+std::vector<GradientCase> gradient_cases_windows();
 
 // All rows.
 std::vector<GradientCase> gradient_table();

@@ -193,3 +193,30 @@ TEST_CASE("gradients: heads and learned positions", "[layers]") {
   check_gradients(layer, {{2, 3, 4}},
                   [&](Tape<double>&, const Vars& x) { return transpose_qkv(layer(x[0]), 2); });
 }
+
+TEMPLATE_TEST_CASE("gradients: recurrent layers", "[layers]", RNN<double>, GRU<double>) {
+  Random random(1);
+  TestType layer({.input_size = 3, .num_hiddens = 4, .num_layers = 2}, random);
+  check_gradients(layer, {{3, 5, 3}, {2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+    const auto result = layer(x[0], ValidLens{5, 0, 3}, x[1]);
+    return concatenate(std::vector{result.states, transpose(result.final_states, 0, 1)}, 1);
+  });
+  check_gradients(layer, {{2, 4, 3}},
+                  [&](Tape<double>&, const Vars& x) { return layer(x[0]).final_states; });
+}
+
+TEST_CASE("gradients: convolution", "[layers]") {
+  Random random(1);
+  Conv1d<double> layer({.in_channels = 3,
+                        .out_channels = 2,
+                        .kernel_size = 3,
+                        .stride = 2,
+                        .padding = 1,
+                        .dilation = 2,
+                        .bias = GENERATE(false, true)},
+                       random);
+  check_gradients(layer, {{2, 6, 3}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+  check_gradients(layer, {{2, 6, 3}}, [&](Tape<double>&, const Vars& x) {
+    return layer(x[0], ValidLens{2, 5});
+  });
+}

@@ -162,3 +162,37 @@ TEST_CASE("model: from the second step on, a step asks for no memory", "[layers]
   CHECK(step_in_parts() == 0);
   CHECK(step_in_parts() == 0);
 }
+
+TEST_CASE("model: recurrent layers and convolutions ask for no memory either", "[layers]") {
+  Random random(1);
+  struct Layers : Module<float> {
+    explicit Layers(Random& random_numbers)
+        : convolution({.in_channels = 5, .out_channels = 8, .kernel_size = 3, .padding = 1},
+                      random_numbers),
+          rnn({.input_size = 8, .num_hiddens = 8, .num_layers = 2}, random_numbers),
+          gru({.input_size = 8, .num_hiddens = 8, .num_layers = 3}, random_numbers) {}
+    void members(Members<float>& members) override {
+      members("convolution", convolution);
+      members("rnn", rnn);
+      members("gru", gru);
+    }
+    Conv1d<float> convolution;
+    RNN<float> rnn;
+    GRU<float> gru;
+  } layers(random);
+  const auto x = random.normal_tensor<float>({3, 7, 5});
+  const ValidLens lengths{7, 2, 0};
+  AdamW<float> optimizer(layers, {.lr = 1e-3});
+  Tape tape({.training = true});
+  const auto step = [&] {
+    const std::int64_t before = allocations;
+    const auto below = layers.rnn(layers.convolution(tape.constant(x), lengths), lengths);
+    const Var states = layers.gru(below.states, lengths).final_states;
+    tape.backward(mean(states * states));
+    optimizer.step();
+    return allocations - before;
+  };
+  CHECK(step() > 0);
+  CHECK(step() == 0);
+  CHECK(step() == 0);
+}

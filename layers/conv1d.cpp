@@ -1,0 +1,71 @@
+#include "layers/conv1d.hpp"
+
+#include <cmath>
+
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+#include "layers/checks.hpp"
+#include "layers/python_text.hpp"
+
+namespace weft {
+namespace {
+
+WindowOptions window_of(const Conv1dOptions& options) {
+  check_positive("Conv1d: kernel_size", options.kernel_size);
+  check_positive("Conv1d: stride", options.stride);
+  check_positive("Conv1d: dilation", options.dilation);
+  WindowOptions window{
+      .size = options.kernel_size, .dilation = options.dilation, .stride = options.stride};
+  if (const Index* zeros = std::get_if<Index>(&options.padding)) {
+    if (*zeros < 0) fail<ValueError>("Conv1d: padding", "a number of zeros ≥ 0", *zeros);
+    window.before = window.after = *zeros;
+    return window;
+  }
+  const Index zeros = window.span() - 1;
+  const bool same = std::get<Padding>(options.padding) == Padding::same;
+  if (same && options.stride != 1)
+    fail<ValueError>("Conv1d: Padding::same", "a stride of 1", options.stride);
+  window.before = same ? zeros / 2 : zeros;
+  window.after = zeros - window.before;
+  return window;
+}
+
+}  // namespace
+
+template <class T>
+Conv1d<T>::Conv1d(const Conv1dOptions& options, Random& random) : window(window_of(options)) {
+  check_positive("Conv1d: in_channels", options.in_channels);
+  check_positive("Conv1d: out_channels", options.out_channels);
+  const Shape shape{options.out_channels, options.in_channels, options.kernel_size};
+  const double bound =
+      1.0 / std::sqrt(static_cast<double>(options.in_channels * options.kernel_size));
+  weight = Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));
+  if (options.bias) bias.emplace(random.uniform_tensor<T>({options.out_channels}, -bound, bound));
+}
+
+template <class T>
+Var<T> Conv1d<T>::operator()(const Var<T>& x, const ValidLens& valid_lens) const {
+  check_sequences("Conv1d", x.shape(), weight.shape()[1]);
+  Tape<T>& tape = x.tape();
+  // Windows have the channels of each position side by side.
+  const Var<T> matrix =
+      reshape(permute(tape.parameter(weight), {0, 2, 1}), {weight.shape()[0], -1});
+  const Var<T> rows = windows(x, window, valid_lens);
+  return bias ? linear(rows, matrix, tape.parameter(*bias)) : linear(rows, matrix);
+}
+
+template <class T>
+void Conv1d<T>::members(Members<T>& members) {
+  members.type(
+      "Conv1d",
+      concatenate_text(weight.shape()[1], ", ", weight.shape()[0], ", kernel_size=", window.size,
+                       ", stride=", window.stride, ", padding=(", window.before, ", ", window.after,
+                       "), dilation=", window.dilation, ", bias=", python_text(bias.has_value())));
+  members("weight", weight);
+  members("bias", bias);
+}
+
+template struct Conv1d<float>;
+template struct Conv1d<double>;
+
+}  // namespace weft

@@ -1,0 +1,80 @@
+"""Writes sequence_layers.h5: what PyTorch's recurrent layers and convolutions make of random inputs
+and weights, in double.
+
+Cases are groups as in layers.h5. Their parameters are the state_dict as it is, and the inputs are
+[batch, time, channels], also those of the convolutions. A recurrent layer's output is its states,
+followed in time by the final states of its layers.
+
+Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
+"""
+
+import pathlib
+
+import h5py
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from write_layers import random, randomized, write_case
+
+BATCH, TIME, INPUTS, HIDDENS = 3, 6, 4, 5
+
+
+def write_recurrent(file, name, layer, valid_lens=None, initial=False):
+    randomized(layer)
+    inputs = {"x": random(BATCH, TIME, INPUTS)}
+    x = inputs["x"]
+    if initial:
+        inputs["initial"] = random(layer.num_layers, BATCH, HIDDENS)
+    if valid_lens:
+        x = pack_padded_sequence(x, valid_lens, batch_first=True, enforce_sorted=False)
+    states, final = layer(x, inputs.get("initial"))
+    if valid_lens:
+        states, _ = pad_packed_sequence(states, batch_first=True, total_length=TIME)
+    integers = {"valid_lens": valid_lens} if valid_lens else {}
+    output = torch.cat([states, final.transpose(0, 1)], 1)
+    write_case(file, name, {"": layer}, inputs, output, **integers)
+
+
+def write_recurrent_layers(file):
+    for kind, module in {"rnn": nn.RNN, "gru": nn.GRU}.items():
+        for layers in (1, 2):
+            layer = lambda: module(INPUTS, HIDDENS, layers, batch_first=True)
+            write_recurrent(file, f"{kind}_{layers}", layer())
+            write_recurrent(file, f"{kind}_{layers}_lengths", layer(), [4, 6, 1])
+            write_recurrent(file, f"{kind}_{layers}_initial", layer(), [2, 5, 6], initial=True)
+
+
+def write_convolution(file, name, **options):
+    layer = randomized(nn.Conv1d(INPUTS, HIDDENS, **options))
+    inputs = {"x": random(BATCH, 9, INPUTS)}
+    write_case(file, name, {"": layer}, inputs, layer(inputs["x"].transpose(1, 2)).transpose(1, 2))
+
+
+def write_causal_convolution(file):
+    layer = randomized(nn.Conv1d(INPUTS, HIDDENS, 3, dilation=2))
+    inputs = {"x": random(BATCH, 9, INPUTS)}
+    padded = nn.functional.pad(inputs["x"].transpose(1, 2), (4, 0))
+    write_case(file, "conv1d_causal", {"": layer}, inputs, layer(padded).transpose(1, 2))
+
+
+def write_convolutions(file):
+    write_convolution(file, "conv1d_plain", kernel_size=3)
+    write_convolution(file, "conv1d_padding", kernel_size=3, padding=2)
+    write_convolution(file, "conv1d_stride", kernel_size=3, padding=1, stride=2)
+    write_convolution(file, "conv1d_dilation", kernel_size=3, padding=2, dilation=3)
+    write_convolution(file, "conv1d_all", kernel_size=4, padding=5, stride=3, dilation=2, bias=False)
+    write_convolution(file, "conv1d_same", kernel_size=4, padding="same", dilation=1)
+    write_convolution(file, "conv1d_same_dilated", kernel_size=4, padding="same", dilation=3)
+    write_convolution(file, "conv1d_point", kernel_size=1)
+    write_causal_convolution(file)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    torch.set_default_dtype(torch.double)
+    # The format of HDF5 1.8 and later keeps a file of many small groups small.
+    path = pathlib.Path(__file__).parent / "sequence_layers.h5"
+    with h5py.File(path, "w", libver="v108") as output_file:
+        write_recurrent_layers(output_file)
+        write_convolutions(output_file)

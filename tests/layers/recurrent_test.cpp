@@ -1,0 +1,149 @@
+#include "layers/recurrent.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/elementwise.hpp"
+#include "autograd/reductions.hpp"
+#include "autograd/shaping.hpp"
+#include "layers/summary.hpp"
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr RecurrentOptions options{.input_size = 3, .num_hiddens = 4, .num_layers = 2};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("recurrent layers: two parts, with the state handed over, are the whole",
+                   "[layers]", RNN<double>, GRU<double>) {
+  Random random(1);
+  const TestType layer(options, random);
+  Tape<double> tape;
+  const Var<double> x = tape.constant(random.normal_tensor<double>({2, 7, 3}));
+  const auto whole = layer(x);
+  CHECK(whole.states.shape() == Shape{2, 7, 4});
+  CHECK(whole.final_states.shape() == Shape{2, 2, 4});
+  const auto first = layer(slice(x, 1, 0, 3));
+  const auto second = layer(slice(x, 1, 3, 7), {}, first.final_states);
+  CHECK(distance(first.states.value(), slice(whole.states, 1, 0, 3).value()) < 1e-15);
+  CHECK(distance(second.states.value(), slice(whole.states, 1, 3, 7).value()) < 1e-15);
+  CHECK(distance(second.final_states.value(), whole.final_states.value()) < 1e-15);
+  // The last layer ends in the last of its states.
+  const auto last = reshape(slice(whole.states, 1, 6, 7), {2, 4});
+  CHECK(same(last.value(), reshape(slice(whole.final_states, 0, 1, 2), {2, 4}).value()));
+}
+
+TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence reaches nothing", "[layers]",
+                   RNN<double>, GRU<double>) {
+  Random random(1);
+  TestType layer(options, random);
+  const auto run = [&](double padding) {
+    Random inputs(2);
+    Parameter<double> x(inputs.normal_tensor<double>({2, 5, 3}));
+    for (Index t = 2; t < 5; ++t)
+      for (Index i = 0; i < 3; ++i) x.value()(0, t, i) = padding;
+    Tape<double> tape;
+    const auto result = layer(tape.parameter(x), ValidLens{2, 5});
+    std::vector<Tensor<double>> results{result.states.value(), result.final_states.value()};
+    tape.backward(sum(result.states) + sum(result.final_states));
+    for (const auto& [name, parameter] : named_parameters<double>(layer)) {
+      results.push_back(parameter->grad().clone());
+      parameter->zero_grad();
+    }
+    results.push_back(x.grad());
+    return results;
+  };
+  const auto expected = run(0.0), actual = run(std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(same(actual[i], expected[i]));
+  for (Index t = 2; t < 5; ++t) CHECK(actual.front()(0, t, 0) == 0.0);
+}
+
+TEMPLATE_TEST_CASE("recurrent layers: start uniform over ±1/√num_hiddens", "[layers]", RNN<double>,
+                   GRU<double>) {
+  Random random(2);
+  TestType layer({.input_size = 40, .num_hiddens = 25}, random);
+  for (const auto& [name, parameter] : named_parameters<double>(layer)) {
+    INFO(name);
+    double squares = 0.0;
+    bool within = true;
+    for (const double value : parameter->value()) {
+      within &= std::abs(value) <= 0.2;
+      squares += value * value;
+    }
+    CHECK(within);
+    const double mean_square = squares / static_cast<double>(parameter->size());
+    CHECK(std::abs(mean_square * 3 / 0.04 - 1) < (parameter->size() > 100 ? 0.1 : 0.5));
+  }
+}
+
+TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch's", "[layers]") {
+  Random random(1);
+  GRU layer(options, random);
+  const auto parameters = named_parameters<float>(layer);
+  const std::vector<std::pair<std::string, Shape>> expected{
+      {"weight_ih_l0", {12, 3}}, {"weight_hh_l0", {12, 4}}, {"bias_ih_l0", {12}},
+      {"bias_hh_l0", {12}},      {"weight_ih_l1", {12, 4}}, {"weight_hh_l1", {12, 4}},
+      {"bias_ih_l1", {12}},      {"bias_hh_l1", {12}}};
+  REQUIRE(parameters.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(parameters[i].name == expected[i].first);
+    CHECK(parameters[i].parameter->shape() == expected[i].second);
+  }
+  CHECK(contains(concatenate_text(layer), "GRU(3, 4, num_layers=2, batch_first=True)"));
+  RNN simple({.input_size = 3, .num_hiddens = 4}, random);
+  CHECK(contains(concatenate_text(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
+}
+
+TEST_CASE("recurrent layers: what does not fit is refused", "[layers]") {
+  Random random(1);
+  CHECK(message_of<ValueError>([&] { GRU({.num_hiddens = 4}, random); }) ==
+        "GRU: input_size: expected a size > 0, got 0");
+  CHECK(message_of<ValueError>([&] { RNN({.input_size = 3}, random); }) ==
+        "RNN: num_hiddens: expected a size > 0, got 0");
+  CHECK(message_of<ValueError>([&] {
+          GRU({.input_size = 3, .num_hiddens = 4, .num_layers = 0}, random);
+        }) == "GRU: num_layers: expected a size > 0, got 0");
+  const GRU layer(options, random);
+  Tape tape;
+  const auto zeros = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
+  CHECK(message_of<ShapeError>([&] {
+          layer(zeros({2, 3}));
+        }) == "GRU: expected shape [batch, time, 3], got [2, 3]");
+  CHECK(message_of<ShapeError>([&] {
+          layer(zeros({2, 5, 4}));
+        }) == "GRU: expected shape [batch, time, 3], got [2, 5, 4]");
+  CHECK(message_of<ShapeError>([&] {
+          layer(zeros({2, 5, 3}), {}, zeros({2, 4}));
+        }) == "GRU: initial_states: expected [2, 2, 4], got [2, 4]");
+  CHECK(message_of<ShapeError>([&] {
+          layer(zeros({2, 5, 3}), ValidLens{1});
+        }) == "GRU: valid_lens: expected shape [2] or [2, 1], got [1]");
+  CHECK(message_of<ValueError>([&] {
+          layer(zeros({2, 5, 3}), ValidLens{1, 6});
+        }) == "GRU: valid_lens: expected lengths of 0 to 5, got 6");
+}
+
+TEMPLATE_TEST_CASE("recurrent layers: the same bits on any number of threads", "[layers]",
+                   RNN<float>, GRU<float>) {
+  Random random(1);
+  TestType layer({.input_size = 20, .num_hiddens = 24, .num_layers = 2}, random);
+  const Parameter<float> x(random.normal_tensor<float>({30, 9, 20}));
+  check_same_bits([&] {
+    Tape tape;
+    const auto result = layer(tape.parameter(x));
+    x.zero_grad();
+    tape.backward(sum(result.states * result.states));
+    std::vector<Tensor<float>> results{result.states.value(), x.grad().clone()};
+    for (const auto& [name, parameter] : named_parameters<float>(layer)) {
+      results.push_back(parameter->grad().clone());
+      parameter->zero_grad();
+    }
+    return results;
+  });
+}
