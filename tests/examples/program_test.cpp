@@ -1,11 +1,10 @@
 #include "examples/pronounce/program.hpp"
 
 #include <fstream>
-#include <iostream>
 #include <regex>
-#include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 
@@ -13,37 +12,8 @@ using namespace weft;
 
 namespace {
 
-// Collects what is written to a stream.
-class Captured {
- public:
-  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
-  ~Captured() { stream_.rdbuf(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostream& stream_;
-  std::ostringstream text_;
-  std::streambuf* before_;
-};
-
-struct Outcome {
-  int status = 0;
-  std::string output;
-  std::string errors;
-};
-
-Outcome run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "pronounce");
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const Captured output(std::cout), errors(std::cerr);
-  const int status = pronounce::run_program(static_cast<int>(arguments.size()), argv.data());
-  return {status, output.text(), errors.text()};
-}
-
-bool is_one_line(const std::string& text) {
-  return !text.empty() && text.find('\n') == text.size() - 1;
+Outcome run(const std::vector<std::string>& arguments) {
+  return outcome_of(pronounce::run_program, "pronounce", arguments);
 }
 
 // Words of one to three syllables, each letter said as its capital.
