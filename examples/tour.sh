@@ -5,7 +5,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev gnuplot-nox \
   pocketsphinx-en-us
-programs=()
+programs=(toy_tasks)
 build_targets "${programs[@]}"
 
 for program in "${programs[@]}"; do
