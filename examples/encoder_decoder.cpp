@@ -21,8 +21,9 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
       max_length(options.max_length) {}
 
 template <class T>
-Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const PaddedTokens& source) const {
-  return encoder(position(source_embedding(tape, source.tokens)), {source.valid_lens});
+Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const PaddedTokens& source,
+                                 AttentionWeights<T>* weights) const {
+  return encoder(position(source_embedding(tape, source.tokens)), {source.valid_lens}, weights);
 }
 
 template <class T>

@@ -21,8 +21,10 @@ struct EncoderDecoder : Module<T> {
   // Throws ValueError for sizes that are not > 0 and options that a block cannot have.
   EncoderDecoder(const EncoderDecoderOptions& options, Random& random);
 
-  // source [batch, time], result [batch, time, width].
-  Var<T> encode(Tape<T>& tape, const PaddedTokens& source) const;
+  // source [batch, time], result [batch, time, width]. `weights`, here and below, is for the
+  // encoder and the decoder to hand out theirs.
+  Var<T> encode(Tape<T>& tape, const PaddedTokens& source,
+                AttentionWeights<T>* weights = nullptr) const;
   // target [batch, time], the first of each row <bos>; memory [batch, source time, width] of
   // lengths `valid_lens`. Result [batch, time, width], for `output` to turn into logits of the
   // token that follows each.

@@ -109,7 +109,7 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-std::vector<Entry> entries_of(examples::Part part, const std::vector<Entry>& dictionary) {
+std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary) {
   std::vector<Entry> entries;
   std::copy_if(dictionary.begin(), dictionary.end(), std::back_inserter(entries),
                [part](const Entry& entry) { return examples::part_of(entry.word) == part; });

@@ -58,8 +58,8 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
 struct Words {
   explicit Words(const std::string& dictionary) {
     const std::vector<Entry> entries = read_dictionary(dictionary);
-    train = entries_of(examples::Part::train, entries);
-    validation = entries_of(examples::Part::validation, entries);
+    train = entries_of(Part::train, entries);
+    validation = entries_of(Part::validation, entries);
     test = entries.size() - train.size() - validation.size();
     if (train.empty() || validation.empty())
       fail<FileError>("dictionary '" + dictionary + "'", "words to train on and to validate with",

@@ -18,7 +18,8 @@ PairBatches batches_for(const Solver& solver, const LearningOptions& options) {
   for (const Example& example :
        training_examples(solver.task, options.steps * batch_size, options.seed))
     pairs.push_back(solver.pair(example));
-  return PairBatches(std::move(pairs), {.batch_size = batch_size, .seed = options.seed});
+  return PairBatches(std::move(pairs),
+                     {.batch_size = batch_size, .seed = options.seed, .bucket_batches = 2});
 }
 
 }  // namespace
@@ -31,18 +32,19 @@ Learning learn(Solver& solver, const LearningOptions& options) {
   PairBatches batches = batches_for(solver, options);
   const std::vector<Example> validation =
       held_out_examples(solver.task, examples::Part::validation, validation_examples, options.seed);
-  AdamW<float> optimizer(solver.model);
+  AdamW<float> optimizer(solver.model, {.beta2 = 0.98});
   Learning learning;
   double accuracy = 0.0;  // of the last validation
   std::int64_t step = 0;  // and when it was
   const auto validate = [&](std::int64_t at_step) {
     step = at_step;
     accuracy = solver.accuracy(validation);
-    learning.validation_seconds.push_back(seconds());
+    const double now = seconds();
+    learning.validation_seconds.push_back(now);
     learning.validation_accuracies.push_back(accuracy);
     if (options.output)
       *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5) << step
-                      << std::setw(8) << seconds() << " s" << std::setw(7) << accuracy << " % right"
+                      << std::setw(8) << now << " s" << std::setw(7) << accuracy << " % right"
                       << std::endl;
   };
 

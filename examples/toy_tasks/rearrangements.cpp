@@ -61,7 +61,7 @@ Task reverse_task() {
 
 Task sort_task() {
   Task task = rearrangement("sort", "digits in ascending order", digits, 12, sorted);
-  task.steps = 2000;
+  task.steps = 1500;
   task.learning_rate = 1e-3;
   return task;
 }
