@@ -64,18 +64,21 @@ struct Row {
 // A line for each example: question, answer, and whether it is right.
 void show_answers(const Solver& solver, std::span<const Example> examples) {
   std::vector<std::string> questions;
-  std::size_t longest = 0;
-  for (const Example& example : examples) {
-    questions.push_back(example.question);
-    longest = std::max(longest, example.question.size());
+  std::size_t longest_question = 0, longest_answer = 0;
+  for (const auto& [question, answer] : examples) {
+    questions.push_back(question);
+    longest_question = std::max(longest_question, question.size());
+    longest_answer = std::max(longest_answer, answer.size());
   }
   const std::vector<std::string> answers = solver.answer(questions);
+  std::cout << std::left;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const std::string& expected = examples[i].answer;
-    std::cout << "  " << std::setw(static_cast<int>(longest)) << std::left << questions[i] << " → "
-              << answers[i] << (answers[i] == expected ? "  right" : "  wrong, it is " + expected)
-              << '\n';
+    std::cout << "  " << std::setw(static_cast<int>(longest_question)) << questions[i] << " → "
+              << std::setw(static_cast<int>(longest_answer)) << answers[i]
+              << (answers[i] == expected ? "  right" : "  wrong, it is " + expected) << '\n';
   }
+  std::cout << std::right;
 }
 
 Row learn_task(const Task& task, const Options& options) {
@@ -93,8 +96,13 @@ Row learn_task(const Task& task, const Options& options) {
       held_out_examples(task, examples::Part::test, test_examples, seed);
   row.accuracy = solver.accuracy(test);
   show_answers(solver, std::span(test).first(shown_examples));
+  std::cout << std::fixed << std::setprecision(1) << "  " << row.accuracy << " % of "
+            << test_examples << " held-out questions answered right, after " << row.learning.steps
+            << " steps and " << row.learning.seconds << " s\n";
   if (task.name == "reverse")
-    std::cout << draw_attention(solver, "antidiagonal",
+    std::cout << "  The heads of the decoder's last block go through the letters from the last to "
+                 "the first,\n  the anti-diagonal of their picture: "
+              << draw_attention(solver, "antidiagonal",
                                 fs::path(options.out) / "toy_tasks_reverse.svg")
               << '\n';
   std::cout << std::endl;

@@ -1,6 +1,5 @@
 #include "examples/toy_tasks/task.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "autograd/error.hpp"

@@ -55,9 +55,10 @@ Vocabulary vocabulary_of(const Task& task);
 // multiset of digits in all of its orders, and a sum for all of its operands.
 examples::Part part_of(const Example& example);
 
-// Example number i depends on the seed, the part and i only. Questions may repeat.
+// The seed decides them, and how many are asked for does not change the first ones. Questions may
+// repeat.
 std::vector<Example> training_examples(const Task& task, Index count, std::uint64_t seed);
-// With different questions. Throws ValueError for the part `train`.
+// The same with questions that are all different. Throws ValueError for the part `train`.
 std::vector<Example> held_out_examples(const Task& task, examples::Part part, Index count,
                                        std::uint64_t seed);
 
