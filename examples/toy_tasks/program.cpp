@@ -100,8 +100,8 @@ Row learn_task(const Task& task, const Options& options) {
             << test_examples << " held-out questions answered right, after " << row.learning.steps
             << " steps and " << row.learning.seconds << " s\n";
   if (task.name == "reverse")
-    std::cout << "  The heads of the decoder's last block go through the letters from the last to "
-                 "the first,\n  the anti-diagonal of their picture: "
+    std::cout << "  once that is learned, the heads of the decoder's last block go through the "
+                 "letters\n  from the last to the first, an anti-diagonal: "
               << draw_attention(solver, "antidiagonal",
                                 fs::path(options.out) / "toy_tasks_reverse.svg")
               << '\n';
