@@ -13,7 +13,11 @@ namespace weft {
 namespace {
 
 // How many queries and keys are worked on at a time: their scores stay in the second-level cache.
-constexpr Index query_tile = 128, key_tile = 256;
+constexpr Index query_tile = 256, key_tile = 128;
+// A row of scores is padded with -infinity to a multiple of this many, so that it is whole vectors.
+constexpr Index padding = 16;
+
+constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
 
 // What forward and backward share: the inputs, their sizes, and who sees whom.
 template <class T>
@@ -24,7 +28,7 @@ struct Attention {
   MaskView mask;
   DropoutMask dropout;
   bool drops;
-  Index tile_keys;  // keys worked on at a time
+  Index tile_keys;  // keys worked on at a time, padded
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
@@ -59,33 +63,31 @@ struct Head {
   }
 };
 
-// Where the queries of a head see different keys, a hidden key has weight 0, and 0 times a NaN or
-// an infinity would reach the result. Here are the keys and values with such rows as zeros, and
-// which they were, so that the queries that do see them get NaN. Costs a look at each key and
-// value, and nothing when all are finite.
+// The keys and values of a head. Where several tiles of queries read them, they are copied to where
+// they lie close together. Where queries see different keys, a hidden key has weight 0, and 0 times
+// a NaN or an infinity would reach the result: if not all are finite, the copy has such rows as
+// zeros, and the queries that do see them get NaN.
 template <class T>
-class FiniteRows {
+class KeysAndValues {
  public:
-  FiniteRows(const Head<T>& head, T* scratch) {
+  KeysAndValues(const Head<T>& head, T* scratch) {
     const Attention<T>& a = head.a;
     k_ = a.k.data() + head.k_offset(0);
     v_ = a.v.data() + head.v_offset(0);
     k_stride_ = a.q_stride();
     v_stride_ = a.v_stride();
-    if (a.mask.same_for_all_queries()) return;
-    Index first_bad = 0;
-    while (first_bad < a.keys && finite(a, first_bad)) ++first_bad;
-    if (first_bad == a.keys) return;
-    bad_ = scratch;
-    T* k_copy = bad_ + a.keys;
+    Index first_bad = a.keys;
+    if (!a.mask.same_for_all_queries())
+      for (first_bad = 0; first_bad < a.keys && finite(a, first_bad);) ++first_bad;
+    if (first_bad == a.keys && !pays(a)) return;
+    T* k_copy = scratch + a.keys;
     T* v_copy = k_copy + a.keys * a.size;
+    if (first_bad < a.keys) bad_ = scratch;
     for (Index key = 0; key < a.keys; ++key) {
-      const bool good = finite(a, key);
-      bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
-      for (Index c = 0; c < a.size; ++c)
-        k_copy[key * a.size + c] = good ? k_[key * k_stride_ + c] : T{0};
-      for (Index c = 0; c < a.value_size; ++c)
-        v_copy[key * a.value_size + c] = good ? v_[key * v_stride_ + c] : T{0};
+      const bool good = key < first_bad || finite(a, key);
+      if (bad_) bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
+      copy_row(good ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
+      copy_row(good ? v_ + key * v_stride_ : nullptr, a.value_size, v_copy + key * a.value_size);
     }
     k_ = k_copy;
     v_ = v_copy;
@@ -95,7 +97,7 @@ class FiniteRows {
 
   // Elements of scratch that a head may need.
   static Index scratch_size(const Attention<T>& a) {
-    return a.mask.same_for_all_queries() ? 0 : a.keys * (1 + a.size + a.value_size);
+    return a.mask.same_for_all_queries() && !pays(a) ? 0 : a.keys * (1 + a.size + a.value_size);
   }
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
@@ -107,6 +109,16 @@ class FiniteRows {
   }
 
  private:
+  static bool pays(const Attention<T>& a) { return a.queries > query_tile; }
+
+  // Copies a row, or writes zeros where there is none.
+  static void copy_row(const T* from, Index size, T* to) {
+    if (from)
+      std::copy(from, from + size, to);
+    else
+      std::fill(to, to + size, T{0});
+  }
+
   bool finite(const Attention<T>& a, Index key) const {
     // x - x is 0 for a finite x and NaN otherwise.
     T sum = 0;
@@ -142,7 +154,7 @@ void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& 
 
 // The scores of a tile, hidden ones -infinity.
 template <class T>
-void score(const Head<T>& head, const FiniteRows<T>& rows, const Tile& tile, T* scores) {
+void score(const Head<T>& head, const KeysAndValues<T>& rows, const Tile& tile, T* scores) {
   const Attention<T>& a = head.a;
   matrix_product(tile.queries(), tile.keys(), a.size, a.scale,
                  {a.q.data() + head.q_offset(tile.first), a.q_stride()},
@@ -153,7 +165,7 @@ void score(const Head<T>& head, const FiniteRows<T>& rows, const Tile& tile, T* 
     const Index own = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
     if (const bool* seen = a.mask.seen(head.b, head.h, query))
       hide_keys(row, seen + tile.begin, own, row);
-    std::fill(row + own, row + tile.keys(), -std::numeric_limits<T>::infinity());
+    std::fill(row + own, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
   }
 }
 
@@ -176,8 +188,8 @@ void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
 template <class T>
 void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
-  const FiniteRows<T> rows(head, scratch);
-  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  const KeysAndValues<T> rows(head, scratch);
+  T* p = scratch + KeysAndValues<T>::scratch_size(a);
   const auto scale_row = [&](Index query, T factor) {
     T* row = y.data() + head.out_offset(query);
 #pragma omp simd
@@ -192,7 +204,7 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
       for (Index query = first; query < last; ++query) {
         T* row = p + (query - first) * a.tile_keys;
         RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
-        const T before = exponentiate_part(row, row, tile.keys(), sum);
+        const T before = exponentiate_part(row, row, padded(tile.keys()), sum);
         if (tile.begin > 0) scale_row(query, before);
         // The only tile of the row, then.
         if (weights) {
@@ -221,8 +233,8 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
               const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
               const Gradient<T>& dv) {
   const Attention<T>& a = head.a;
-  const FiniteRows<T> rows(head, scratch);
-  T* p = scratch + FiniteRows<T>::scratch_size(a);
+  const KeysAndValues<T> rows(head, scratch);
+  T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
   for (Index first = 0; first < a.queries; first += query_tile) {
     const Index last = std::min(first + query_tile, a.queries);
@@ -244,7 +256,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
         // A query that sees nothing has only scores of -infinity, and weights of 0.
         const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
 #pragma omp simd
-        for (Index key = 0; key < tile.keys(); ++key) row[key] = fast_exp(row[key] - base);
+        for (Index key = 0; key < padded(tile.keys()); ++key) row[key] = fast_exp(row[key] - base);
       }
       if (dv) {
         // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
@@ -267,7 +279,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
         T* dp_row = dp + (query - first) * a.tile_keys;
         const T product = dy_y[static_cast<std::size_t>(query - first)];
 #pragma omp simd
-        for (Index key = 0; key < tile.keys(); ++key)
+        for (Index key = 0; key < padded(tile.keys()); ++key)
           dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
       }
       if (dq)
@@ -285,7 +297,7 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
 // Calls body(head, scratch) for every head of every sequence, in parallel; room for `tiles` tiles.
 template <class T, class Body>
 void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
-  const Index room = FiniteRows<T>::scratch_size(a) + tiles * a.tile_size();
+  const Index room = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
   Tensor<T> scratch = tape.uninitialized({thread_count(), room});
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
     for (Index item = begin; item < end; ++item)
@@ -331,7 +343,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
       MaskView("scaled_dot_product_attention", options.mask, batch, heads, num_queries, num_keys),
       DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
       // Weights are handed out row by row.
-      std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))};
+      padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
 
   Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
   Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});

@@ -17,6 +17,7 @@
 #include "autograd/random.hpp"
 #include "autograd/recompute.hpp"
 #include "autograd/reductions.hpp"
+#include "autograd/rotary_embedding.hpp"
 #include "autograd/shaping.hpp"
 #include "autograd/softmax.hpp"
 #include "autograd/tape.hpp"

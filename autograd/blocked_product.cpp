@@ -19,8 +19,8 @@ constexpr Index vector_bytes = 32, most_rows = 6;
 #else
 constexpr Index vector_bytes = 16, most_rows = 6;
 #endif
-constexpr Index panel_bytes = 1 << 14;  // half of the first-level cache
-constexpr Index rows_together = 192;    // of a, kept in the second-level cache
+constexpr Index panel_bytes = 3 << 13;  // most of the first-level cache
+constexpr Index rows_together = 384;    // of a, kept in the second-level cache
 constexpr Index rows_worth_a_copy = 24;
 
 template <class T>
@@ -99,30 +99,31 @@ BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
   return products[static_cast<std::size_t>(rows - 1)];
 }
 
-// Four rows of four numbers, times alpha, written as columns.
+// Rows 0 … 3 and columns 0 … 3 of alpha · b, which is transposed in memory. Where it has fewer
+// columns, the last one again.
 template <class T>
-void transpose_4x4(const T* from, Index from_stride, T alpha, T* to, Index to_stride) {
+void transpose_4x4(MatrixView<T> b, Index columns, T alpha, T* to, Index to_stride) {
   using Four = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
   Four rows[4];
-  for (Index i = 0; i < 4; ++i)
-    rows[i] = alpha * *reinterpret_cast<const Four*>(from + i * from_stride);
+  for (Index j = 0; j < 4; ++j)
+    rows[j] = alpha * *reinterpret_cast<const Four*>(b.at(0, std::min(j, columns - 1)).data);
   for (Index j = 0; j < 4; ++j)
     *reinterpret_cast<Four*>(to + j * to_stride) =
         Four{rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
 }
 
-// Rows 0 … k and columns 0 … columns of alpha · b, padded with zeros to rows of whole vectors.
+// Rows 0 … k and columns 0 … columns of alpha · b, in rows of whole vectors. What is beyond the
+// columns is multiplied too, but stored nowhere.
 template <Index vectors, class T>
 void copy_panel(Index k, Index columns, T alpha, MatrixView<T> b, T* panel) {
   constexpr Index width = vectors * lanes<T>;
   if (b.transposed) {
-    const Index j_whole = columns / 4 * 4, k_whole = k / 4 * 4;
-    for (Index j = 0; j < j_whole; j += 4)
+    const Index k_whole = k / 4 * 4;
+    for (Index j = 0; j < columns; j += 4)
       for (Index p = 0; p < k_whole; p += 4)
-        transpose_4x4(b.at(p, j).data, b.stride, alpha, panel + p * width + j, width);
+        transpose_4x4(b.at(p, j), columns - j, alpha, panel + p * width + j, width);
     for (Index j = 0; j < columns; ++j)
-      for (Index p = j < j_whole ? k_whole : 0; p < k; ++p)
-        panel[p * width + j] = alpha * *b.at(p, j).data;
+      for (Index p = k_whole; p < k; ++p) panel[p * width + j] = alpha * *b.at(p, j).data;
   } else if (columns == width) {
     for (Index p = 0; p < k; ++p)
       for (Index v = 0; v < vectors; ++v)
@@ -131,9 +132,6 @@ void copy_panel(Index k, Index columns, T alpha, MatrixView<T> b, T* panel) {
     for (Index p = 0; p < k; ++p)
       for (Index j = 0; j < columns; ++j) panel[p * width + j] = alpha * *b.at(p, j).data;
   }
-  if (columns < width)
-    for (Index p = 0; p < k; ++p)
-      std::fill(panel + p * width + columns, panel + (p + 1) * width, T{0});
 }
 
 // The columns of c under one panel, in blocks of about the same number of rows.
@@ -156,7 +154,6 @@ void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> 
 
 }  // namespace
 
-template <class T>
 bool is_for_blocks(Index m, Index n, Index k) {
   return m * n * k <= (vector_bytes > 16 ? 1 << 22 : 1 << 16);
 }
@@ -165,7 +162,9 @@ template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                      T* c, Index c_stride) {
   constexpr Index most_k = panel_bytes / (2 * vector_bytes);
-  alignas(64) T copy[panel_bytes / static_cast<Index>(sizeof(T))];
+  // Kept, so that what lies beyond a panel's columns is a number of an earlier panel, or zero:
+  // numbers too small to be normal would be slow.
+  alignas(64) static thread_local T copy[panel_bytes / static_cast<Index>(sizeof(T))];
   for (Index i = 0; i < m; i += rows_together) {
     const Index rows = std::min(rows_together, m - i);
     // At least once, so that beta is heeded where k is 0.
@@ -189,8 +188,6 @@ void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, Matrix
   }
 }
 
-template bool is_for_blocks<float>(Index, Index, Index);
-template bool is_for_blocks<double>(Index, Index, Index);
 template void blocked_product(Index, Index, Index, float, MatrixView<float>, MatrixView<float>,
                               float, float*, Index);
 template void blocked_product(Index, Index, Index, double, MatrixView<double>, MatrixView<double>,

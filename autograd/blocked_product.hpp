@@ -8,7 +8,6 @@ namespace weft {
 
 // True where blocked_product is faster than a library: libraries pay for their calls and for
 // copies that only a large product earns back.
-template <class T>
 bool is_for_blocks(Index m, Index n, Index k);
 
 // c = alpha · a · b + beta · c, as matrix_product. Works for all sizes.

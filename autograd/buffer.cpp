@@ -8,19 +8,20 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 
-// Sizes are counted in units of 64 bytes. A class is a power of two and three further bits, so a
-// block is at most an eighth larger than what was asked for.
+// Sizes are counted in units of 64 bytes. A class is a power of two and one further bit: batches
+// whose lengths differ share their blocks, and the pages of a block that are not used are not
+// there.
 unsigned size_class(std::size_t units) {
   const auto power = static_cast<unsigned>(std::bit_width(units)) - 1;
-  if (power < 3) return static_cast<unsigned>(units);
-  return (power - 2) * 8 + static_cast<unsigned>((units >> (power - 3)) & 7);
+  if (power < 1) return static_cast<unsigned>(units);
+  return power * 2 + static_cast<unsigned>((units >> (power - 1)) & 1);
 }
 
 // The largest number of units in a class.
 std::size_t class_units(unsigned index) {
-  if (index < 8) return index;
-  const unsigned power = index / 8 + 2;
-  return ((std::size_t{8} + index % 8 + 1) << (power - 3)) - 1;
+  if (index < 2) return index;
+  const unsigned power = index / 2;
+  return ((std::size_t{2} + index % 2 + 1) << (power - 1)) - 1;
 }
 
 // Holds a spin lock for a few instructions at a time.

@@ -75,8 +75,8 @@ class Pool {
   Buffer::Block* take(std::size_t bytes);
   void give_back(Buffer::Block* block) noexcept;
 
-  // Size classes grow by about an eighth; the largest covers all of a 64-bit address space.
-  static constexpr unsigned class_count = 512;
+  // Two size classes a power of two; the largest covers all of a 64-bit address space.
+  static constexpr unsigned class_count = 128;
 
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
   bool abandoned_ = false;

@@ -101,34 +101,41 @@ template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                     T* c, Index c_stride) {
   if (m == 0 || n == 0) return;
-  if (is_for_blocks<T>(m, n, k))
+  if (is_for_blocks(m, n, k))
     blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
   else
     large_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
-Tiles::Tiles(Index m, Index n, Index k)
-    : rows(m), columns(n), tile_rows(std::max<Index>(m, 1)), tile_columns(std::max<Index>(n, 1)) {
+Tiles::Tiles(Index m, Index n, Index k) : rows(m), columns(n) {
   // About eight tiles, but none so small that handing it out costs more than it saves.
   constexpr Index smallest = Index{1} << 19;  // multiplications
-  const Index wanted =
-      std::clamp<Index>(m * n / smallest * k + m * n % smallest * k / smallest, 1, 8);
-  // Each tile reads its rows of a and its columns of b: cut where that is least in all. A tile too
-  // few counts as much as one that reads everything.
+  cut(std::clamp<Index>(m * n / smallest * k + m * n % smallest * k / smallest, 1, 8));
+  const auto is_ours = [&] { return is_for_blocks(tile_rows, tile_columns, k); };
+  if (is_ours() && runs_alone()) {
+    Index wanted = 0;
+    do cut(++wanted);
+    while (!is_ours());
+  }
+}
+
+// Each tile reads its rows of a and its columns of b: cuts where that is least in all. A tile too
+// few counts as much as one that reads everything.
+void Tiles::cut(Index wanted) {
   Index by_rows = 1, by_columns = 1;
   Index least = std::numeric_limits<Index>::max();
   for (Index r = 1; r <= wanted; ++r) {
-    const Index across_rows = std::clamp<Index>(m / 48, 1, r);
-    const Index across_columns = std::clamp<Index>(n / 48, 1, wanted / r);
+    const Index across_rows = std::clamp<Index>(rows / 48, 1, r);
+    const Index across_columns = std::clamp<Index>(columns / 48, 1, wanted / r);
     const Index missing = wanted - across_rows * across_columns;
-    const Index read = across_rows * n + across_columns * m + missing * (m + n);
+    const Index read = across_rows * columns + across_columns * rows + missing * (rows + columns);
     if (read >= least) continue;
     least = read;
     by_rows = across_rows;
     by_columns = across_columns;
   }
-  tile_rows = round_up((tile_rows + by_rows - 1) / by_rows, 8);
-  tile_columns = round_up((tile_columns + by_columns - 1) / by_columns, 16);
+  tile_rows = round_up((std::max<Index>(rows, 1) + by_rows - 1) / by_rows, 8);
+  tile_columns = round_up((std::max<Index>(columns, 1) + by_columns - 1) / by_columns, 16);
 }
 
 const char* matrix_product_library() {

@@ -17,7 +17,10 @@ template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
                     T* c, Index c_stride);
 
-// How the result [m, n] of a product is cut for several threads: by the sizes alone.
+// How the result [m, n] of a product is cut for several threads. The cut, and with it the bits of
+// the result, depends on the sizes alone, but for tiles that are weft's own to multiply: these
+// give the same bits however they are cut, and a thread that runs alone takes as large ones as it
+// can.
 struct Tiles {
   Index rows, columns;  // of the whole result
   Index tile_rows, tile_columns;
@@ -25,6 +28,9 @@ struct Tiles {
   Tiles(Index m, Index n, Index k);
   Index across() const { return (columns + tile_columns - 1) / tile_columns; }
   Index count() const { return (rows + tile_rows - 1) / tile_rows * across(); }
+
+ private:
+  void cut(Index wanted);
 };
 
 // Calls body(row_begin, row_end, column_begin, column_end) for every tile, in parallel.

@@ -26,6 +26,10 @@ void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), con
 // outside. For scratch memory, one piece a thread.
 int thread_index();
 
+// Whether a `parallel_for` here would run on the calling thread: it may use no more, or the call
+// comes from inside a parallel region.
+bool runs_alone();
+
 // Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items but
 // the last. The ranges depend on `count` and `grain` alone, never on the number of threads, so a
 // body that keeps what it adds up within its range gives the same bits on any number of threads.

@@ -93,10 +93,10 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
   std::ostringstream script;
   std::ostringstream data;
   script << opening(picture, 860, 480) << "set title " << quoted(chart.title)
-         << " textcolor '#222222'\nset xlabel " << quoted(chart.x_label) << "\nset ylabel "
-         << quoted(chart.y_label)
+         << " textcolor '#222222'\nset xlabel " << quoted(chart.x_label)
+         << " offset 0,0.4\nset ylabel " << quoted(chart.y_label)
          << "\nset border 3 linecolor '#888888'\nset grid ytics linecolor '#dddddd' linetype 1\n"
-            "set key top right Left reverse samplen 2\n"
+            "set key below Left reverse samplen 2\n"
             "set linetype 1 linecolor '#3b6fb6'\nset linetype 2 linecolor '#e07b39'\n"
             "set linetype 3 linecolor '#3f9b5b'\nset linetype 4 linecolor '#8a5fb0'\n"
             "set linetype 5 linecolor '#888888'\nset linetype 6 linecolor '#c0504d'\n"

@@ -1,6 +1,7 @@
 #include "layers/multi_head_attention.hpp"
 
 #include "layers/checks.hpp"
+#include "layers/python_text.hpp"
 #include "layers/unseen_keys.hpp"
 
 namespace weft {
@@ -14,6 +15,7 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   if (heads <= 0 || hiddens <= 0 || hiddens % heads != 0)
     fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 that num_heads > 0 divides",
                      concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
+  if (options.rotary) check_rotary("MultiHeadAttention: rotary", hiddens, heads, *options.rotary);
   return options;
 }
 
@@ -25,7 +27,8 @@ MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Ra
       W_q({o.query_size, o.num_hiddens, o.bias}, random),
       W_k({o.key_size, o.num_hiddens, o.bias}, random),
       W_v({o.value_size, o.num_hiddens, o.bias}, random),
-      W_o({o.num_hiddens, o.num_hiddens, o.bias}, random) {}
+      W_o({o.num_hiddens, o.num_hiddens, o.bias}, random),
+      rotary(o.rotary) {}
 
 template <class T>
 Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
@@ -42,13 +45,17 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
                                       ", values ", values.shape()));
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
                       num_keys);
-  return W_o(attention(W_q(queries), W_k(without_unseen(keys, view)),
+  const auto placed = [this](const Var<T>& x) {
+    return rotary ? rotary_embedding(x, attention.num_heads, *rotary) : x;
+  };
+  return W_o(attention(placed(W_q(queries)), placed(W_k(without_unseen(keys, view))),
                        W_v(without_unseen(values, view)), mask, weights));
 }
 
 template <class T>
 void MultiHeadAttention<T>::members(Members<T>& members) {
-  members.type("MultiHeadAttention");
+  members.type("MultiHeadAttention",
+               rotary ? "rotary_base=" + python_text(rotary->base) : std::string());
   members("attention", attention);
   members("W_q", W_q);
   members("W_k", W_k);

@@ -1,6 +1,9 @@
 // MultiHeadAttention: several attentions side by side, each on its own projections of the inputs.
 #pragma once
 
+#include <optional>
+
+#include "autograd/rotary_embedding.hpp"
 #include "layers/attention.hpp"
 #include "layers/linear.hpp"
 
@@ -17,13 +20,17 @@ struct MultiHeadAttentionOptions {
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;
+  // When given (RotaryOptions{} for the usual ones), each head's queries and keys are rotated by
+  // their positions, its values not: for sequences that attend to themselves.
+  std::optional<RotaryOptions> rotary = {};
 };
 
 // W_o · [head 1, head 2, …], where each head attends with its rows of W_q, W_k and W_v (Vaswani et
 // al., 2017, section 3.2.2). The projections start as every Linear does, and as in d2l.ai.
 template <class T = float>
 struct MultiHeadAttention : Module<T> {
-  // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens and 0 ≤ dropout ≤ 1.
+  // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens, into heads of an
+  // even size where they are to be rotated, and 0 ≤ dropout ≤ 1.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Random& random);
 
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
@@ -39,6 +46,7 @@ struct MultiHeadAttention : Module<T> {
 
   DotProductAttention<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;
+  std::optional<RotaryOptions> rotary;
 };
 
 extern template struct MultiHeadAttention<float>;

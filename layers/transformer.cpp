@@ -2,7 +2,13 @@
 
 namespace weft {
 
-MultiHeadAttentionOptions TransformerBlockOptions::attention() const {
+MultiHeadAttentionOptions TransformerBlockOptions::self_attention() const {
+  MultiHeadAttentionOptions options = cross_attention();
+  options.rotary = rotary;
+  return options;
+}
+
+MultiHeadAttentionOptions TransformerBlockOptions::cross_attention() const {
   return {.query_size = num_hiddens,
           .key_size = num_hiddens,
           .value_size = num_hiddens,

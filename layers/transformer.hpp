@@ -2,6 +2,7 @@
 // attention weights that they hand out.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "autograd/elementwise.hpp"
@@ -25,9 +26,12 @@ struct TransformerBlockOptions {
   bool norm_first = false;
   // Whether W_q, W_k, W_v and W_o have a bias.
   bool attention_bias = false;
+  // When given, self-attention rotates its queries and keys by their positions.
+  std::optional<RotaryOptions> rotary = {};
 
   // The options of a block's layers.
-  MultiHeadAttentionOptions attention() const;
+  MultiHeadAttentionOptions self_attention() const;
+  MultiHeadAttentionOptions cross_attention() const;
   PositionWiseFeedForwardOptions feed_forward() const;
   LayerNormOptions norm() const { return {.num_hiddens = num_hiddens}; }
 };

@@ -9,9 +9,9 @@ namespace weft {
 template <class T>
 TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerBlockOptions& options,
                                                     Random& random)
-    : self_attention(options.attention(), random),
+    : self_attention(options.self_attention(), random),
       norm1(options.norm()),
-      cross_attention(options.attention(), random),
+      cross_attention(options.cross_attention(), random),
       norm2(options.norm()),
       ffn(options.feed_forward(), random),
       norm3(options.norm()),

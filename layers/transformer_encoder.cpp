@@ -9,7 +9,7 @@ namespace weft {
 template <class T>
 TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerBlockOptions& options,
                                                     Random& random)
-    : attention(options.attention(), random),
+    : attention(options.self_attention(), random),
       norm1(options.norm()),
       ffn(options.feed_forward(), random),
       norm2(options.norm()),

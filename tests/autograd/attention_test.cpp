@@ -68,9 +68,9 @@ TEST_CASE("attention: one query between two keys, by hand", "[autograd]") {
 TEST_CASE("attention: agrees with its composition for every kind of mask, over several tiles",
           "[autograd]") {
   Random random(2);
-  const Index batch = 2, queries = 150, size = 8;
+  const Index batch = 2, queries = 300, size = 8;
   // One tile of keys, and several.
-  const Index keys = GENERATE(90, 1100);
+  const Index keys = GENERATE(90, 600);
   const Parameter<double> q(random.normal_tensor<double>({batch, queries, size}));
   const Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
   const Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
@@ -110,7 +110,7 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
 
 TEST_CASE("attention: dropout drops the same weights whatever is worked on at a time",
           "[autograd]") {
-  Run run = random_run(1, 150, 700, 4);
+  Run run = random_run(1, 300, 400, 4);
   // Weights are handed out from tiles that are as wide as all keys.
   const auto attended = [&](Tensor<double>* weights) {
     Tape<double> tape({.training = true, .seed = 3});

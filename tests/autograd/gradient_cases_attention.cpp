@@ -33,7 +33,7 @@ std::vector<GradientCase> gradient_cases_attention() {
                                              {.mask = {.valid_lens = ValidLens(lengths)}});
        }},
       {"scaled_dot_product_attention",
-       "causal, over two tiles of queries",
+       "causal, with many queries",
        {{1, 66, 2}, {1, 66, 2}, {1, 66, 2}},
        [](const Inputs& x) {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.mask = {.causal = true}});

@@ -59,6 +59,7 @@ std::vector<GradientCase> gradient_cases_matmul();
 std::vector<GradientCase> gradient_cases_normalization();
 std::vector<GradientCase> gradient_cases_recompute();
 std::vector<GradientCase> gradient_cases_reductions();
+std::vector<GradientCase> gradient_cases_rotary_embedding();
 std::vector<GradientCase> gradient_cases_shaping();
 std::vector<GradientCase> gradient_cases_softmax();
 

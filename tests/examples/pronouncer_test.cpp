@@ -43,6 +43,23 @@ TEST_CASE("pronouncer: logits do not depend on the padding or on later phones", 
       CHECK(std::abs(alone(0, t, phone) - together(0, t, phone)) < 1e-5f);
 }
 
+TEST_CASE("pronouncer: the encoder and the decoder hand out what their heads attend to",
+          "[examples]") {
+  Random random(3);
+  const Pronouncer<float> model(tiny(), language, random);
+  Tape tape = Tape<float>::inference();
+  PairBatches batches({language.pairs(entries)[3]});  // note → N OW T
+  const Batch batch = batches.batch(0, 0);
+  AttentionWeights<float> encoder, decoder;
+  const Var memory = model.encode(tape, batch.source, &encoder);
+  model.decode(batch.target.tokens, memory, batch.source.valid_lens, &decoder);
+  REQUIRE(encoder.self.size() == 1);
+  CHECK(encoder.self[0].shape() == Shape{1, 2, 4, 4});
+  CHECK(encoder.cross.empty());
+  CHECK(decoder.self[0].shape() == Shape{1, 2, 4, 4});
+  CHECK(decoder.cross[0].shape() == Shape{1, 2, 4, 4});
+}
+
 TEST_CASE("pronouncer: learns four words by heart and finds them by either search", "[examples]") {
   Random random(3);
   Pronouncer<float> model(tiny(), language, random);

@@ -60,12 +60,42 @@ TEST_CASE("positional encoding: what does not fit is refused", "[layers]") {
                "PositionalEncoding: max_len"));
 }
 
+TEST_CASE("positional encoding: up to 1000 positions unless said otherwise", "[layers]") {
+  CHECK(PositionalEncoding({.num_hiddens = 2}).table().shape() == Shape{1000, 2});
+  CHECK(PositionalEncodingOptions{}.max_len == 1000);
+  CHECK(LearnedPositionalEncodingOptions{}.max_len == 1000);
+}
+
+TEST_CASE("positional encoding: dropout comes after adding", "[layers]") {
+  Random random(1);
+  const PositionalEncoding<float> fixed({.num_hiddens = 8, .dropout = 0.5, .max_len = 20});
+  const LearnedPositionalEncoding<float> learned({.num_hiddens = 8, .dropout = 0.5, .max_len = 20},
+                                                 random);
+  const auto check = [](const auto& layer, const Tensor<float>& table) {
+    Tape tape({.training = true, .seed = 3});
+    const Var y = layer(tape.constant(Tensor<float>::full({1, 20, 8}, 5.0F)));
+    Index dropped = 0;
+    for (Index i = 0; i < 20; ++i)
+      for (Index c = 0; c < 8; ++c) {
+        if (y.value()(0, i, c) == 0.0F)
+          ++dropped;
+        else  // what is kept is divided by 1 - 0.5
+          CHECK(y.value()(0, i, c) == 2.0F * (5.0F + table(i, c)));
+      }
+    CHECK(dropped > 40);  // of 160
+    CHECK(dropped < 120);
+  };
+  check(fixed, fixed.table());
+  check(learned, learned.positions.weight.value());
+}
+
 TEST_CASE("positional encoding: a shift is the same rotation at every position", "[layers]") {
   // P[i + δ] from P[i]: each pair of columns turns by δ times its frequency.
-  const Index d = 8, shift = 5;
-  const PositionalEncoding<double> layer({.num_hiddens = d, .max_len = 60});
+  const Index d = 8, max_len = 60;
+  const Index shift = GENERATE(1, 5, 30, 59);
+  const PositionalEncoding<double> layer({.num_hiddens = d, .max_len = max_len});
   const Tensor<double>& table = layer.table();
-  for (Index i = 0; i + shift < 60; ++i)
+  for (Index i = 0; i + shift < max_len; ++i)
     for (Index j = 0; j < d; j += 2) {
       const double angle =
           static_cast<double>(shift) / std::pow(10000.0, static_cast<double>(j) / d);

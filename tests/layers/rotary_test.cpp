@@ -1,0 +1,158 @@
+// Rotary position embedding against PyTorch's formulas (tests/golden/write_rotary.py wrote what is
+// expected), and as an option of MultiHeadAttention and of transformer blocks.
+#include <array>
+#include <sstream>
+
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+#include "tests/tight_bound.hpp"
+#include "train/hdf5_file.hpp"
+
+using namespace weft;
+
+namespace {
+
+template <class T>
+constexpr double tolerance = std::is_same_v<T, double> ? 1e-10 : 1e-5;
+
+const std::pair<const char*, RotaryPairs> both_pairings[] = {
+    {"interleaved", RotaryPairs::interleaved}, {"halves", RotaryPairs::halves}};
+
+// Runs call(x) for the group's x forwards and backwards, and compares.
+template <class T, class Call>
+void check_group(const Hdf5File& file, const std::string& group, const Call& call) {
+  const Parameter<T> x(file.tensor<T>(group + "x"));
+  Tape<T> tape;
+  const Var<T> y = call(tape.parameter(x));
+  CHECK(distance(y.value(), file.tensor<double>(group + "y")) < tolerance<T>);
+  tape.backward(y, file.tensor<T>(group + "upstream"));
+  CHECK(distance(x.grad(), file.tensor<double>(group + "dx")) < tolerance<T>);
+}
+
+template <class T = double>
+MultiHeadAttention<T> rotary_attention(Index hiddens, const RotaryOptions& rotary) {
+  Random random(1);
+  return {{.query_size = hiddens,
+           .key_size = hiddens,
+           .value_size = hiddens,
+           .num_hiddens = hiddens,
+           .num_heads = 2,
+           .rotary = rotary},
+          random};
+}
+
+// The weights of the attention of x [1, time, hiddens] to itself.
+Tensor<double> weights_of(const MultiHeadAttention<double>& attention, const Tensor<double>& x) {
+  Tape<double> tape = Tape<double>::inference();
+  Tensor<double> weights;
+  const Var<double> in = tape.constant(x);
+  attention(in, in, in, {}, &weights);
+  return weights;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("golden: rotary embedding, in either pairing", "[layers]", float, double) {
+  const Hdf5File file(WEFT_TEST_DATA "/rotary.h5");
+  for (const auto& [name, pairs] : both_pairings) {
+    INFO(name);
+    check_group<TestType>(
+        file, concatenate_text("/", name, "/"), [pairs = pairs](const Var<TestType>& x) {
+          return rotary_embedding(x, 2, {.base = 500.0, .pairs = pairs, .first_position = 3});
+        });
+  }
+}
+
+TEMPLATE_TEST_CASE("golden: multi-head attention that rotates queries and keys", "[layers]", float,
+                   double) {
+  const Hdf5File file(WEFT_TEST_DATA "/rotary.h5");
+  for (const auto& [name, pairs] : both_pairings) {
+    INFO(name);
+    const std::string group = concatenate_text("/attention/", name, "/");
+    MultiHeadAttention<TestType> attention = rotary_attention<TestType>(12, {.pairs = pairs});
+    for (const auto& [projection, layer] : {std::pair("W_q", &attention.W_q),
+                                            {"W_k", &attention.W_k},
+                                            {"W_v", &attention.W_v},
+                                            {"W_o", &attention.W_o}})
+      layer->weight.value() = file.tensor<TestType>(group + projection);
+    Tensor<TestType> weights;
+    check_group<TestType>(file, group, [&](const Var<TestType>& x) {
+      return attention(x, x, x, {.causal = true}, &weights);
+    });
+    CHECK(distance(weights, file.tensor<double>(group + "weights")) < tolerance<TestType>);
+  }
+}
+
+TEST_CASE("rotary attention: a sequence further on attends as it would at the start", "[layers]") {
+  const Tensor<double> x = Random(2).normal_tensor<double>({1, 6, 8});
+  const Tensor<double> at_the_start = weights_of(rotary_attention(8, {}), x);
+  CHECK(distance(weights_of(rotary_attention(8, {.first_position = 100}), x), at_the_start) <
+        1e-12);
+}
+
+TEST_CASE("rotary attention: tells apart positions that hold the same vector", "[layers]") {
+  const Tensor<double> x = Tensor<double>::full({1, 4, 8}, 1.0);
+  const Tensor<double> weights = weights_of(rotary_attention(8, {}), x);
+  CHECK(std::abs(weights(0, 0, 0, 0) - weights(0, 0, 0, 3)) > 1e-3);
+  // By distance alone: the first position from the second one as the second from the third.
+  CHECK(std::abs(weights(0, 0, 1, 0) / weights(0, 0, 1, 1) -
+                 weights(0, 0, 2, 1) / weights(0, 0, 2, 2)) < 1e-12);
+}
+
+TEST_CASE("gradients: multi-head attention that rotates queries and keys", "[layers]") {
+  for (const auto& [name, pairs] : both_pairings) {
+    MultiHeadAttention<double> attention = rotary_attention(8, {.pairs = pairs});
+    Parameter<double> input(Random(3).normal_tensor<double>({2, 3, 8}));
+    NamedParameters<double> checked = named_parameters(attention);
+    checked.push_back({"input", &input});
+    const GradCheckReport report = gradcheck(
+        [&](Tape<double>& tape) {
+          const Var<double> in = tape.parameter(input);
+          return attention(in, in, in, ValidLens{3, 2});
+        },
+        checked, tight_bound);
+    INFO(name << '\n' << report);
+    CHECK(report.passed());
+    CHECK(report.checked() > 0);
+  }
+}
+
+TEST_CASE("rotary attention: is said by the printed model, and only where it rotates", "[layers]") {
+  Random random(1);
+  TransformerBlockOptions options{.num_hiddens = 8, .ffn_num_hiddens = 8, .num_heads = 2};
+  const auto rotating = [&] {
+    const TransformerDecoderBlock<float> decoder(options, random);
+    const TransformerEncoderBlock<float> encoder(options, random);
+    return std::array{encoder.attention.rotary.has_value(),
+                      decoder.self_attention.rotary.has_value(),
+                      decoder.cross_attention.rotary.has_value()};
+  };
+  CHECK(rotating() == std::array{false, false, false});
+  options.rotary = RotaryOptions{.base = 500.0};
+  CHECK(rotating() == std::array{true, true, false});
+
+  std::ostringstream printed;
+  printed << TransformerEncoderBlock<float>(options, random);
+  CHECK(contains(printed.str(), "rotary_base=500.0"));
+}
+
+TEST_CASE("rotary embedding: turns every row of the sines and cosines back to the first one",
+          "[layers]") {
+  // Row i of the fixed encoding is row 0 turned by the same angles, the other way round.
+  const Index time = 50, d = 12;
+  const PositionalEncoding<double> encoding({.num_hiddens = d, .max_len = time});
+  Tape<double> tape = Tape<double>::inference();
+  const Tensor<double> turned = rotary_embedding(tape.constant(encoding.table()), 1).value();
+  for (Index i = 0; i < time; ++i)
+    for (Index c = 0; c < d; ++c) CHECK(std::abs(turned(i, c) - (c % 2 == 0 ? 0.0 : 1.0)) < 1e-14);
+}
+
+TEST_CASE("rotary attention: what does not fit is refused when the layer is made", "[layers]") {
+  CHECK(message_of<ValueError>([] { rotary_attention(6, {}); }) ==
+        "MultiHeadAttention: rotary: expected num_heads > 0 that cuts the vectors into heads of an "
+        "even size, got num_heads 2 for vectors of 6");
+  CHECK(message_of<ValueError>([] { rotary_attention(8, {.base = -1.0}); }) ==
+        "MultiHeadAttention: rotary: base: expected a finite number > 0, got -1");
+}
