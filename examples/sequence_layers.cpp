@@ -16,6 +16,7 @@
 
 #include "examples/command_line.hpp"
 #include "examples/plot.hpp"
+#include "examples/program.hpp"
 
 namespace {
 
@@ -451,7 +452,7 @@ int run(int argc, char** argv) {
                       1e6);
   command_line.option("out", "folder for the pictures", out);
   if (!command_line.parse(argc, argv)) return 0;
-  fs::create_directories(out);
+  examples::make_folder(out);
   compare_times(batch, width, longest, timing_seconds, out);
   compare_learning(width, {letters}, training_seconds, out);
   return 0;
@@ -460,13 +461,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const weft::examples::UsageError& error) {
-    std::cerr << "sequence_layers: " << error.what() << " (see sequence_layers --help)\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "sequence_layers: " << error.what() << '\n';
-    return 1;
-  }
+  return weft::examples::run_program("sequence_layers", [&] { return run(argc, argv); });
 }

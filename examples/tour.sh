@@ -5,7 +5,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev gnuplot-nox \
   pocketsphinx-en-us
-programs=(kernel_regression self_attention positional_encoding heads_study sequence_layers)
+programs=(kernel_regression self_attention positional_encoding heads_study sequence_layers
+  toy_tasks)
 build_targets pronounce "${programs[@]}"
 
 # What heads_study looks into: the model of run.sh, or one that is trained here for an epoch.

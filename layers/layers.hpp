@@ -4,6 +4,7 @@
 #include "autograd/autograd.hpp"
 #include "layers/attention_pooling.hpp"
 #include "layers/conv1d.hpp"
+#include "layers/dot_product_attention.hpp"
 #include "layers/dropout.hpp"
 #include "layers/embedding.hpp"
 #include "layers/feed_forward.hpp"

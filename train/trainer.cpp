@@ -75,6 +75,7 @@ class Trainer<T>::Run {
       if (progress_.best_step == progress_.step) save("best.h5");
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
+      enough_ = options_.enough && options_.enough();
     }
     if (saved_step_ != progress_.step) save_last();
     return {end(), progress_.step, progress_.best_step, progress_.best_value};
@@ -222,14 +223,15 @@ class Trainer<T>::Run {
     return options_.validation && options_.validation->patience > 0 &&
            progress_.not_better >= options_.validation->patience;
   }
+  bool stopped_early() const { return enough_ || out_of_patience(); }
   bool ended() const {
-    return progress_.epoch >= options_.epochs || out_of_patience() ||
+    return progress_.epoch >= options_.epochs || stopped_early() ||
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
   }
   bool interrupted() const { return options_.interrupt && options_.interrupt->requested(); }
   TrainingEnd end() const {
     if (!ended()) return TrainingEnd::interrupted;
-    return out_of_patience() ? TrainingEnd::stopped_early : TrainingEnd::finished;
+    return stopped_early() ? TrainingEnd::stopped_early : TrainingEnd::finished;
   }
 
   // --- Files --------------------------------------------------------------------------------
@@ -302,6 +304,7 @@ class Trainer<T>::Run {
   double loss_ = 0.0;           // of the last update
   double shown_loss_ = 0.0;     // smoothed
   double grad_norm_ = 0.0;
+  bool enough_ = false;  // the program said so
 
   ProgressLine line_;
   std::optional<FolderLock> lock_;

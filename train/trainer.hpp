@@ -55,6 +55,9 @@ struct TrainerOptions {
   // For dropout.
   std::uint64_t seed = 0;
   std::optional<Validation> validation = {};
+  // When given, asked after every step, and its validation, whether that is enough; training then
+  // has stopped early.
+  std::function<bool()> enough = {};
 
   // Where best.h5, last.h5 and metrics.csv are kept; nothing is kept when empty.
   std::filesystem::path folder = {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -110,35 +109,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-Part part_of(std::string_view word) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : word) hash = (hash ^ static_cast<std::uint8_t>(c)) * 1099511628211u;
-  const std::uint64_t percent = hash % 100;
-  return percent < 90 ? Part::train : percent < 95 ? Part::validation : Part::test;
-}
-
-std::string to_string(Part part) {
-  switch (part) {
-    case Part::train:
-      return "train";
-    case Part::validation:
-      return "validation";
-    case Part::test:
-      return "test";
-  }
-  return "";
-}
-
-Part part_named(const std::string& name) {
-  for (const Part part : {Part::train, Part::validation, Part::test})
-    if (name == to_string(part)) return part;
-  fail<ValueError>("part", "train, validation or test", "'" + name + "'");
-}
-
 std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary) {
   std::vector<Entry> entries;
   std::copy_if(dictionary.begin(), dictionary.end(), std::back_inserter(entries),
-               [part](const Entry& entry) { return part_of(entry.word) == part; });
+               [part](const Entry& entry) { return examples::part_of(entry.word) == part; });
   return entries;
 }
 

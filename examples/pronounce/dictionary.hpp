@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "examples/held_out.hpp"
+
 namespace weft::pronounce {
 
 // The sounds of a word, such as {"HH", "AH", "L", "OW"}.
@@ -33,18 +35,10 @@ std::vector<Entry> read_dictionary(const std::filesystem::path& path);
 // `text` with A–Z made a–z.
 std::string lower_case(std::string_view text);
 
-// Words are held out by the word itself: 90 % are for training, 5 % for validation, 5 % for the
-// test.
-enum class Part { train, validation, test };
+using examples::Part;
+using examples::part_named;
 
-// The part that a word belongs to: a function of its letters alone (FNV-1a).
-Part part_of(std::string_view word);
-
-// "train", "validation", "test" and back. Throws ValueError for any other name.
-std::string to_string(Part part);
-Part part_named(const std::string& name);
-
-// The entries of one part.
+// The entries of one part; words are held out by the word itself.
 std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary);
 
 }  // namespace weft::pronounce

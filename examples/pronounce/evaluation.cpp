@@ -3,7 +3,7 @@
 namespace weft::pronounce {
 
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
-                       std::span<const Entry> entries, const SearchOptions& options) {
+                       std::span<const Entry> entries, const examples::SearchOptions& options) {
   ErrorRates rates;
   std::vector<Sequence> words;
   std::vector<const Entry*> entry_of_word;

@@ -7,8 +7,9 @@
 #include <sstream>
 
 #include "autograd/error.hpp"
+#include "examples/attention_maps.hpp"
 #include "examples/plot.hpp"
-#include "examples/pronounce/search.hpp"
+#include "examples/search.hpp"
 
 namespace weft::pronounce {
 namespace {
@@ -65,14 +66,6 @@ std::string draw_attention(const SavedModel& saved, const std::string& word,
                            const std::filesystem::path& picture) {
   const std::vector<Sequence> words{saved.language.read(word)};
   const Sequence answer = search(saved.model, words).front().front().tokens;
-  Sequence read_by_decoder{Vocabulary::bos};
-  read_by_decoder.insert(read_by_decoder.end(), answer.begin(), answer.end());
-
-  Tape tape = Tape<float>::inference();
-  const PaddedTokens letters = pad_sequences(words);
-  AttentionWeights<float> weights;
-  saved.model.decode(pad_sequences({&read_by_decoder, 1}).tokens, saved.model.encode(tape, letters),
-                     letters.valid_lens, &weights);
 
   examples::HeatMaps maps;
   maps.title = "What “" + word + "” is said by: letters that each phone attends to";
@@ -82,16 +75,7 @@ std::string draw_attention(const SavedModel& saved, const std::string& word,
   maps.rows = saved.language.say(answer);
   maps.rows.push_back("end");
   maps.maps_in_row = saved.configuration.heads;
-  for (std::size_t block = 0; block < weights.cross.size(); ++block) {
-    const Tensor<float>& all = weights.cross[block];  // [1, heads, phones, letters]
-    const Shape shape{all.shape()[2], all.shape()[3]};
-    for (Index head = 0; head < all.shape()[1]; ++head) {
-      const auto values = all.values().subspan(static_cast<std::size_t>(head * shape.elements()),
-                                               static_cast<std::size_t>(shape.elements()));
-      maps.maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
-                           Tensor<float>(shape, values)});
-    }
-  }
+  maps.maps = examples::cross_attention_maps(saved.model, words.front(), answer);
   return examples::draw(maps, picture);
 }
 

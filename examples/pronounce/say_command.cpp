@@ -8,7 +8,7 @@
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
-#include "examples/pronounce/search.hpp"
+#include "examples/search.hpp"
 
 namespace weft::pronounce {
 namespace {
@@ -24,7 +24,7 @@ void write(const std::string& word, const Phones& phones, const Hypothesis& answ
 // Writes each word's answers, and complains of words that cannot be read. Returns how many these
 // were.
 Index say_words(const SavedModel& saved, const std::vector<std::string>& words,
-                const SearchOptions& options) {
+                const examples::SearchOptions& options) {
   std::vector<std::string> readable;
   std::vector<Sequence> letters;
   for (const std::string& word : words) {
@@ -44,7 +44,7 @@ Index say_words(const SavedModel& saved, const std::vector<std::string>& words,
 }
 
 // Says the words of standard input: at a terminal after each line, otherwise many at a time.
-Index say_input(const SavedModel& saved, const SearchOptions& options) {
+Index say_input(const SavedModel& saved, const examples::SearchOptions& options) {
   const std::size_t words_together = isatty(STDIN_FILENO) ? 1 : 1024;
   Index unreadable = 0;
   std::vector<std::string> words;
@@ -74,7 +74,7 @@ int say(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
 
   const SavedModel saved(file);
-  const SearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};
+  const examples::SearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};
   const Index unreadable =
       words.empty() ? say_input(saved, options) : say_words(saved, words, options);
   return unreadable == 0 ? 0 : 1;

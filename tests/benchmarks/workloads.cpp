@@ -126,9 +126,8 @@ Workload pronunciation_step() {
       .step =
           [state] {
             state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
-              return pronounce::loss(*state->model, tape,
-                                     state->batches[static_cast<std::size_t>(part)],
-                                     state->configuration.label_smoothing);
+              return loss(*state->model, tape, state->batches[static_cast<std::size_t>(part)],
+                          state->configuration.label_smoothing);
             });
             state->optimizer->step(clip_factor(state->optimizer->grad_norm(), 1.0));
           },

@@ -1,7 +1,7 @@
 #include "autograd/gradcheck.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
-#include "examples/pronounce/search.hpp"
+#include "examples/search.hpp"
 #include "tests/catch.hpp"
 #include "train/adam.hpp"
 

@@ -83,8 +83,8 @@ def write_scoring(file):
     inputs = {"queries": random(BATCH, QUERIES, 3), "keys": random(BATCH, KEYS, 4),
               "values": random(BATCH, KEYS, 2)}
     output, weights = pooling(*inputs.values(), hidden(lengths, QUERIES, KEYS))
-    write_case(file, "additive_pooling", {"": pooling}, inputs, output, weights[:, None],
-               valid_lens=lengths)
+    write_case(file, "additive_pooling", pooling, inputs, output, {"valid_lens": lengths},
+               weights=weights[:, None])
 
     lengths = [[3, 2, 5, 1], [1, 4, 2, 5]]
     for scoring in [*SCORES, "additive"]:
@@ -92,8 +92,8 @@ def write_scoring(file):
         inputs = {"queries": random(BATCH, QUERIES, 6), "keys": random(BATCH, KEYS, 7),
                   "values": random(BATCH, KEYS, 5)}
         output, weights = attention(*inputs.values(), hidden(lengths, QUERIES, KEYS))
-        write_case(file, f"multi_head_attention_{scoring}", {"": attention}, inputs, output,
-                   weights, valid_lens=lengths)
+        write_case(file, f"multi_head_attention_{scoring}", attention, inputs, output,
+                   {"valid_lens": lengths}, weights=weights)
 
 
 def write_kernel_regression(file):
@@ -106,14 +106,14 @@ def write_kernel_regression(file):
         output = weights @ inputs["values"]
         # Flat kernels have no gradient.
         output = output + 0 * (module.w + inputs["queries"].sum() + inputs["keys"].sum())
-        write_case(file, f"kernel_regression_{name}", {"": module}, inputs, output, weights)
+        write_case(file, f"kernel_regression_{name}", module, inputs, output, weights=weights)
 
 
 def write_self_attention(file):
     attention = randomized(nn.MultiheadAttention(8, 2, batch_first=True))
     x = random(BATCH, QUERIES, 8)
     output, weights = attention(x, x, x, average_attn_weights=False)
-    write_case(file, "self_attention", {"": attention}, {"x": x}, output, weights)
+    write_case(file, "self_attention", attention, {"x": x}, output, weights=weights)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def write_recurrent(file, name, layer, valid_lens=None, initial=False):
         states, _ = pad_packed_sequence(states, batch_first=True, total_length=TIME)
     integers = {"valid_lens": valid_lens} if valid_lens else {}
     output = torch.cat([states, final.transpose(0, 1)], 1)
-    write_case(file, name, {"": layer}, inputs, output, **integers)
+    write_case(file, name, layer, inputs, output, integers)
 
 
 def write_recurrent_layers(file):
@@ -48,14 +48,14 @@ def write_recurrent_layers(file):
 def write_convolution(file, name, **options):
     layer = randomized(nn.Conv1d(INPUTS, HIDDENS, **options))
     inputs = {"x": random(BATCH, 9, INPUTS)}
-    write_case(file, name, {"": layer}, inputs, layer(inputs["x"].transpose(1, 2)).transpose(1, 2))
+    write_case(file, name, layer, inputs, layer(inputs["x"].transpose(1, 2)).transpose(1, 2))
 
 
 def write_causal_convolution(file):
     layer = randomized(nn.Conv1d(INPUTS, HIDDENS, 3, dilation=2))
     inputs = {"x": random(BATCH, 9, INPUTS)}
     padded = nn.functional.pad(inputs["x"].transpose(1, 2), (4, 0))
-    write_case(file, "conv1d_causal", {"": layer}, inputs, layer(padded).transpose(1, 2))
+    write_case(file, "conv1d_causal", layer, inputs, layer(padded).transpose(1, 2))
 
 
 def write_convolutions(file):

@@ -1,4 +1,4 @@
-// MultiHeadAttention and SelfAttention.
+// DotProductAttention, MultiHeadAttention and SelfAttention.
 #include <cmath>
 #include <limits>
 
@@ -36,6 +36,28 @@ MultiHeadAttention<double> small_attention(Random& random,
 }
 
 }  // namespace
+
+TEST_CASE("dot-product attention: keys that are alike average the values they admit", "[layers]") {
+  const DotProductAttention<double> attention({});
+  Tape<double> tape = Tape<double>::inference();
+  Random random(1);
+  const Var queries = tape.constant(random.normal_tensor<double>({2, 1, 2}));
+  const Var keys = tape.constant(Tensor<double>::full({2, 4, 2}, 1.0));
+  const Var values =
+      tape.constant(Tensor<double>({2, 4, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}));
+  Tensor<double> weights;
+  const Var y = attention(queries, keys, values, ValidLens{2, 3}, &weights);
+  CHECK(distance(y.value(), Tensor<double>({2, 1, 2}, {1, 2, 2, 3})) < 1e-15);
+  const double half = 0.5, third = 1.0 / 3.0;
+  CHECK(distance(weights,
+                 Tensor<double>({2, 1, 1, 4}, {half, half, 0, 0, third, third, third, 0})) < 1e-15);
+}
+
+TEST_CASE("dot-product attention: what does not fit is refused", "[layers]") {
+  CHECK(message_of<ValueError>([] { DotProductAttention({.num_heads = 0}); }) ==
+        "AttentionPooling: num_heads: expected a size > 0, got 0");
+  CHECK(contains(message_of<ValueError>([] { DotProductAttention({.dropout = 2.0}); }), "got 2"));
+}
 
 TEST_CASE("multi-head attention: d2l.ai's example has the shape it should", "[layers]") {
   Random random(42);

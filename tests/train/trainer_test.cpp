@@ -143,6 +143,29 @@ TEST_CASE("trainer: stops when validation brings nothing better", "[train]") {
   CHECK(result.best_value == 1.0);
 }
 
+TEST_CASE("trainer: stops after the step that its owner finds enough", "[train]") {
+  ToyTraining<float> toy;
+  std::vector<std::string> events;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.epochs = 100,
+                   .validation = Validation{.columns = {"val_loss"},
+                                            .run =
+                                                [&] {
+                                                  events.push_back("validated");
+                                                  return std::vector{1.0};
+                                                },
+                                            .every_steps = 2},
+                   .enough = [&] {
+                     events.push_back("asked");
+                     return events.size() == 6;
+                   }});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.steps == 4);
+  CHECK(events ==
+        std::vector<std::string>{"asked", "validated", "asked", "asked", "validated", "asked"});
+}
+
 TEST_CASE("trainer: validates every so many steps when asked to", "[train]") {
   ToyTraining<float> toy;
   std::vector<std::int64_t> steps;

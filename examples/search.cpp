@@ -1,11 +1,9 @@
-#include "examples/pronounce/search.hpp"
+#include "examples/search.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "examples/pronounce/dictionary.hpp"
-
-namespace weft::pronounce {
+namespace weft::examples {
 namespace {
 
 // Rows `rows` of x [N, time, width].
@@ -22,46 +20,46 @@ ValidLens gather(const ValidLens& valid_lens, std::span<const Index> rows) {
   return ValidLens(lengths);
 }
 
-// The answers for words that fit one batch.
-std::vector<std::vector<Hypothesis>> search_together(const Pronouncer<float>& model,
-                                                     std::span<const Sequence> words,
+// The answers for sources that fit one batch.
+std::vector<std::vector<Hypothesis>> search_together(const EncoderDecoder<float>& model,
+                                                     std::span<const Sequence> sources,
                                                      const SearchOptions& options) {
   Tape tape = Tape<float>::inference();
-  const PaddedTokens letters = pad_sequences(words);
-  const Var<float> memory = model.encode(tape, letters);
+  const PaddedTokens padded = pad_sequences(sources);
+  const Var<float> memory = model.encode(tape, padded);
   const auto next = [&](const Prefixes& prefixes) {
     const Index time = prefixes.tokens.shape()[1];
     const Var<float> states = model.decode(prefixes.tokens, gather(memory, prefixes.sources),
-                                           gather(letters.valid_lens, prefixes.sources));
+                                           gather(padded.valid_lens, prefixes.sources));
     const Var<float> logits = model.output(slice(states, 1, time - 1, time));
     return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
   };
-  return beam_search(next, static_cast<Index>(words.size()),
-                     {.beam_width = options.beam_width,
-                      .max_length = static_cast<Index>(max_length),
-                      .n_best = options.n_best});
+  return beam_search(
+      next, static_cast<Index>(sources.size()),
+      {.beam_width = options.beam_width, .max_length = model.max_length, .n_best = options.n_best});
 }
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> search(const Pronouncer<float>& model,
-                                            std::span<const Sequence> words,
+std::vector<std::vector<Hypothesis>> search(const EncoderDecoder<float>& model,
+                                            std::span<const Sequence> sources,
                                             const SearchOptions& options) {
-  constexpr std::size_t words_together = 128;
-  std::vector<std::size_t> order(words.size());
+  constexpr std::size_t sources_together = 128;
+  std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return words[a].size() < words[b].size(); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].size() < sources[b].size();
+  });
 
-  std::vector<std::vector<Hypothesis>> answers(words.size());
-  for (std::size_t begin = 0; begin < order.size(); begin += words_together) {
-    const std::size_t end = std::min(begin + words_together, order.size());
+  std::vector<std::vector<Hypothesis>> answers(sources.size());
+  for (std::size_t begin = 0; begin < order.size(); begin += sources_together) {
+    const std::size_t end = std::min(begin + sources_together, order.size());
     std::vector<Sequence> batch;
-    for (std::size_t i = begin; i < end; ++i) batch.push_back(words[order[i]]);
+    for (std::size_t i = begin; i < end; ++i) batch.push_back(sources[order[i]]);
     auto found = search_together(model, batch, options);
     for (std::size_t i = begin; i < end; ++i) answers[order[i]] = std::move(found[i - begin]);
   }
   return answers;
 }
 
-}  // namespace weft::pronounce
+}  // namespace weft::examples

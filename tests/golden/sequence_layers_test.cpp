@@ -1,7 +1,7 @@
-// Recurrent layers and convolutions against PyTorch's: tests/golden/write_sequence_layers.py wrote
-// what is expected.
+// Recurrent layers and convolutions: write_sequence_layers.py wrote what is expected.
 #include "layers/layers.hpp"
-#include "tests/layers/golden_case.hpp"
+#include "tests/catch.hpp"
+#include "tests/golden/layer_case.hpp"
 
 using namespace weft;
 
@@ -20,44 +20,40 @@ void check_recurrent(const std::string& kind, Index num_layers) {
   const std::string name = kind + "_" + std::to_string(num_layers);
   const auto check = [&](const std::string& variant, const std::vector<std::string>& names,
                          const auto& call) {
-    INFO(name << variant);
     Random random(1);
     Layer layer({.input_size = inputs, .num_hiddens = hiddens, .num_layers = num_layers}, random);
-    const GoldenCase<T> golden(name + variant, "sequence_layers.h5");
-    golden.check(layer, names,
-                 [&](auto&, const auto& x) { return joined(call(layer, golden, x)); });
+    const golden::LayerCase<T> expected(name + variant, "sequence_layers.h5");
+    expected.check(layer, names,
+                   [&](auto&, const auto& x) { return joined(call(layer, expected, x)); });
   };
   check("", {"x"}, [](const auto& layer, auto&, const auto& x) { return layer(x[0]); });
-  check("_lengths", {"x"}, [](const auto& layer, const auto& golden, const auto& x) {
-    return layer(x[0], golden.valid_lens());
+  check("_lengths", {"x"}, [](const auto& layer, const auto& expected, const auto& x) {
+    return layer(x[0], expected.mask().valid_lens);
   });
-  check("_initial", {"x", "initial"}, [](const auto& layer, const auto& golden, const auto& x) {
-    return layer(x[0], golden.valid_lens(), x[1]);
+  check("_initial", {"x", "initial"}, [](const auto& layer, const auto& expected, const auto& x) {
+    return layer(x[0], expected.mask().valid_lens, x[1]);
   });
 }
 
 template <class T>
 void check_convolution(const std::string& name, const Conv1dOptions& options) {
-  INFO(name);
   Random random(1);
   Conv1d<T> layer(options, random);
-  GoldenCase<T>("conv1d_" + name, "sequence_layers.h5")
+  golden::LayerCase<T>("conv1d_" + name, "sequence_layers.h5")
       .check(layer, {"x"}, [&](auto&, const auto& x) { return layer(x[0]); });
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("golden: torch.nn.RNN, with lengths and initial states", "[layers]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.RNN, with lengths and initial states", "[golden]", float, double) {
   check_recurrent<TestType, RNN<TestType>>("rnn", GENERATE(1, 2));
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.GRU, with lengths and initial states", "[layers]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.GRU, with lengths and initial states", "[golden]", float, double) {
   check_recurrent<TestType, GRU<TestType>>("gru", GENERATE(1, 2));
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.Conv1d", "[layers]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden]", float, double) {
   const auto options = [](Index size) {
     return Conv1dOptions{.in_channels = inputs, .out_channels = hiddens, .kernel_size = size};
   };
@@ -79,7 +75,7 @@ TEMPLATE_TEST_CASE("golden: torch.nn.Conv1d", "[layers]", float, double) {
   check_convolution<TestType>("all", all);
 }
 
-TEMPLATE_TEST_CASE("golden: torch.nn.Conv1d, as long as its input", "[layers]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Conv1d, as long as its input", "[golden]", float, double) {
   const auto options = [](Index size, Padding padding, Index dilation) {
     return Conv1dOptions{.in_channels = inputs,
                          .out_channels = hiddens,

@@ -1,0 +1,163 @@
+#include "examples/toy_tasks/dates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "autograd/error.hpp"
+
+namespace weft::toy_tasks {
+namespace {
+
+namespace chrono = std::chrono;
+
+constexpr std::array weekdays{"Sunday",   "Monday", "Tuesday", "Wednesday",
+                              "Thursday", "Friday", "Saturday"};
+constexpr std::array months{"January", "February", "March",     "April",   "May",      "June",
+                            "July",    "August",   "September", "October", "November", "December"};
+constexpr std::array roman_months{"I",   "II",   "III", "IV", "V",  "VI",
+                                  "VII", "VIII", "IX",  "X",  "XI", "XII"};
+
+constexpr Index longest_form = 32;
+
+// With a zero in front of a number below 10.
+std::string two_digits(unsigned number) { return concatenate_text(number < 10 ? "0" : "", number); }
+
+// "1st", "2nd", "3rd", "4th", "11th"
+std::string ordinal(unsigned number) {
+  const bool teen = number / 10 % 10 == 1;
+  const unsigned unit = number % 10;
+  return concatenate_text(number, teen || unit == 0 || unit > 3 ? "th"
+                                  : unit == 1                   ? "st"
+                                  : unit == 2                   ? "nd"
+                                                                : "rd");
+}
+
+std::string field(const std::string& name, chrono::sys_days day) {
+  const chrono::year_month_day date(day);
+  const auto d = static_cast<unsigned>(date.day());
+  const auto m = static_cast<unsigned>(date.month());
+  const auto y = static_cast<unsigned>(static_cast<int>(date.year()));
+  const std::string weekday = weekdays[chrono::weekday(day).c_encoding()];
+  const std::string month = months[m - 1];
+  if (name == "weekday") return weekday;
+  if (name == "wkd") return weekday.substr(0, 3);
+  if (name == "day") return concatenate_text(d);
+  if (name == "dd") return two_digits(d);
+  if (name == "nth") return ordinal(d);
+  if (name == "month") return month;
+  if (name == "mon") return month.substr(0, 3);
+  if (name == "m") return concatenate_text(m);
+  if (name == "mm") return two_digits(m);
+  if (name == "roman") return roman_months[m - 1];
+  if (name == "year") return concatenate_text(y);
+  if (name == "yy") return two_digits(y % 100);
+  fail<ValueError>("date form", "a field such as {day}", "{" + name + "}");
+}
+
+// Calls change(character) on each.
+template <class Change>
+std::string with_each(std::string text, const Change& change) {
+  for (char& c : text) c = static_cast<char>(change(static_cast<unsigned char>(c)));
+  return text;
+}
+
+Example draw_date(Random& random) {
+  const auto days = static_cast<Index>((last_day - first_day).count()) + 1;
+  const chrono::sys_days day = first_day + chrono::days(random.below(days));
+  const auto forms = date_forms();
+  const Index form = random.below(static_cast<Index>(forms.size()));
+  std::string text = write_date(day, forms[static_cast<std::size_t>(form)]);
+  switch (random.below(8)) {
+    case 0:
+      text = with_each(text, [](int c) { return std::toupper(c); });
+      break;
+    case 1:
+      text = with_each(text, [](int c) { return std::tolower(c); });
+      break;
+    default:
+      break;
+  }
+  return {text, iso_date(day)};
+}
+
+std::string alphabet() {
+  std::string characters = "0123456789 ,./-'";
+  for (char c = 'a'; c <= 'z'; ++c) characters += c;
+  for (char c = 'A'; c <= 'Z'; ++c) characters += c;
+  return characters;
+}
+
+}  // namespace
+
+std::string iso_date(chrono::sys_days day) { return write_date(day, "{year}-{mm}-{dd}"); }
+
+std::span<const std::string> date_forms() {
+  static const std::array<std::string, 28> forms{
+      "{day} {month} {year}",
+      "{day} {mon} {year}",
+      "{month} {day}, {year}",
+      "{mon} {day}, {year}",
+      "{wkd} {day} {mon} {year}",
+      "{wkd}, {dd} {mon} {year}",
+      "{wkd} {mon} {day} {year}",
+      "{weekday} {day} {month} {year}",
+      "{weekday}, {month} {day}, {year}",
+      "{wkd} the {nth} of {month} {year}",
+      "{nth} {month} {year}",
+      "the {nth} of {month}, {year}",
+      "{month} {nth}, {year}",
+      "{year} {month} {day}",
+      "{year}, {mon} {nth}",
+      "{day} {mon} '{yy}",
+      "{dd}-{mon}-{year}",
+      "{day}-{mon}-{yy}",
+      "{day}.{roman}.{year}",
+      "{mm}/{dd}/{year}",
+      "{m}/{day}/{yy}",
+      "{dd}.{mm}.{year}",
+      "{day}.{m}.{yy}",
+      "{year}.{mm}.{dd}",
+      "{year}/{m}/{day}",
+      "{year}-{m}-{day}",
+      "{year} {mm} {dd}",
+      "{year}{mm}{dd}",
+  };
+  return forms;
+}
+
+std::string write_date(chrono::sys_days day, const std::string& form) {
+  std::string text;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    if (form[i] != '{') {
+      text += form[i];
+      continue;
+    }
+    const std::size_t end = std::min(form.find('}', i), form.size());
+    text += field(form.substr(i + 1, end - i - 1), day);
+    i = end;
+  }
+  return text;
+}
+
+Task date_task() {
+  Task task{.name = "dates",
+            .about = "dates in many forms as ISO 8601 writes them",
+            .alphabet = alphabet(),
+            .longest = longest_form,
+            .steps = 2500,
+            .learning_rate = 2e-3,
+            .draw = draw_date};
+  task.spell_question = [characters = task.alphabet](const std::string& question) {
+    if (question.empty() || static_cast<Index>(question.size()) > longest_form ||
+        question.find_first_not_of(characters) != question.npos)
+      fail<ValueError>("question",
+                       concatenate_text("a date of at most ", longest_form,
+                                        " letters, digits, blanks and , . / - '"),
+                       "'" + question + "'");
+    return question;
+  };
+  return task;
+}
+
+}  // namespace weft::toy_tasks

@@ -1,0 +1,74 @@
+#include "examples/toy_tasks/learning.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iomanip>
+#include <ostream>
+
+#include "train/train.hpp"
+
+namespace weft::toy_tasks {
+namespace {
+
+constexpr Index batch_size = 64, parts = 2, validation_examples = 500;
+constexpr std::int64_t steps_between_validations = 100, warmup_steps = 200;
+
+PairBatches batches_for(const Solver& solver, const LearningOptions& options) {
+  std::vector<SequencePair> pairs;
+  for (const Example& example :
+       training_examples(solver.task, options.steps * batch_size, options.seed))
+    pairs.push_back(solver.pair(example));
+  return PairBatches(std::move(pairs),
+                     {.batch_size = batch_size, .seed = options.seed, .bucket_batches = 2});
+}
+
+}  // namespace
+
+Learning learn(Solver& solver, const LearningOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  PairBatches batches = batches_for(solver, options);
+  const std::vector<Example> validation =
+      held_out_examples(solver.task, examples::Part::validation, validation_examples, options.seed);
+  AdamW<float> optimizer(solver.model, {.beta2 = 0.98});
+  Learning learning;
+  double accuracy = 0.0;  // of the last validation
+  std::int64_t step = 0;  // and when it was
+  const auto validate = [&](std::int64_t at_step) {
+    step = at_step;
+    accuracy = solver.accuracy(validation);
+    const double now = seconds();
+    learning.validation_seconds.push_back(now);
+    learning.validation_accuracies.push_back(accuracy);
+    if (options.output)
+      *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5) << step
+                      << std::setw(8) << now << " s" << std::setw(7) << accuracy << " % right"
+                      << std::endl;
+  };
+
+  Trainer<float> trainer(
+      solver.model, optimizer, batches,
+      [&](Tape<float>& tape, const Batch& batch) { return loss(solver.model, tape, batch); },
+      {.parts = parts,
+       .clip_norm = 1.0,
+       .schedule =
+           warmup_cosine_schedule({.peak = solver.task.learning_rate,
+                                   .warmup_steps = std::min(warmup_steps, options.steps / 2),
+                                   .total_steps = options.steps}),
+       .seed = options.seed,
+       .validation = Validation{.columns = {"wrong (percent)"},
+                                .run = [&]() -> std::vector<double> {
+                                  validate(step + steps_between_validations);
+                                  return {100.0 - accuracy};
+                                },
+                                .every_steps = steps_between_validations},
+       .enough = [&] { return accuracy >= options.enough || seconds() >= options.seconds; }});
+  learning.steps = trainer.run().steps;
+  if (step < learning.steps) validate(learning.steps);
+  learning.seconds = seconds();
+  return learning;
+}
+
+}  // namespace weft::toy_tasks

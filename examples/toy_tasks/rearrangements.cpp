@@ -1,0 +1,69 @@
+#include "examples/toy_tasks/rearrangements.hpp"
+
+#include <algorithm>
+
+#include "autograd/error.hpp"
+
+namespace weft::toy_tasks {
+namespace {
+
+constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz";
+constexpr const char* digits = "0123456789";
+
+std::string reversed(std::string text) {
+  std::reverse(text.begin(), text.end());
+  return text;
+}
+
+std::string sorted(std::string text) {
+  std::sort(text.begin(), text.end());
+  return text;
+}
+
+// Texts of 1 … `longest` characters of an alphabet, every length and every character as often, and
+// what `rearrange` makes of them.
+Task rearrangement(const std::string& name, const std::string& about, const std::string& alphabet,
+                   Index longest, std::string (*rearrange)(std::string)) {
+  Task task{.name = name, .about = about, .alphabet = alphabet, .longest = longest};
+  task.draw = [alphabet, longest, rearrange](Random& random) {
+    std::string text(static_cast<std::size_t>(1 + random.below(longest)), ' ');
+    for (char& c : text)
+      c = alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
+    return Example{text, rearrange(text)};
+  };
+  task.spell_question = [alphabet, longest](const std::string& question) {
+    if (question.empty() || static_cast<Index>(question.size()) > longest ||
+        question.find_first_not_of(alphabet) != question.npos)
+      fail<ValueError>("question",
+                       concatenate_text("1 … ", longest, " characters out of ", alphabet),
+                       "'" + question + "'");
+    return question;
+  };
+  return task;
+}
+
+}  // namespace
+
+Task copy_task() {
+  Task task = rearrangement("copy", "letters as they are", letters, 16,
+                            [](std::string text) { return text; });
+  task.steps = 1500;
+  task.learning_rate = 2e-3;
+  return task;
+}
+
+Task reverse_task() {
+  Task task = rearrangement("reverse", "letters in the opposite order", letters, 16, reversed);
+  task.steps = 2500;
+  task.learning_rate = 2e-3;
+  return task;
+}
+
+Task sort_task() {
+  Task task = rearrangement("sort", "digits in ascending order", digits, 12, sorted);
+  task.steps = 1500;
+  task.learning_rate = 1e-3;
+  return task;
+}
+
+}  // namespace weft::toy_tasks

@@ -1,0 +1,73 @@
+#include "examples/toy_tasks/task.hpp"
+
+#include <set>
+
+#include "autograd/error.hpp"
+#include "examples/toy_tasks/addition.hpp"
+#include "examples/toy_tasks/dates.hpp"
+#include "examples/toy_tasks/rearrangements.hpp"
+
+namespace weft::toy_tasks {
+namespace {
+
+using examples::Part;
+
+Example draw_from(const Task& task, Part part, Random& random) {
+  Example example = task.draw(random);
+  while (part_of(example) != part) example = task.draw(random);
+  return example;
+}
+
+}  // namespace
+
+const std::vector<Task>& all_tasks() {
+  static const std::vector<Task> tasks{copy_task(), reverse_task(), sort_task(), addition_task(),
+                                       date_task()};
+  return tasks;
+}
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const Task& task : all_tasks()) names.push_back(task.name);
+  return names;
+}
+
+const Task& task_named(const std::string& name) {
+  for (const Task& task : all_tasks())
+    if (task.name == name) return task;
+  std::string names;
+  for (const Task& task : all_tasks()) names += (names.empty() ? "" : ", ") + task.name;
+  fail<ValueError>("task", "one of " + names, "'" + name + "'");
+}
+
+Vocabulary vocabulary_of(const Task& task) {
+  std::vector<std::string> symbols;
+  for (const char c : task.alphabet) symbols.emplace_back(1, c);
+  return Vocabulary(symbols);
+}
+
+Part part_of(const Example& example) { return examples::part_of(example.answer); }
+
+std::vector<Example> training_examples(const Task& task, Index count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Example> examples;
+  while (static_cast<Index>(examples.size()) < count)
+    examples.push_back(draw_from(task, Part::train, random));
+  return examples;
+}
+
+std::vector<Example> held_out_examples(const Task& task, Part part, Index count,
+                                       std::uint64_t seed) {
+  if (part == Part::train)
+    fail<ValueError>("held-out examples", "the part validation or test", to_string(part));
+  Random random(seed);
+  std::set<std::string> questions;
+  std::vector<Example> examples;
+  while (static_cast<Index>(examples.size()) < count) {
+    Example example = draw_from(task, part, random);
+    if (questions.insert(example.question).second) examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+}  // namespace weft::toy_tasks

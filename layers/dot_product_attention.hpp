@@ -1,0 +1,28 @@
+// DotProductAttention: attention whose scores are scaled dot products.
+#pragma once
+
+#include "layers/attention_pooling.hpp"
+
+namespace weft {
+
+struct DotProductAttentionOptions {
+  // The probability of dropping an attention weight.
+  double dropout = 0.0;
+  // The last axis is cut into this many heads, each with an attention of its own.
+  Index num_heads = 1;
+};
+
+// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1): an AttentionPooling that
+// needs no random numbers, as it has no parameters.
+template <class T = float>
+struct DotProductAttention : AttentionPooling<T> {
+  // Throws ValueError unless num_heads > 0 and 0 ≤ dropout ≤ 1.
+  explicit DotProductAttention(const DotProductAttentionOptions& options);
+
+  void members(Members<T>& members) override;
+};
+
+extern template struct DotProductAttention<float>;
+extern template struct DotProductAttention<double>;
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+#include "examples/encoder_decoder.hpp"
+
+#include <cmath>
+
+#include "examples/attention_maps.hpp"
+#include "examples/search.hpp"
+#include "tests/catch.hpp"
+
+using namespace weft;
+
+namespace {
+
+examples::EncoderDecoder<float> small_model() {
+  Random random(2);
+  return {{.source_symbols = 9,
+           .target_symbols = 7,
+           .max_length = 5,
+           .transformer = {.num_blocks = 2,
+                           .block = {.num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}}},
+          random};
+}
+
+}  // namespace
+
+TEST_CASE("encoder-decoder: answers are no longer than the model can write", "[examples]") {
+  const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
+  const auto answers = examples::search(small_model(), sources);
+  REQUIRE(answers.size() == 3);
+  for (const auto& found : answers) {
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().tokens.size() <= 5);
+  }
+}
+
+TEST_CASE("attention maps: one for each head, each row's weights adding up to one", "[examples]") {
+  const std::vector<examples::HeatMap> maps =
+      examples::cross_attention_maps(small_model(), {4, 5, 6}, {6, 5});
+  REQUIRE(maps.size() == 4);
+  CHECK(maps[0].title == "block 1, head 1");
+  CHECK(maps[3].title == "block 2, head 2");
+  for (const auto& [title, values] : maps) {
+    REQUIRE(values.shape() == Shape{3, 3});  // two tokens and <eos>; three tokens
+    for (Index row = 0; row < 3; ++row)
+      CHECK(std::abs(values(row, 0) + values(row, 1) + values(row, 2) - 1.0f) < 1e-5f);
+  }
+}

@@ -1,0 +1,72 @@
+// Attention by each scoring function, kernel regression and self-attention: write_attention.py
+// wrote what is expected.
+#include "layers/layers.hpp"
+#include "tests/catch.hpp"
+#include "tests/golden/layer_case.hpp"
+#include "tests/layers/scorings.hpp"
+
+using namespace weft;
+
+namespace {
+
+template <class T>
+golden::LayerCase<T> attention_case(const std::string& name) {
+  return golden::LayerCase<T>(name, "attention.h5");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("attention by additive scoring", "[golden]", float, double) {
+  const auto expected = attention_case<TestType>("additive_pooling");
+  Random random(1);
+  AttentionPooling<TestType> layer({.scoring = Scoring::additive,
+                                    .additive = {.query_size = 3, .key_size = 4, .num_hiddens = 6}},
+                                   random);
+  Tensor<TestType> weights;
+  expected.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
+    return layer(x[0], x[1], x[2], expected.mask(), &weights);
+  });
+  expected.check("weights", weights);
+}
+
+TEMPLATE_TEST_CASE("multi-head attention by each scoring function", "[golden]", float, double) {
+  for (const Scoring scoring : scorings) {
+    if (scoring == Scoring::scaled_dot_product) continue;  // among the layers of layers.h5
+    const auto expected = attention_case<TestType>("multi_head_attention_" + to_string(scoring));
+    Random random(1);
+    MultiHeadAttention<TestType> layer({.query_size = 6,
+                                        .key_size = 7,
+                                        .value_size = 5,
+                                        .num_hiddens = 6,
+                                        .num_heads = 2,
+                                        .scoring = scoring},
+                                       random);
+    Tensor<TestType> weights;
+    expected.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
+      return layer(x[0], x[1], x[2], expected.mask(), &weights);
+    });
+    expected.check("weights", weights);
+  }
+}
+
+TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden]", float, double) {
+  for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
+                              Kernel::epanechnikov, Kernel::triangular}) {
+    const auto expected = attention_case<TestType>("kernel_regression_" + to_string(kernel));
+    KernelRegression<TestType> layer({.kernel = kernel});
+    Tensor<TestType> weights;
+    expected.check(layer, {"queries", "keys", "values"},
+                   [&](auto&, const auto& x) { return layer(x[0], x[1], x[2], {}, &weights); });
+    expected.check("weights", weights);
+  }
+}
+
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention of a sequence to itself", "[golden]", float,
+                   double) {
+  const auto expected = attention_case<TestType>("self_attention");
+  Random random(1);
+  SelfAttention<TestType> layer({.d_model = 8, .num_heads = 2}, random);
+  Tensor<TestType> weights;
+  expected.check(layer, {"x"}, [&](auto&, const auto& x) { return layer(x[0], {}, &weights); });
+  expected.check("weights", weights);
+}
