@@ -86,7 +86,7 @@ TEST_CASE("toy tasks: what cannot work is said in one line", "[examples]") {
   CHECK(contains(complaint({"--task", "add", "--say", "1+2", "--out", folder.path().string()}, 1),
                  "toy_tasks_add.h5"));
   CHECK(contains(complaint({"--out", "/dev/null/out"}, 1),
-                 "/dev/null/out: expected a folder that can be written"));
+                 "folder '/dev/null/out': expected one that can be made"));
   const Outcome help = run({"--help"});
   CHECK(help.status == 0);
   CHECK(contains(help.output, "--task"));
