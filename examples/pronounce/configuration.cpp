@@ -25,12 +25,11 @@ Configuration Configuration::quick() {
 
 Configuration Configuration::full() {
   Configuration configuration = quick();
-  configuration.width = 160;
+  configuration.width = 128;
   configuration.layers = 3;
-  configuration.dropout = 0.1;
-  configuration.epochs = 27;
+  configuration.dropout = 0.05;
+  configuration.epochs = 22;
   configuration.batch = 64;
-  configuration.lr = 1e-3;
   configuration.warmup = 1000;
   return configuration;
 }
@@ -42,7 +41,8 @@ TransformerOptions Configuration::transformer() const {
                     .num_heads = heads,
                     .dropout = dropout,
                     .activation = Activation::relu,
-                    .norm_first = true}};
+                    .norm_first = true,
+                    .rotary = RotaryOptions{}}};
 }
 
 void Configuration::check_settings_of(const Configuration& other) const {
