@@ -11,6 +11,7 @@ Configuration Configuration::quick() {
   configuration.width = 96;
   configuration.layers = 2;
   configuration.heads = 4;
+  configuration.rotary_base = 10000.0;
   configuration.dropout = 0.0;
   configuration.epochs = 5;
   configuration.batch = 32;
@@ -42,7 +43,7 @@ TransformerOptions Configuration::transformer() const {
                     .dropout = dropout,
                     .activation = Activation::relu,
                     .norm_first = true,
-                    .rotary = RotaryOptions{}}};
+                    .rotary = RotaryOptions{.base = rotary_base}}};
 }
 
 void Configuration::check_settings_of(const Configuration& other) const {

@@ -14,13 +14,14 @@ class Configuration final : public Stateful<float> {
  public:
   // Takes some minutes to train.
   static Configuration quick();
-  // Takes up to an hour and makes fewer errors.
+  // Takes half an hour and makes fewer errors.
   static Configuration full();
 
   // The model.
   std::int64_t width = 0;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
+  double rotary_base = 0.0;
   double dropout = 0.0;
   // The training.
   std::int64_t epochs = 0;
@@ -62,7 +63,9 @@ class Configuration final : public Stateful<float> {
     constexpr std::int64_t many = 1'000'000'000;
     visit("width", "length of the vectors inside the model", self.width, 1, 4096);
     visit("layers", "blocks of the encoder, and of the decoder", self.layers, 1, 64);
-    visit("heads", "attention heads; they divide the width", self.heads, 1, 4096);
+    visit("heads", "attention heads; they divide the width into even lengths", self.heads, 1, 4096);
+    visit("rotary-base", "base of the wavelengths by which self-attention tells positions",
+          self.rotary_base, 1e-6, 1e9);
     visit("dropout", "probability of dropping an element", self.dropout, 0.0, 1.0);
     visit("epochs", "times that training goes through all words", self.epochs, 1, many);
     visit("batch", "pronunciations in a batch", self.batch, 1, many);

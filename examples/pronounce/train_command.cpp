@@ -29,7 +29,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
                              "out by their spelling: 5 % for validation, 5 % for the test.");
   dictionary_option(line, options.dictionary);
   line.option("out", "folder for checkpoints, metrics and picture", options.out);
-  line.flag("full", "train up to an hour for fewer errors", options.full);
+  line.flag("full", "train half an hour for fewer errors", options.full);
   line.flag("resume", "go on from the folder's last checkpoint, if there is one", options.resume);
   line.option("save-every", "steps between checkpoints, beside one an epoch; 0: none",
               options.save_every, 0, many);
