@@ -50,24 +50,29 @@ void store(const Vector<T>& vector, T* to) {
 template <class T>
 struct Panel {
   const T* data;
-  Index stride;   // from row to row
-  Index columns;  // of c; the panel may be wider
+  Index stride;  // from row to row
   Index k;
   T beta;
 };
 
-// c = sum + beta · c on the first `columns` numbers.
-template <class T>
-void add(const Vector<T>& sum, Index columns, T beta, T* c) {
-  if (columns >= lanes<T>) return store<T>(beta == T{0} ? sum : sum + beta * load(c), c);
-  for (Index j = 0; j < columns; ++j) c[j] = beta == T{0} ? sum[j] : sum[j] + beta * c[j];
+// Calls body(std::integral_constant) for 0 … count - 1. What such a loop indexes stays in
+// registers.
+template <Index count, class Body>
+void unrolled(const Body& body) {
+  [&]<Index... i>(std::integer_sequence<Index, i...>) {
+    (body(std::integral_constant<Index, i>()), ...);
+  }
+  (std::make_integer_sequence<Index, count>());
 }
 
+// c = a · panel + beta · c, on whole vectors of c.
 template <Index rows, Index vectors, bool transposed, class T>
 void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Index c_stride) {
-  Vector<T> sums[rows][vectors] = {};
+  Vector<T> sums[rows][vectors];
+  unrolled<rows>([&](auto r) { unrolled<vectors>([&](auto v) { sums[r][v] = Vector<T>{}; }); });
   const T* b = panel.data;
-  for (Index p = 0; p < panel.k; ++p, b += panel.stride) {
+  const Index k = panel.k, b_stride = panel.stride;
+  for (Index p = 0; p < k; ++p, b += b_stride) {
     Vector<T> b_row[vectors];
     for (Index v = 0; v < vectors; ++v) b_row[v] = load(b + v * lanes<T>);
     for (Index r = 0; r < rows; ++r) {
@@ -75,10 +80,16 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Inde
       for (Index v = 0; v < vectors; ++v) sums[r][v] += factor * b_row[v];
     }
   }
-  for (Index r = 0; r < rows; ++r)
-    for (Index v = 0; v < vectors; ++v)
-      if (const Index rest = panel.columns - v * lanes<T>; rest > 0)
-        add<T>(sums[r][v], rest, panel.beta, c + r * c_stride + v * lanes<T>);
+  const T beta = panel.beta;
+  const auto for_each_vector = [&](const auto& body) {
+    unrolled<rows>([&](auto r) {
+      unrolled<vectors>([&](auto v) { body(sums[r][v], c + r * c_stride + v * lanes<T>); });
+    });
+  };
+  if (beta == T{0})
+    for_each_vector([](const Vector<T>& sum, T* to) { store<T>(sum, to); });
+  else
+    for_each_vector([&](const Vector<T>& sum, T* to) { store<T>(sum + beta * load(to), to); });
 }
 
 template <class T>
@@ -152,6 +163,28 @@ void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> 
   }
 }
 
+// The same where c has fewer columns than the panel: by way of a block as wide as the panel.
+template <class T>
+void narrow_panel_product(Index m, Index vectors, Index columns, Panel<T> panel, MatrixView<T> a,
+                          T* c, Index c_stride) {
+  const T beta = std::exchange(panel.beta, T{0});
+  const Index width = vectors * lanes<T>;
+  alignas(64) T block[most_rows * 2 * lanes<T>];
+  for (Index i = 0; i < m; i += most_rows) {
+    const Index rows = std::min(most_rows, m - i);
+    block_product_for<T>(rows, vectors, a.transposed)(panel, a.at(i, 0).data, a.stride, block,
+                                                      width);
+    for (Index r = 0; r < rows; ++r) {
+      const T* from = block + r * width;
+      T* to = c + (i + r) * c_stride;
+      if (beta == T{0})
+        for (Index j = 0; j < columns; ++j) to[j] = from[j];
+      else
+        for (Index j = 0; j < columns; ++j) to[j] = from[j] + beta * to[j];
+    }
+  }
+}
+
 }  // namespace
 
 bool is_for_blocks(Index m, Index n, Index k) {
@@ -175,14 +208,18 @@ void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, Matrix
         const Index vectors = n - j > lanes<T> ? 2 : 1;
         width = vectors * lanes<T>;
         const Index columns = std::min(width, n - j);
-        Panel<T> panel{b.at(p, j).data, b.stride, columns, depth, p == 0 ? beta : T{1}};
+        Panel<T> panel{b.at(p, j).data, b.stride, depth, p == 0 ? beta : T{1}};
         if (b.transposed || columns < width || rows >= rows_worth_a_copy || alpha != T{1}) {
           (vectors == 1 ? copy_panel<1, T> : copy_panel<2, T>)(depth, columns, alpha, b.at(p, j),
                                                                copy);
           panel.data = copy;
           panel.stride = width;
         }
-        panel_product(rows, vectors, panel, a.at(i, p), c + i * c_stride + j, c_stride);
+        T* to = c + i * c_stride + j;
+        if (columns == width)
+          panel_product(rows, vectors, panel, a.at(i, p), to, c_stride);
+        else
+          narrow_panel_product(rows, vectors, columns, panel, a.at(i, p), to, c_stride);
       }
     }
   }

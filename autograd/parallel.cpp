@@ -8,7 +8,10 @@
 
 namespace weft {
 
-int thread_limit() { return std::max(16, 4 * omp_get_num_procs()); }
+int thread_limit() {
+  static const int limit = std::max(16, 4 * omp_get_num_procs());  // which asks the system
+  return limit;
+}
 
 int thread_count() { return std::clamp(omp_get_max_threads(), 1, thread_limit()); }
 
