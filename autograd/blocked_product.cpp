@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 // c is computed in blocks of some rows and one or two vectors of columns. A block's sums stay in
@@ -52,7 +54,6 @@ struct Panel {
   const T* data;
   Index stride;  // from row to row
   Index k;
-  T beta;
 };
 
 // Calls body(std::integral_constant) for 0 … count - 1. What such a loop indexes stays in
@@ -67,7 +68,8 @@ void unrolled(const Body& body) {
 
 // c = a · panel + beta · c, on whole vectors of c.
 template <Index rows, Index vectors, bool transposed, class T>
-void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Index c_stride) {
+void block_product(const Panel<T>& panel, const T* a, Index a_stride, T beta, T* c,
+                   Index c_stride) {
   Vector<T> sums[rows][vectors];
   unrolled<rows>([&](auto r) { unrolled<vectors>([&](auto v) { sums[r][v] = Vector<T>{}; }); });
   const T* b = panel.data;
@@ -80,7 +82,6 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Inde
       for (Index v = 0; v < vectors; ++v) sums[r][v] += factor * b_row[v];
     }
   }
-  const T beta = panel.beta;
   const auto for_each_vector = [&](const auto& body) {
     unrolled<rows>([&](auto r) {
       unrolled<vectors>([&](auto v) { body(sums[r][v], c + r * c_stride + v * lanes<T>); });
@@ -93,7 +94,7 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T* c, Inde
 }
 
 template <class T>
-using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T*, Index);
+using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T, T*, Index);
 
 // block_product for 1 … most_rows rows.
 template <Index vectors, bool transposed, class T>
@@ -110,45 +111,73 @@ BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
   return products[static_cast<std::size_t>(rows - 1)];
 }
 
-// Rows 0 … 3 and columns 0 … 3 of alpha · b, which is transposed in memory. Where it has fewer
-// columns, the last one again.
-template <class T>
-void transpose_4x4(MatrixView<T> b, Index columns, T alpha, T* to, Index to_stride) {
-  using Four = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
-  Four rows[4];
-  for (Index j = 0; j < 4; ++j)
-    rows[j] = alpha * *reinterpret_cast<const Four*>(b.at(0, std::min(j, columns - 1)).data);
-  for (Index j = 0; j < 4; ++j)
-    *reinterpret_cast<Four*>(to + j * to_stride) =
-        Four{rows[0][j], rows[1][j], rows[2][j], rows[3][j]};
+// The first or the last two numbers of x and y in turn: x0 y0 x1 y1, or x2 y2 x3 y3.
+template <bool last, class Four>
+Four interleave(const Four& x, const Four& y) {
+  constexpr int i = last ? 2 : 0;
+#if __has_builtin(__builtin_shufflevector)
+  return __builtin_shufflevector(x, y, i, i + 4, i + 1, i + 5);
+#else
+  using Number = std::remove_cvref_t<decltype(x[0])>;
+  using Places = std::conditional_t<sizeof(Number) == 4, std::int32_t, std::int64_t>;
+  return __builtin_shuffle(x, y,
+                           typename VectorOf<Places, sizeof(Four)>::type{i, i + 4, i + 1, i + 5});
+#endif
 }
 
-// Rows 0 … k and columns 0 … columns of alpha · b, in rows of whole vectors. What is beyond the
-// columns is multiplied too, but stored nowhere.
+// Rows 0 … 3 and columns 0 … 3 of alpha · b. Where b has fewer columns, the last one again.
+template <class T>
+void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* to,
+                         Index to_stride) {
+  using Four = typename VectorOf<T, 4 * sizeof(T)>::type;
+  using FourInMemory = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
+  Four rows[4];
+  for (Index j = 0; j < 4; ++j)
+    rows[j] =
+        alpha * *reinterpret_cast<const FourInMemory*>(b + std::min(j, columns - 1) * b_stride);
+  // Interleaving twice puts column j of four rows together.
+  const Four even[] = {interleave<false>(rows[0], rows[2]), interleave<true>(rows[0], rows[2])};
+  const Four odd[] = {interleave<false>(rows[1], rows[3]), interleave<true>(rows[1], rows[3])};
+  const auto put = [&](Index j, const Four& column) {
+    *reinterpret_cast<FourInMemory*>(to + j * to_stride) = column;
+  };
+  for (Index half = 0; half < 2; ++half) {
+    put(2 * half, interleave<false>(even[half], odd[half]));
+    put(2 * half + 1, interleave<true>(even[half], odd[half]));
+  }
+}
+
+// Copies rows 0 … k and columns 0 … columns of alpha · b to rows of `width` numbers. Of what is
+// beyond the columns, some is written too; it is multiplied, but stored nowhere. Here b is
+// transposed in memory.
+template <class T>
+void copy_transposed(Index k, Index columns, T alpha, const T* b, Index b_stride, T* panel,
+                     Index width) {
+  const Index k_whole = k / 4 * 4;
+  for (Index j = 0; j < columns; j += 4)
+    for (Index p = 0; p < k_whole; p += 4)
+      copy_transposed_4x4(columns - j, alpha, b + j * b_stride + p, b_stride, panel + p * width + j,
+                          width);
+  for (Index j = 0; j < columns; ++j)
+    for (Index p = k_whole; p < k; ++p) panel[p * width + j] = alpha * b[j * b_stride + p];
+}
+
+// The same for a b that is not transposed.
 template <Index vectors, class T>
-void copy_panel(Index k, Index columns, T alpha, MatrixView<T> b, T* panel) {
+void copy_rows(Index k, Index columns, T alpha, const T* b, Index b_stride, T* panel) {
   constexpr Index width = vectors * lanes<T>;
-  if (b.transposed) {
-    const Index k_whole = k / 4 * 4;
-    for (Index j = 0; j < columns; j += 4)
-      for (Index p = 0; p < k_whole; p += 4)
-        transpose_4x4(b.at(p, j), columns - j, alpha, panel + p * width + j, width);
-    for (Index j = 0; j < columns; ++j)
-      for (Index p = k_whole; p < k; ++p) panel[p * width + j] = alpha * *b.at(p, j).data;
-  } else if (columns == width) {
-    for (Index p = 0; p < k; ++p)
-      for (Index v = 0; v < vectors; ++v)
-        store<T>(alpha * load(b.at(p, v * lanes<T>).data), panel + p * width + v * lanes<T>);
-  } else {
-    for (Index p = 0; p < k; ++p)
-      for (Index j = 0; j < columns; ++j) panel[p * width + j] = alpha * *b.at(p, j).data;
+  for (Index p = 0; p < k; ++p, b += b_stride, panel += width) {
+    if (columns == width)
+      for (Index v = 0; v < width; v += lanes<T>) store<T>(alpha * load(b + v), panel + v);
+    else
+      for (Index j = 0; j < columns; ++j) panel[j] = alpha * b[j];
   }
 }
 
 // The columns of c under one panel, in blocks of about the same number of rows.
 template <class T>
-void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> a, T* c,
-                   Index c_stride) {
+void panel_product(Index m, Index vectors, const Panel<T>& panel, const MatrixView<T>& a, T beta,
+                   T* c, Index c_stride) {
   const Index blocks = (m + most_rows - 1) / most_rows;
   const Index rows = m / blocks, longer = m % blocks;
   const auto product = block_product_for<T>(rows, vectors, a.transposed);
@@ -157,7 +186,7 @@ void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> 
   Index i = 0;
   for (Index block = 0; block < blocks; ++block) {
     const bool is_longer = block < longer;
-    (is_longer ? longer_product : product)(panel, a.at(i, 0).data, a.stride, c + i * c_stride,
+    (is_longer ? longer_product : product)(panel, a.at(i, 0).data, a.stride, beta, c + i * c_stride,
                                            c_stride);
     i += rows + is_longer;
   }
@@ -165,14 +194,13 @@ void panel_product(Index m, Index vectors, const Panel<T>& panel, MatrixView<T> 
 
 // The same where c has fewer columns than the panel: by way of a block as wide as the panel.
 template <class T>
-void narrow_panel_product(Index m, Index vectors, Index columns, Panel<T> panel, MatrixView<T> a,
-                          T* c, Index c_stride) {
-  const T beta = std::exchange(panel.beta, T{0});
+void narrow_panel_product(Index m, Index vectors, Index columns, const Panel<T>& panel,
+                          const MatrixView<T>& a, T beta, T* c, Index c_stride) {
   const Index width = vectors * lanes<T>;
   alignas(64) T block[most_rows * 2 * lanes<T>];
   for (Index i = 0; i < m; i += most_rows) {
     const Index rows = std::min(most_rows, m - i);
-    block_product_for<T>(rows, vectors, a.transposed)(panel, a.at(i, 0).data, a.stride, block,
+    block_product_for<T>(rows, vectors, a.transposed)(panel, a.at(i, 0).data, a.stride, T{0}, block,
                                                       width);
     for (Index r = 0; r < rows; ++r) {
       const T* from = block + r * width;
@@ -192,8 +220,8 @@ bool is_for_blocks(Index m, Index n, Index k) {
 }
 
 template <class T>
-void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                     T* c, Index c_stride) {
+void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                     const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   constexpr Index most_k = panel_bytes / (2 * vector_bytes);
   // Kept, so that what lies beyond a panel's columns is a number of an earlier panel, or zero:
   // numbers too small to be normal would be slow.
@@ -208,26 +236,31 @@ void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, Matrix
         const Index vectors = n - j > lanes<T> ? 2 : 1;
         width = vectors * lanes<T>;
         const Index columns = std::min(width, n - j);
-        Panel<T> panel{b.at(p, j).data, b.stride, depth, p == 0 ? beta : T{1}};
+        const T* const b_part = b.at(p, j).data;
+        Panel<T> panel{b_part, b.stride, depth};
         if (b.transposed || columns < width || rows >= rows_worth_a_copy || alpha != T{1}) {
-          (vectors == 1 ? copy_panel<1, T> : copy_panel<2, T>)(depth, columns, alpha, b.at(p, j),
-                                                               copy);
-          panel.data = copy;
-          panel.stride = width;
+          if (b.transposed)
+            copy_transposed(depth, columns, alpha, b_part, b.stride, copy, width);
+          else
+            (vectors == 1 ? copy_rows<1, T> : copy_rows<2, T>)(depth, columns, alpha, b_part,
+                                                               b.stride, copy);
+          panel = {copy, width, depth};
         }
+        const MatrixView<T> a_part = a.at(i, p);
+        const T keep = p == 0 ? beta : T{1};
         T* to = c + i * c_stride + j;
         if (columns == width)
-          panel_product(rows, vectors, panel, a.at(i, p), to, c_stride);
+          panel_product(rows, vectors, panel, a_part, keep, to, c_stride);
         else
-          narrow_panel_product(rows, vectors, columns, panel, a.at(i, p), to, c_stride);
+          narrow_panel_product(rows, vectors, columns, panel, a_part, keep, to, c_stride);
       }
     }
   }
 }
 
-template void blocked_product(Index, Index, Index, float, MatrixView<float>, MatrixView<float>,
-                              float, float*, Index);
-template void blocked_product(Index, Index, Index, double, MatrixView<double>, MatrixView<double>,
-                              double, double*, Index);
+template void blocked_product(Index, Index, Index, float, const MatrixView<float>&,
+                              const MatrixView<float>&, float, float*, Index);
+template void blocked_product(Index, Index, Index, double, const MatrixView<double>&,
+                              const MatrixView<double>&, double, double*, Index);
 
 }  // namespace weft

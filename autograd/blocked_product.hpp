@@ -12,7 +12,7 @@ bool is_for_blocks(Index m, Index n, Index k);
 
 // c = alpha · a · b + beta · c, as matrix_product. Works for all sizes.
 template <class T>
-void blocked_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                     T* c, Index c_stride);
+void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
 }  // namespace weft

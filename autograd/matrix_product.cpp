@@ -23,8 +23,8 @@ template <class T>
 using ConstMap = Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>;
 
 template <class T>
-void eigen_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                   T* c, Index c_stride) {
+void eigen_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                   const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   Eigen::Map<RowMajor<T>, 0, Eigen::OuterStride<>> result(c, m, n, Eigen::OuterStride<>(c_stride));
   if (beta == T{0})
     result.setZero();
@@ -70,8 +70,8 @@ class OneThreadWithoutSignals {
   sigset_t signals_;
 };
 
-void large_product(Index m, Index n, Index k, float alpha, MatrixView<float> a, MatrixView<float> b,
-                   float beta, float* c, Index c_stride) {
+void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
   const OneThreadWithoutSignals alone;
   const dnnl_status_t status =
       dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
@@ -80,14 +80,14 @@ void large_product(Index m, Index n, Index k, float alpha, MatrixView<float> a, 
     fail<Error>("matrix product", "oneDNN to succeed", concatenate_text("its status ", status));
 }
 #else
-void large_product(Index m, Index n, Index k, float alpha, MatrixView<float> a, MatrixView<float> b,
-                   float beta, float* c, Index c_stride) {
+void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
   eigen_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 #endif
 
-void large_product(Index m, Index n, Index k, double alpha, MatrixView<double> a,
-                   MatrixView<double> b, double beta, double* c, Index c_stride) {
+void large_product(Index m, Index n, Index k, double alpha, const MatrixView<double>& a,
+                   const MatrixView<double>& b, double beta, double* c, Index c_stride) {
   eigen_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
@@ -98,8 +98,8 @@ constexpr Index round_up(Index value, Index multiple) {
 }  // namespace
 
 template <class T>
-void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                    T* c, Index c_stride) {
+void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                    const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   if (m == 0 || n == 0) return;
   if (is_for_blocks(m, n, k))
     blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
@@ -146,9 +146,9 @@ const char* matrix_product_library() {
 #endif
 }
 
-template void matrix_product(Index, Index, Index, float, MatrixView<float>, MatrixView<float>,
-                             float, float*, Index);
-template void matrix_product(Index, Index, Index, double, MatrixView<double>, MatrixView<double>,
-                             double, double*, Index);
+template void matrix_product(Index, Index, Index, float, const MatrixView<float>&,
+                             const MatrixView<float>&, float, float*, Index);
+template void matrix_product(Index, Index, Index, double, const MatrixView<double>&,
+                             const MatrixView<double>&, double, double*, Index);
 
 }  // namespace weft

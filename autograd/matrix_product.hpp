@@ -14,8 +14,8 @@ namespace weft {
 // of larger ones oneDNN computes those in single precision when weft was built with it, and Eigen
 // the others.
 template <class T>
-void matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-                    T* c, Index c_stride);
+void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                    const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
 // How the result [m, n] of a product is cut for several threads. The cut, and with it the bits of
 // the result, depends on the sizes alone, but for tiles that are weft's own to multiply: these
@@ -48,8 +48,8 @@ void for_each_tile(const Tiles& tiles, const Body& body) {
 
 // matrix_product with its tiles spread over the threads.
 template <class T>
-void parallel_matrix_product(Index m, Index n, Index k, T alpha, MatrixView<T> a, MatrixView<T> b,
-                             T beta, T* c, Index c_stride) {
+void parallel_matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                             const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   for_each_tile(Tiles(m, n, k), [&](Index i0, Index i1, Index j0, Index j1) {
     matrix_product(i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
                    c + i0 * c_stride + j0, c_stride);
