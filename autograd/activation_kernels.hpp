@@ -49,16 +49,16 @@ struct Gelu {
   static T normal_cdf(T z) { return T{0.5} * (T{1} + fast_erf(z / std::numbers::sqrt2_v<T>)); }
 };
 
-// z/2 (1 + tanh u), u = √(2/π) (z + 0.044715 z³).
+// z/2 (1 + tanh u) = z s with s = 1 / (1 + e^-2u), u = √(2/π) (z + 0.044715 z³).
 template <class T>
 struct GeluTanh {
-  static constexpr T factor = std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T>;
+  static constexpr T twice_factor = T{2} * std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T>;
   static constexpr T cubic = static_cast<T>(0.044715);
-  static T value(T z) { return T{0.5} * z * (T{1} + fast_tanh(factor * (z + cubic * z * z * z))); }
+  static T share(T z) { return T{1} / (T{1} + fast_exp(-twice_factor * (z + cubic * z * z * z))); }
+  static T value(T z) { return z * share(z); }
   static T slope(T z, T) {
-    const T t = fast_tanh(factor * (z + cubic * z * z * z));
-    return T{0.5} * (T{1} + t) +
-           T{0.5} * z * (T{1} - t * t) * factor * (T{1} + T{3} * cubic * z * z);
+    const T s = share(z);
+    return s + z * s * (T{1} - s) * twice_factor * (T{1} + T{3} * cubic * z * z);
   }
 };
 

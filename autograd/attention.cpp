@@ -14,6 +14,8 @@ namespace {
 
 // How many queries and keys are worked on at a time: their scores stay in the second-level cache.
 constexpr Index query_tile = 256, key_tile = 128;
+// Under a causal mask fewer queries see less of what is beyond the first of them.
+constexpr Index causal_query_tile = 32;
 // A row of scores is padded with -infinity to a multiple of this many, so that it is whole vectors.
 constexpr Index padding = 16;
 
@@ -28,12 +30,15 @@ struct Attention {
   MaskView mask;
   DropoutMask dropout;
   bool drops;
-  Index tile_keys;  // keys worked on at a time, padded
+  // Where queries see different keys: no key or value is NaN or infinite.
+  bool all_finite;
+  Index tile_queries;  // worked on at a time
+  Index tile_keys;     // keys worked on at a time, padded
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
   // Elements of a tile of scores, whose rows are tile_keys apart.
-  Index tile_size() const { return std::min(query_tile, queries) * tile_keys; }
+  Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
   // Work on (sequence, head) pairs: how many make a range for a thread.
   Index grain() const { return grain_of(queries * keys * (size + value_size + 16) / 4); }
 };
@@ -63,6 +68,20 @@ struct Head {
   }
 };
 
+// True when all n numbers are finite.
+template <class T>
+bool is_finite(const T* x, Index n) {
+  // x - x is 0 for a finite x and NaN otherwise.
+  return sum_of_row(
+             n, [](const auto& part) { return part - part; }, x) == T{0};
+}
+template <class T>
+bool is_finite(const Tensor<T>& x) {
+  return sum_of_ranges(x.size(), 1, [&](Index begin, Index end) {
+           return is_finite(x.data() + begin, end - begin) ? 0.0 : 1.0;
+         }) == 0.0;
+}
+
 // The keys and values of a head. Where several tiles of queries read them, they are copied to where
 // they lie close together. Where queries see different keys, a hidden key has weight 0, and 0 times
 // a NaN or an infinity would reach the result: if not all are finite, the copy has such rows as
@@ -76,15 +95,12 @@ class KeysAndValues {
     v_ = a.v.data() + head.v_offset(0);
     k_stride_ = a.q_stride();
     v_stride_ = a.v_stride();
-    Index first_bad = a.keys;
-    if (!a.mask.same_for_all_queries())
-      for (first_bad = 0; first_bad < a.keys && finite(a, first_bad);) ++first_bad;
-    if (first_bad == a.keys && !pays(a)) return;
+    if (!is_copy(a)) return;
     T* k_copy = scratch + a.keys;
     T* v_copy = k_copy + a.keys * a.size;
-    if (first_bad < a.keys) bad_ = scratch;
+    if (!a.all_finite) bad_ = scratch;
     for (Index key = 0; key < a.keys; ++key) {
-      const bool good = key < first_bad || finite(a, key);
+      const bool good = a.all_finite || finite(a, key);
       if (bad_) bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
       copy_row(good ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
       copy_row(good ? v_ + key * v_stride_ : nullptr, a.value_size, v_copy + key * a.value_size);
@@ -97,7 +113,7 @@ class KeysAndValues {
 
   // Elements of scratch that a head may need.
   static Index scratch_size(const Attention<T>& a) {
-    return a.mask.same_for_all_queries() && !pays(a) ? 0 : a.keys * (1 + a.size + a.value_size);
+    return is_copy(a) ? a.keys * (1 + a.size + a.value_size) : 0;
   }
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
@@ -109,7 +125,7 @@ class KeysAndValues {
   }
 
  private:
-  static bool pays(const Attention<T>& a) { return a.queries > query_tile; }
+  static bool is_copy(const Attention<T>& a) { return !a.all_finite || a.queries > query_tile; }
 
   // Copies a row, or writes zeros where there is none.
   static void copy_row(const T* from, Index size, T* to) {
@@ -120,12 +136,7 @@ class KeysAndValues {
   }
 
   bool finite(const Attention<T>& a, Index key) const {
-    // x - x is 0 for a finite x and NaN otherwise.
-    T sum = 0;
-    for (Index c = 0; c < a.size; ++c) sum += k_[key * k_stride_ + c] - k_[key * k_stride_ + c];
-    for (Index c = 0; c < a.value_size; ++c)
-      sum += v_[key * v_stride_ + c] - v_[key * v_stride_ + c];
-    return sum == T{0};
+    return is_finite(k_ + key * k_stride_, a.size) && is_finite(v_ + key * v_stride_, a.value_size);
   }
 
   const T* k_;
@@ -191,13 +202,13 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   const auto scale_row = [&](Index query, T factor) {
     T* row = y.data() + head.out_offset(query);
-#pragma omp simd
-    for (Index c = 0; c < a.value_size; ++c) row[c] *= factor;
+    map_row(
+        a.value_size, row, [factor](const auto& part) { return part * factor; }, row);
   };
-  for (Index first = 0; first < a.queries; first += query_tile) {
-    const Index last = std::min(first + query_tile, a.queries);
+  for (Index first = 0; first < a.queries; first += a.tile_queries) {
+    const Index last = std::min(first + a.tile_queries, a.queries);
     std::array<RowSum<T>, query_tile> sums;
-    sums.fill({});
+    std::fill_n(sums.begin(), last - first, RowSum<T>::nothing());
     for_each_tile_of(head, first, last, [&](const Tile& tile) {
       score(head, rows, tile, p);
       for (Index query = first; query < last; ++query) {
@@ -235,16 +246,13 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
   const KeysAndValues<T> rows(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
-  for (Index first = 0; first < a.queries; first += query_tile) {
-    const Index last = std::min(first + query_tile, a.queries);
+  for (Index first = 0; first < a.queries; first += a.tile_queries) {
+    const Index last = std::min(first + a.tile_queries, a.queries);
     std::array<T, query_tile> dy_y;  // <dO, O> of each query
     for (Index query = first; query < last; ++query) {
-      const T* dy_row = dy.data() + head.out_offset(query);
-      const T* y_row = y.data() + head.out_offset(query);
-      T product = 0;
-#pragma omp simd reduction(+ : product)
-      for (Index c = 0; c < a.value_size; ++c) product += dy_row[c] * y_row[c];
-      dy_y[static_cast<std::size_t>(query - first)] = product;
+      const Index at = head.out_offset(query);
+      dy_y[static_cast<std::size_t>(query - first)] =
+          sum_of_row(a.value_size, product, dy.data() + at, y.data() + at);
     }
     const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
     for_each_tile_of(head, first, last, [&](const Tile& tile) {
@@ -254,8 +262,8 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
         const T log_sum = log_sums.data()[head.row(query)];
         // A query that sees nothing has only scores of -infinity, and weights of 0.
         const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
-#pragma omp simd
-        for (Index key = 0; key < padded(tile.keys()); ++key) row[key] = fast_exp(row[key] - base);
+        const auto weight = [base](const auto& scores) { return fast_exp(scores - base); };
+        map_row(padded(tile.keys()), row, weight, row);
       }
       if (dv) {
         // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
@@ -269,24 +277,26 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
                        dv.data() + head.v_offset(tile.begin), a.v_stride());
       }
       if (!dq && !dk) return;
-      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) in its place.
+      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in its place.
       matrix_product(tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
                      rows.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
       if (a.drops) drop(head, tile, dp, dp);
       for (Index query = first; query < last; ++query) {
         const T* p_row = p + (query - first) * a.tile_keys;
         T* dp_row = dp + (query - first) * a.tile_keys;
-        const T product = dy_y[static_cast<std::size_t>(query - first)];
-#pragma omp simd
-        for (Index key = 0; key < padded(tile.keys()); ++key)
-          dp_row[key] = p_row[key] == T{0} ? T{0} : p_row[key] * (dp_row[key] - product);
+        const T dot = dy_y[static_cast<std::size_t>(query - first)];
+        const auto ds = [dot, scale = a.scale](const auto& weight, const auto& slope) {
+          const auto result = scale * weight * (slope - dot);
+          return weight == T{0} ? T{0} : result;
+        };
+        map_row(padded(tile.keys()), dp_row, ds, p_row, dp_row);
       }
       if (dq)
-        matrix_product(tile.queries(), a.size, tile.keys(), a.scale, {dp, a.tile_keys},
+        matrix_product(tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
                        rows.k().at(tile.begin, 0), T{1}, dq.data() + head.q_offset(first),
                        a.q_stride());
       if (dk)
-        matrix_product(tile.keys(), a.size, tile.queries(), a.scale, {dp, a.tile_keys, true},
+        matrix_product(tile.keys(), a.size, tile.queries(), T{1}, {dp, a.tile_keys, true},
                        {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
                        dk.data() + head.k_offset(tile.begin), a.q_stride());
     });
@@ -325,7 +335,7 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 
 // Forward:  S = Q Kᵀ / √d + what the mask adds, P = softmax(S) over the keys seen, O = (P m) V with
 //           dropout's mask m.
-// Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>), dQ = dS K / √d, dK = dSᵀ Q / √d.
+// Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>) / √d, dQ = dS K, dK = dSᵀ Q.
 // Keeps L = log Σ exp S for each row and works out P = exp(S - L) again, so that memory grows with
 // the length, not with its square.
 template <class T>
@@ -337,11 +347,14 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
   const Index num_queries = queries.shape()[1], num_keys = keys.shape()[1];
   const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
   const bool drops = tape.training() && options.dropout > 0.0;
+  const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
+                      num_keys);
   const Attention<T> attention{
       queries.value(), keys.value(), values.value(), batch, heads, num_queries, num_keys, size,
       value_size, static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
-      MaskView("scaled_dot_product_attention", options.mask, batch, heads, num_queries, num_keys),
-      DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
+      mask, DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
+      mask.same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
+      options.mask.causal ? causal_query_tile : query_tile,
       // Weights are handed out row by row.
       padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
 

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "autograd/vector.hpp"
+
 // c is computed in blocks of some rows and one or two vectors of columns. A block's sums stay in
 // registers while k runs: for each p, the vectors of row p of b are multiplied by one number of
 // each row of a. The columns of b under a block, the panel, are copied to where they lie close
@@ -15,38 +17,13 @@ namespace weft {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr Index vector_bytes = 64, most_rows = 12;
-#elif defined(__AVX__)
-constexpr Index vector_bytes = 32, most_rows = 6;
+constexpr Index most_rows = 12;
 #else
-constexpr Index vector_bytes = 16, most_rows = 6;
+constexpr Index most_rows = 6;
 #endif
 constexpr Index panel_bytes = 3 << 13;  // most of the first-level cache
 constexpr Index rows_together = 384;    // of a, kept in the second-level cache
 constexpr Index rows_worth_a_copy = 24;
-
-template <class T>
-constexpr Index lanes = vector_bytes / static_cast<Index>(sizeof(T));
-
-// `bytes` of numbers that are worked on together, and the same anywhere in memory.
-template <class T, Index bytes>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(bytes)));
-  typedef T unaligned __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
-};
-template <class T>
-using Vector = typename VectorOf<T, vector_bytes>::type;
-template <class T>
-using VectorInMemory = typename VectorOf<T, vector_bytes>::unaligned;
-
-template <class T>
-Vector<T> load(const T* from) {
-  return *reinterpret_cast<const VectorInMemory<T>*>(from);
-}
-template <class T>
-void store(const Vector<T>& vector, T* to) {
-  *reinterpret_cast<VectorInMemory<T>*>(to) = vector;
-}
 
 // What all blocks on one panel of b share.
 template <class T>
@@ -120,8 +97,7 @@ Four interleave(const Four& x, const Four& y) {
 #else
   using Number = std::remove_cvref_t<decltype(x[0])>;
   using Places = std::conditional_t<sizeof(Number) == 4, std::int32_t, std::int64_t>;
-  return __builtin_shuffle(x, y,
-                           typename VectorOf<Places, sizeof(Four)>::type{i, i + 4, i + 1, i + 5});
+  return __builtin_shuffle(x, y, Vector<Places, sizeof(Four)>{i, i + 4, i + 1, i + 5});
 #endif
 }
 
@@ -129,17 +105,15 @@ Four interleave(const Four& x, const Four& y) {
 template <class T>
 void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* to,
                          Index to_stride) {
-  using Four = typename VectorOf<T, 4 * sizeof(T)>::type;
-  using FourInMemory = typename VectorOf<T, 4 * sizeof(T)>::unaligned;
+  using Four = Vector<T, 4 * sizeof(T)>;
   Four rows[4];
   for (Index j = 0; j < 4; ++j)
-    rows[j] =
-        alpha * *reinterpret_cast<const FourInMemory*>(b + std::min(j, columns - 1) * b_stride);
+    rows[j] = alpha * load<4 * sizeof(T)>(b + std::min(j, columns - 1) * b_stride);
   // Interleaving twice puts column j of four rows together.
   const Four even[] = {interleave<false>(rows[0], rows[2]), interleave<true>(rows[0], rows[2])};
   const Four odd[] = {interleave<false>(rows[1], rows[3]), interleave<true>(rows[1], rows[3])};
   const auto put = [&](Index j, const Four& column) {
-    *reinterpret_cast<FourInMemory*>(to + j * to_stride) = column;
+    store<T, 4 * sizeof(T)>(column, to + j * to_stride);
   };
   for (Index half = 0; half < 2; ++half) {
     put(2 * half, interleave<false>(even[half], odd[half]));

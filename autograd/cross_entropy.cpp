@@ -60,16 +60,14 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
       if (target == ignored) continue;
       const T* x = logits.value().data() + row * classes;
       const T maximum = row_maximum(x, classes);
-      T sum = 0, mean = 0;
-#pragma omp simd reduction(+ : sum, mean)
-      for (Index c = 0; c < classes; ++c) {
-        sum += fast_exp(x[c] - maximum);
-        mean += (x[c] - maximum) * share;
-      }
-      const T log_sum = std::log(sum);
+      const T log_sum = std::log(sum_of_row(
+          classes, [maximum](const auto& logit) { return fast_exp(logit - maximum); }, x));
       log_sums.data()[row] = maximum + log_sum;
       // Differences with the maximum keep large logits from cancelling each other's digits.
       const T target_part = (T{1} - smoothing) * (x[target] - maximum);
+      // Each term by its share, so that the sum cannot overflow.
+      const T mean = sum_of_row(
+          classes, [=](const auto& logit) { return (logit - maximum) * share; }, x);
       const T smooth_part = smoothing > T{0} ? smoothing * mean : T{0};
       loss += (log_sum - target_part - smooth_part) / divisor;
     }
@@ -90,14 +88,17 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                        parallel_for(targets.size(), grain, [&](Index begin, Index end) {
                          for (Index row = begin; row < end; ++row) {
                            T* dx_row = dx.data() + row * n;
-                           if (dx.fresh) std::fill(dx_row, dx_row + n, T{0});
                            const TokenId target = targets.data()[row];
-                           if (target == ignored) continue;
+                           if (target == ignored) {
+                             if (dx.fresh) std::fill(dx_row, dx_row + n, T{0});
+                             continue;
+                           }
                            const T* x_row = x_value.data() + row * n;
                            const T log_sum = log_sums.data()[row];
-#pragma omp simd
-                           for (Index c = 0; c < n; ++c)
-                             dx_row[c] += (fast_exp(x_row[c] - log_sum) - spread) * factor;
+                           const auto slope = [=](const auto& logit) {
+                             return (fast_exp(logit - log_sum) - spread) * factor;
+                           };
+                           accumulate_row(n, dx_row, dx.fresh, slope, x_row);
                            dx_row[target] -= (T{1} - smoothing) * factor;
                          }
                        });

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/kernels.hpp"
+#include "autograd/vector.hpp"
 
 namespace weft {
 
@@ -30,16 +31,14 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
     const T* b = bias.value().data();
     for (Index row = begin; row < end; ++row) {
       const T* x_row = x.value().data() + row * n;
-      T* y_row = y.data() + row * n;
-      T sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-      for (Index j = 0; j < n; ++j) sum += x_row[j];
-      const T mean = sum / static_cast<T>(n);
-#pragma omp simd reduction(+ : squares)
-      for (Index j = 0; j < n; ++j) squares += (x_row[j] - mean) * (x_row[j] - mean);
-      const T scale = T{1} / std::sqrt(squares / static_cast<T>(n) + static_cast<T>(eps));
-#pragma omp simd
-      for (Index j = 0; j < n; ++j) y_row[j] = (x_row[j] - mean) * scale * w[j] + b[j];
+      const T mean = sum_of_row(n, same, x_row) / static_cast<T>(n);
+      const auto square = [=](const auto& v) { return (v - mean) * (v - mean); };
+      const T variance = sum_of_row(n, square, x_row) / static_cast<T>(n);
+      const T scale = T{1} / std::sqrt(variance + static_cast<T>(eps));
+      const auto result = [=](const auto& v, const auto& weight_j, const auto& bias_j) {
+        return (v - mean) * scale * weight_j + bias_j;
+      };
+      map_row(n, y.data() + row * n, result, x_row, w, b);
       means.data()[row] = mean;
       scales.data()[row] = scale;
     }
@@ -63,24 +62,21 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
             const T* x_row = x_value.data() + row * columns;
             const T* dy_row = dy.data() + row * columns;
             const T mean = means.data()[row], scale = scales.data()[row];
-            T g_sum = 0, gh_sum = 0;
-#pragma omp simd reduction(+ : g_sum, gh_sum)
-            for (Index j = 0; j < columns; ++j) {
-              const T h = (x_row[j] - mean) * scale;
-              g_sum += dy_row[j] * weights[j];
-              gh_sum += dy_row[j] * weights[j] * h;
-              dw_sum[j] += dy_row[j] * h;
-              db_sum[j] += dy_row[j];
-            }
+            const auto normalized = [mean, scale](const auto& v) { return (v - mean) * scale; };
+            const auto h_times = [&](const auto& d, const auto& v) { return normalized(v) * d; };
+            accumulate_row(columns, dw_sum, false, h_times, dy_row, x_row);
+            accumulate_row(columns, db_sum, false, same, dy_row);
             if (!dx) continue;
-            const T g_mean = g_sum * unit, gh_mean = gh_sum * unit;
-            T* dx_row = dx.data() + row * columns;
-            if (dx.fresh) std::fill(dx_row, dx_row + columns, T{0});
-#pragma omp simd
-            for (Index j = 0; j < columns; ++j) {
-              const T h = (x_row[j] - mean) * scale;
-              dx_row[j] += scale * (dy_row[j] * weights[j] - g_mean - h * gh_mean);
-            }
+            const T g_mean = unit * sum_of_row(columns, product, dy_row, weights);
+            const auto gh = [&](const auto& d, const auto& weight_j, const auto& v) {
+              return d * weight_j * normalized(v);
+            };
+            const T gh_mean = unit * sum_of_row(columns, gh, dy_row, weights, x_row);
+            const auto slope = [&](const auto& d, const auto& weight_j, const auto& v) {
+              return scale * (d * weight_j - g_mean - normalized(v) * gh_mean);
+            };
+            accumulate_row(columns, dx.data() + row * columns, dx.fresh, slope, dy_row, weights,
+                           x_row);
           }
         });
         T* totals = partial.data();

@@ -2,10 +2,7 @@
 // Included by definitions only.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
-#include "autograd/shape.hpp"
+#include "autograd/vector.hpp"
 #include "autograd/vector_math.hpp"
 
 namespace weft {
@@ -13,21 +10,14 @@ namespace weft {
 // What a row of scores adds up to: exp(x_j) summed is sum · exp(maximum).
 template <class T>
 struct RowSum {
-  T maximum = -std::numeric_limits<T>::infinity();
-  T sum = 0;
+  T maximum, sum;
+  // Of no numbers at all.
+  static RowSum nothing() { return {-std::numeric_limits<T>::infinity(), T{0}}; }
   // log Σ exp(x_j); -infinity for a row with nothing in it.
   T log() const { return maximum + std::log(sum); }
   // What makes exp(x_j - maximum) a weight; 0 for a row with nothing in it.
   T factor() const { return sum == T{0} ? T{0} : T{1} / sum; }
 };
-
-template <class T>
-T row_maximum(const T* x, Index n) {
-  T maximum = -std::numeric_limits<T>::infinity();
-#pragma omp simd reduction(max : maximum)
-  for (Index j = 0; j < n; ++j) maximum = x[j] > maximum ? x[j] : maximum;
-  return maximum;
-}
 
 // Goes on with a row, `row` being the part before x: y_j = exp(x_j - maximum), with the maximum of
 // all so far, and `row` then the sum of all so far. `y` may be `x`. A row of -infinity alone gives
@@ -40,22 +30,17 @@ T exponentiate_part(const T* x, T* y, Index n, RowSum<T>& row) {
     for (Index j = 0; j < n; ++j) y[j] = std::isnan(x[j]) ? x[j] : T{0};
     return T{1};
   }
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (Index j = 0; j < n; ++j) {
-    const T e = fast_exp(x[j] - maximum);
-    y[j] = e;
-    sum += e;
-  }
+  map_row(
+      n, y, [maximum](const auto& part) { return fast_exp(part - maximum); }, x);
   const T before = fast_exp(row.maximum - maximum);
-  row = {maximum, row.sum * before + sum};
+  row = {maximum, row.sum * before + sum_of_row(n, same, y)};
   return before;
 }
 
 // y_j = exp(x_j - max x) of a whole row.
 template <class T>
 RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
-  RowSum<T> row;
+  auto row = RowSum<T>::nothing();
   exponentiate_part(x, y, n, row);
   return row;
 }
@@ -63,9 +48,8 @@ RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
 // Divides what exponentiate_row wrote by its sum; zeros stay zeros.
 template <class T>
 void normalize_row(T* y, Index n, const RowSum<T>& row) {
-  const T factor = row.factor();
-#pragma omp simd
-  for (Index j = 0; j < n; ++j) y[j] *= factor;
+  map_row(
+      n, y, [factor = row.factor()](const auto& part) { return part * factor; }, y);
 }
 
 }  // namespace weft

@@ -1,4 +1,5 @@
-// Functions of one number that compilers turn into vector code when called in a loop.
+// Functions of one number that compilers turn into vector code when called in a loop; fast_exp is
+// for vectors too.
 // Included by definitions only.
 #pragma once
 
@@ -7,31 +8,48 @@
 #include <cstdint>
 
 namespace weft {
+namespace detail {
 
-// e^x to within 2 units in the last place for -87.3 ≤ x ≤ 88.3; 0 below and 2.4e38 above; NaN for
-// NaN. e^x = 2^n e^r with |r| ≤ ln 2 / 2, and e^r by its Taylor-like minimax polynomial.
-inline float fast_exp(float x) {
+// fast_exp of a number or a vector V of them, with integers of the same size.
+template <class V, class Integers>
+V exponential(const V& x) {
   constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
   constexpr float lowest = -87.3365F, highest = 88.3762F;
   // Adding and subtracting 1.5 · 2^23 rounds to the nearest integer.
   constexpr float rounder = 12582912.0F;
-  const float bounded = x > highest ? highest : (x < lowest ? lowest : x);
-  const float shifted = bounded * log2_e + rounder;
-  const float n = shifted - rounder;
-  const float r = (bounded - n * ln2_high) - n * ln2_low;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
+  const V not_low = x < lowest ? lowest : x;
+  const V bounded = not_low > highest ? highest : not_low;
+  const V shifted = bounded * log2_e + rounder;
+  const V n = shifted - rounder;
+  const V r = (bounded - n * ln2_high) - n * ln2_low;
+  V p = 1.9875691500e-4F * r + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   p = p * r * r + r + 1.0F;
   // The integer n stands in the low bits of `shifted`; moved up, it is the exponent of 2^n.
-  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) - 0x4B400000 + 127) << 23;
-  const float y = p * std::bit_cast<float>(exponent);
+  const Integers exponent = (std::bit_cast<Integers>(shifted) - 0x4B400000 + 127) << 23;
+  const V y = p * std::bit_cast<V>(exponent);
   return x < lowest ? 0.0F : y;
 }
+
+}  // namespace detail
+
+// e^x to within 2 units in the last place for -87.3 ≤ x ≤ 88.3; 0 below and 2.4e38 above; NaN for
+// NaN. e^x = 2^n e^r with |r| ≤ ln 2 / 2, and e^r by its Taylor-like minimax polynomial.
+inline float fast_exp(float x) { return detail::exponential<float, std::int32_t>(x); }
 inline double fast_exp(double x) { return std::exp(x); }
+template <class V>
+V fast_exp(const V& x) {
+  if constexpr (sizeof(x[0]) == sizeof(float)) {
+    return detail::exponential<V, decltype(x > x)>(x);
+  } else {
+    V y = x;
+    for (std::size_t i = 0; i < sizeof(V) / sizeof(x[0]); ++i) y[i] = std::exp(x[i]);
+    return y;
+  }
+}
 
 // tanh x to within 1e-7.
 inline float fast_tanh(float x) {
