@@ -53,6 +53,9 @@ install_packages() {
     stop "apt-get install failed (see above); still missing: $(missing_of "$@")"
 }
 
+# More options for cmake.
+cmake_options=()
+
 # Configures, with the tests where Catch2 is there for them, and builds the targets named.
 build_targets() {
   local log=$build/configure.log tests=OFF
@@ -61,7 +64,8 @@ build_targets() {
   [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ] || generator=(-G Ninja)
   say "Building in $build"
   mkdir -p "$build" || stop "expected a folder that can be written, got $build"
-  cmake -S "$repository" -B "$build" "${generator[@]}" -DWEFT_TESTS=$tests >"$log" 2>&1 || {
+  cmake -S "$repository" -B "$build" "${generator[@]}" -DWEFT_TESTS=$tests "${cmake_options[@]}" \
+    >"$log" 2>&1 || {
     cat "$log" >&2
     stop "cmake could not configure (see above); if build/ came from elsewhere, remove it"
   }

@@ -160,7 +160,8 @@ TEST_CASE("functions of one element: float is close to double from -12 to 12", "
 TEST_CASE("functions of one element: infinities and NaN where they are due", "[autograd]") {
   const Tensor<float> points({5}, {-infinity, infinity, nan, 0.0F, 200.0F});
   const auto value = [&](const char* name) { return value_of(functions<float>.at(name), points); };
-  CHECK(value("exp")(0) == 0.0F);
+  // Without AVX, Eigen stops at the smallest normal number.
+  CHECK(value("exp")(0) <= std::numeric_limits<float>::min());
   CHECK(value("exp")(1) == infinity);
   CHECK(value("exp")(4) == infinity);
   CHECK(value("log")(3) == -infinity);

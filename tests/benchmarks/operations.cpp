@@ -133,6 +133,7 @@ void print_operations(double seconds) {
   AdamW<float> optimizer(model, {.lr = 1e-3});
   // Reads value, gradient and both moments, and writes all but the gradient.
   const double bytes = 7.0 * sizeof(float) * (16 << 20);
+  model.parameter.grad_to_overwrite().fill(0.01F);
   const double time = median_seconds(seconds, [&] {
     model.parameter.grad_to_overwrite();
     optimizer.step();

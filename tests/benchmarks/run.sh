@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [WORKLOAD …]: times weft's training steps and those of the peers that are installed, each
-# in a process of its own and in turn, prints one table and writes it to build/benchmarks.csv.
+# in a process of its own and in turn, prints one table and writes it to build/benchmarks.csv. weft
+# also runs on one thread, and as built for any processor (weft-portable).
 # Workloads: W1 … W5, W6, W6-128 … W6-8192 (all when none is named) and `operations`, which
 # measures weft's operations one by one. Nothing else should run meanwhile.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
@@ -13,22 +14,29 @@ workloads=("$@")
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
+(
+  build=$build/portable cmake_options=(-DWEFT_NATIVE=OFF)
+  build_targets weft_benchmark
+)
 
 # Prints the median milliseconds, the tokens, then FLOPs or nothing, and the peak MiB of a run.
 run_program() {
   case $1 in
     weft) "$weft" step "$2" "$threads" "$seconds" ;;
+    weft-1-thread) "$weft" step "$2" 1 "$seconds" ;;
+    weft-portable) "$build/portable/tests/weft_benchmark" step "$2" "$threads" "$seconds" ;;
     torch-eager) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" eager ;;
     torch-compile) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" compile ;;
     torch-c++) "$torch_cpp" "$2" "$threads" "$seconds" ;;
     jax) "$python" "$peers/jax_step.py" "$2" "$threads" "$seconds" ;;
   esac
 }
+threads_of() { [ "$1" = weft-1-thread ] && echo 1 || echo "$threads"; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-programs=(weft)
+programs=(weft weft-1-thread weft-portable)
 if "$python" -c 'import torch' 2>/dev/null; then
   programs+=(torch-eager torch-compile)
   torch_cpp=$build/torch_step
@@ -55,10 +63,10 @@ row='%-9s %-14s %11s %12s %9s %12s %10s\n'
 printf "$row" workload program median_ms tokens_per_s ratio utilisation peak_mib
 for workload in "${workloads[@]}"; do
   [ "$workload" != operations ] || continue
-  rm -f -- "$work"/*.runs "$work"/limits
+  rm -f -- "$work"/*.runs "$work"/limits.*
   failed=()
   for ((round = 0; round < rounds; ++round)); do
-    "$weft" limits "$threads" 1 >>"$work/limits"
+    for count in 1 "$threads"; do "$weft" limits "$count" 1 >>"$work/limits.$count"; done
     for program in "${programs[@]}"; do
       [[ " ${failed[*]-} " != *" $program "* ]] || continue
       if ! run_program "$program" "$workload" >>"$work/$program.runs" 2>"$work/errors"; then
@@ -67,17 +75,18 @@ for workload in "${workloads[@]}"; do
       fi
     done
   done
-  limit=$(cut -d' ' -f1 "$work/limits" | median)
   weft_ms=$(cut -d' ' -f1 "$work/weft.runs" | median)
   for program in "${programs[@]}"; do
+    count=$(threads_of "$program")
     if [[ " ${failed[*]-} " = *" $program "* ]]; then
       printf "$row" "$workload" "$program" failed - - - -
-      echo "$workload,$program,$threads,,,,," >>"$csv"
+      echo "$workload,$program,$count,,,,," >>"$csv"
       continue
     fi
+    limit=$(cut -d' ' -f1 "$work/limits.$count" | median)
     ms=$(cut -d' ' -f1 "$work/$program.runs" | median)
     peak=$(awk '{ print $NF }' "$work/$program.runs" | median)
-    awk -v w="$workload" -v p="$program" -v t="$threads" -v ms="$ms" -v ours="$weft_ms" \
+    awk -v w="$workload" -v p="$program" -v t="$count" -v ms="$ms" -v ours="$weft_ms" \
       -v peak="$peak" -v limit="$limit" -v csv="$csv" -v row="$row" \
       -v tokens="$(awk '{ print $2; exit }' "$work/$program.runs")" \
       -v flops="$(awk '{ print $3; exit }' "$work/weft.runs")" 'BEGIN {
