@@ -215,7 +215,7 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
         T* row = p + (query - first) * a.tile_keys;
         RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
         const T before = exponentiate_part(row, row, padded(tile.keys()), sum);
-        if (tile.begin > 0) scale_row(query, before);
+        if (before != T{1} && tile.begin > 0) scale_row(query, before);
         // The only tile of the row, then.
         if (weights) {
           T* out = weights + head.weight_offset(query);
