@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "autograd/vector.hpp"
@@ -95,9 +93,7 @@ Four interleave(const Four& x, const Four& y) {
 #if __has_builtin(__builtin_shufflevector)
   return __builtin_shufflevector(x, y, i, i + 4, i + 1, i + 5);
 #else
-  using Number = std::remove_cvref_t<decltype(x[0])>;
-  using Places = std::conditional_t<sizeof(Number) == 4, std::int32_t, std::int64_t>;
-  return __builtin_shuffle(x, y, Vector<Places, sizeof(Four)>{i, i + 4, i + 1, i + 5});
+  return __builtin_shuffle(x, y, decltype(x < y){i, i + 4, i + 1, i + 5});
 #endif
 }
 
