@@ -1,6 +1,7 @@
 // weft_benchmark: measures one thing in a process of its own and prints it in one line.
+#include <charconv>
+#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <string>
 
@@ -33,6 +34,16 @@ void limits(double seconds) {
   std::printf("%.1f %.1f\n", found.flops * 1e-9, found.bytes * 1e-9);
 }
 
+// The number that all of an argument says. Throws ValueError.
+template <class T>
+T number(const char* name, const std::string& text, const char* expected) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    fail<ValueError>(name, expected, "'" + text + "'");
+  return value;
+}
+
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   const bool is_step = command == "step";
@@ -40,8 +51,10 @@ int run(int argc, char** argv) {
     std::cerr << usage;
     return 2;
   }
-  set_thread_count(std::stoi(argv[argc - 2]));
-  const double seconds = std::stod(argv[argc - 1]);
+  set_thread_count(number<int>("threads", argv[argc - 2], "a whole number"));
+  const auto seconds = number<double>("seconds", argv[argc - 1], "a number");
+  if (!(seconds >= 0.0 && std::isfinite(seconds)))
+    fail<ValueError>("seconds", "a number ≥ 0", seconds);
   if (is_step)
     step(argv[2], seconds);
   else if (command == "limits")

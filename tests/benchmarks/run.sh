@@ -7,9 +7,16 @@
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} threads=${THREADS:-$(nproc)} python=${PYTHON:-python3}
+[[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || stop "ROUNDS: expected 1 … 999, got '$rounds'"
+[[ $threads =~ ^[1-9][0-9]{0,3}$ ]] || stop "THREADS: expected a number of threads, got '$threads'"
+[[ $seconds =~ ^[0-9]*\.?[0-9]+$ ]] || stop "SECONDS_EACH: expected seconds, got '$seconds'"
 peers=$repository/tests/benchmarks/peers
 workloads=("$@")
 [ $# -gt 0 ] || workloads=(W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} operations)
+for workload in "${workloads[@]}"; do
+  [[ $workload =~ ^(W[1-6]|W6-(128|256|512|1024|2048|4096|8192)|operations)$ ]] ||
+    stop "expected workloads W1 … W6, W6-128 … W6-8192 or operations, got '$workload'"
+done
 
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev catch2
 build_targets weft_benchmark
