@@ -50,6 +50,7 @@ void philox_lanes(Counters& c, std::uint64_t key) {
 // lane i % lanes in group i / (4 · lanes); smaller items lie in it one after the other.
 template <class Item>
 void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index count, Item* items) {
+  if (count == 0) return;
   constexpr auto group = static_cast<Index>(group_bytes / sizeof(Item));
   const auto begin = static_cast<Index>(first % group);
   std::uint64_t block = first / group;

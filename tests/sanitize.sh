@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # sanitize.sh [CTEST OPTIONS]: builds everything once more, into build/sanitize, with the address
-# and undefined-behaviour sanitizers, and runs all tests with them.
+# and undefined-behaviour sanitizers, and runs all tests with them but one: where more memory is
+# asked for than there is, the sanitizer ends the program instead of throwing.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 build=$build/sanitize
 
@@ -10,5 +11,6 @@ export CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omi
 export LDFLAGS="-fsanitize=address,undefined"
 build_targets all
 say "Running the tests"
-ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "$@" ||
+ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" \
+  --exclude-regex "more memory than there is" "$@" ||
   stop "some tests failed (see above)"
