@@ -49,12 +49,12 @@ struct Gelu {
   static T normal_cdf(T z) { return T{0.5} * (T{1} + fast_erf(z / std::numbers::sqrt2_v<T>)); }
 };
 
-// z/2 (1 + tanh u) = z s with s = 1 / (1 + e^-2u), u = √(2/π) (z + 0.044715 z³).
+// z/2 (1 + tanh u) = z sigmoid(2u), u = √(2/π) (z + 0.044715 z³).
 template <class T>
 struct GeluTanh {
   static constexpr T twice_factor = T{2} * std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T>;
   static constexpr T cubic = static_cast<T>(0.044715);
-  static T share(T z) { return T{1} / (T{1} + fast_exp(-twice_factor * (z + cubic * z * z * z))); }
+  static T share(T z) { return Sigmoid<T>::value(twice_factor * (z + cubic * z * z * z)); }
   static T value(T z) { return z * share(z); }
   static T slope(T z, T) {
     const T s = share(z);

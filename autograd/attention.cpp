@@ -68,22 +68,15 @@ struct Head {
   }
 };
 
-// True when all n numbers are finite.
-template <class T>
-bool is_finite(const T* x, Index n) {
-  // x - x is 0 for a finite x and NaN otherwise.
-  return sum_of_row(
-             n, [](const auto& part) { return part - part; }, x) == T{0};
-}
 template <class T>
 bool is_finite(const Tensor<T>& x) {
   return sum_of_ranges(x.size(), 1, [&](Index begin, Index end) {
-           return is_finite(x.data() + begin, end - begin) ? 0.0 : 1.0;
+           return row_is_finite(x.data() + begin, end - begin) ? 0.0 : 1.0;
          }) == 0.0;
 }
 
-// The keys and values of a head. Where several tiles of queries read them, they are copied to where
-// they lie close together. Where queries see different keys, a hidden key has weight 0, and 0 times
+// The keys and values of a head. Where many queries read them, they are copied to where they lie
+// close together. Where queries see different keys, a hidden key has weight 0, and 0 times
 // a NaN or an infinity would reach the result: if not all are finite, the copy has such rows as
 // zeros, and the queries that do see them get NaN.
 template <class T>
@@ -136,7 +129,8 @@ class KeysAndValues {
   }
 
   bool finite(const Attention<T>& a, Index key) const {
-    return is_finite(k_ + key * k_stride_, a.size) && is_finite(v_ + key * v_stride_, a.value_size);
+    return row_is_finite(k_ + key * k_stride_, a.size) &&
+           row_is_finite(v_ + key * v_stride_, a.value_size);
   }
 
   const T* k_;

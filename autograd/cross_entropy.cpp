@@ -66,9 +66,8 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
       // Differences with the maximum keep large logits from cancelling each other's digits.
       const T target_part = (T{1} - smoothing) * (x[target] - maximum);
       // Each term by its share, so that the sum cannot overflow.
-      const T mean = sum_of_row(
-          classes, [=](const auto& logit) { return (logit - maximum) * share; }, x);
-      const T smooth_part = smoothing > T{0} ? smoothing * mean : T{0};
+      const auto part = [=](const auto& logit) { return (logit - maximum) * share; };
+      const T smooth_part = smoothing > T{0} ? smoothing * sum_of_row(classes, part, x) : T{0};
       loss += (log_sum - target_part - smooth_part) / divisor;
     }
     partial.data()[begin / grain] = loss;

@@ -98,6 +98,14 @@ T sum_of_row(Index n, const Function& f, const T* row, const Rows*... rows) {
   return detail::fold_from<vector_bytes, T>(0, n, Vector<T>{}, plus, f, row, rows...);
 }
 
+// True when all n numbers are finite.
+template <class T>
+bool row_is_finite(const T* row, Index n) {
+  // x - x is 0 for a finite x and NaN otherwise.
+  const auto difference = [](const auto& x) { return x - x; };
+  return sum_of_row(n, difference, row) == T{0};
+}
+
 // The largest of n numbers, NaN passed over; -infinity when there are none.
 template <class T>
 T row_maximum(const T* row, Index n) {

@@ -5,17 +5,14 @@
 
 #include "autograd/elementwise.hpp"
 #include "autograd/keep_rows.hpp"
-#include "autograd/kernels.hpp"
+#include "autograd/vector.hpp"
 
 namespace weft {
 namespace {
 
 template <class T>
 bool row_is_finite(const Tensor<T>& x, Index row) {
-  const Index n = x.shape().columns();
-  const auto elements = array(x, row * n, (row + 1) * n);
-  // x - x is 0 for a finite x and NaN otherwise.
-  return (elements - elements).sum() == T{0};
+  return weft::row_is_finite(x.data() + row * x.shape().columns(), x.shape().columns());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ done
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
-(
+[ "${workloads[*]}" = operations ] || (
   build=$build/portable cmake_options=(-DWEFT_NATIVE=OFF)
   build_targets weft_benchmark
 )
@@ -43,7 +43,8 @@ median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-programs=(weft weft-1-thread weft-portable)
+programs=(weft weft-portable)
+[ "$threads" = 1 ] || programs+=(weft-1-thread)
 if "$python" -c 'import torch' 2>/dev/null; then
   programs+=(torch-eager torch-compile)
   torch_cpp=$build/torch_step
@@ -73,7 +74,9 @@ for workload in "${workloads[@]}"; do
   rm -f -- "$work"/*.runs "$work"/limits.*
   failed=()
   for ((round = 0; round < rounds; ++round)); do
-    for count in 1 "$threads"; do "$weft" limits "$count" 1 >>"$work/limits.$count"; done
+    for count in $(printf '%s\n' 1 "$threads" | sort -u); do
+      "$weft" limits "$count" 1 >>"$work/limits.$count"
+    done
     for program in "${programs[@]}"; do
       [[ " ${failed[*]-} " != *" $program "* ]] || continue
       if ! run_program "$program" "$workload" >>"$work/$program.runs" 2>"$work/errors"; then
