@@ -1,11 +1,11 @@
-#include "autograd/gradcheck.hpp"
+#include "weft/autograd/gradcheck.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/finite.hpp"
 
 namespace weft {
 namespace {
@@ -47,8 +47,7 @@ class Result {
         tape_({.training = options.training, .recording = false, .seed = options.seed}),
         start_(compute().clone()),
         upstream_(Random(options.seed).normal_tensor<double>(start_.shape())) {
-    if (!std::all_of(start_.begin(), start_.end(), [](double v) { return std::isfinite(v); }))
-      fail<ValueError>("gradcheck", "a finite result", "NaN or infinity");
+    check_finite("gradcheck: result", start_);
     if (difference() != 0.0)
       fail<ValueError>("gradcheck", "a function that gives the same result each time",
                        "another result at the second call");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/tape.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 
@@ -70,8 +70,8 @@ std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 // result may have any shape: it is multiplied with a fixed random upstream gradient. Each gradient
 // is worked out twice, as a first one and as an addition to values that were there before, and the
 // worse of the two counts. The parameters are left as they were, their gradients cleared, also when
-// an exception passes through. Throws ValueError when the result is not finite or differs from call
-// to call, or eps is not positive.
+// an exception passes through. Throws NonFiniteError when the result is not finite, and ValueError
+// when it differs from call to call or eps is not positive.
 GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                           const NamedParameters<double>& parameters,
                           const GradCheckOptions& options = {});

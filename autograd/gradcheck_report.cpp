@@ -5,8 +5,8 @@
 #include <numeric>
 #include <ostream>
 
-#include "autograd/error.hpp"
-#include "autograd/gradcheck.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/gradcheck.hpp"
 
 namespace weft {
 namespace {
@@ -43,13 +43,7 @@ Index total(const GradCheckReport& report, Member member) {
 
 std::string GradCheckEntry::position() const {
   if (along_directions) return concatenate_text("direction ", index);
-  Index rest = index;
-  std::string text;
-  for (Index axis = shape.rank() - 1; axis >= 0; --axis) {
-    text = concatenate_text(rest % shape[axis], text.empty() ? "" : ", ", text);
-    rest /= shape[axis];
-  }
-  return "[" + text + "]";
+  return shape.position(index);
 }
 
 bool GradCheckReport::passed() const { return total(*this, &GradCheckEntry::failed) == 0; }

@@ -1,10 +1,10 @@
-#include "autograd/parallel.hpp"
+#include "weft/autograd/parallel.hpp"
 
 #include <omp.h>
 
 #include <exception>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 

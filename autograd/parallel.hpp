@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "autograd/shape.hpp"
+#include "weft/autograd/shape.hpp"
 
 namespace weft {
 

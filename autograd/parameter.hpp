@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/error.hpp"
-#include "autograd/tensor.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/tensor.hpp"
 
 namespace weft {
 

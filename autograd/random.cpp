@@ -1,4 +1,4 @@
-#include "autograd/random.hpp"
+#include "weft/autograd/random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "autograd/tensor.hpp"
+#include "weft/autograd/tensor.hpp"
 
 namespace weft {
 

@@ -1,9 +1,9 @@
-#include "autograd/shape.hpp"
+#include "weft/autograd/shape.hpp"
 
 #include <algorithm>
 #include <ostream>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 

@@ -1,20 +1,10 @@
-#include "autograd/tape.hpp"
+#include "weft/autograd/tape.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "weft/autograd/finite.hpp"
 
 namespace weft {
-namespace {
-
-// The position of the first NaN or infinity; -1 when all values are finite.
-template <class T>
-Index first_non_finite(std::span<const T> values) {
-  const auto found =
-      std::find_if(values.begin(), values.end(), [](T v) { return !std::isfinite(v); });
-  return found == values.end() ? -1 : found - values.begin();
-}
-
-}  // namespace
 
 template <class T>
 Tape<T>::~Tape() {
@@ -150,8 +140,8 @@ void Tape<T>::check_value(const char* operation, const Tensor<T>& value) const {
   if (const Index at = first_non_finite(value.values()); at >= 0)
     throw NonFiniteError(concatenate_text("operation '", operation, "' (record ", nodes_.size(),
                                           " of the pass): expected finite values, got ",
-                                          value.data()[at], " at element ", at, " of ",
-                                          value.shape()));
+                                          value.data()[at], " at ", value.shape().position(at),
+                                          " of ", value.shape()));
 }
 
 template <class T>
@@ -163,8 +153,8 @@ void Tape<T>::check_gradients(const char* operation) {
     if (const Index at = first_non_finite(gradient.values()); at >= 0)
       throw NonFiniteError(concatenate_text(
           "backward of operation '", operation, "': expected finite gradients, got ",
-          gradient.data()[at], " at element ", at, " of ", gradient.shape(), ", the gradient of '",
-          node.operation, "'"));
+          gradient.data()[at], " at ", gradient.shape().position(at), " of ", gradient.shape(),
+          ", the gradient of '", node.operation, "'"));
   }
 }
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/arena.hpp"
-#include "autograd/error.hpp"
-#include "autograd/parameter.hpp"
-#include "autograd/random.hpp"
-#include "autograd/tensor.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/parameter.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tensor.hpp"
+#include "autograd/runtime/arena.hpp"
 
 namespace weft {
 

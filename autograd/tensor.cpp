@@ -1,9 +1,9 @@
-#include "autograd/tensor.hpp"
+#include "weft/autograd/tensor.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 #include "examples/attention_maps.hpp"
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::examples {
 

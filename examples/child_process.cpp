@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <iostream>
 
-#include "autograd/parallel.hpp"
+#include <weft/autograd/parallel.hpp>
 
 namespace weft::examples {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::examples {
 

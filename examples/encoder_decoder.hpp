@@ -1,8 +1,8 @@
 // EncoderDecoder: a transformer that reads one sequence and writes another.
 #pragma once
 
-#include "layers/layers.hpp"
-#include "train/batches.hpp"
+#include <weft/layers.hpp>
+#include <weft/train/data/batches.hpp>
 
 namespace weft::examples {
 

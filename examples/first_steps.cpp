@@ -1,6 +1,6 @@
 #include <iostream>
-#include <layers/layers.hpp>
-#include <train/train.hpp>
+
+#include <weft/weft.hpp>
 
 int main() {
   using namespace weft;

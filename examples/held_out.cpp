@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::examples {
 

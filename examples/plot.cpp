@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/child_process.hpp"
 
 namespace weft::examples {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/tensor.hpp"
+#include <weft/autograd/tensor.hpp>
 
 namespace weft::examples {
 

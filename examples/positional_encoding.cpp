@@ -5,10 +5,10 @@
 #include <iomanip>
 #include <iostream>
 
+#include <weft/layers.hpp>
+#include <weft/train.hpp>
 #include "examples/plot.hpp"
 #include "examples/program.hpp"
-#include "layers/layers.hpp"
-#include "train/train.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 # pronounces English. Everything it makes is in build/; pictures and weights in build/pronounce/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev gnuplot-nox \
+install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev gnuplot-nox \
   pocketsphinx-en-us
 build_targets pronounce
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include <weft/train/generation/beam_search.hpp>
 #include "examples/encoder_decoder.hpp"
-#include "train/generation.hpp"
 
 namespace weft::examples {
 

@@ -4,9 +4,9 @@
 #include <iomanip>
 #include <iostream>
 
+#include <weft/layers.hpp>
 #include "examples/plot.hpp"
 #include "examples/program.hpp"
-#include "layers/layers.hpp"
 
 namespace {
 

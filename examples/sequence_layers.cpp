@@ -9,11 +9,11 @@
 #include <functional>
 #include <iomanip>
 #include <iostream>
-#include <layers/layers.hpp>
 #include <memory>
 #include <sstream>
-#include <train/train.hpp>
 
+#include <weft/layers.hpp>
+#include <weft/train.hpp>
 #include "examples/command_line.hpp"
 #include "examples/plot.hpp"
 #include "examples/program.hpp"

@@ -3,7 +3,7 @@
 # one. Their pictures are then in build/tour/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libcxxopts-dev gnuplot-nox \
+install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev gnuplot-nox \
   pocketsphinx-en-us
 programs=(kernel_regression self_attention positional_encoding heads_study sequence_layers
   toy_tasks)

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::examples {
 namespace {

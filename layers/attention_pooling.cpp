@@ -1,12 +1,12 @@
-#include "layers/attention_pooling.hpp"
+#include "weft/layers/attention_pooling.hpp"
 
-#include "autograd/attention.hpp"
-#include "autograd/matmul.hpp"
-#include "autograd/shaping.hpp"
-#include "autograd/softmax.hpp"
-#include "layers/checks.hpp"
-#include "layers/finite_keys.hpp"
-#include "layers/heads.hpp"
+#include "weft/autograd/ops/attention.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "weft/autograd/ops/softmax.hpp"
+#include "weft/layers/heads.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/finite_keys.hpp"
 
 namespace weft {
 

@@ -1,9 +1,9 @@
 // AttentionPooling: each query's average of the values, weighted by how well the keys match.
 #pragma once
 
-#include "autograd/mask.hpp"
-#include "layers/dropout.hpp"
-#include "layers/scoring.hpp"
+#include "weft/autograd/ops/mask.hpp"
+#include "weft/layers/dropout.hpp"
+#include "weft/layers/scoring.hpp"
 
 namespace weft {
 

@@ -1,11 +1,11 @@
-#include "layers/conv1d.hpp"
+#include "weft/layers/conv1d.hpp"
 
 #include <cmath>
 
-#include "autograd/matmul.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/checks.hpp"
-#include "layers/python_text.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/python_text.hpp"
 
 namespace weft {
 namespace {

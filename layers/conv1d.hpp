@@ -3,11 +3,11 @@
 
 #include <variant>
 
-#include "autograd/mask.hpp"
-#include "autograd/random.hpp"
-#include "autograd/tape.hpp"
-#include "autograd/windows.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/ops/mask.hpp"
+#include "weft/autograd/ops/unfold.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "layers/dot_product_attention.hpp"
+#include "weft/layers/dot_product_attention.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,7 @@
 // DotProductAttention: attention whose scores are scaled dot products.
 #pragma once
 
-#include "layers/attention_pooling.hpp"
+#include "weft/layers/attention_pooling.hpp"
 
 namespace weft {
 

@@ -1,7 +1,7 @@
-#include "layers/dropout.hpp"
+#include "weft/layers/dropout.hpp"
 
-#include "autograd/dropout.hpp"
-#include "layers/python_text.hpp"
+#include "weft/autograd/ops/dropout.hpp"
+#include "layers/internal/python_text.hpp"
 
 namespace weft {
 

@@ -1,8 +1,8 @@
 // Dropout: some elements zero while training.
 #pragma once
 
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

@@ -1,9 +1,9 @@
-#include "layers/embedding.hpp"
+#include "weft/layers/embedding.hpp"
 
 #include <cmath>
 
-#include "autograd/embedding.hpp"
-#include "layers/checks.hpp"
+#include "weft/autograd/ops/embedding.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 

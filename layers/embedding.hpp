@@ -1,9 +1,9 @@
 // Embedding: a vector for every token.
 #pragma once
 
-#include "autograd/random.hpp"
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

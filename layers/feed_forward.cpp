@@ -1,6 +1,6 @@
-#include "layers/feed_forward.hpp"
+#include "weft/layers/feed_forward.hpp"
 
-#include "layers/checks.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 namespace {

@@ -1,8 +1,8 @@
 // PositionWiseFeedForward: the same two-layer perceptron on every vector of a sequence.
 #pragma once
 
-#include "layers/dropout.hpp"
-#include "layers/linear.hpp"
+#include "weft/layers/dropout.hpp"
+#include "weft/layers/linear.hpp"
 
 namespace weft {
 

@@ -1,7 +1,7 @@
-#include "layers/heads.hpp"
+#include "weft/layers/heads.hpp"
 
-#include "autograd/error.hpp"
-#include "autograd/shaping.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/shaping.hpp"
 
 namespace weft {
 namespace {

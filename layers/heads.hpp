@@ -1,7 +1,7 @@
 // transpose_qkv and transpose_output: the heads of an attention as sequences of their own.
 #pragma once
 
-#include "autograd/tape.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 

@@ -1,14 +1,14 @@
-#include "layers/kernel_regression.hpp"
+#include "weft/layers/kernel_regression.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/error.hpp"
-#include "autograd/matmul.hpp"
-#include "autograd/shaping.hpp"
-#include "autograd/softmax.hpp"
-#include "layers/finite_keys.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "weft/autograd/ops/softmax.hpp"
+#include "layers/internal/finite_keys.hpp"
 
 namespace weft {
 namespace {

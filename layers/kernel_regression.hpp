@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

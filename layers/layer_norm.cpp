@@ -1,8 +1,8 @@
-#include "layers/layer_norm.hpp"
+#include "weft/layers/layer_norm.hpp"
 
-#include "autograd/normalization.hpp"
-#include "layers/checks.hpp"
-#include "layers/python_text.hpp"
+#include "weft/autograd/ops/normalization.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/python_text.hpp"
 
 namespace weft {
 

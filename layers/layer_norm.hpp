@@ -1,8 +1,8 @@
 // LayerNorm: each vector shifted and scaled to mean 0 and variance 1, then by trained numbers.
 #pragma once
 
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

@@ -1,8 +1,8 @@
-#include "layers/learned_positional_encoding.hpp"
+#include "weft/layers/learned_positional_encoding.hpp"
 
-#include "autograd/elementwise.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/checks.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 

@@ -1,8 +1,8 @@
 // LearnedPositionalEncoding: adds to each vector a trained one that belongs to its position.
 #pragma once
 
-#include "layers/dropout.hpp"
-#include "layers/embedding.hpp"
+#include "weft/layers/dropout.hpp"
+#include "weft/layers/embedding.hpp"
 
 namespace weft {
 

@@ -1,10 +1,10 @@
-#include "layers/linear.hpp"
+#include "weft/layers/linear.hpp"
 
 #include <cmath>
 
-#include "autograd/matmul.hpp"
-#include "layers/checks.hpp"
-#include "layers/python_text.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/python_text.hpp"
 
 namespace weft {
 

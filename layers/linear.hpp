@@ -1,10 +1,10 @@
 // Linear: an affine map of the last axis.
 #pragma once
 
-#include "autograd/activation.hpp"
-#include "autograd/random.hpp"
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/ops/activation.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

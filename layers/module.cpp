@@ -1,4 +1,4 @@
-#include "layers/module.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 namespace {

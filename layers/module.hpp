@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/parameter.hpp"
+#include "weft/autograd/parameter.hpp"
 
 namespace weft {
 

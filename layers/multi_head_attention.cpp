@@ -1,8 +1,8 @@
-#include "layers/multi_head_attention.hpp"
+#include "weft/layers/multi_head_attention.hpp"
 
-#include "layers/checks.hpp"
-#include "layers/python_text.hpp"
-#include "layers/unseen_keys.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/python_text.hpp"
+#include "layers/internal/unseen_keys.hpp"
 
 namespace weft {
 namespace {

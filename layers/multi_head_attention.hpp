@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "autograd/rotary_embedding.hpp"
-#include "layers/attention_pooling.hpp"
-#include "layers/linear.hpp"
+#include "weft/autograd/ops/rotary_embedding.hpp"
+#include "weft/layers/attention_pooling.hpp"
+#include "weft/layers/linear.hpp"
 
 namespace weft {
 

@@ -1,10 +1,10 @@
-#include "layers/positional_encoding.hpp"
+#include "weft/layers/positional_encoding.hpp"
 
 #include <cmath>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/checks.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 namespace {

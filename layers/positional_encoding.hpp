@@ -1,9 +1,9 @@
 // PositionalEncoding: adds to each vector a fixed pattern that tells its position.
 #pragma once
 
-#include "autograd/tape.hpp"
-#include "layers/dropout.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/dropout.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

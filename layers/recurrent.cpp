@@ -1,13 +1,13 @@
-#include "layers/recurrent.hpp"
+#include "weft/layers/recurrent.hpp"
 
 #include <array>
 #include <cmath>
 
-#include "autograd/matmul.hpp"
-#include "autograd/recurrence.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/checks.hpp"
-#include "layers/unseen_keys.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/recurrence.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/unseen_keys.hpp"
 
 namespace weft {
 

@@ -1,10 +1,10 @@
 // RNN and GRU: layers that read a sequence step by step and carry a state along.
 #pragma once
 
-#include "autograd/mask.hpp"
-#include "autograd/random.hpp"
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include "weft/autograd/ops/mask.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

@@ -1,13 +1,13 @@
-#include "layers/scoring.hpp"
+#include "weft/layers/scoring.hpp"
 
 #include <cmath>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/matmul.hpp"
-#include "autograd/normalization.hpp"
-#include "autograd/reductions.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/checks.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/normalization.hpp"
+#include "weft/autograd/ops/reductions.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 namespace {

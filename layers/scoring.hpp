@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "layers/linear.hpp"
+#include "weft/layers/linear.hpp"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
-#include "layers/self_attention.hpp"
+#include "weft/layers/self_attention.hpp"
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,7 @@
 // SelfAttention: multi-head attention of a sequence to itself.
 #pragma once
 
-#include "layers/multi_head_attention.hpp"
+#include "weft/layers/multi_head_attention.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "layers/summary.hpp"
+#include "weft/layers/summary.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "layers/module.hpp"
+#include "weft/layers/module.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "layers/transformer.hpp"
+#include "weft/layers/transformer.hpp"
 
 namespace weft {
 

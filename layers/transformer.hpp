@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/elementwise.hpp"
-#include "layers/feed_forward.hpp"
-#include "layers/layer_norm.hpp"
-#include "layers/multi_head_attention.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/layers/feed_forward.hpp"
+#include "weft/layers/layer_norm.hpp"
+#include "weft/layers/multi_head_attention.hpp"
 
 namespace weft {
 

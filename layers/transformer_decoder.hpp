@@ -2,7 +2,7 @@
 // block after block.
 #pragma once
 
-#include "layers/transformer.hpp"
+#include "weft/layers/transformer.hpp"
 
 namespace weft {
 

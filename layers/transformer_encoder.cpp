@@ -1,8 +1,8 @@
-#include "layers/transformer_encoder.hpp"
+#include "weft/layers/transformer_encoder.hpp"
 
-#include "autograd/recompute.hpp"
-#include "layers/checks.hpp"
-#include "layers/python_text.hpp"
+#include "weft/autograd/ops/recompute.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/python_text.hpp"
 
 namespace weft {
 

@@ -1,7 +1,7 @@
 // TransformerEncoder: self-attention and feed-forward networks, block after block.
 #pragma once
 
-#include "layers/transformer.hpp"
+#include "weft/layers/transformer.hpp"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/tensor.hpp"
+#include <weft/autograd/tensor.hpp>
 
 namespace weft {
 

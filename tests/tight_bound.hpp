@@ -1,7 +1,7 @@
 // The bound that the tests hold every gradient to: 1e-7 + 1e-6 · |numeric|.
 #pragma once
 
-#include "autograd/gradcheck.hpp"
+#include <weft/autograd/gradcheck.hpp>
 
 namespace weft {
 

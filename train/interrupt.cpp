@@ -1,6 +1,6 @@
-#include "train/interrupt.hpp"
+#include "weft/train/interrupt.hpp"
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {

@@ -1,6 +1,6 @@
-#include "train/parallel_pass.hpp"
+#include "weft/train/parallel_pass.hpp"
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "autograd/tape.hpp"
-#include "train/parameter_elements.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/train/optim/parameter_elements.hpp"
 
 namespace weft {
 

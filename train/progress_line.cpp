@@ -1,4 +1,4 @@
-#include "train/progress_line.hpp"
+#include "weft/train/progress_line.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/trainer.hpp"
+#include "weft/train/trainer.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,13 +6,13 @@
 #include <ostream>
 #include <utility>
 
-#include "autograd/error.hpp"
-#include "train/checkpoint.hpp"
-#include "train/clip.hpp"
-#include "train/folder_lock.hpp"
-#include "train/metrics_file.hpp"
-#include "train/parallel_pass.hpp"
-#include "train/progress_line.hpp"
+#include "weft/autograd/error.hpp"
+#include "weft/train/optim/clip.hpp"
+#include "weft/train/parallel_pass.hpp"
+#include "weft/train/progress_line.hpp"
+#include "weft/train/weights/checkpoint.hpp"
+#include "train/files/folder_lock.hpp"
+#include "train/internal/metrics_file.hpp"
 
 namespace weft {
 namespace {

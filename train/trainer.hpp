@@ -10,13 +10,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "autograd/tape.hpp"
-#include "train/batches.hpp"
-#include "train/checkpoint.hpp"
-#include "train/interrupt.hpp"
-#include "train/optimizer.hpp"
-#include "train/schedule.hpp"
-#include "train/training_progress.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/train/data/batches.hpp"
+#include "weft/train/interrupt.hpp"
+#include "weft/train/optim/optimizer.hpp"
+#include "weft/train/optim/schedule.hpp"
+#include "weft/train/training_progress.hpp"
+#include "weft/train/weights/checkpoint.hpp"
 
 namespace weft {
 

@@ -1,8 +1,8 @@
-#include "train/training_progress.hpp"
+#include "weft/train/training_progress.hpp"
 
 #include <cmath>
 
-#include "autograd/error.hpp"
+#include "weft/autograd/error.hpp"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "train/state.hpp"
+#include "weft/train/weights/state.hpp"
 
 namespace weft {
 

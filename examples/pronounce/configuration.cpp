@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::pronounce {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "layers/transformer.hpp"
-#include "train/state.hpp"
+#include <weft/layers/transformer.hpp>
+#include <weft/train/weights/state.hpp>
 
 namespace weft::pronounce {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/utf8.hpp"
 
 namespace weft::pronounce {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/shape.hpp"
+#include <weft/autograd/shape.hpp>
 #include "examples/pronounce/dictionary.hpp"
 
 namespace weft::pronounce {

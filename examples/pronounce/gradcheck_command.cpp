@@ -1,7 +1,6 @@
-#include "autograd/gradcheck.hpp"
-
 #include <iostream>
 
+#include <weft/autograd/gradcheck.hpp>
 #include "examples/command_line.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/model.hpp"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <weft/train/data/batches.hpp>
+#include <weft/train/data/vocabulary.hpp>
 #include "examples/pronounce/configuration.hpp"
 #include "examples/pronounce/dictionary.hpp"
-#include "train/batches.hpp"
-#include "train/vocabulary.hpp"
 
 namespace weft::pronounce {
 

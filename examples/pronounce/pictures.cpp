@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/attention_maps.hpp"
 #include "examples/plot.hpp"
 #include "examples/search.hpp"

@@ -1,6 +1,6 @@
 #include "examples/pronounce/saved_model.hpp"
 
-#include "train/checkpoint.hpp"
+#include <weft/train/weights/checkpoint.hpp>
 
 namespace weft::pronounce {
 namespace {

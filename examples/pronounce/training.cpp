@@ -4,8 +4,8 @@
 #include <memory>
 #include <ostream>
 
+#include <weft/train/optim/adam.hpp>
 #include "examples/pronounce/evaluation.hpp"
-#include "train/adam.hpp"
 
 namespace weft::pronounce {
 namespace {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <vector>
 
+#include <weft/train/trainer.hpp>
 #include "examples/pronounce/language.hpp"
 #include "examples/pronounce/model.hpp"
-#include "train/trainer.hpp"
 
 namespace weft::pronounce {
 

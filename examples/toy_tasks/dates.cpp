@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::toy_tasks {
 namespace {

@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <ostream>
 
-#include "train/train.hpp"
+#include <weft/train.hpp>
 
 namespace weft::toy_tasks {
 namespace {

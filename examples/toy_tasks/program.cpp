@@ -5,10 +5,10 @@
 #include <iostream>
 #include <span>
 
+#include <weft/train/weights/checkpoint.hpp>
 #include "examples/command_line.hpp"
 #include "examples/program.hpp"
 #include "examples/toy_tasks/pictures.hpp"
-#include "train/checkpoint.hpp"
 
 namespace weft::toy_tasks {
 namespace {

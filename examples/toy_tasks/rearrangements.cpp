@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 
 namespace weft::toy_tasks {
 namespace {

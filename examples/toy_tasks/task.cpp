@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/toy_tasks/addition.hpp"
 #include "examples/toy_tasks/dates.hpp"
 #include "examples/toy_tasks/rearrangements.hpp"

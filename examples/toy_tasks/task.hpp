@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "autograd/random.hpp"
+#include <weft/autograd/random.hpp>
+#include <weft/train/data/vocabulary.hpp>
 #include "examples/held_out.hpp"
-#include "train/vocabulary.hpp"
 
 namespace weft::toy_tasks {
 

@@ -1,14 +1,13 @@
-#include "autograd/gradcheck.hpp"
-
 #include <cmath>
 #include <limits>
 #include <map>
 #include <sstream>
 
-#include "autograd/dropout.hpp"
-#include "autograd/elementwise.hpp"
-#include "autograd/reductions.hpp"
-#include "autograd/softmax.hpp"
+#include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/reductions.hpp>
+#include <weft/autograd/ops/softmax.hpp>
 #include "tests/catch.hpp"
 #include "tests/tight_bound.hpp"
 
@@ -224,7 +223,7 @@ TEST_CASE("gradcheck: refuses what it cannot check", "[autograd]") {
                     "gradcheck: eps: expected a step > 0, got 0");
   CHECK_THROWS_AS(check([](const Var<double>& x) { return x; }, {.eps = nan}), ValueError);
   CHECK_THROWS_WITH(check([](const Var<double>& x) { return log(scale(x * x, -1.0)); }),
-                    "gradcheck: expected a finite result, got NaN or infinity");
+                    Catch::Contains("gradcheck: result: expected finite numbers, got "));
   int calls = 0;
   CHECK_THROWS_WITH(check([&](const Var<double>& x) { return scale(x, ++calls); }),
                     Catch::Matchers::Contains("the same result each time"));

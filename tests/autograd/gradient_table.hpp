@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/tape.hpp"
+#include <weft/autograd/tape.hpp>
 
 namespace weft {
 

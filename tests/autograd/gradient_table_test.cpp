@@ -7,8 +7,8 @@
 #include <regex>
 #include <set>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/gradcheck.hpp"
+#include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
 #include "tests/catch.hpp"
 #include "tests/tight_bound.hpp"
 

@@ -1,5 +1,3 @@
-#include "autograd/parallel.hpp"
-
 #include <omp.h>
 
 #include <atomic>
@@ -11,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/parallel.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {

@@ -1,12 +1,11 @@
-#include "autograd/random.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {

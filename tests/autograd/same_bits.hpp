@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "autograd/tensor.hpp"
+#include <weft/autograd/tensor.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {

@@ -1,16 +1,15 @@
-#include "autograd/tape.hpp"
-
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
-#include "autograd/dropout.hpp"
-#include "autograd/elementwise.hpp"
-#include "autograd/losses.hpp"
-#include "autograd/matmul.hpp"
-#include "autograd/reductions.hpp"
-#include "autograd/softmax.hpp"
+#include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/losses.hpp>
+#include <weft/autograd/ops/matmul.hpp>
+#include <weft/autograd/ops/reductions.hpp>
+#include <weft/autograd/ops/softmax.hpp>
+#include <weft/autograd/tape.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -250,12 +249,12 @@ TEST_CASE("tape: anomalies are named where they first appear", "[autograd]") {
   CHECK_THROWS_AS(log(x), NonFiniteError);
   CHECK_THROWS_WITH(exp(log(x)),
                     Catch::Matchers::StartsWith("operation 'log' (record 1 of the pass): expected "
-                                                "finite values, got -inf at element 1 of [3]"));
+                                                "finite values, got -inf at [1] of [3]"));
   const auto q = parameter_of({4, 0});
   const Var root = sqrt(scale(tape.parameter(q), 1.0));
   CHECK_THROWS_WITH(tape.backward(sum(root)),
-                    "backward of operation 'sqrt': expected finite gradients, got inf at element "
-                    "1 of [2], the gradient of 'scale'");
+                    "backward of operation 'sqrt': expected finite gradients, got inf at [1] of "
+                    "[2], the gradient of 'scale'");
   tape.backward(sum(exp(tape.parameter(p))));
 }
 

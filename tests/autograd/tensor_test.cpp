@@ -1,12 +1,11 @@
-#include "autograd/tensor.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "autograd/error.hpp"
-#include "autograd/parameter.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/parameter.hpp>
+#include <weft/autograd/tensor.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {

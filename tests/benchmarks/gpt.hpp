@@ -2,7 +2,7 @@
 // al., 2019), as the benchmarks train it.
 #pragma once
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 
 namespace weft::benchmarks {
 

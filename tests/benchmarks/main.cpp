@@ -5,10 +5,10 @@
 #include <iostream>
 #include <string>
 
-#include "autograd/error.hpp"
-#include "autograd/matrix_product.hpp"
-#include "autograd/parallel.hpp"
-#include "autograd/tensor.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/parallel.hpp>
+#include <weft/autograd/tensor.hpp>
+#include "autograd/kernels/matrix_product.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/workloads.hpp"

@@ -5,11 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "autograd/autograd.hpp"
-#include "autograd/matrix_product.hpp"
-#include "layers/linear.hpp"
+#include <weft/autograd.hpp>
+#include <weft/layers/linear.hpp>
+#include <weft/train/optim/adam.hpp>
+#include "autograd/kernels/matrix_product.hpp"
 #include "tests/benchmarks/measure.hpp"
-#include "train/adam.hpp"
 
 namespace weft::benchmarks {
 namespace {

@@ -3,10 +3,10 @@
 #include <map>
 #include <memory>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/train.hpp>
 #include "examples/pronounce/model.hpp"
 #include "tests/benchmarks/gpt.hpp"
-#include "train/train.hpp"
 
 namespace weft::benchmarks {
 namespace {

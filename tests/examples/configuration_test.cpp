@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

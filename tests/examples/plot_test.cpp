@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

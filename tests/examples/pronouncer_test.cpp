@@ -1,9 +1,9 @@
-#include "autograd/gradcheck.hpp"
+#include <weft/autograd/gradcheck.hpp>
+#include <weft/train/optim/adam.hpp>
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
 #include "examples/search.hpp"
 #include "tests/catch.hpp"
-#include "train/adam.hpp"
 
 using namespace weft;
 using namespace weft::pronounce;

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "examples/toy_tasks/dates.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

@@ -1,11 +1,10 @@
-#include "examples/toy_tasks/task.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include "examples/toy_tasks/task.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

@@ -1,6 +1,6 @@
 #include "examples/utf8.hpp"
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

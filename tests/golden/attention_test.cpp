@@ -1,6 +1,5 @@
 // Multi-head attention against PyTorch's and d2l.ai's: write_layers.py wrote what is expected.
-#include "layers/multi_head_attention.hpp"
-
+#include <weft/layers/multi_head_attention.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "autograd/tensor.hpp"
+#include <weft/autograd/tensor.hpp>
 
 namespace weft::golden {
 

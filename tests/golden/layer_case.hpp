@@ -6,12 +6,12 @@
 #include <set>
 #include <vector>
 
-#include "autograd/mask.hpp"
-#include "autograd/tape.hpp"
-#include "layers/module.hpp"
+#include <weft/autograd/ops/mask.hpp>
+#include <weft/autograd/tape.hpp>
+#include <weft/layers/module.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/weights.hpp>
 #include "tests/golden/comparison.hpp"
-#include "train/hdf5_file.hpp"
-#include "train/weights.hpp"
 
 namespace weft::golden {
 

@@ -1,6 +1,5 @@
 // Small layers against PyTorch's: write_layers.py wrote what is expected.
-#include "layers/layers.hpp"
-
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
 

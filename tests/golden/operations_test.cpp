@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "autograd/autograd.hpp"
+#include <weft/autograd.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/comparison.hpp"
-#include "train/hdf5_file.hpp"
 
 using namespace weft;
 

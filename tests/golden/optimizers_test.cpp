@@ -3,13 +3,13 @@
 #include <map>
 #include <memory>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/optim/adam.hpp>
+#include <weft/train/optim/sgd.hpp>
+#include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/comparison.hpp"
-#include "train/adam.hpp"
-#include "train/hdf5_file.hpp"
-#include "train/sgd.hpp"
-#include "train/weights.hpp"
 
 using namespace weft;
 

@@ -1,6 +1,6 @@
 // Attention by each scoring function, kernel regression and self-attention: write_attention.py
 // wrote what is expected.
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
 #include "tests/layers/scorings.hpp"

@@ -1,5 +1,5 @@
 // Recurrent layers and convolutions: write_sequence_layers.py wrote what is expected.
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
 

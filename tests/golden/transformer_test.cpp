@@ -1,7 +1,7 @@
 // Transformers against PyTorch's and d2l.ai's: write_layers.py wrote what is expected.
 #include <cmath>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
 

@@ -1,11 +1,10 @@
-#include "layers/conv1d.hpp"
-
 #include <cmath>
 #include <limits>
 
-#include "autograd/reductions.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/summary.hpp"
+#include <weft/autograd/ops/reductions.hpp>
+#include <weft/autograd/ops/shaping.hpp>
+#include <weft/layers/conv1d.hpp>
+#include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

@@ -1,7 +1,7 @@
 // Every layer's gradients against central differences, of its parameters and of its inputs.
 #include <limits>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/layers/scorings.hpp"
 #include "tests/tight_bound.hpp"

@@ -1,8 +1,7 @@
-#include "layers/heads.hpp"
-
 #include <cmath>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/layers/heads.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

@@ -1,13 +1,12 @@
-#include "layers/kernel_regression.hpp"
-
 #include <cmath>
 #include <limits>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/layers/kernel_regression.hpp>
+#include <weft/train.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
-#include "train/train.hpp"
 
 using namespace weft;
 

@@ -1,7 +1,6 @@
-#include "layers/linear.hpp"
-
 #include <cmath>
 
+#include <weft/layers/linear.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

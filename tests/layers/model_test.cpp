@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <new>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/train.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
-#include "train/train.hpp"
 
 using namespace weft;
 

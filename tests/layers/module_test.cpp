@@ -1,8 +1,7 @@
-#include "layers/module.hpp"
-
 #include <algorithm>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/layers/module.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft;

@@ -1,8 +1,7 @@
-#include "layers/positional_encoding.hpp"
-
 #include <cmath>
 
-#include "layers/learned_positional_encoding.hpp"
+#include <weft/layers/learned_positional_encoding.hpp>
+#include <weft/layers/positional_encoding.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

@@ -1,5 +1,5 @@
 // Blocks that are computed again in backward: the same results for less memory.
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

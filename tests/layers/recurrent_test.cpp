@@ -1,12 +1,11 @@
-#include "layers/recurrent.hpp"
-
 #include <cmath>
 #include <limits>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/reductions.hpp"
-#include "autograd/shaping.hpp"
-#include "layers/summary.hpp"
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/reductions.hpp>
+#include <weft/autograd/ops/shaping.hpp>
+#include <weft/layers/recurrent.hpp>
+#include <weft/layers/summary.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <sstream>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

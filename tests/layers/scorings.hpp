@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "layers/scoring.hpp"
+#include <weft/layers/scoring.hpp>
 
 namespace weft {
 

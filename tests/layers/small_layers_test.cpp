@@ -2,11 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/elementwise.hpp"
-#include "layers/dropout.hpp"
-#include "layers/embedding.hpp"
-#include "layers/feed_forward.hpp"
-#include "layers/layer_norm.hpp"
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/layers/dropout.hpp>
+#include <weft/layers/embedding.hpp>
+#include <weft/layers/feed_forward.hpp>
+#include <weft/layers/layer_norm.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

@@ -1,6 +1,5 @@
-#include "layers/summary.hpp"
-
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
+#include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft;

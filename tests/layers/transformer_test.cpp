@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "layers/layers.hpp"
+#include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"

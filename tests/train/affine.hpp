@@ -1,7 +1,7 @@
 // Affine: a small model of a weight and a bias, to train and to look at.
 #pragma once
 
-#include "layers/module.hpp"
+#include <weft/layers/module.hpp>
 
 namespace weft {
 

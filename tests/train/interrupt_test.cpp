@@ -1,11 +1,10 @@
-#include "train/interrupt.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/train/interrupt.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft;

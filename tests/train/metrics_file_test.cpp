@@ -1,11 +1,11 @@
-#include "train/metrics_file.hpp"
+#include "train/internal/metrics_file.hpp"
 
 #include <sys/resource.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/train/temporary_folder.hpp"
 

@@ -1,9 +1,8 @@
-#include "train/parallel_pass.hpp"
-
 #include <limits>
 
-#include "autograd/elementwise.hpp"
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/train/parallel_pass.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

@@ -1,7 +1,6 @@
-#include "train/progress_line.hpp"
-
 #include <sstream>
 
+#include <weft/train/progress_line.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft;

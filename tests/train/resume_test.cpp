@@ -10,14 +10,14 @@
 #include <limits>
 #include <sstream>
 
-#include "autograd/error.hpp"
-#include "autograd/parallel.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/parallel.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
-#include "train/checkpoint.hpp"
-#include "train/folder_lock.hpp"
+#include "train/files/folder_lock.hpp"
 
 using namespace weft;
 

@@ -1,14 +1,14 @@
 // ToyTraining: a small model, its data and its optimizer, for tests of the trainer.
 #pragma once
 
-#include "autograd/dropout.hpp"
-#include "autograd/losses.hpp"
-#include "autograd/matmul.hpp"
-#include "autograd/random.hpp"
+#include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/losses.hpp>
+#include <weft/autograd/ops/matmul.hpp>
+#include <weft/autograd/random.hpp>
+#include <weft/train/data/batches.hpp>
+#include <weft/train/optim/adam.hpp>
+#include <weft/train/trainer.hpp>
 #include "tests/train/affine.hpp"
-#include "train/adam.hpp"
-#include "train/batches.hpp"
-#include "train/trainer.hpp"
 
 namespace weft {
 

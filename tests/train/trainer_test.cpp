@@ -1,14 +1,13 @@
-#include "train/trainer.hpp"
-
 #include <cmath>
 #include <limits>
 
-#include "autograd/error.hpp"
+#include <weft/autograd/error.hpp>
+#include <weft/train/optim/sgd.hpp>
+#include <weft/train/trainer.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/toy_training.hpp"
-#include "train/sgd.hpp"
 
 using namespace weft;
 

@@ -1,0 +1,65 @@
+// What operations are written with: Eigen maps on ranges of elements and rows.
+// Included by definitions only, never by another header of weft.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <numeric>
+
+#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+template <class T>
+using Array = Eigen::Map<Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>>;
+template <class T>
+using ConstArray = Eigen::Map<const Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>>;
+
+// Elements begin … end as an Eigen array.
+template <class T>
+Array<T> array(T* data, Index begin, Index end) {
+  return {data + begin, end - begin};
+}
+template <class T>
+ConstArray<T> array(const T* data, Index begin, Index end) {
+  return {data + begin, end - begin};
+}
+template <class T>
+Array<T> array(Tensor<T>& tensor, Index begin, Index end) {
+  return array(tensor.data(), begin, end);
+}
+template <class T>
+ConstArray<T> array(const Tensor<T>& tensor, Index begin, Index end) {
+  return array(tensor.data(), begin, end);
+}
+
+// A tensor as what a kernel that adds to gradients also fills: with the first write, overwritten.
+template <class T>
+Gradient<T> to_overwrite(Tensor<T>& tensor) {
+  return {tensor.values(), true, true};
+}
+
+// Adds an Eigen expression to elements begin … end of a gradient, or writes it when fresh.
+template <class T, class Expression>
+void accumulate(const Gradient<T>& gradient, Index begin, Index end, const Expression& expression) {
+  if (gradient.fresh)
+    array(gradient.data(), begin, end) = expression;
+  else
+    array(gradient.data(), begin, end) += expression;
+}
+
+// Σ body(begin, end) over ranges that cover 0 … count, each of at least `grain_of(cost)` items but
+// the last, added in order: the same bits on any number of threads.
+template <class Body>
+double sum_of_ranges(Index count, Index cost, const Body& body) {
+  constexpr Index most_ranges = 64;
+  std::array<double, most_ranges> sums{};
+  const Index grain = std::max(grain_of(cost), (count + most_ranges - 1) / most_ranges);
+  parallel_for(count, grain, [&](Index begin, Index end) {
+    sums[static_cast<std::size_t>(begin / grain)] = body(begin, end);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+}  // namespace weft

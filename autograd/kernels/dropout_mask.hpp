@@ -1,0 +1,62 @@
+// DropoutMask: which elements dropout keeps, worked out again wherever it is needed.
+// Included by definitions only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "weft/autograd/random.hpp"
+
+namespace weft {
+
+// Throws ValueError unless 0 ≤ p ≤ 1; `what` opens the message.
+void check_dropout(const char* what, double p);
+
+// Element i is kept with probability 1 - p, to the nearest 2^-16, as 16-bit number i of a random
+// stream decides, and then divided by 1 - p.
+class DropoutMask {
+ public:
+  DropoutMask(const RandomStream& stream, double p)
+      : stream_(stream),
+        dropped_(static_cast<std::uint32_t>(std::lround(p * 0x1p16))),
+        scale_(p < 1.0 ? 1.0 / (1.0 - p) : 0.0) {}
+
+  // to[i] = from[i] · mask of element first + i. `from` may be `to`.
+  template <class T>
+  void apply(Index first, const T* from, T* to, Index count) const {
+    for_blocks(first, count, [&](Index begin, Index end, const std::uint16_t* numbers) {
+      const T scale = static_cast<T>(scale_);
+#pragma omp simd
+      for (Index i = begin; i < end; ++i)
+        to[i] = from[i] * (numbers[i - begin] >= dropped_ ? scale : T{0});
+    });
+  }
+  // to[i] += from[i] · mask of element first + i.
+  template <class T>
+  void add(Index first, const T* from, T* to, Index count) const {
+    for_blocks(first, count, [&](Index begin, Index end, const std::uint16_t* numbers) {
+      const T scale = static_cast<T>(scale_);
+#pragma omp simd
+      for (Index i = begin; i < end; ++i)
+        to[i] += from[i] * (numbers[i - begin] >= dropped_ ? scale : T{0});
+    });
+  }
+
+ private:
+  template <class Body>
+  void for_blocks(Index first, Index count, const Body& body) const {
+    constexpr Index block = 2048;
+    std::uint16_t numbers[block];
+    for (Index begin = 0; begin < count; begin += block) {
+      const Index end = std::min(begin + block, count);
+      stream_.fill(static_cast<std::uint64_t>(first + begin), end - begin, numbers);
+      body(begin, end, numbers);
+    }
+  }
+
+  RandomStream stream_;
+  std::uint32_t dropped_;  // numbers below it are dropped
+  double scale_;
+};
+
+}  // namespace weft

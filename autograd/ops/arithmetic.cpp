@@ -1,0 +1,210 @@
+#include <array>
+#include <functional>
+#include <numeric>
+
+#include "weft/autograd/ops/elementwise.hpp"
+#include "autograd/kernels/fold.hpp"
+
+namespace weft {
+namespace {
+
+// Two operands side by side under the shape that they broadcast to. Neighbouring axes that both
+// operands step through alike are one axis here, so equal shapes have a single one.
+class Pairing {
+ public:
+  Pairing(const Shape& a, const Shape& b, const Shape& result) : elements_(result.elements()) {
+    Index a_stride = 1, b_stride = 1;
+    for (Index axis = 1; axis <= result.rank(); ++axis) {
+      const Index a_size = axis <= a.rank() ? a[-axis] : 1;
+      const Index b_size = axis <= b.rank() ? b[-axis] : 1;
+      if (result[-axis] != 1)
+        push({result[-axis], a_size == 1 ? 0 : a_stride, b_size == 1 ? 0 : b_stride});
+      a_stride *= a_size;
+      b_stride *= b_size;
+    }
+    if (count_ == 0) push({1, 1, 1});
+  }
+
+  // Calls `body(first, count, a, a_step, b, b_step)` on runs of results that start at `first`; they
+  // pair element a + i a_step with element b + i b_step. At least one of the steps is 1, the other
+  // 0 or 1.
+  template <class Body>
+  void for_each_run(const Body& body) const {
+    const Axis& inner = axes_[0];
+    parallel_for(elements_, grain_of(1), [&](Index begin, Index end) {
+      for (Index first = begin; first < end;) {
+        const Index column = first % inner.size;
+        const Index count = std::min(inner.size - column, end - first);
+        Index a = column * inner.a_step, b = column * inner.b_step, row = first / inner.size;
+        for (std::size_t i = 1; i < count_; ++i) {
+          a += row % axes_[i].size * axes_[i].a_step;
+          b += row % axes_[i].size * axes_[i].b_step;
+          row /= axes_[i].size;
+        }
+        body(first, count, a, inner.a_step, b, inner.b_step);
+        first += count;
+      }
+    });
+  }
+
+ private:
+  struct Axis {
+    Index size, a_step, b_step;
+  };
+
+  void push(const Axis& axis) {
+    if (count_ > 0) {
+      Axis& last = axes_[count_ - 1];
+      if (axis.a_step == last.a_step * last.size && axis.b_step == last.b_step * last.size) {
+        last.size *= axis.size;
+        return;
+      }
+    }
+    axes_[count_++] = axis;
+  }
+
+  Index elements_;
+  std::array<Axis, Shape::max_rank> axes_{};  // innermost first
+  std::size_t count_ = 0;
+};
+
+// function(a, b), element by element, under the shape `result` that the two broadcast to.
+template <class T, class Function>
+Tensor<T> combine(const Tape<T>& tape, const Tensor<T>& a_tensor, const Tensor<T>& b_tensor,
+                  const Shape& result, const Function& function) {
+  Tensor<T> y_tensor = tape.uninitialized(result);
+  Pairing(a_tensor.shape(), b_tensor.shape(), result)
+      .for_each_run(
+          [&](Index first, Index count, Index a_first, Index a_step, Index b_first, Index b_step) {
+            const T* a = a_tensor.data() + a_first;
+            const T* b = b_tensor.data() + b_first;
+            T* y = y_tensor.data() + first;
+            // A loop for each pair of steps, so that each is vector code.
+            if (a_step == b_step)
+#pragma omp simd
+              for (Index i = 0; i < count; ++i) y[i] = function(a[i], b[i]);
+            else if (a_step == 0)
+#pragma omp simd
+              for (Index i = 0; i < count; ++i) y[i] = function(*a, b[i]);
+            else
+#pragma omp simd
+              for (Index i = 0; i < count; ++i) y[i] = function(a[i], *b);
+          });
+  return y_tensor;
+}
+
+template <class T, class Function>
+Tensor<T> combine(const char* operation, const Var<T>& a, const Var<T>& b,
+                  const Function& function) {
+  Tape<T>& tape = common_tape(operation, a, b);
+  return combine(tape, a.value(), b.value(), broadcast(operation, a.shape(), b.shape()), function);
+}
+
+template <class T>
+Tensor<T> negative(const Tape<T>& tape, const Tensor<T>& x) {
+  Tensor<T> y = tape.uninitialized(x.shape());
+  parallel_for(x.size(), grain_of(1),
+               [&](Index begin, Index end) { array(y, begin, end) = -array(x, begin, end); });
+  return y;
+}
+
+// What a backward needs to know of an operand to add to its gradient.
+struct Operand {
+  NodeId node;
+  Shape shape;
+
+  template <class T>
+  explicit Operand(const Var<T>& x) : node(x.node()), shape(x.shape()) {}
+  bool wants_gradient() const { return node != no_node; }
+};
+
+// Adds dy, of the result's shape, to the gradient of an operand, after summing it over the axes
+// along which the operand was broadcast.
+template <class T>
+void add_summed(Tape<T>& tape, const Operand& operand, Tensor<T> dy) {
+  if (!operand.wants_gradient()) return;
+  const Shape& shape = operand.shape;
+  const Index missing = dy.rank() - shape.rank();
+  for (Index axis = 0; axis < dy.rank(); ++axis) {
+    const Shape present = dy.shape();
+    const Index size = axis < missing ? 1 : shape[axis - missing];
+    if (size == present[axis]) continue;
+    const auto product = [](const Index* begin, const Index* end) {
+      return std::accumulate(begin, end, Index{1}, std::multiplies<Index>());
+    };
+    const Index* at = present.begin() + axis;
+    dy = fold<Sum>(tape, {product(present.begin(), at), *at, product(at + 1, present.end())},
+                   Elements<T>{dy.data()})
+             .reshaped(present.with(axis, 1));
+  }
+  tape.add_gradient(operand.node, dy);
+}
+
+}  // namespace
+
+// Forward:  y = a + b.
+// Backward: da = dy, db = dy; here and below, summed over the axes along which a or b is broadcast.
+template <class T>
+Var<T> add(const Var<T>& a, const Var<T>& b) {
+  const Tensor<T> y = combine("add", a, b, std::plus<T>());
+  return a.tape().record("add", y, {a.node(), b.node()},
+                         [a = Operand(a), b = Operand(b)](Tape<T>& tape, const Tensor<T>& dy) {
+                           add_summed(tape, a, dy);
+                           add_summed(tape, b, dy);
+                         });
+}
+
+// Forward:  y = a - b.
+// Backward: da = dy, db = -dy.
+template <class T>
+Var<T> subtract(const Var<T>& a, const Var<T>& b) {
+  const Tensor<T> y = combine("subtract", a, b, std::minus<T>());
+  return a.tape().record("subtract", y, {a.node(), b.node()},
+                         [a = Operand(a), b = Operand(b)](Tape<T>& tape, const Tensor<T>& dy) {
+                           add_summed(tape, a, dy);
+                           if (b.wants_gradient()) add_summed(tape, b, negative(tape, dy));
+                         });
+}
+
+// Forward:  y = a b.
+// Backward: da = dy b, db = dy a.
+template <class T>
+Var<T> multiply(const Var<T>& a, const Var<T>& b) {
+  const auto product = std::multiplies<T>();
+  const Tensor<T> y = combine("multiply", a, b, product);
+  return a.tape().record("multiply", y, {a.node(), b.node()},
+                         [a = Operand(a), b = Operand(b), a_value = a.value(), b_value = b.value(),
+                          product](Tape<T>& tape, const Tensor<T>& dy) {
+                           if (a.wants_gradient())
+                             add_summed(tape, a, combine(tape, dy, b_value, dy.shape(), product));
+                           if (b.wants_gradient())
+                             add_summed(tape, b, combine(tape, dy, a_value, dy.shape(), product));
+                         });
+}
+
+// Forward:  y = a / b.
+// Backward: da = dy / b, db = -(dy / b) y.
+template <class T>
+Var<T> divide(const Var<T>& a, const Var<T>& b) {
+  const Tensor<T> y = combine("divide", a, b, std::divides<T>());
+  return a.tape().record(
+      "divide", y, {a.node(), b.node()},
+      [a = Operand(a), b = Operand(b), b_value = b.value(), y](Tape<T>& tape, const Tensor<T>& dy) {
+        const Tensor<T> da = combine(tape, dy, b_value, dy.shape(), std::divides<T>());
+        add_summed(tape, a, da);
+        if (b.wants_gradient())
+          add_summed(tape, b,
+                     combine(tape, da, y, dy.shape(), [](T g, T value) { return -g * value; }));
+      });
+}
+
+template Var<float> add(const Var<float>&, const Var<float>&);
+template Var<double> add(const Var<double>&, const Var<double>&);
+template Var<float> subtract(const Var<float>&, const Var<float>&);
+template Var<double> subtract(const Var<double>&, const Var<double>&);
+template Var<float> multiply(const Var<float>&, const Var<float>&);
+template Var<double> multiply(const Var<double>&, const Var<double>&);
+template Var<float> divide(const Var<float>&, const Var<float>&);
+template Var<double> divide(const Var<double>&, const Var<double>&);
+
+}  // namespace weft

@@ -1,0 +1,28 @@
+// Scaled dot-product attention over several heads as one operation, with gradients.
+#pragma once
+
+#include "weft/autograd/ops/mask.hpp"
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+template <class T>
+struct AttentionOptions {
+  Index num_heads = 1;
+  Mask mask = {};
+  // Probability of dropping an attention weight, while the tape trains.
+  double dropout = 0.0;
+  // When not null, receives the weights before dropout, [batch, heads, queries, keys].
+  Tensor<T>* weights = nullptr;
+};
+
+// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1). queries
+// [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
+// [batch, num_keys, num_heads · d_v]; head h has columns h · d … (h + 1) · d. Result
+// [batch, num_queries, num_heads · d_v], heads side by side. What masked keys and values hold (NaN
+// too) reaches neither the result nor a gradient. Throws ShapeError and ValueError.
+template <class T>
+Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
+                                    const AttentionOptions<T>& options = {});
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+#include "weft/autograd/ops/dropout.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+#include "autograd/kernels/dropout_mask.hpp"
+
+namespace weft {
+
+void check_dropout(const char* what, double p) {
+  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(what, "a probability of 0 to 1", p);
+}
+
+// Forward:  y = x m / (1 - p), m_i = 1 where random number i of the stream keeps the element.
+// Backward: dx = dy m / (1 - p), with m drawn again.
+template <class T>
+Var<T> dropout(const Var<T>& x, double p) {
+  check_dropout("dropout: p", p);
+  Tape<T>& tape = x.tape();
+  if (!tape.training() || p == 0.0) return x;
+  const DropoutMask mask(tape.next_random_stream(), p);
+  Tensor<T> y = tape.uninitialized(x.shape());
+  parallel_for(x.size(), grain_of(2), [&](Index begin, Index end) {
+    mask.apply(begin, x.value().data() + begin, y.data() + begin, end - begin);
+  });
+  return tape.record("dropout", y, {x.node()},
+                     [x = x.node(), mask](Tape<T>& t, const Tensor<T>& dy) {
+                       const Gradient<T> dx = t.gradient(x);
+                       parallel_for(dy.size(), grain_of(2), [&](Index begin, Index end) {
+                         const T* from = dy.data() + begin;
+                         T* to = dx.data() + begin;
+                         if (dx.fresh)
+                           mask.apply(begin, from, to, end - begin);
+                         else
+                           mask.add(begin, from, to, end - begin);
+                       });
+                     });
+}
+
+template Var<float> dropout(const Var<float>&, double);
+template Var<double> dropout(const Var<double>&, double);
+
+}  // namespace weft

@@ -1,0 +1,15 @@
+// Dropout.
+#pragma once
+
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// Inverted dropout (Srivastava et al., 2014): while the tape trains, each element is 0 with
+// probability p and x / (1 - p) otherwise; p = 1 gives zeros. On other tapes, x itself. The mask is
+// a function of the tape's seed and step and is drawn again in the backward, not kept. Throws
+// ValueError unless 0 ≤ p ≤ 1.
+template <class T>
+Var<T> dropout(const Var<T>& x, double p);
+
+}  // namespace weft

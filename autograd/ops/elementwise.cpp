@@ -1,0 +1,200 @@
+#include "weft/autograd/ops/elementwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/kernels/arrays.hpp"
+#include "autograd/ops/internal/activation_functions.hpp"
+
+namespace weft {
+namespace {
+
+// What an element costs, in multiply-adds, where a function such as e^x is worked out.
+constexpr Index function_cost = 12;
+
+template <class T, class Value>
+Tensor<T> map(const Var<T>& x, const Value& value) {
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
+    array(y, begin, end) = value(array(x.value(), begin, end));
+  });
+  return y;
+}
+
+// Records y, computed from x element by element, with dx = derivative(dy, kept), where `kept` is x
+// or y, whichever the derivative is worked out from.
+template <class T, class Derivative>
+Var<T> record_map(const char* operation, const Var<T>& x, const Tensor<T>& y, const Tensor<T>& kept,
+                  Derivative derivative) {
+  return x.tape().record(
+      operation, y, {x.node()},
+      [x = x.node(), kept, derivative](Tape<T>& tape, const Tensor<T>& dy) {
+        const Gradient<T> dx = tape.gradient(x);
+        parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
+          accumulate(dx, begin, end, derivative(array(dy, begin, end), array(kept, begin, end)));
+        });
+      });
+}
+
+// Functions of one element. `value` and `derivative` map Eigen arrays.
+template <class T, class Value, class Derivative>
+Var<T> function_of_input(const char* operation, const Var<T>& x, const Value& value,
+                         const Derivative& derivative) {
+  return record_map(operation, x, map(x, value), x.value(), derivative);
+}
+template <class T, class Value, class Derivative>
+Var<T> function_of_output(const char* operation, const Var<T>& x, const Value& value,
+                          const Derivative& derivative) {
+  const Tensor<T> y = map(x, value);
+  return record_map(operation, x, y, y, derivative);
+}
+
+// Forward:  y = factor x.
+// Backward: dx = factor dy, so nothing is kept.
+template <class T>
+Var<T> multiple(const char* operation, const Var<T>& x, T factor) {
+  const Tensor<T> y = map(x, [factor](const auto& v) { return v * factor; });
+  return x.tape().record(operation, y, {x.node()},
+                         [x = x.node(), factor](Tape<T>& tape, const Tensor<T>& dy) {
+                           const Gradient<T> dx = tape.gradient(x);
+                           parallel_for(dy.size(), grain_of(1), [&](Index begin, Index end) {
+                             accumulate(dx, begin, end, array(dy, begin, end) * factor);
+                           });
+                         });
+}
+
+// Forward:  y = f(x).
+// Backward: dx = dy f'(x), from x or y, as the activation has it.
+template <class T>
+Var<T> activate(const char* operation, const Var<T>& x, Activation activation) {
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
+    apply_activation(activation, x.value().data() + begin, y.data() + begin, end - begin);
+  });
+  const Tensor<T> kept = slope_reads_input(activation) ? x.value() : y;
+  return x.tape().record(
+      operation, y, {x.node()},
+      [x = x.node(), kept, activation](Tape<T>& tape, const Tensor<T>& dy) {
+        Tensor<T> dx = tape.uninitialized(dy.shape());
+        parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
+          activation_gradient(activation, kept.data() + begin, kept.data() + begin,
+                              dy.data() + begin, dx.data() + begin, end - begin);
+        });
+        tape.add_gradient(x, dx);
+      });
+}
+
+}  // namespace
+
+template <class T>
+Var<T> scale(const Var<T>& x, double factor) {
+  return multiple("scale", x, static_cast<T>(factor));
+}
+
+template <class T>
+Var<T> negate(const Var<T>& x) {
+  return multiple("negate", x, T{-1});
+}
+
+template <class T>
+Var<T> exp(const Var<T>& x) {
+  return function_of_output(
+      "exp", x, [](const auto& v) { return v.exp(); },
+      [](const auto& dy, const auto& y) { return dy * y; });
+}
+
+template <class T>
+Var<T> log(const Var<T>& x) {
+  return function_of_input(
+      "log", x, [](const auto& v) { return v.log(); },
+      [](const auto& dy, const auto& v) { return dy / v; });
+}
+
+template <class T>
+Var<T> sqrt(const Var<T>& x) {
+  return function_of_output(
+      "sqrt", x, [](const auto& v) { return v.sqrt(); },
+      [](const auto& dy, const auto& y) { return dy * T{0.5} / y; });
+}
+
+template <class T>
+Var<T> power(const Var<T>& x, double exponent) {
+  const auto p = static_cast<T>(exponent);
+  return function_of_input(
+      "power", x, [p](const auto& v) { return v.unaryExpr([p](T z) { return std::pow(z, p); }); },
+      [p](const auto& dy, const auto& v) {
+        // The slope of x^0 is 0 also where 0 x^-1 would be NaN.
+        return dy * v.unaryExpr([p](T z) { return p == 0 ? T{0} : p * std::pow(z, p - 1); });
+      });
+}
+
+template <class T>
+Var<T> abs(const Var<T>& x) {
+  return function_of_input(
+      "abs", x, [](const auto& v) { return v.abs(); },
+      [](const auto& dy, const auto& v) { return dy * v.sign(); });
+}
+
+template <class T>
+Var<T> clamp(const Var<T>& x, double low, double high) {
+  if (!(low <= high)) fail<ValueError>("clamp", "low ≤ high", concatenate_text(low, " and ", high));
+  const auto a = static_cast<T>(low), b = static_cast<T>(high);
+  return function_of_input(
+      "clamp", x,
+      [a, b](const auto& v) { return v.unaryExpr([a, b](T z) { return std::clamp(z, a, b); }); },
+      [a, b](const auto& dy, const auto& v) { return dy * (v >= a && v <= b).template cast<T>(); });
+}
+
+template <class T>
+Var<T> tanh(const Var<T>& x) {
+  return activate("tanh", x, Activation::tanh);
+}
+
+template <class T>
+Var<T> sigmoid(const Var<T>& x) {
+  return activate("sigmoid", x, Activation::sigmoid);
+}
+
+template <class T>
+Var<T> relu(const Var<T>& x) {
+  return activate("relu", x, Activation::relu);
+}
+
+template <class T>
+Var<T> gelu(const Var<T>& x) {
+  return activate("gelu", x, Activation::gelu);
+}
+
+template <class T>
+Var<T> gelu_tanh(const Var<T>& x) {
+  return activate("gelu_tanh", x, Activation::gelu_tanh);
+}
+
+template Var<float> exp(const Var<float>&);
+template Var<double> exp(const Var<double>&);
+template Var<float> log(const Var<float>&);
+template Var<double> log(const Var<double>&);
+template Var<float> sqrt(const Var<float>&);
+template Var<double> sqrt(const Var<double>&);
+template Var<float> abs(const Var<float>&);
+template Var<double> abs(const Var<double>&);
+template Var<float> negate(const Var<float>&);
+template Var<double> negate(const Var<double>&);
+template Var<float> tanh(const Var<float>&);
+template Var<double> tanh(const Var<double>&);
+template Var<float> sigmoid(const Var<float>&);
+template Var<double> sigmoid(const Var<double>&);
+template Var<float> relu(const Var<float>&);
+template Var<double> relu(const Var<double>&);
+template Var<float> gelu(const Var<float>&);
+template Var<double> gelu(const Var<double>&);
+template Var<float> gelu_tanh(const Var<float>&);
+template Var<double> gelu_tanh(const Var<double>&);
+template Var<float> scale(const Var<float>&, double);
+template Var<double> scale(const Var<double>&, double);
+template Var<float> power(const Var<float>&, double);
+template Var<double> power(const Var<double>&, double);
+template Var<float> clamp(const Var<float>&, double, double);
+template Var<double> clamp(const Var<double>&, double, double);
+
+}  // namespace weft

@@ -1,0 +1,64 @@
+#include "weft/autograd/ops/embedding.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+
+namespace weft {
+namespace {
+
+// Throws ValueError unless every token is a row of the weight.
+void check_tokens(const Tokens& tokens, Index vocabulary) {
+  for (Index i = 0; i < tokens.size(); ++i)
+    if (const TokenId token = tokens.data()[i]; token < 0 || token >= vocabulary)
+      fail<ValueError>(concatenate_text("embedding: token at ", tokens.shape().position(i)),
+                       concatenate_text("an id of 0 to ", vocabulary - 1), token);
+}
+
+// Adds each row of dy to its token's row of dw. The work is divided by columns, and each range of
+// them takes the tokens in order: no two threads write the same place, and the sums do not depend
+// on the number of threads.
+template <class T>
+void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gradient<T>& dw) {
+  if (dw.fresh)
+    parallel_for(std::ssize(dw.values), grain_of(1),
+                 [&](Index begin, Index end) { array(dw.data(), begin, end).setZero(); });
+  constexpr Index width = 64;
+  parallel_for((columns + width - 1) / width, grain_of(tokens.size() * width),
+               [&](Index begin, Index end) {
+                 const Index first = begin * width, last = std::min(end * width, columns);
+                 for (Index i = 0; i < tokens.size(); ++i) {
+                   const Index row = tokens.data()[i];
+                   array(dw.data(), row * columns + first, row * columns + last) +=
+                       array(dy, i * columns + first, i * columns + last);
+                 }
+               });
+}
+
+}  // namespace
+
+// Forward:  y_i = w[tokens_i].
+// Backward: dw[v] = the sum of dy_i over all i with tokens_i = v.
+template <class T>
+Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
+  if (weight.rank() != 2) fail<ShapeError>("embedding", "a weight [vocabulary, d]", weight.shape());
+  const Index vocabulary = weight.shape()[0], columns = weight.shape()[1];
+  check_tokens(tokens, vocabulary);
+  Tensor<T> y =
+      weight.tape().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
+  parallel_for(tokens.size(), grain_of(columns), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index row = tokens.data()[i];
+      array(y, i * columns, (i + 1) * columns) =
+          array(weight.value(), row * columns, (row + 1) * columns);
+    }
+  });
+  return weight.tape().record(
+      "embedding", y, {weight.node()},
+      [tokens, weight = weight.node(), columns](Tape<T>& tape, const Tensor<T>& dy) {
+        add_rows(tokens, dy, columns, tape.gradient(weight));
+      });
+}
+
+template Var<float> embedding(const Tokens&, const Var<float>&);
+template Var<double> embedding(const Tokens&, const Var<double>&);
+
+}  // namespace weft

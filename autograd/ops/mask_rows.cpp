@@ -1,0 +1,40 @@
+#include "weft/autograd/ops/mask_rows.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+
+namespace weft {
+
+// Forward:  y = x in the rows that are kept, 0 in the others.
+// Backward: dx = dy in the rows that are kept, 0 in the others.
+template <class T>
+Var<T> keep_rows(const Var<T>& x, const Tensor<bool>& kept) {
+  if (x.rank() < 1) fail<ShapeError>("keep_rows", "at least one axis", x.shape());
+  if (kept.shape() != x.shape().without(-1))
+    fail<ShapeError>(
+        "keep_rows",
+        concatenate_text("kept of shape ", x.shape().without(-1), " for x of shape ", x.shape()),
+        kept.shape());
+  Tensor<T> y = x.tape().zeros(x.shape());
+  const Index n = x.shape().columns();
+  const auto for_kept_rows = [n, kept](const auto& body) {
+    parallel_for(kept.size(), grain_of(n), [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row)
+        if (kept.data()[row]) body(row * n, (row + 1) * n);
+    });
+  };
+  for_kept_rows(
+      [&](Index begin, Index end) { array(y, begin, end) = array(x.value(), begin, end); });
+  return x.tape().record("keep_rows", y, {x.node()},
+                         [x = x.node(), for_kept_rows](Tape<T>& tape, const Tensor<T>& dy) {
+                           Gradient<T> dx = tape.gradient(x);
+                           dx.zero_if_fresh();
+                           for_kept_rows([&](Index begin, Index end) {
+                             accumulate(dx, begin, end, array(dy, begin, end));
+                           });
+                         });
+}
+
+template Var<float> keep_rows(const Var<float>&, const Tensor<bool>&);
+template Var<double> keep_rows(const Var<double>&, const Tensor<bool>&);
+
+}  // namespace weft

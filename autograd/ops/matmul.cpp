@@ -1,0 +1,189 @@
+#include "weft/autograd/ops/matmul.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+#include "autograd/kernels/column_sums.hpp"
+#include "autograd/kernels/matrix_product.hpp"
+#include "autograd/ops/internal/activation_functions.hpp"
+
+namespace weft {
+namespace {
+
+// The matrices of a tensor, one after the other; `batch_stride` 0 when all are the same one.
+template <class T>
+struct Matrices {
+  const T* data;
+  Index rows, columns;  // as stored
+  Index batch_stride;
+  bool transposed;
+
+  MatrixView<T> operator[](Index batch) const {
+    return {data + batch * batch_stride, columns, transposed};
+  }
+};
+
+template <class T>
+Matrices<T> transposed(Matrices<T> matrices) {
+  matrices.transposed = !matrices.transposed;
+  return matrices;
+}
+
+template <class T>
+Matrices<T> matrices_of(const Tensor<T>& tensor, bool transposed) {
+  const Index rows = tensor.shape()[-2], columns = tensor.shape()[-1];
+  return {tensor.data(), rows, columns, tensor.rank() == 2 ? 0 : rows * columns, transposed};
+}
+
+// c[i] = a[i] · b[i] + beta · c[i], matrices [m, n] one after the other, or all products summed
+// into one c when `summed`.
+template <class T>
+void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& a,
+                     const Matrices<T>& b, T beta, T* c, bool summed) {
+  if (batch == 1 || summed) {
+    if (batch == 0 && beta == T{0}) std::fill(c, c + m * n, T{0});
+    for (Index i = 0; i < batch; ++i)
+      parallel_matrix_product(m, n, k, T{1}, a[i], b[i], i == 0 ? beta : T{1}, c, n);
+    return;
+  }
+  parallel_for(batch, grain_of(m * n * k / 8), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      matrix_product(m, n, k, T{1}, a[i], b[i], beta, c + i * m * n, n);
+  });
+}
+
+template <class T>
+void check_linear(const Var<T>& x, const Var<T>& weight) {
+  if (weight.rank() != 2) fail<ShapeError>("linear: weight", "shape [out, in]", weight.shape());
+  if (x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
+    fail<ShapeError>("linear: input",
+                     concatenate_text("shape [..., ", weight.shape()[1], "] for a weight of shape ",
+                                      weight.shape()),
+                     x.shape());
+}
+
+// Forward:  y = f(z), z = x Wᵀ + b.
+// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps z for the
+// activations whose slope is computed from it, y for the others.
+template <class T>
+Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
+                   Activation activation) {
+  check_linear(x, weight);
+  Tape<T>& tape = common_tape("linear", x, weight);
+  const Index rows = x.shape().rows(), in = weight.shape()[1], out = weight.shape()[0];
+  if (bias) {
+    common_tape("linear", x, *bias);
+    if (bias->shape() != Shape{out}) fail<ShapeError>("linear: bias", Shape{out}, bias->shape());
+  }
+  Tensor<T> y = tape.uninitialized(x.shape().with(-1, out));
+  const bool keep_z = slope_reads_input(activation) && tape.recording();
+  Tensor<T> z = keep_z ? tape.uninitialized(y.shape()) : y;
+  const T* b = bias ? bias->value().data() : nullptr;
+  const MatrixView<T> x_matrix{x.value().data(), in};
+  const MatrixView<T> w_transposed{weight.value().data(), in, true};
+  for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
+    matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
+                   z.data() + i0 * out + j0, out);
+    for (Index i = i0; i < i1; ++i) {
+      T* z_row = z.data() + i * out + j0;
+      if (b) array(z_row, 0, j1 - j0) += array(b, j0, j1);
+      if (activation != Activation::none)
+        apply_activation(activation, z_row, y.data() + i * out + j0, j1 - j0);
+    }
+  });
+
+  const NodeId bias_node = bias ? bias->node() : no_node;
+  return tape.record("linear", y, {x.node(), weight.node(), bias_node},
+                     [x = x.node(), w = weight.node(), bias_node, x_value = x.value(),
+                      w_value = weight.value(), y, z, activation](Tape<T>& t, const Tensor<T>& dy) {
+                       const Index m = x_value.shape().rows(), k = w_value.shape()[1],
+                                   n = w_value.shape()[0];
+                       Tensor<T> dz = dy;
+                       if (activation != Activation::none) {
+                         dz = t.uninitialized(dy.shape());
+                         parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
+                           activation_gradient(activation, z.data() + begin, y.data() + begin,
+                                               dy.data() + begin, dz.data() + begin, end - begin);
+                         });
+                       }
+                       if (const Gradient<T> dx = t.gradient(x))
+                         parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k},
+                                                 dx.beta(), dx.data(), k);
+                       if (const Gradient<T> dw = t.gradient(w))
+                         parallel_matrix_product(n, k, m, T{1}, {dz.data(), n, true},
+                                                 {x_value.data(), k}, dw.beta(), dw.data(), k);
+                       if (const Gradient<T> db = t.gradient(bias_node))
+                         add_column_sums(t, dz, m, n, db);
+                     });
+}
+
+}  // namespace
+
+// Forward:  y = a b for every matrix of the batch, with a or b transposed where asked.
+// Backward: da = dy bᵀ and db = aᵀ dy, themselves transposed where a or b was. A single b under a
+// batch of a receives the sum over the batch.
+template <class T>
+Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
+  Tape<T>& tape = common_tape("matmul", a, b);
+  const auto mismatch = [&] {
+    fail<ShapeError>(concatenate_text("matmul", options.transpose_a ? " (a transposed)" : "",
+                                      options.transpose_b ? " (b transposed)" : ""),
+                     "shapes [..., M, K] and [..., K, N], or [K, N] after a batch",
+                     concatenate_text(a.shape(), " and ", b.shape()));
+  };
+  if (a.rank() < 2 || b.rank() < 2 || (b.rank() != 2 && b.rank() != a.rank())) mismatch();
+  const bool shared_b = b.rank() == 2 && a.rank() > 2;
+  Index batch = 1;
+  for (Index axis = 0; axis + 2 < a.rank(); ++axis) {
+    if (!shared_b && a.shape()[axis] != b.shape()[axis]) mismatch();
+    batch *= a.shape()[axis];
+  }
+  const Index m = a.shape()[options.transpose_a ? -1 : -2];
+  const Index k = a.shape()[options.transpose_a ? -2 : -1];
+  const Index n = b.shape()[options.transpose_b ? -2 : -1];
+  if (b.shape()[options.transpose_b ? -1 : -2] != k) mismatch();
+
+  Tensor<T> y = tape.uninitialized(a.shape().with(-2, m).with(-1, n));
+  batched_product(batch, m, n, k, matrices_of(a.value(), options.transpose_a),
+                  matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
+
+  return tape.record(
+      "matmul", y, {a.node(), b.node()},
+      [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,
+       k, shared_b](Tape<T>& t, const Tensor<T>& dy) {
+        const Matrices<T> in_a = matrices_of(a_value, options.transpose_a);
+        const Matrices<T> in_b = matrices_of(b_value, options.transpose_b);
+        const Matrices<T> in_dy{dy.data(), m, n, m * n, false};
+        if (const Gradient<T> da = t.gradient(a)) {
+          if (options.transpose_a)
+            batched_product(batch, k, m, n, in_b, transposed(in_dy), da.beta(), da.data(), false);
+          else
+            batched_product(batch, m, k, n, in_dy, transposed(in_b), da.beta(), da.data(), false);
+        }
+        if (const Gradient<T> db = t.gradient(b)) {
+          if (options.transpose_b)
+            batched_product(batch, n, k, m, transposed(in_dy), in_a, db.beta(), db.data(),
+                            shared_b);
+          else
+            batched_product(batch, k, n, m, transposed(in_a), in_dy, db.beta(), db.data(),
+                            shared_b);
+        }
+      });
+}
+
+template <class T>
+Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, Activation activation) {
+  return linear_with(x, weight, &bias, activation);
+}
+
+template <class T>
+Var<T> linear(const Var<T>& x, const Var<T>& weight, Activation activation) {
+  return linear_with<T>(x, weight, nullptr, activation);
+}
+
+template Var<float> matmul(const Var<float>&, const Var<float>&, const MatmulOptions&);
+template Var<double> matmul(const Var<double>&, const Var<double>&, const MatmulOptions&);
+template Var<float> linear(const Var<float>&, const Var<float>&, const Var<float>&, Activation);
+template Var<double> linear(const Var<double>&, const Var<double>&, const Var<double>&, Activation);
+template Var<float> linear(const Var<float>&, const Var<float>&, Activation);
+template Var<double> linear(const Var<double>&, const Var<double>&, Activation);
+
+}  // namespace weft

@@ -1,0 +1,137 @@
+#include "weft/autograd/ops/normalization.hpp"
+
+#include <cmath>
+
+#include "autograd/kernels/arrays.hpp"
+#include "autograd/kernels/vector.hpp"
+
+namespace weft {
+
+// Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
+// Backward: with g = dy w: dx = r (g - mean(g) - h mean(g h)), dw = Σ dy h, db = Σ dy over rows.
+// Keeps x and each row's mean and r; the sums over rows go by ranges, then over the ranges in
+// order.
+template <class T>
+Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
+  Tape<T>& tape = common_tape("layer_norm", x, weight, bias);
+  if (x.rank() < 1) fail<ShapeError>("layer_norm", "at least one axis", x.shape());
+  const Index n = x.shape().columns(), rows = x.shape().rows();
+  if (weight.shape() != Shape{n})
+    fail<ShapeError>("layer_norm: weight",
+                     concatenate_text(Shape{n}, " for x of shape ", x.shape()), weight.shape());
+  if (bias.shape() != Shape{n})
+    fail<ShapeError>("layer_norm: bias", concatenate_text(Shape{n}, " for x of shape ", x.shape()),
+                     bias.shape());
+  if (!(eps >= 0.0)) fail<ValueError>("layer_norm: eps", "a number ≥ 0", eps);
+
+  Tensor<T> y = tape.uninitialized(x.shape());
+  Tensor<T> means = tape.uninitialized({rows}), scales = tape.uninitialized({rows});
+  parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
+    const T* w = weight.value().data();
+    const T* b = bias.value().data();
+    for (Index row = begin; row < end; ++row) {
+      const T* x_row = x.value().data() + row * n;
+      const T mean = sum_of_row(n, same, x_row) / static_cast<T>(n);
+      const auto square = [=](const auto& v) { return (v - mean) * (v - mean); };
+      const T variance = sum_of_row(n, square, x_row) / static_cast<T>(n);
+      const T scale = T{1} / std::sqrt(variance + static_cast<T>(eps));
+      const auto result = [=](const auto& v, const auto& weight_j, const auto& bias_j) {
+        return (v - mean) * scale * weight_j + bias_j;
+      };
+      map_row(n, y.data() + row * n, result, x_row, w, b);
+      means.data()[row] = mean;
+      scales.data()[row] = scale;
+    }
+  });
+
+  return tape.record(
+      "layer_norm", y, {x.node(), weight.node(), bias.node()},
+      [x = x.node(), w = weight.node(), b = bias.node(), x_value = x.value(),
+       w_value = weight.value(), means, scales](Tape<T>& t, const Tensor<T>& dy) {
+        const Index columns = x_value.shape().columns(), count = x_value.shape().rows();
+        const Index grain = std::max<Index>(grain_of(6 * columns), (count + 63) / 64);
+        const Index ranges = std::max<Index>((count + grain - 1) / grain, 1);
+        const Gradient<T> dx = t.gradient(x);
+        Tensor<T> partial = t.zeros({ranges, 2, columns});  // dw and db of each range
+        parallel_for(count, grain, [&](Index begin, Index end) {
+          T* dw_sum = partial.data() + begin / grain * 2 * columns;
+          T* db_sum = dw_sum + columns;
+          const T* weights = w_value.data();
+          const T unit = T{1} / static_cast<T>(columns);
+          for (Index row = begin; row < end; ++row) {
+            const T* x_row = x_value.data() + row * columns;
+            const T* dy_row = dy.data() + row * columns;
+            const T mean = means.data()[row], scale = scales.data()[row];
+            const auto normalized = [mean, scale](const auto& v) { return (v - mean) * scale; };
+            const auto h_times = [&](const auto& d, const auto& v) { return normalized(v) * d; };
+            accumulate_row(columns, dw_sum, false, h_times, dy_row, x_row);
+            accumulate_row(columns, db_sum, false, same, dy_row);
+            if (!dx) continue;
+            const T g_mean = unit * sum_of_row(columns, product, dy_row, weights);
+            const auto gh = [&](const auto& d, const auto& weight_j, const auto& v) {
+              return d * weight_j * normalized(v);
+            };
+            const T gh_mean = unit * sum_of_row(columns, gh, dy_row, weights, x_row);
+            const auto slope = [&](const auto& d, const auto& weight_j, const auto& v) {
+              return scale * (d * weight_j - g_mean - normalized(v) * gh_mean);
+            };
+            accumulate_row(columns, dx.data() + row * columns, dx.fresh, slope, dy_row, weights,
+                           x_row);
+          }
+        });
+        T* totals = partial.data();
+        for (Index range = 1; range < ranges; ++range)
+          array(totals, 0, 2 * columns) +=
+              array(partial, range * 2 * columns, (range + 1) * 2 * columns);
+        if (const Gradient<T> dw = t.gradient(w))
+          accumulate(dw, 0, columns, array(totals, 0, columns));
+        if (const Gradient<T> db = t.gradient(b))
+          accumulate(db, 0, columns, array(totals, columns, 2 * columns));
+      });
+}
+
+// Forward:  y = x / ‖x‖ over the last axis; 0 where ‖x‖ is 0.
+// Backward: dx = (dy - y <y, dy>) / ‖x‖; 0 where ‖x‖ is 0. Keeps y and each row's ‖x‖.
+template <class T>
+Var<T> unit_length(const Var<T>& x) {
+  if (x.rank() < 1) fail<ShapeError>("unit_length", "at least one axis", x.shape());
+  const Index n = x.shape().columns(), rows = x.shape().rows();
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  Tensor<T> lengths = x.tape().uninitialized({rows});
+  parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const auto x_row = array(x.value(), row * n, (row + 1) * n);
+      auto y_row = array(y, row * n, (row + 1) * n);
+      // Squares of numbers up to 1 do not overflow.
+      T largest = 0;
+      for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(x_row[j]));
+      y_row = x_row / (largest == T{0} ? T{1} : largest);
+      const T length = std::sqrt(y_row.square().sum());
+      if (largest != T{0}) y_row /= length;
+      lengths.data()[row] = largest * length;
+    }
+  });
+  return x.tape().record(
+      "unit_length", y, {x.node()}, [x = x.node(), y, lengths](Tape<T>& tape, const Tensor<T>& dy) {
+        const Gradient<T> dx = tape.gradient(x);
+        const Index columns = y.shape().columns();
+        parallel_for(y.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
+          for (Index row = begin; row < end; ++row) {
+            const Index first = row * columns, last = first + columns;
+            const auto y_row = array(y, first, last), dy_row = array(dy, first, last);
+            const T length = lengths.data()[row];
+            if (length == T{0})
+              accumulate(dx, first, last, T{0} * y_row);
+            else
+              accumulate(dx, first, last, (dy_row - y_row * (y_row * dy_row).sum()) / length);
+          }
+        });
+      });
+}
+
+template Var<float> unit_length(const Var<float>&);
+template Var<double> unit_length(const Var<double>&);
+template Var<float> layer_norm(const Var<float>&, const Var<float>&, const Var<float>&, double);
+template Var<double> layer_norm(const Var<double>&, const Var<double>&, const Var<double>&, double);
+
+}  // namespace weft

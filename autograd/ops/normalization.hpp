@@ -1,0 +1,19 @@
+// Rows normalized, with gradients.
+#pragma once
+
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// y = (x - mean) / √(variance + eps) · weight + bias over the last axis, the variance with divisor
+// n (Ba, Kiros and Hinton, 2016). x [..., n], weight [n], bias [n]. Throws ShapeError, and
+// ValueError unless eps ≥ 0.
+template <class T>
+Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
+
+// x / ‖x‖ over the last axis. A row of zeros, which points nowhere, stays zeros and gets no
+// gradient. x [..., n]. Throws ShapeError.
+template <class T>
+Var<T> unit_length(const Var<T>& x);
+
+}  // namespace weft

@@ -1,0 +1,217 @@
+#include "weft/autograd/ops/reductions.hpp"
+
+#include "weft/autograd/ops/shaping.hpp"
+#include "autograd/kernels/fold.hpp"
+
+namespace weft {
+namespace {
+
+// What is reduced, as which blocks, to a result of which shape.
+template <class T>
+struct Reduction {
+  Var<T> x;
+  Blocks blocks;
+  Shape result;
+};
+
+template <class T>
+Reduction<T> over_all(const Var<T>& x) {
+  return {x, {1, x.size(), 1}, Shape{}};
+}
+
+// Where other axes lie between those to reduce, these are brought to the end first.
+template <class T>
+Reduction<T> over_axes(const char* operation, const Var<T>& x, std::initializer_list<Index> axes,
+                       bool keep_axes) {
+  std::array<bool, Shape::max_rank> reduced{};
+  for (Index axis : axes) {
+    bool& given = reduced[static_cast<std::size_t>(x.shape().normalized(axis, operation))];
+    if (std::exchange(given, true))
+      fail<ShapeError>(operation, concatenate_text("each axis of ", x.shape(), " at most once"),
+                       concatenate_text("axis ", axis, " twice"));
+  }
+
+  Blocks blocks;
+  Shape result = x.shape();
+  bool together = true;
+  for (Index axis = 0; axis < x.rank(); ++axis) {
+    const Index size = x.shape()[axis];
+    if (!reduced[static_cast<std::size_t>(axis)]) {
+      (blocks.reduced == 1 ? blocks.outer : blocks.inner) *= size;
+      continue;
+    }
+    together = together && (size == 1 || blocks.inner == 1);
+    blocks.reduced *= size;
+    result = result.with(axis, 1);
+  }
+  if (!keep_axes)
+    for (Index axis = x.rank() - 1; axis >= 0; --axis)
+      if (reduced[static_cast<std::size_t>(axis)]) result = result.without(axis);
+  if (together) return {x, blocks, result};
+
+  std::array<Index, Shape::max_rank> order{};
+  std::size_t count = 0;
+  for (bool to_reduce : {false, true})
+    for (Index axis = 0; axis < x.rank(); ++axis)
+      if (reduced[static_cast<std::size_t>(axis)] == to_reduce) order[count++] = axis;
+  return {permute(x, std::span<const Index>(order.data(), count)),
+          {blocks.outer * blocks.inner, blocks.reduced, 1},
+          result};
+}
+
+template <class T>
+void check_not_empty(const char* operation, const Reduction<T>& reduction) {
+  if (reduction.blocks.reduced == 0)
+    fail<ShapeError>(operation, "at least one element to reduce", reduction.x.shape());
+}
+
+template <class T>
+Tensor<T> sum_of(const Reduction<T>& reduction) {
+  const auto& [x, blocks, result] = reduction;
+  return fold<Sum>(x.tape(), blocks, Elements<T>{x.value().data()}).reshaped(result);
+}
+
+template <class T>
+Tensor<T> mean_of(const Reduction<T>& reduction) {
+  Tensor<T> mean = sum_of(reduction);
+  array(mean, 0, mean.size()) /= static_cast<T>(reduction.blocks.reduced);
+  return mean;
+}
+
+// Forward:  y = Σ x.
+// Backward: dx = dy.
+template <class T>
+Var<T> sum(const Reduction<T>& reduction) {
+  const Var<T>& x = reduction.x;
+  return x.tape().record(
+      "sum", sum_of(reduction), {x.node()},
+      [x = x.node(), blocks = reduction.blocks](Tape<T>& tape, const Tensor<T>& dy) {
+        const T* g = dy.data();
+        spread(tape.gradient(x), blocks, [g](Index, Index result) { return g[result]; });
+      });
+}
+
+// Forward:  y = Σ x / n.
+// Backward: dx = dy / n.
+template <class T>
+Var<T> mean(const Reduction<T>& reduction) {
+  check_not_empty("mean", reduction);
+  const Var<T>& x = reduction.x;
+  return x.tape().record(
+      "mean", mean_of(reduction), {x.node()},
+      [x = x.node(), blocks = reduction.blocks](Tape<T>& tape, const Tensor<T>& dy) {
+        const T factor = T{1} / static_cast<T>(blocks.reduced);
+        const T* g = dy.data();
+        spread(tape.gradient(x), blocks,
+               [g, factor](Index, Index result) { return g[result] * factor; });
+      });
+}
+
+// Forward:  y = max x.
+// Backward: dx = dy / (number of elements with x = y) at these, 0 elsewhere.
+template <class T>
+Var<T> max(const Reduction<T>& reduction) {
+  check_not_empty("max", reduction);
+  const auto& [x, blocks, shape] = reduction;
+  const Tensor<T> y = fold<Max>(x.tape(), blocks, Elements<T>{x.value().data()}).reshaped(shape);
+  return x.tape().record(
+      "max", y, {x.node()},
+      [x = x.node(), x_value = x.value(), y, blocks = blocks](Tape<T>& tape, const Tensor<T>& dy) {
+        const auto is_maximum = [v = x_value.data(), m = y.data()](Index element, Index result) {
+          return v[element] == m[result];
+        };
+        Tensor<T> share = fold<Sum>(tape, blocks, is_maximum);
+        array(share, 0, share.size()) = array(dy, 0, dy.size()) / array(share, 0, share.size());
+        spread(tape.gradient(x), blocks,
+               [is_maximum, g = share.data()](Index element, Index result) {
+                 return is_maximum(element, result) ? g[result] : T{0};
+               });
+      });
+}
+
+// Forward:  y = Σ (x - mean)² / (n - correction), in two passes.
+// Backward: dx = dy · 2 (x - mean) / (n - correction).
+template <class T>
+Var<T> variance(const Reduction<T>& reduction, Index correction) {
+  const auto& [x, blocks, shape] = reduction;
+  if (correction < 0) fail<ValueError>("variance", "a correction of at least 0", correction);
+  if (blocks.reduced <= correction)
+    fail<ShapeError>("variance",
+                     concatenate_text("more elements to reduce than the correction ", correction),
+                     concatenate_text(blocks.reduced, " of ", x.shape()));
+  const auto divisor = static_cast<T>(blocks.reduced - correction);
+  const Tensor<T> mean = mean_of(reduction);
+  const auto square = [v = x.value().data(), m = mean.data()](Index element, Index result) {
+    const T deviation = v[element] - m[result];
+    return deviation * deviation;
+  };
+  Tensor<T> y = fold<Sum>(x.tape(), blocks, square).reshaped(shape);
+  array(y, 0, y.size()) /= divisor;
+  return x.tape().record("variance", y, {x.node()},
+                         [x = x.node(), x_value = x.value(), mean, blocks = blocks, divisor](
+                             Tape<T>& tape, const Tensor<T>& dy) {
+                           spread(tape.gradient(x), blocks,
+                                  [v = x_value.data(), m = mean.data(), g = dy.data(),
+                                   factor = T{2} / divisor](Index element, Index result) {
+                                    return (v[element] - m[result]) * (g[result] * factor);
+                                  });
+                         });
+}
+
+}  // namespace
+
+template <class T>
+Var<T> sum(const Var<T>& x) {
+  return sum(over_all(x));
+}
+template <class T>
+Var<T> sum(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) {
+  return sum(over_axes("sum", x, axes, keep_axes));
+}
+
+template <class T>
+Var<T> mean(const Var<T>& x) {
+  return mean(over_all(x));
+}
+template <class T>
+Var<T> mean(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) {
+  return mean(over_axes("mean", x, axes, keep_axes));
+}
+
+template <class T>
+Var<T> max(const Var<T>& x) {
+  return max(over_all(x));
+}
+template <class T>
+Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) {
+  return max(over_axes("max", x, axes, keep_axes));
+}
+
+template <class T>
+Var<T> variance(const Var<T>& x, Index correction) {
+  return variance(over_all(x), correction);
+}
+template <class T>
+Var<T> variance(const Var<T>& x, std::initializer_list<Index> axes, Index correction,
+                bool keep_axes) {
+  return variance(over_axes("variance", x, axes, keep_axes), correction);
+}
+
+template Var<float> sum(const Var<float>&);
+template Var<double> sum(const Var<double>&);
+template Var<float> sum(const Var<float>&, std::initializer_list<Index>, bool);
+template Var<double> sum(const Var<double>&, std::initializer_list<Index>, bool);
+template Var<float> mean(const Var<float>&);
+template Var<double> mean(const Var<double>&);
+template Var<float> mean(const Var<float>&, std::initializer_list<Index>, bool);
+template Var<double> mean(const Var<double>&, std::initializer_list<Index>, bool);
+template Var<float> max(const Var<float>&);
+template Var<double> max(const Var<double>&);
+template Var<float> max(const Var<float>&, std::initializer_list<Index>, bool);
+template Var<double> max(const Var<double>&, std::initializer_list<Index>, bool);
+template Var<float> variance(const Var<float>&, Index);
+template Var<double> variance(const Var<double>&, Index);
+template Var<float> variance(const Var<float>&, std::initializer_list<Index>, Index, bool);
+template Var<double> variance(const Var<double>&, std::initializer_list<Index>, Index, bool);
+
+}  // namespace weft

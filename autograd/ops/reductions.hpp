@@ -1,0 +1,37 @@
+// Sums, means, maxima and variances, with gradients.
+#pragma once
+
+#include <initializer_list>
+
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// Over all elements: a scalar, shape []. An empty sum is 0; mean and max throw ShapeError when
+// there is nothing to reduce.
+template <class T>
+Var<T> sum(const Var<T>& x);
+template <class T>
+Var<T> mean(const Var<T>& x);
+template <class T>
+Var<T> max(const Var<T>& x);
+// Σ(x - mean)² / (n - correction): correction 1 as torch.var has it, 0 as layer norm has it. Throws
+// ShapeError unless n > correction, ValueError unless correction ≥ 0.
+template <class T>
+Var<T> variance(const Var<T>& x, Index correction = 1);
+
+// Over some axes (negative ones count from the end), which are removed or, with `keep_axes`, stay
+// with size 1. Where several elements are the maximum, they share its gradient equally
+// (torch.amax). Throw ShapeError, beside the above, for an axis that x does not have or that is
+// given twice.
+template <class T>
+Var<T> sum(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
+template <class T>
+Var<T> mean(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
+template <class T>
+Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
+template <class T>
+Var<T> variance(const Var<T>& x, std::initializer_list<Index> axes, Index correction = 1,
+                bool keep_axes = false);
+
+}  // namespace weft

@@ -1,0 +1,96 @@
+#include "weft/autograd/ops/rotary_embedding.hpp"
+
+#include <cmath>
+
+#include "autograd/kernels/arrays.hpp"
+
+namespace weft {
+namespace {
+
+// The cosines and sines of each position's angles, one a pair.
+template <class T>
+struct Angles {
+  Tensor<T> cosine, sine;  // [time, d / 2]
+};
+
+template <class T>
+Angles<T> angles(const Tape<T>& tape, Index time, Index d, const RotaryOptions& options) {
+  const Index count = d / 2;
+  Angles<T> result{tape.uninitialized({time, count}), tape.uninitialized({time, count})};
+  constexpr Index cost = 64;  // of a cosine and a sine
+  parallel_for(count, grain_of(time * cost), [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) {
+      // In double, as a float's angle would be off by 1e-3 at position 10000.
+      const double speed =
+          std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
+      for (Index i = 0; i < time; ++i) {
+        const double angle = static_cast<double>(options.first_position + i) * speed;
+        result.cosine(i, j) = static_cast<T>(std::cos(angle));
+        result.sine(i, j) = static_cast<T>(std::sin(angle));
+      }
+    }
+  });
+  return result;
+}
+
+// Adds x to `result`, its pairs turned by the angles; by their negatives with direction -1.
+template <class T>
+void turn(const Tensor<T>& x, const Angles<T>& by, T direction, RotaryPairs pairs,
+          const Gradient<T>& result) {
+  const Index columns = x.shape().columns();
+  const Index time = by.cosine.shape()[0], count = by.cosine.shape()[1];
+  const Index step = pairs == RotaryPairs::interleaved ? 2 : 1;  // from pair to pair
+  const Index apart = pairs == RotaryPairs::interleaved ? 1 : count;
+  parallel_for(x.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const T* cosine = by.cosine.data() + row % time * count;
+      const T* sine = by.sine.data() + row % time * count;
+      if (result.fresh) array(result.data(), row * columns, (row + 1) * columns).setZero();
+      for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count) {
+        const T* a = x.data() + first;
+        const T* b = a + apart;
+        T* to = result.data() + first;
+        for (Index j = 0; j < count; ++j) {
+          to[j * step] += a[j * step] * cosine[j] - direction * b[j * step] * sine[j];
+          to[j * step + apart] += direction * a[j * step] * sine[j] + b[j * step] * cosine[j];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
+  if (num_heads <= 0 || columns % num_heads != 0 || columns / num_heads % 2 != 0)
+    fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
+                     concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
+  if (!(options.base > 0.0) || std::isinf(options.base))
+    fail<ValueError>(concatenate_text(what, ": base"), "a finite number > 0", options.base);
+  if (options.first_position < 0)
+    fail<ValueError>(concatenate_text(what, ": first_position"), "a position ≥ 0",
+                     options.first_position);
+}
+
+// Forward:  (a, b) of pair j at position i turned by i · base^(-2j/d).
+// Backward: (da, db) turned back; the angles' cosines and sines are kept.
+template <class T>
+Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options) {
+  if (x.rank() < 2)
+    fail<ShapeError>("rotary_embedding", "shape [..., time, num_heads · d]", x.shape());
+  check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
+  if (x.size() == 0) return x;
+  Tape<T>& tape = x.tape();
+  const Angles<T> by = angles(tape, x.shape()[-2], x.shape().columns() / num_heads, options);
+  Tensor<T> y = tape.uninitialized(x.shape());
+  turn(x.value(), by, T{1}, options.pairs, to_overwrite(y));
+  return tape.record("rotary_embedding", y, {x.node()},
+                     [x = x.node(), by, pairs = options.pairs](Tape<T>& t, const Tensor<T>& dy) {
+                       turn(dy, by, T{-1}, pairs, t.gradient(x));
+                     });
+}
+
+template Var<float> rotary_embedding(const Var<float>&, Index, const RotaryOptions&);
+template Var<double> rotary_embedding(const Var<double>&, Index, const RotaryOptions&);
+
+}  // namespace weft

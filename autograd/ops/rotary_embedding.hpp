@@ -1,0 +1,35 @@
+// Rotary position embedding: pairs of channels turned by an angle that grows with the position,
+// with gradients.
+#pragma once
+
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// Which two of a head's d channels turn together as pair j.
+enum class RotaryPairs {
+  interleaved,  // 2j and 2j + 1: as in the RoFormer paper, GPT-J and Meta's Llama
+  halves        // j and j + d/2: as in GPT-NeoX, and for Llama in Hugging Face's library
+};
+
+struct RotaryOptions {
+  // Pair j turns by base^(-2j/d) a position.
+  double base = 10000.0;
+  RotaryPairs pairs = RotaryPairs::interleaved;
+  // The position of the first vector of each sequence.
+  Index first_position = 0;
+};
+
+// Throws ValueError, naming `what`, unless num_heads cuts `columns` into heads of an even size,
+// base is finite and > 0, and first_position ≥ 0.
+void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options);
+
+// For each position i and pair j of each head, (a, b) turned by the angle i · base^(-2j/d):
+// (a cos - b sin, a sin + b cos) (Su et al., 2021, equations 15 and 34). The product of a query and
+// a key that are turned so depends on how far apart they stand, not on where. x
+// [..., time, num_heads · d], heads side by side; result of the same shape. Throws ShapeError when
+// x has fewer than two axes, and ValueError as `check_rotary` does.
+template <class T>
+Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options = {});
+
+}  // namespace weft

@@ -1,0 +1,199 @@
+#include "weft/autograd/ops/shaping.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+
+namespace weft {
+namespace {
+
+// The product of the sizes from an axis on.
+Index elements_from(const Shape& shape, Index axis) {
+  Index product = 1;
+  for (; axis < shape.rank(); ++axis) product *= shape[axis];
+  return product;
+}
+
+// The product of the sizes before an axis.
+Index elements_before(const Shape& shape, Index axis) {
+  Index product = 1;
+  for (Index i = 0; i < axis; ++i) product *= shape[i];
+  return product;
+}
+
+// Where the runs of one tensor begin: at `first`, and `step` apart.
+struct Runs {
+  Index first;
+  Index step;
+};
+
+// Writes or adds `count` runs of `length` elements.
+template <class T>
+void copy_runs(const Tensor<T>& from, Runs source, const Gradient<T>& to, Runs result, Index count,
+               Index length) {
+  parallel_for(count * length, grain_of(1), [&](Index begin, Index end) {
+    for (Index run = begin / length, offset = begin % length; begin < end; ++run, offset = 0) {
+      const Index taken = std::min(length - offset, end - begin);
+      const Index at_source = source.first + run * source.step + offset;
+      const Index at_result = result.first + run * result.step + offset;
+      accumulate(to, at_result, at_result + taken, array(from, at_source, at_source + taken));
+      begin += taken;
+    }
+  });
+}
+
+// Forward:  y = the tensors' runs that begin at `axis`, one tensor after the other.
+// Backward: each takes its runs of dy.
+// One record a tensor, each taking its own part and handing dy on to the record before it, so that
+// no list has to be kept.
+template <class T>
+Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape& shape,
+            Index axis) {
+  Tape<T>& tape = tensors.front().tape();
+  Tensor<T> y = tape.uninitialized(shape);
+  const Index count = elements_before(shape, axis);
+  const Index step = elements_from(shape, axis);
+  Var<T> result = tape.constant(y);
+  Index first = 0;
+  for (const Var<T>& x : tensors) {
+    const Index length = elements_from(x.shape(), axis);
+    copy_runs(x.value(), {0, length}, to_overwrite(y), {first, step}, count, length);
+    first += length;
+  }
+  first = 0;
+  for (const Var<T>& x : tensors) {
+    const Index length = elements_from(x.shape(), axis);
+    result = tape.record(operation, y, {result.node(), x.node()},
+                         [before = result.node(), x = x.node(), first, step, count, length](
+                             Tape<T>& pass, const Tensor<T>& dy) {
+                           pass.add_gradient(before, dy);
+                           if (const Gradient<T> dx = pass.gradient(x))
+                             copy_runs(dy, {first, step}, dx, {0, length}, count, length);
+                         });
+    first += length;
+  }
+  return result;
+}
+
+template <class T>
+void check_list(const char* operation, std::span<const Var<T>> tensors) {
+  if (tensors.empty()) fail<ShapeError>(operation, "at least one tensor", "none");
+  for (const Var<T>& x : tensors) common_tape(operation, tensors.front(), x);
+}
+
+// Forward:  y = x under another shape.
+// Backward: dx = dy under x's.
+template <class T>
+Var<T> share(const Var<T>& x, Tensor<T> y) {
+  return x.tape().record(
+      "reshape", std::move(y), {x.node()},
+      [x = x.node()](Tape<T>& tape, const Tensor<T>& dy) { tape.add_gradient(x, dy); });
+}
+
+}  // namespace
+
+template <class T>
+Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes) {
+  return share(x, x.value().reshaped(sizes));
+}
+
+template <class T>
+Var<T> reshape(const Var<T>& x, const Shape& shape) {
+  return share(x, x.value().reshaped(shape));
+}
+
+// Forward:  y = x[…, begin … end, …].
+// Backward: dx = dy there, 0 elsewhere.
+template <class T>
+Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
+  axis = x.shape().normalized(axis, "slice");
+  const Index size = x.shape()[axis];
+  if (begin < 0 || begin > end || end > size)
+    fail<ShapeError>(
+        "slice",
+        concatenate_text("a range within 0 to ", size, " on axis ", axis, " of ", x.shape()),
+        concatenate_text(begin, " to ", end));
+  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, end - begin));
+  const Index inner = elements_from(x.shape(), axis + 1);
+  const Index count = elements_before(x.shape(), axis);
+  const Index length = (end - begin) * inner;
+  const Runs runs{begin * inner, size * inner};
+  copy_runs(x.value(), runs, to_overwrite(y), {0, length}, count, length);
+  return x.tape().record(
+      "slice", y, {x.node()},
+      [x = x.node(), runs, count, length](Tape<T>& tape, const Tensor<T>& dy) {
+        copy_runs(dy, {0, length}, tape.gradient(x).zero_if_fresh(), runs, count, length);
+      });
+}
+
+template <class T>
+Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
+  check_list("concatenate", tensors);
+  const Shape& first = tensors.front().shape();
+  axis = first.normalized(axis, "concatenate");
+  Index size = 0;
+  for (const Var<T>& x : tensors) {
+    if (x.rank() != first.rank() || x.shape().with(axis, first[axis]) != first)
+      fail<ShapeError>("concatenate",
+                       concatenate_text("sizes as in ", first, " on every axis but ", axis),
+                       x.shape());
+    size += x.shape()[axis];
+  }
+  return join("concatenate", tensors, first.with(axis, size), axis);
+}
+
+template <class T>
+Var<T> stack(std::span<const Var<T>> tensors, Index axis) {
+  check_list("stack", tensors);
+  const Shape& first = tensors.front().shape();
+  const Shape shape = first.inserted(axis, std::ssize(tensors), "stack");
+  for (const Var<T>& x : tensors)
+    if (x.shape() != first)
+      fail<ShapeError>("stack", concatenate_text("tensors of one shape, ", first), x.shape());
+  return join("stack", tensors, shape, axis < 0 ? axis + shape.rank() : axis);
+}
+
+// Forward:  y = x with each position of the axis `times` times.
+// Backward: dx = the sum of dy over these.
+template <class T>
+Var<T> repeat(const Var<T>& x, Index axis, Index times) {
+  axis = x.shape().normalized(axis, "repeat");
+  if (times < 0) fail<ValueError>("repeat", "a number of times of at least 0", times);
+  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, times * x.shape()[axis]));
+  const Index rows = elements_before(x.shape(), axis + 1);
+  const Index inner = elements_from(x.shape(), axis + 1);
+  parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row)
+      for (Index copy = row * times; copy < (row + 1) * times; ++copy)
+        array(y, copy * inner, (copy + 1) * inner) =
+            array(x.value(), row * inner, (row + 1) * inner);
+  });
+  return x.tape().record("repeat", y, {x.node()},
+                         [x = x.node(), rows, inner, times](Tape<T>& tape, const Tensor<T>& dy) {
+                           Gradient<T> dx = tape.gradient(x);
+                           if (times == 0) dx.zero_if_fresh();
+                           parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
+                             for (Index row = begin; row < end; ++row) {
+                               Gradient<T> dx_row = dx;
+                               for (Index copy = row * times; copy < (row + 1) * times; ++copy) {
+                                 accumulate(dx_row, row * inner, (row + 1) * inner,
+                                            array(dy, copy * inner, (copy + 1) * inner));
+                                 dx_row.fresh = false;
+                               }
+                             }
+                           });
+                         });
+}
+
+template Var<float> reshape(const Var<float>&, std::initializer_list<Index>);
+template Var<double> reshape(const Var<double>&, std::initializer_list<Index>);
+template Var<float> reshape(const Var<float>&, const Shape&);
+template Var<double> reshape(const Var<double>&, const Shape&);
+template Var<float> slice(const Var<float>&, Index, Index, Index);
+template Var<double> slice(const Var<double>&, Index, Index, Index);
+template Var<float> concatenate(std::span<const Var<float>>, Index);
+template Var<double> concatenate(std::span<const Var<double>>, Index);
+template Var<float> stack(std::span<const Var<float>>, Index);
+template Var<double> stack(std::span<const Var<double>>, Index);
+template Var<float> repeat(const Var<float>&, Index, Index);
+template Var<double> repeat(const Var<double>&, Index, Index);
+
+}  // namespace weft

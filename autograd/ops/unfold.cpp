@@ -1,0 +1,77 @@
+#include "weft/autograd/ops/unfold.hpp"
+
+#include "autograd/kernels/arrays.hpp"
+
+namespace weft {
+namespace {
+
+void check_options(const WindowOptions& o) {
+  if (o.size < 1 || o.dilation < 1 || o.stride < 1)
+    fail<ValueError>("windows", "size, dilation and stride ≥ 1",
+                     concatenate_text(o.size, ", ", o.dilation, " and ", o.stride));
+  if (o.before < 0 || o.after < 0)
+    fail<ValueError>("windows", "numbers of zeros ≥ 0",
+                     concatenate_text(o.before, " before and ", o.after, " after"));
+}
+
+}  // namespace
+
+// Forward:  y[w, j] = x[w stride + j dilation - before], 0 outside the sequence.
+// Backward: dx[i] = Σ dy[w, j] over the places w, j where x[i] went.
+template <class T>
+Var<T> windows(const Var<T>& x, const WindowOptions& options, const ValidLens& valid_lens) {
+  check_options(options);
+  if (x.rank() != 3) fail<ShapeError>("windows", "shape [batch, time, channels]", x.shape());
+  const Index batch = x.shape()[0], time = x.shape()[1], channels = x.shape()[2];
+  const Index padded = time + options.before + options.after;
+  if (padded < options.span())
+    fail<ShapeError>("windows",
+                     concatenate_text("at least ", options.span(), " positions with padding"),
+                     concatenate_text(padded, " for an input of shape ", x.shape()));
+  valid_lens.check("windows", batch, 1, time);
+  const Index count = (padded - options.span()) / options.stride + 1;
+  const Index width = options.size * channels;
+
+  Tensor<T> y = x.tape().uninitialized({batch, count, width});
+  parallel_for(batch * count, grain_of(width), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Index b = row / count, first = row % count * options.stride - options.before;
+      const Index length = valid_lens.length(b, 0, time);
+      for (Index j = 0; j < options.size; ++j) {
+        const Index i = first + j * options.dilation, from = (b * time + i) * channels;
+        auto to = array(y, row * width + j * channels, row * width + (j + 1) * channels);
+        if (i < 0 || i >= length)
+          to = T{0};
+        else
+          to = array(x.value(), from, from + channels);
+      }
+    }
+  });
+  return x.tape().record(
+      "windows", y, {x.node()},
+      [x = x.node(), options, valid_lens, batch, time, channels, count, width](
+          Tape<T>& tape, const Tensor<T>& dy) {
+        const Gradient<T> dx = tape.gradient(x);
+        // Each position collects what is its own, so that threads share nothing.
+        parallel_for(batch * time, grain_of(width), [&](Index begin, Index end) {
+          for (Index position = begin; position < end; ++position) {
+            auto sum = array(dx.data(), position * channels, (position + 1) * channels);
+            if (dx.fresh) sum = T{0};
+            const Index b = position / time, i = position % time;
+            if (i >= valid_lens.length(b, 0, time)) continue;
+            for (Index j = 0; j < options.size; ++j) {
+              const Index first = i + options.before - j * options.dilation;
+              if (first < 0 || first % options.stride != 0 || first / options.stride >= count)
+                continue;
+              const Index from = (b * count + first / options.stride) * width + j * channels;
+              sum += array(dy, from, from + channels);
+            }
+          }
+        });
+      });
+}
+
+template Var<float> windows(const Var<float>&, const WindowOptions&, const ValidLens&);
+template Var<double> windows(const Var<double>&, const WindowOptions&, const ValidLens&);
+
+}  // namespace weft

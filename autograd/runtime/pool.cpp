@@ -1,0 +1,122 @@
+#include "autograd/runtime/pool.hpp"
+
+#include <bit>
+#include <new>
+
+namespace weft {
+namespace {
+
+constexpr std::align_val_t alignment{64};
+
+// Sizes are counted in units of 64 bytes. A class is a power of two and one further bit: batches
+// whose lengths differ share their blocks, and the pages of a block that are not used are not
+// there.
+unsigned size_class(std::size_t units) {
+  const auto power = static_cast<unsigned>(std::bit_width(units)) - 1;
+  if (power < 1) return static_cast<unsigned>(units);
+  return power * 2 + static_cast<unsigned>((units >> (power - 1)) & 1);
+}
+
+// The largest number of units in a class.
+std::size_t class_units(unsigned index) {
+  if (index < 2) return index;
+  const unsigned power = index / 2;
+  return ((std::size_t{2} + index % 2 + 1) << (power - 1)) - 1;
+}
+
+// Holds a spin lock for a few instructions at a time.
+class Guard {
+ public:
+  explicit Guard(std::atomic_flag& flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~Guard() { flag_.clear(std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes, Pool* pool)
+    : block_(pool ? pool->take(bytes) : allocate(bytes)) {}
+
+Buffer::Block* Buffer::allocate(std::size_t bytes) {
+  if (bytes > SIZE_MAX - sizeof(Block)) throw std::bad_alloc();
+  auto* block = new (::operator new(sizeof(Block) + bytes, alignment)) Block;
+  block->capacity = bytes;
+  return block;
+}
+
+void Buffer::release(Block* block) noexcept {
+  if (block->pool)
+    block->pool->give_back(block);
+  else
+    ::operator delete(block, alignment);
+}
+
+Buffer::Block* Pool::take(std::size_t bytes) {
+  const unsigned index = size_class(bytes / 64 + 1);
+  {
+    Guard guard(lock_);
+    ++blocks_in_use_;
+    if (Buffer::Block* block = free_[index]) {
+      free_[index] = block->next;
+      block->references.store(1, std::memory_order_relaxed);
+      return block;
+    }
+  }
+  Buffer::Block* block = nullptr;
+  try {
+    block = Buffer::allocate(class_units(index) * 64);
+  } catch (...) {
+    Guard guard(lock_);
+    --blocks_in_use_;
+    throw;
+  }
+  block->pool = this;
+  block->size_class = index;
+  Guard guard(lock_);
+  statistics_.bytes_held += block->capacity;
+  ++statistics_.heap_requests;
+  return block;
+}
+
+void Pool::give_back(Buffer::Block* block) noexcept {
+  bool last = false;
+  {
+    Guard guard(lock_);
+    --blocks_in_use_;
+    if (!abandoned_) {
+      block->next = free_[block->size_class];
+      free_[block->size_class] = block;
+      return;
+    }
+    last = blocks_in_use_ == 0;
+  }
+  ::operator delete(block, alignment);
+  if (last) delete this;
+}
+
+void Pool::abandon() noexcept {
+  bool last = false;
+  {
+    // Under the lock to the end: whoever gives the last block back deletes the pool.
+    Guard guard(lock_);
+    abandoned_ = true;
+    for (Buffer::Block*& list : free_)
+      while (list) ::operator delete(std::exchange(list, list->next), alignment);
+    last = blocks_in_use_ == 0;
+  }
+  if (last) delete this;
+}
+
+Pool::Statistics Pool::statistics() const {
+  Guard guard(lock_);
+  return statistics_;
+}
+
+}  // namespace weft

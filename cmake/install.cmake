@@ -1,0 +1,33 @@
+# What `cmake --install` installs: the library, the public headers, and what find_package and
+# pkg-config read.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
+
+install(TARGETS weft EXPORT weft_targets)
+install(EXPORT weft_targets FILE weft-targets.cmake NAMESPACE weft:: DESTINATION ${package_dir})
+foreach(header IN LISTS weft_public_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
+endforeach()
+foreach(name version weft autograd layers train)
+  install(FILES ${weft_include_dir}/weft/${name}.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+endforeach()
+
+get_target_property(weft_type weft TYPE)
+configure_package_config_file(cmake/weft-config.cmake.in weft-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
+              ${PROJECT_BINARY_DIR}/weft-config-version.cmake DESTINATION ${package_dir})
+
+# What a program links beside a static weft.
+set(weft_link_flags "")
+if(weft_type STREQUAL STATIC_LIBRARY)
+  set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${OpenMP_CXX_LIBRARIES})
+  if(WEFT_HAS_ONEDNN)
+    list(APPEND libraries ${ONEDNN_LIBRARY})
+  endif()
+  list(JOIN libraries " " weft_link_flags)
+endif()
+configure_file(cmake/weft.pc.in weft.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,29 @@
+// What layers check of their options and inputs.
+// Included by definitions only.
+#pragma once
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/shape.hpp"
+
+namespace weft {
+
+// Throws ValueError, naming `option`, unless value > 0.
+inline void check_positive(const char* option, Index value) {
+  if (value <= 0) fail<ValueError>(option, "a size > 0", value);
+}
+
+// Throws ShapeError, naming `input`, unless the shape is [batch, time, num_hiddens].
+inline void check_sequences(const char* input, const Shape& shape, Index num_hiddens) {
+  if (shape.rank() != 3 || shape[2] != num_hiddens)
+    fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
+}
+
+// Throws ValueError unless sequences of length `time` can be encoded.
+inline void check_length(const char* layer, Index time, Index max_len) {
+  if (time > max_len)
+    fail<ValueError>(layer,
+                     concatenate_text("sequences of at most max_len ", max_len, " positions"),
+                     concatenate_text("length ", time));
+}
+
+}  // namespace weft

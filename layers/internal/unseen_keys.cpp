@@ -1,0 +1,27 @@
+#include "layers/internal/unseen_keys.hpp"
+
+#include "weft/autograd/finite.hpp"
+#include "weft/autograd/ops/mask_rows.hpp"
+
+namespace weft {
+
+template <class T>
+Var<T> without_unseen(const Var<T>& x, const MaskView& mask) {
+  const Index batch = x.shape()[0], keys = x.shape()[1], channels = x.shape()[2];
+  bool finite = true;
+  for (Index b = 0; b < batch; ++b)
+    for (Index key = 0; key < keys; ++key)
+      if (!mask.seen_by_any(b, key))
+        finite &= all_finite(x.value().data() + (b * keys + key) * channels, channels);
+  if (finite) return x;
+
+  Tensor<bool> seen({batch, keys});
+  for (Index b = 0; b < batch; ++b)
+    for (Index key = 0; key < keys; ++key) seen(b, key) = mask.seen_by_any(b, key);
+  return keep_rows(x, seen);
+}
+
+template Var<float> without_unseen(const Var<float>&, const MaskView&);
+template Var<double> without_unseen(const Var<double>&, const MaskView&);
+
+}  // namespace weft

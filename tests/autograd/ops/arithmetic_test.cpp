@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <array>
+
+#include <weft/autograd/ops/elementwise.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+namespace {
+
+template <class T>
+std::vector<T> values(const Tensor<T>& tensor) {
+  return {tensor.begin(), tensor.end()};
+}
+
+// a - b by NumPy's rule, one element after the other.
+Tensor<double> paired_by_hand(const Tensor<double>& a, const Tensor<double>& b,
+                              const Shape& shape) {
+  Tensor<double> y(shape);
+  const auto at = [&](const Tensor<double>& x, Index position) {
+    Index offset = 0, stride = 1;
+    for (Index axis = 1; axis <= shape.rank(); ++axis) {
+      const Index index = position % shape[-axis];
+      position /= shape[-axis];
+      if (axis > x.rank()) continue;
+      offset += x.shape()[-axis] == 1 ? 0 : index * stride;
+      stride *= x.shape()[-axis];
+    }
+    return x.data()[offset];
+  };
+  for (Index i = 0; i < y.size(); ++i) y.data()[i] = at(a, i) - at(b, i);
+  return y;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("arithmetic: sums, differences, products and quotients", "[autograd]", float,
+                   double) {
+  Tape<TestType> tape;
+  const Var a = tape.constant(Tensor<TestType>({3}, {1, 2, 3}));
+  const Var b = tape.constant(Tensor<TestType>({3}, {4, -5, 8}));
+  CHECK(values((a + b).value()) == std::vector<TestType>{5, -3, 11});
+  CHECK(values((a - b).value()) == std::vector<TestType>{-3, 7, -5});
+  CHECK(values((a * b).value()) == std::vector<TestType>{4, -10, 24});
+  CHECK(values((a / b).value()) == std::vector<TestType>{0.25, static_cast<TestType>(-0.4), 0.375});
+}
+
+TEST_CASE("arithmetic: a row, a column and a scalar broadcast", "[autograd]") {
+  Tape<float> tape;
+  const Var matrix = tape.constant(Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  const Var row = tape.constant(Tensor<float>({3}, {10, 20, 30}));
+  const Var column = tape.constant(Tensor<float>({2, 1}, {10, 20}));
+  const Var scalar = tape.constant(Tensor<float>(Shape{}, {2}));
+  CHECK(values((matrix + row).value()) == std::vector<float>{11, 22, 33, 14, 25, 36});
+  CHECK(values((column - matrix).value()) == std::vector<float>{9, 8, 7, 16, 15, 14});
+  CHECK(values((scalar * matrix).value()) == std::vector<float>{2, 4, 6, 8, 10, 12});
+  CHECK((column + row).shape() == Shape{2, 3});
+  CHECK((scalar + scalar).shape() == Shape{});
+}
+
+TEST_CASE("arithmetic: all pairs of shapes broadcast as NumPy's rule says", "[autograd]") {
+  // Every tensor of sizes 1 or (2, 3, 4, 5), of rank 0 to 4, against every other.
+  constexpr std::array<Index, 4> full = {2, 3, 4, 5};
+  std::vector<Tensor<double>> tensors;
+  Random random(8);
+  for (unsigned rank = 0; rank <= 4; ++rank)
+    for (unsigned ones = 0; ones < (1U << rank); ++ones) {
+      std::vector<Index> sizes(full.end() - rank, full.end());
+      for (unsigned axis = 0; axis < rank; ++axis)
+        if (ones >> axis & 1U) sizes[axis] = 1;
+      tensors.push_back(random.normal_tensor<double>(Shape(std::span<const Index>(sizes))));
+    }
+  Tape<double> tape;
+  for (const Tensor<double>& a : tensors)
+    for (const Tensor<double>& b : tensors) {
+      const Tensor<double> y = (tape.constant(a) - tape.constant(b)).value();
+      const Tensor<double> expected = paired_by_hand(a, b, broadcast("test", a.shape(), b.shape()));
+      INFO(a.shape() << " and " << b.shape());
+      REQUIRE(y.shape() == expected.shape());
+      REQUIRE(std::equal(y.begin(), y.end(), expected.begin()));
+    }
+}
+
+TEST_CASE("arithmetic: the gradient of what was broadcast is summed", "[autograd]") {
+  const Parameter<float> matrix(Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  const Parameter<float> row(Tensor<float>({3}, {10, 20, 30}));
+  const Parameter<float> scalar(Tensor<float>(Shape{}, {2}));
+  Tape<float> tape;
+  const Var y = tape.parameter(matrix) * tape.parameter(row) - tape.parameter(scalar);
+  tape.backward(y, Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  CHECK(values(matrix.grad()) == std::vector<float>{10, 40, 90, 40, 100, 180});
+  CHECK(values(row.grad()) == std::vector<float>{17, 29, 45});
+  CHECK(scalar.grad().item() == -21.0F);
+}
+
+TEST_CASE("arithmetic: empty axes pass, and what is broadcast along them gets zeros",
+          "[autograd]") {
+  const Parameter<float> empty(Tensor<float>({0, 3}));
+  const Parameter<float> row(Tensor<float>({1, 3}, {1, 2, 3}));
+  Tape<float> tape;
+  const Var y = tape.parameter(empty) * tape.parameter(row);
+  CHECK(y.shape() == Shape{0, 3});
+  tape.backward(y, Tensor<float>({0, 3}));
+  CHECK(values(row.grad()) == std::vector<float>{0, 0, 0});
+  CHECK(empty.grad().shape() == Shape{0, 3});
+}
+
+TEST_CASE("arithmetic: shapes that do not broadcast are named", "[autograd]") {
+  Tape<float> tape;
+  const Var a = tape.constant(Tensor<float>({2, 3}));
+  const Var b = tape.constant(Tensor<float>({2}));
+  CHECK_THROWS_WITH(
+      a + b, "add: expected shapes that broadcast, axis by axis equal or 1, got [2, 3] and [2]");
+  CHECK_THROWS_WITH(a - b, Catch::Matchers::StartsWith("subtract: expected shapes"));
+  CHECK_THROWS_WITH(a * b, Catch::Matchers::StartsWith("multiply: expected shapes"));
+  CHECK_THROWS_AS(a / b, ShapeError);
+  Tape<float> other;
+  CHECK_THROWS_WITH(a + other.constant(Tensor<float>({2, 3})),
+                    "add: expected inputs of one tape, got inputs of two");
+}
+
+TEST_CASE("arithmetic: same bits on any number of threads, also of what is summed", "[autograd]") {
+  Random random(4);
+  const Parameter<float> matrix(random.normal_tensor<float>({700, 96}));
+  const Parameter<float> row(random.normal_tensor<float>({96}));
+  const Parameter<float> column(random.normal_tensor<float>({700, 1}));
+  const auto upstream = random.normal_tensor<float>({700, 96});
+  check_same_bits([&] {
+    for (const Parameter<float>* parameter : {&matrix, &row, &column}) parameter->zero_grad();
+    Tape<float> tape;
+    const Var y = (tape.parameter(matrix) * tape.parameter(row)) / tape.parameter(column);
+    tape.backward(y, upstream);
+    return std::vector{y.value(), matrix.grad().clone(), row.grad().clone(), column.grad().clone()};
+  });
+}
+
+}  // namespace weft

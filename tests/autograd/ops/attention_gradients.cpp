@@ -1,0 +1,76 @@
+#include <limits>
+
+#include <weft/autograd/ops/attention.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_attention() {
+  return {
+      {"scaled_dot_product_attention",
+       "with two heads",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
+       [](const Inputs& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2});
+       }},
+      {"scaled_dot_product_attention",
+       "of a sequence to itself",
+       {{2, 3, 4}},
+       [](const Inputs& x) {
+         return scaled_dot_product_attention(x[0], x[0], x[0], {.num_heads = 2});
+       }},
+      {"scaled_dot_product_attention",
+       "with lengths, one of them 0",
+       {{3, 2, 4}, {3, 4, 4}, {3, 4, 2}},
+       [](const Inputs& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2],
+                                             {.num_heads = 2, .mask = {.valid_lens = {2, 0, 4}}});
+       }},
+      {"scaled_dot_product_attention",
+       "with a length for each query",
+       {{2, 2, 4}, {2, 4, 4}, {2, 4, 4}},
+       [](const Inputs& x) {
+         const Tensor<std::int32_t> lengths({2, 2}, {1, 4, 0, 3});
+         return scaled_dot_product_attention(x[0], x[1], x[2],
+                                             {.mask = {.valid_lens = ValidLens(lengths)}});
+       }},
+      {"scaled_dot_product_attention",
+       "causal, with many queries",
+       {{1, 66, 2}, {1, 66, 2}, {1, 66, 2}},
+       [](const Inputs& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.mask = {.causal = true}});
+       }},
+      {"scaled_dot_product_attention",
+       "with a boolean mask a head",
+       {{1, 2, 4}, {1, 3, 4}, {1, 3, 4}},
+       [](const Inputs& x) {
+         const Tensor<bool> seen({1, 2, 2, 3}, {true, false, true, false, false, false,  //
+                                                true, true, true, false, true, false});
+         return scaled_dot_product_attention(x[0], x[1], x[2],
+                                             {.num_heads = 2, .mask = {.seen = seen}});
+       }},
+      {"scaled_dot_product_attention",
+       "with lengths and numbers added to the scores, -infinity among them",
+       {{2, 2, 4}, {2, 3, 4}, {2, 3, 4}},
+       [](const Inputs& x) {
+         constexpr float hidden = -std::numeric_limits<float>::infinity();
+         const Tensor<float> added({2, 2, 3}, {0.5F, hidden, -1, hidden, 2, 0,  //
+                                               hidden, hidden, hidden, 1, 0.25F, hidden});
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .added = added}});
+       }},
+      {"scaled_dot_product_attention",
+       "with dropout",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}},
+       [](const Inputs& x) {
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {3, 5}}, .dropout = 0.4});
+       }},
+      {"scaled_dot_product_attention",
+       "to no keys",
+       {{1, 2, 4}, {1, 0, 4}, {1, 0, 4}},
+       [](const Inputs& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
+  };
+}
+
+}  // namespace weft

@@ -1,0 +1,290 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/ops/attention.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/matmul.hpp>
+#include <weft/autograd/ops/softmax.hpp>
+#include <weft/autograd/random.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Queries, keys and values, and what becomes of them: result and gradients for upstream ones.
+struct Run {
+  Parameter<double> q, k, v;
+  Tensor<double> y;
+
+  void attend(const AttentionOptions<double>& options) {
+    Tape<double> tape;
+    const auto result = scaled_dot_product_attention(tape.parameter(q), tape.parameter(k),
+                                                     tape.parameter(v), options);
+    y = result.value();
+    tape.backward(result, Tensor<double>::full(result.shape(), 1.0));
+  }
+};
+
+Run random_run(Index batch, Index queries, Index keys, Index size) {
+  Random random(9);
+  return {Parameter<double>(random.normal_tensor<double>({batch, queries, size})),
+          Parameter<double>(random.normal_tensor<double>({batch, keys, size})),
+          Parameter<double>(random.normal_tensor<double>({batch, keys, size})),
+          {}};
+}
+
+bool all_finite(const Tensor<double>& x) {
+  return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
+}
+
+// The same by its definition, one operation after the other, for one head.
+Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<double>& v,
+                     const Mask& mask) {
+  const auto scaled = scale(q, 1.0 / std::sqrt(static_cast<double>(q.shape()[-1])));
+  const auto scores = matmul(scaled, k, {.transpose_b = true});
+  return matmul(masked_softmax(scores, mask), v);
+}
+
+}  // namespace
+
+TEST_CASE("attention: one query between two keys, by hand", "[autograd]") {
+  Tape<double> tape;
+  // Scores 1·ln 3 and 0, so weights 3/4 and 1/4.
+  const auto q = tape.constant(Tensor<double>({1, 1, 1}, {std::log(3.0)}));
+  const auto k = tape.constant(Tensor<double>({1, 2, 1}, {1, 0}));
+  const auto v = tape.constant(Tensor<double>({1, 2, 1}, {8, 4}));
+  Tensor<double> weights;
+  CHECK(scaled_dot_product_attention(q, k, v, {.weights = &weights}).item() == Approx(7.0));
+  CHECK(weights.shape() == Shape{1, 1, 1, 2});
+  CHECK(weights(0, 0, 0, 0) == Approx(0.75));
+}
+
+TEST_CASE("attention: agrees with its composition for every kind of mask, over several tiles",
+          "[autograd]") {
+  Random random(2);
+  const Index batch = 2, queries = 300, size = 8;
+  // One tile of keys, and several.
+  const Index keys = GENERATE(90, 600);
+  const Parameter<double> q(random.normal_tensor<double>({batch, queries, size}));
+  const Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
+  const Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
+  const auto upstream = random.normal_tensor<double>({batch, queries, size});
+  const auto some = static_cast<std::int32_t>(keys - 10);
+  Tensor<std::int32_t> lengths({batch, queries});
+  for (auto& length : lengths) length = static_cast<std::int32_t>(random.below(keys + 1));
+  Tensor<bool> seen({queries, keys});
+  for (bool& value : seen) value = random.uniform() < 0.5;
+  Tensor<float> added = random.normal_tensor<float>({batch, queries, keys});
+  for (float& value : added)
+    if (random.uniform() < 0.3) value = -std::numeric_limits<float>::infinity();
+  const Mask masks[] = {{},
+                        {.valid_lens = {some, 17}},
+                        {.valid_lens = ValidLens(lengths)},
+                        {.causal = true},
+                        {.seen = seen},
+                        {.added = added},
+                        {.valid_lens = {some, 0}, .causal = true, .seen = seen},
+                        {.valid_lens = {some, 0}, .causal = true, .seen = seen, .added = added}};
+  // The result and the gradients of queries, keys and values.
+  const auto run = [&](const auto& attend) {
+    Tape<double> tape;
+    const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, upstream);
+    for (const Parameter<double>* input : {&q, &k, &v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
+  for (const Mask& mask : masks) {
+    const auto fused = run([&](const auto&... inputs) {
+      return scaled_dot_product_attention(inputs..., {.mask = mask});
+    });
+    const auto expected = run([&](const auto&... inputs) { return composed(inputs..., mask); });
+    CHECK(distance(fused[0], expected[0]) < 1e-14);
+    for (std::size_t i = 1; i < fused.size(); ++i) CHECK(distance(fused[i], expected[i]) < 1e-13);
+  }
+}
+
+TEST_CASE("attention: dropout drops the same weights whatever is worked on at a time",
+          "[autograd]") {
+  Run run = random_run(1, 300, 400, 4);
+  // Weights are handed out from tiles that are as wide as all keys.
+  const auto attended = [&](Tensor<double>* weights) {
+    Tape<double> tape({.training = true, .seed = 3});
+    const auto y =
+        scaled_dot_product_attention(tape.parameter(run.q), tape.parameter(run.k),
+                                     tape.parameter(run.v), {.dropout = 0.4, .weights = weights});
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, Tensor<double>::full(y.shape(), 1.0));
+    for (const Parameter<double>* input : {&run.q, &run.k, &run.v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
+  Tensor<double> weights;
+  const auto whole = attended(&weights), in_tiles = attended(nullptr);
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(distance(in_tiles[i], whole[i]) < 1e-12);
+}
+
+TEST_CASE("attention: heads are columns side by side", "[autograd]") {
+  Random random(3);
+  const auto qkv = random.normal_tensor<float>({1, 5, 6});
+  Tape<float> tape;
+  const auto both = tape.constant(qkv);
+  const auto y = scaled_dot_product_attention(both, both, both, {.num_heads = 2}).value();
+  for (const Index head : {0, 1}) {
+    Tensor<float> part({1, 5, 3});
+    for (Index t = 0; t < 5; ++t)
+      for (Index c = 0; c < 3; ++c) part(0, t, c) = qkv(0, t, head * 3 + c);
+    const auto x = tape.constant(part);
+    const auto alone = scaled_dot_product_attention(x, x, x).value();
+    for (Index t = 0; t < 5; ++t)
+      for (Index c = 0; c < 3; ++c) CHECK(y(0, t, head * 3 + c) == alone(0, t, c));
+  }
+}
+
+TEST_CASE("attention: what masked keys and values hold reaches neither result nor gradient",
+          "[autograd]") {
+  const Tensor<std::int32_t> by_query({1, 3}, {1, 2, 2});
+  const Tensor<bool> seen({3, 4}, {true, true, false, false, true, false, false, false,  //
+                                   true, true, false, false});
+  constexpr float hidden = -std::numeric_limits<float>::infinity();
+  const Tensor<float> added({3, 4}, {1, 2, hidden, hidden, -3, hidden, hidden, hidden,  //
+                                     0, 1, hidden, hidden});
+  const Mask masks[] = {
+      {.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.seen = seen}, {.added = added}};
+  for (const Mask& mask : masks)
+    for (const double bad : {nan, infinity}) {
+      Run run = random_run(1, 3, 4, 2);
+      Run clean = run;
+      run.k.value()(0, 3, 0) = bad;
+      run.v.value()(0, 2, 1) = bad;
+      run.attend({.mask = mask});
+      clean.attend({.mask = mask});
+      REQUIRE(all_finite(run.y));
+      CHECK(std::equal(run.y.begin(), run.y.end(), clean.y.begin()));
+      for (const auto& [got, expected] :
+           {std::pair(run.q.grad(), clean.q.grad()), std::pair(run.k.grad(), clean.k.grad()),
+            std::pair(run.v.grad(), clean.v.grad())}) {
+        REQUIRE(all_finite(got));
+        CHECK(std::equal(got.begin(), got.end(), expected.begin()));
+      }
+    }
+}
+
+TEST_CASE("attention: a NaN that is seen shows in the queries that see it", "[autograd]") {
+  Run run = random_run(1, 3, 3, 2);
+  run.v.value()(0, 1, 0) = nan;
+  run.attend({.mask = {.causal = true}});
+  CHECK(std::isfinite(run.y(0, 0, 0)));
+  CHECK(std::isnan(run.y(0, 1, 0)));
+  CHECK(std::isnan(run.y(0, 2, 0)));
+}
+
+TEST_CASE("attention: a query that sees no key gets zeros and zero gradient", "[autograd]") {
+  Tensor<float> added({2, 2, 3});
+  for (Index i = 0; i < 6; ++i) added.data()[i] = -std::numeric_limits<float>::infinity();
+  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.added = added}}) {
+    Run run = random_run(2, 2, 3, 2);
+    run.attend({.mask = mask});
+    for (Index query = 0; query < 2; ++query)
+      for (Index c = 0; c < 2; ++c) {
+        CHECK(run.y(0, query, c) == 0.0);
+        CHECK(run.q.grad()(0, query, c) == 0.0);
+        CHECK(run.v.grad()(0, query, c) == 0.0);
+        CHECK(run.y(1, query, c) != 0.0);
+      }
+  }
+}
+
+TEST_CASE("attention: what a mask adds to the scores, by hand", "[autograd]") {
+  Tape<double> tape;
+  // Scores 0, with ln 3 added to the second head's first: weights 1/2, 1/2 and 3/4, 1/4.
+  const auto q = tape.constant(Tensor<double>({1, 1, 2}));
+  const auto k = tape.constant(Tensor<double>({1, 2, 2}));
+  const auto v = tape.constant(Tensor<double>({1, 2, 2}, {8, 8, 4, 4}));
+  const Tensor<float> added({1, 2, 1, 2}, {0, 0, std::log(3.0F), 0});
+  const auto y =
+      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.added = added}}).value();
+  CHECK(y(0, 0, 0) == Approx(6.0));
+  CHECK(y(0, 0, 1) == Approx(7.0));
+}
+
+TEST_CASE("attention: a later key changes nothing earlier when causal", "[autograd]") {
+  Run run = random_run(1, 4, 4, 2);
+  Run changed = run;
+  changed.k.value()(0, 3, 0) += 1.0;
+  changed.v.value()(0, 3, 1) += 1.0;
+  run.attend({.mask = {.causal = true}});
+  changed.attend({.mask = {.causal = true}});
+  for (Index c = 0; c < 2; ++c) {
+    for (Index query = 0; query < 3; ++query) CHECK(run.y(0, query, c) == changed.y(0, query, c));
+    CHECK(run.y(0, 3, c) != changed.y(0, 3, c));
+  }
+}
+
+TEST_CASE("attention: no batch, no queries and no keys are defined", "[autograd]") {
+  Tape<float> tape;
+  const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
+  CHECK(scaled_dot_product_attention(of({0, 2, 4}), of({0, 3, 4}), of({0, 3, 4})).shape() ==
+        Shape{0, 2, 4});
+  CHECK(scaled_dot_product_attention(of({1, 0, 4}), of({1, 3, 4}), of({1, 3, 4})).shape() ==
+        Shape{1, 0, 4});
+  for (const float value :
+       scaled_dot_product_attention(of({1, 2, 4}), of({1, 0, 4}), of({1, 0, 4})).value())
+    CHECK(value == 0.0F);
+}
+
+TEST_CASE("attention: bad shapes, heads, masks and dropout are named", "[autograd]") {
+  Tape<float> tape;
+  const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
+  const auto x = of({2, 3, 4});
+  CHECK_THROWS_WITH(scaled_dot_product_attention(of({3, 4}), x, x),
+                    Catch::Contains("[batch, length, size], got [3, 4], [2, 3, 4] and [2, 3, 4]"));
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, of({2, 3, 5}), x), ShapeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, of({2, 4, 4})), ShapeError);
+  CHECK_THROWS_WITH(
+      scaled_dot_product_attention(x, x, x, {.num_heads = 3}),
+      "scaled_dot_product_attention: num_heads: expected a positive divisor of 4 and 4, got 3");
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.num_heads = 0}), ValueError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.dropout = 1.5}), ValueError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.valid_lens = {4, 3}}}),
+                  ValueError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.valid_lens = {3}}}), ShapeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.seen = Tensor<bool>({3, 4})}}),
+                  ShapeError);
+  CHECK_THROWS_WITH(
+      scaled_dot_product_attention(x, x, x, {.mask = {.added = Tensor<float>({4, 3})}}),
+      "scaled_dot_product_attention: mask: expected shape [3, 3], [2, 3, 3] or [2, 1, 3, 3], got "
+      "[4, 3]");
+  for (const double bad : {nan, infinity})
+    CHECK_THROWS_WITH(
+        scaled_dot_product_attention(
+            x, x, x, {.mask = {.added = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
+        Catch::Contains("mask: expected finite numbers or -infinity to add to scores, got"));
+}
+
+TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
+  Random random(8);
+  const Parameter<float> q(random.normal_tensor<float>({9, 70, 16})), k(q), v(q);
+  check_same_bits([&] {
+    Tape<float> tape({.training = true, .seed = 1});
+    const auto y =
+        scaled_dot_product_attention(tape.parameter(q), tape.parameter(k), tape.parameter(v),
+                                     {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2});
+    for (const auto* p : {&q, &k, &v}) p->zero_grad();
+    tape.backward(y, y.value());
+    return std::vector<Tensor<float>>{y.value(), q.grad().clone(), k.grad().clone(),
+                                      v.grad().clone()};
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,77 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/ops/losses.hpp>
+#include <weft/autograd/random.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+
+TEMPLATE_TEST_CASE("cross entropy: values by hand", "[autograd]", float, double) {
+  Tape<TestType> tape;
+  const auto logits = tape.constant(Tensor<TestType>({2, 3}, {1, 2, 3, 0, 0, 0}));
+  // -log softmax: 2.4076059644, 1.4076059644, 0.4076059644; log 3 in every class.
+  CHECK(cross_entropy(logits, Tokens({2}, {0, 1})).item() ==
+        Approx((2.4076059644 + std::log(3.0)) / 2.0));
+  CHECK(cross_entropy(logits, Tokens({2}, {2, -100})).item() == Approx(0.4076059644));
+  CHECK(cross_entropy(logits, Tokens({2}, {2, -100}), {.label_smoothing = 0.3}).item() ==
+        Approx(0.7 * 0.4076059644 + 0.1 * (2.4076059644 + 1.4076059644 + 0.4076059644)));
+  CHECK(cross_entropy(logits, Tokens({2}, {2, 1}), {.divisor = 10.0}).item() ==
+        Approx((0.4076059644 + std::log(3.0)) / 10.0));
+}
+
+TEST_CASE("cross entropy: finite for huge logits", "[autograd]") {
+  for (const float huge : {1e4F, 1e38F})
+    for (const double smoothing : {0.0, 0.1}) {
+      const Parameter<float> logits(Tensor<float>({2, 3}, {huge, -huge, -huge, -huge, huge, huge}));
+      Tape<float> tape;
+      const auto loss = cross_entropy(tape.parameter(logits), Tokens({2}, {0, 0}),
+                                      {.label_smoothing = smoothing});
+      CHECK(std::isfinite(loss.item()));
+      tape.backward(loss);
+      for (const float g : logits.grad()) CHECK(std::isfinite(g));
+    }
+}
+
+TEST_CASE("cross entropy: 0 with zero gradient when every target is ignored", "[autograd]") {
+  const Parameter<float> logits(Tensor<float>({1, 3}, {1, 2, 3}));
+  Tape<float> tape;
+  const auto loss = cross_entropy(tape.parameter(logits), Tokens({1}, {-100}));
+  CHECK(loss.item() == 0.0F);
+  tape.backward(loss);
+  for (const float g : logits.grad()) CHECK(g == 0.0F);
+}
+
+TEST_CASE("cross entropy: bad targets, shapes and options are named", "[autograd]") {
+  Tape<float> tape;
+  const auto logits = tape.constant(Tensor<float>({2, 3}));
+  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 3})),
+                    "cross_entropy: target at [1]: expected 0 to 2 or the ignored -100, got 3");
+  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {-1, 0})),
+                    "cross_entropy: target at [0]: expected 0 to 2 or the ignored -100, got -1");
+  CHECK_THROWS_WITH(
+      cross_entropy(logits, Tokens({3}, {0, 0, 0})),
+      "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");
+  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.label_smoothing = 1.5}),
+                    "cross_entropy: label_smoothing: expected a number of 0 to 1, got 1.5");
+  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.divisor = 0.0}),
+                    "cross_entropy: divisor: expected a number > 0, got 0");
+}
+
+TEST_CASE("cross entropy: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
+  Random random(6);
+  const Parameter<float> logits(random.normal_tensor<float>({900, 43}));
+  Tokens targets({900});
+  for (TokenId& target : targets) target = static_cast<TokenId>(random.below(43));
+  check_same_bits([&] {
+    Tape<float> tape;
+    const auto loss =
+        cross_entropy(tape.parameter(logits), targets, {.ignore_index = 3, .label_smoothing = 0.1});
+    logits.zero_grad();
+    tape.backward(loss);
+    return std::vector<Tensor<float>>{loss.value(), logits.grad().clone()};
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,236 @@
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <weft/autograd/ops/elementwise.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+// A function's value and slope at x, by PyTorch (tests/golden/print_elementwise.py).
+struct Row {
+  std::string function;
+  double x, value, slope;
+};
+const std::vector<Row> rows = {
+    {"exp", -9, 0.000123409804087, 0.000123409804087},
+    {"exp", -1.25, 0.28650479686, 0.28650479686},
+    {"exp", -0.01, 0.990049833749, 0.990049833749},
+    {"exp", 0.5, 1.6487212707, 1.6487212707},
+    {"exp", 1.25, 3.49034295746, 3.49034295746},
+    {"exp", 7, 1096.63315843, 1096.63315843},
+    {"log", 0.01, -4.60517018599, 100},
+    {"log", 0.5, -0.69314718056, 2},
+    {"log", 1.25, 0.223143551314, 0.8},
+    {"log", 7, 1.94591014906, 0.142857142857},
+    {"sqrt", 0.01, 0.1, 5},
+    {"sqrt", 0.5, 0.707106781187, 0.707106781187},
+    {"sqrt", 1.25, 1.11803398875, 0.4472135955},
+    {"sqrt", 7, 2.64575131106, 0.188982236505},
+    {"power", 0.01, 1e-05, 0.0025},
+    {"power", 0.5, 0.176776695297, 0.883883476483},
+    {"power", 1.25, 1.74692810742, 3.49385621484},
+    {"power", 7, 129.641814242, 46.3006479436},
+    {"abs", -9, 9, -1},
+    {"abs", -1.25, 1.25, -1},
+    {"abs", -0.01, 0.01, -1},
+    {"abs", 0.5, 0.5, 1},
+    {"abs", 1.25, 1.25, 1},
+    {"abs", 7, 7, 1},
+    {"tanh", -9, -0.99999996954, 6.09199170712e-08},
+    {"tanh", -1.25, -0.848283639958, 0.28041486618},
+    {"tanh", -0.01, -0.00999966668, 0.999900006666},
+    {"tanh", 0.5, 0.46211715726, 0.786447732966},
+    {"tanh", 1.25, 0.848283639958, 0.28041486618},
+    {"tanh", 7, 0.999998336944, 3.32610934487e-06},
+    {"sigmoid", -9, 0.000123394575986, 0.000123379349765},
+    {"sigmoid", -1.25, 0.222700138825, 0.173104786992},
+    {"sigmoid", -0.01, 0.497500020833, 0.249993750104},
+    {"sigmoid", 0.5, 0.622459331202, 0.235003712202},
+    {"sigmoid", 1.25, 0.777299861175, 0.173104786992},
+    {"sigmoid", 7, 0.999088948806, 0.000910221180122},
+    {"relu", -9, 0, 0},
+    {"relu", -1.25, 0, 0},
+    {"relu", -0.01, 0, 0},
+    {"relu", 0.5, 0.5, 1},
+    {"relu", 1.25, 1.25, 1},
+    {"relu", 7, 7, 1},
+    {"gelu", -9, -0, -9.2517962145e-18},
+    {"gelu", -1.25, -0.132062217084, -0.122661583069},
+    {"gelu", -0.01, -0.00496010643685, 0.492021420348},
+    {"gelu", 0.5, 0.345731230637, 0.867495124656},
+    {"gelu", 1.25, 1.11793778292, 1.12266158307},
+    {"gelu", 7, 6.99999999999, 1.00000000006},
+    {"gelu_tanh", -9, -0, 0},
+    {"gelu_tanh", -1.25, -0.13228579703, -0.12249263225},
+    {"gelu_tanh", -0.01, -0.00496010644014, 0.492021421664},
+    {"gelu_tanh", 0.5, 0.345714009825, 0.867369903535},
+    {"gelu_tanh", 1.25, 1.11771420297, 1.12249263225},
+    {"gelu_tanh", 7, 7, 1},
+    {"clamp", -9, -0.5, 0},
+    {"clamp", -1.25, -0.5, 0},
+    {"clamp", -0.01, -0.01, 1},
+    {"clamp", 0.5, 0.5, 1},
+    {"clamp", 1.25, 1.25, 1},
+    {"clamp", 7, 1.25, 0},
+};
+
+template <class T>
+using Function = Var<T> (*)(const Var<T>&);
+
+template <class T>
+const std::map<std::string, Function<T>> functions = {
+    {"exp", exp},
+    {"log", log},
+    {"sqrt", sqrt},
+    {"power", [](const Var<T>& x) { return power(x, 2.5); }},
+    {"abs", abs},
+    {"tanh", tanh},
+    {"sigmoid", sigmoid},
+    {"relu", relu},
+    {"gelu", gelu},
+    {"gelu_tanh", gelu_tanh},
+    {"clamp", [](const Var<T>& x) { return clamp(x, -0.5, 1.25); }},
+};
+
+// The value of a function at each of `points`, and its gradient for an upstream of ones.
+template <class T>
+std::pair<Tensor<T>, Tensor<T>> value_and_slope(Function<T> function, Tensor<T> points) {
+  const Parameter<T> x(std::move(points));
+  Tape<T> tape;
+  const Var<T> y = function(tape.parameter(x));
+  tape.backward(y, Tensor<T>::full(y.shape(), T{1}));
+  return {y.value(), x.grad()};
+}
+
+template <class T>
+Tensor<T> value_of(Function<T> function, Tensor<T> points) {
+  return value_and_slope(function, std::move(points)).first;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("functions of one element: values and slopes are PyTorch's", "[autograd]", float,
+                   double) {
+  const double accuracy = std::is_same_v<TestType, float> ? 1e-6 : 1e-10;
+  for (const Row& row : rows) {
+    INFO(row.function << " at " << row.x);
+    // Once alone and once among many, where vector code computes it.
+    for (const Index count : {1, 67}) {
+      const auto points = Tensor<TestType>::full({count}, static_cast<TestType>(row.x));
+      const auto [y, dx] = value_and_slope(functions<TestType>.at(row.function), points);
+      for (Index i = 0; i < count; ++i) {
+        CHECK(std::abs(double{y(i)} - row.value) <= accuracy * (1.0 + std::abs(row.value)));
+        CHECK(std::abs(double{dx(i)} - row.slope) <= accuracy * (1.0 + std::abs(row.slope)));
+      }
+    }
+  }
+}
+
+TEST_CASE("functions of one element: float is close to double from -12 to 12", "[autograd]") {
+  constexpr Index count = 4801;
+  Tensor<float> points({count});
+  for (Index i = 0; i < count; ++i) points(i) = -12.0F + 0.005F * static_cast<float>(i);
+  Tensor<double> same_points({count});
+  std::copy(points.begin(), points.end(), same_points.begin());
+
+  for (const std::string name : {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh"}) {
+    const auto [y, dx] = value_and_slope(functions<float>.at(name), points);
+    const auto [exact_y, exact_dx] = value_and_slope(functions<double>.at(name), same_points);
+    double worst_value = 0.0, worst_slope = 0.0;
+    for (Index i = 0; i < count; ++i) {
+      const auto error = [](double value, double exact) {
+        return std::abs(value - exact) / (1.0 + std::abs(exact));
+      };
+      worst_value = std::max(worst_value, error(double{y(i)}, exact_y(i)));
+      worst_slope = std::max(worst_slope, error(double{dx(i)}, exact_dx(i)));
+    }
+    INFO(name);
+    CHECK(worst_value < 1e-6);
+    CHECK(worst_slope < 2e-6);
+  }
+}
+
+TEST_CASE("functions of one element: infinities and NaN where they are due", "[autograd]") {
+  const Tensor<float> points({5}, {-infinity, infinity, nan, 0.0F, 200.0F});
+  const auto value = [&](const char* name) { return value_of(functions<float>.at(name), points); };
+  // 0, or next to it: without AVX-512, Eigen's vectors stop at e^-88.4.
+  CHECK(value("exp")(0) < 3e-39F);
+  CHECK(value("exp")(1) == infinity);
+  CHECK(value("exp")(4) == infinity);
+  CHECK(value("log")(3) == -infinity);
+  CHECK(std::isnan(value("log")(0)));
+  CHECK(std::isnan(value("sqrt")(0)));
+  CHECK(value("tanh")(0) == -1.0F);
+  CHECK(value("tanh")(1) == 1.0F);
+  CHECK(value("sigmoid")(0) == 0.0F);
+  CHECK(value("sigmoid")(1) == 1.0F);
+  CHECK(value("gelu")(4) == 200.0F);
+  CHECK(value("gelu_tanh")(4) == 200.0F);
+  for (const auto& [name, function] : functions<float>) {
+    INFO(name);
+    CHECK(std::isnan(value_of(function, points)(2)));
+  }
+}
+
+TEST_CASE("functions of one element: the slope at a kink is as documented", "[autograd]") {
+  const auto slope_at = [](const char* name, float x) {
+    return value_and_slope(functions<float>.at(name), Tensor<float>({1}, {x})).second(0);
+  };
+  CHECK(slope_at("relu", 0.0F) == 0.0F);
+  CHECK(slope_at("abs", 0.0F) == 0.0F);
+  CHECK(slope_at("clamp", -0.5F) == 1.0F);
+  CHECK(slope_at("clamp", 1.25F) == 1.0F);
+  CHECK(slope_at("sqrt", 0.0F) == infinity);
+  // Far out the slope is 0, however large its factors.
+  CHECK(slope_at("gelu_tanh", -1e13F) == 0.0F);
+}
+
+TEST_CASE("power: x^0 is 1 with slope 0, also at 0; negative numbers have whole powers",
+          "[autograd]") {
+  const auto [y, dx] = value_and_slope<double>([](const Var<double>& x) { return power(x, 0.0); },
+                                               Tensor<double>({2}, {0.0, -3.0}));
+  CHECK(y(0) == 1.0);
+  CHECK(dx(0) == 0.0);
+  const auto cube = [](const Var<double>& x) { return power(x, 3.0); };
+  CHECK(value_of<double>(cube, Tensor<double>({1}, {-2.0}))(0) == Approx(-8.0));
+}
+
+TEST_CASE("scale and negate: 2.5 x and -x", "[autograd]") {
+  Tape<float> tape;
+  const Var x = tape.constant(Tensor<float>({3}, {1, -2, 4}));
+  CHECK(scale(x, 2.5).value()(1) == -5.0F);
+  CHECK((-x).value()(2) == -4.0F);
+}
+
+TEST_CASE("clamp: limits that cross are refused", "[autograd]") {
+  Tape<float> tape;
+  const Var x = tape.constant(Tensor<float>({1}, {0}));
+  CHECK_THROWS_WITH(clamp(x, 2.0, 1.0), "clamp: expected low ≤ high, got 2 and 1");
+  CHECK_THROWS_AS(clamp(x, std::nan(""), 1.0), ValueError);
+  CHECK(clamp(x, 1.0, 1.0).value()(0) == 1.0F);
+}
+
+TEST_CASE("functions of one element: empty tensors pass", "[autograd]") {
+  for (const auto& [name, function] : functions<float>) {
+    const auto [y, dx] = value_and_slope(function, Tensor<float>({2, 0}));
+    CHECK(y.shape() == Shape{2, 0});
+    CHECK(dx.shape() == Shape{2, 0});
+  }
+}
+
+TEST_CASE("functions of one element: same bits on any number of threads", "[autograd]") {
+  const auto points = Random(3).normal_tensor<float>({100, 777});
+  for (const auto& [name, function] : functions<float>)
+    check_same_bits([&, f = function] {
+      auto [y, dx] = value_and_slope(f, points);
+      return std::vector{y, dx};
+    });
+}
+
+}  // namespace weft

@@ -1,0 +1,17 @@
+#include <weft/autograd/ops/mask_rows.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_keep_rows() {
+  return {
+      {"keep_rows",
+       "of a batch of matrices",
+       {{2, 3, 2}},
+       [](const Inputs& x) {
+         return keep_rows(x[0], Tensor<bool>({2, 3}, {true, false, true, false, false, true}));
+       }},
+  };
+}
+
+}  // namespace weft

@@ -1,0 +1,28 @@
+#include <weft/autograd/ops/normalization.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_normalization() {
+  return {
+      {"layer_norm",
+       "of rows",
+       {{2, 3, 5}, {5}, {5}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
+      {"layer_norm",
+       "with a large eps",
+       {{4, 3}, {3}, {3}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2], 0.5); }},
+      {"layer_norm",
+       "of no rows",
+       {{0, 3}, {3}, {3}},
+       [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
+      {"unit_length", "of rows", {{2, 3, 4}}, [](const Inputs& x) { return unit_length(x[0]); }},
+      {"unit_length",
+       "of single numbers, which become 1 or -1",
+       {away_from_zero({4, 1})},
+       [](const Inputs& x) { return unit_length(x[0]); }},
+  };
+}
+
+}  // namespace weft

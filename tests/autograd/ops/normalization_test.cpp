@@ -1,0 +1,91 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/ops/normalization.hpp>
+#include <weft/autograd/random.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+
+namespace weft {
+
+TEMPLATE_TEST_CASE("layer norm: a row by hand", "[autograd]", float, double) {
+  Tape<TestType> tape;
+  const auto x = tape.constant(Tensor<TestType>({1, 4}, {1, 2, 3, 4}));
+  const auto w = tape.constant(Tensor<TestType>({4}, {1, 1, 2, 1}));
+  const auto b = tape.constant(Tensor<TestType>({4}, {0, 0, 0, 5}));
+  const auto y = layer_norm(x, w, b).value();
+  // Mean 2.5, variance 1.25.
+  const double scale = 1.0 / std::sqrt(1.25 + 1e-5);
+  CHECK(y(0, 0) == Approx(-1.5 * scale));
+  CHECK(y(0, 1) == Approx(-0.5 * scale));
+  CHECK(y(0, 2) == Approx(1.0 * scale));
+  CHECK(y(0, 3) == Approx(1.5 * scale + 5.0));
+}
+
+TEST_CASE("layer norm: a row of equal numbers gives the bias", "[autograd]") {
+  Tape<float> tape;
+  const auto w = tape.constant(Tensor<float>({2}, {3, 3}));
+  const auto b = tape.constant(Tensor<float>({2}, {0.5F, -1}));
+  const auto y = layer_norm(tape.constant(Tensor<float>({1, 2}, {7, 7})), w, b).value();
+  CHECK(y(0, 0) == 0.5F);
+  CHECK(y(0, 1) == -1.0F);
+}
+
+TEST_CASE("layer norm: bad shapes and eps are named", "[autograd]") {
+  Tape<float> tape;
+  const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
+  CHECK_THROWS_WITH(layer_norm(of({2, 3}), of({2}), of({3})),
+                    "layer_norm: weight: expected [3] for x of shape [2, 3], got [2]");
+  CHECK_THROWS_WITH(layer_norm(of({2, 3}), of({3}), of({4})),
+                    "layer_norm: bias: expected [3] for x of shape [2, 3], got [4]");
+  CHECK_THROWS_WITH(layer_norm(of({2, 3}), of({3}), of({3}), -1.0),
+                    "layer_norm: eps: expected a number ≥ 0, got -1");
+  CHECK_THROWS_AS(layer_norm(of({}), of({1}), of({1})), ShapeError);
+}
+
+TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autograd]", float,
+                   double) {
+  Tape<TestType> tape;
+  for (const double size : {1.0, 1e30, 1e-30}) {
+    const auto s = static_cast<TestType>(size);
+    const auto y = unit_length(tape.constant(Tensor<TestType>({2, 2}, {3 * s, 4 * s, 0, -s})));
+    CHECK(y.value()(0, 0) == Approx(0.6));
+    CHECK(y.value()(0, 1) == Approx(0.8));
+    CHECK(y.value()(1, 0) == 0);
+    CHECK(y.value()(1, 1) == -1);
+  }
+}
+
+TEST_CASE("unit length: zeros stay zeros and get no gradient, a NaN shows in its row",
+          "[autograd]") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const Parameter<float> x(Tensor<float>({3, 2}, {0, 0, nan, nan, 0, 2}));
+  Tape<float> tape;
+  const auto y = unit_length(tape.parameter(x));
+  tape.backward(y, Tensor<float>::full({3, 2}, 1.0F));
+  for (const Index c : {0, 1}) {
+    CHECK(y.value()(0, c) == 0.0F);
+    CHECK(x.grad()(0, c) == 0.0F);
+    CHECK(std::isnan(y.value()(1, c)));
+  }
+  CHECK(y.value()(2, 1) == 1.0F);
+  CHECK(x.grad()(2, 0) == 0.5F);
+  CHECK_THROWS_WITH(unit_length(tape.constant(Tensor<float>(Shape{}))),
+                    "unit_length: expected at least one axis, got []");
+}
+
+TEST_CASE("layer norm: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
+  Random random(5);
+  const Parameter<float> x(random.normal_tensor<float>({700, 60}));
+  const Parameter<float> weight(random.normal_tensor<float>({60})), bias(weight);
+  check_same_bits([&] {
+    Tape<float> tape;
+    const auto y = layer_norm(tape.parameter(x), tape.parameter(weight), tape.parameter(bias));
+    for (const auto* p : {&x, &weight, &bias}) p->zero_grad();
+    tape.backward(y, y.value());
+    return std::vector<Tensor<float>>{y.value(), x.grad().clone(), weight.grad().clone(),
+                                      bias.grad().clone()};
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,33 @@
+#include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/matmul.hpp>
+#include <weft/autograd/ops/recompute.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_recompute() {
+  return {
+      {"recompute",
+       "a part of several operations, with dropout",
+       {{3, 4}},
+       [](const Inputs& x) {
+         const auto before = dropout(x[0], 0.3);
+         const auto part = [](const Var<double>& y) { return tanh(dropout(y, 0.3) * y); };
+         return dropout(recompute(part, before), 0.3);
+       }},
+      {"recompute",
+       "two inputs, one part inside another",
+       {{3, 4}, {4, 2}},
+       [](const Inputs& x) {
+         return recompute(
+             [](const Var<double>& a, const Var<double>& b) {
+               const auto inner = [](const Var<double>& y) { return exp(y) * y; };
+               return matmul(recompute(inner, a), b);
+             },
+             x[0], x[1]);
+       }},
+  };
+}
+
+}  // namespace weft

@@ -1,0 +1,22 @@
+#include <weft/autograd/ops/rotary_embedding.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_rotary_embedding() {
+  return {
+      {"rotary_embedding",
+       "of two heads, neighbours in pairs",
+       {{2, 3, 8}},
+       [](const Inputs& x) { return rotary_embedding(x[0], 2); }},
+      {"rotary_embedding",
+       "of two heads, their halves in pairs, from a later position on",
+       {{2, 3, 8}},
+       [](const Inputs& x) {
+         return rotary_embedding(
+             x[0], 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 5});
+       }},
+  };
+}
+
+}  // namespace weft

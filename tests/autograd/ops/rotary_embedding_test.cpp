@@ -1,0 +1,167 @@
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include <weft/autograd/ops/rotary_embedding.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr RotaryPairs both_pairings[] = {RotaryPairs::interleaved, RotaryPairs::halves};
+
+template <class T>
+Tensor<T> rotated(const Tensor<T>& x, Index num_heads, const RotaryOptions& options = {}) {
+  Tape<T> tape = Tape<T>::inference();
+  return rotary_embedding(tape.constant(x), num_heads, options).value();
+}
+
+// Σ q_c k_c of one position of each.
+double product(const Tensor<double>& queries, Index i, const Tensor<double>& keys, Index j) {
+  double sum = 0.0;
+  for (Index c = 0; c < queries.shape()[2]; ++c) sum += queries(0, i, c) * keys(0, j, c);
+  return sum;
+}
+
+// The same random vector at `time` positions.
+Tensor<double> repeated_vector(Index time, Index d, std::uint64_t seed) {
+  const Tensor<double> vector = Random(seed).normal_tensor<double>({d});
+  Tensor<double> x({1, time, d});
+  for (Index i = 0; i < time; ++i)
+    for (Index c = 0; c < d; ++c) x(0, i, c) = vector(c);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("rotary embedding: a head of two channels turns by its position in radians",
+          "[autograd]") {
+  // The first axis, then the second one, and both again.
+  const Tensor<double> x({1, 4, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
+  const Tensor<double> expected({1, 4, 2}, {1, 0,                           //
+                                            -std::sin(1.0), std::cos(1.0),  //
+                                            std::cos(2.0), std::sin(2.0),   //
+                                            -std::sin(3.0), std::cos(3.0)});
+  for (const RotaryPairs pairs : both_pairings)
+    CHECK(distance(rotated(x, 1, {.pairs = pairs}), expected) < 1e-15);
+}
+
+TEST_CASE("rotary embedding: each head pairs its channels as the option says", "[autograd]") {
+  // Two heads of four channels at position 1: the pairs turn by 1 and by 100^(-2/4) = 0.1.
+  const Tensor<double> x({1, 1, 8}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const auto turned = [](double a, double b, double angle) {
+    return std::pair(a * std::cos(angle) - b * std::sin(angle),
+                     a * std::sin(angle) + b * std::cos(angle));
+  };
+  Tensor<double> interleaved({1, 1, 8}), halves({1, 1, 8});
+  for (Index head : {0, 4}) {
+    double* to = interleaved.data() + head;
+    const double* from = x.data() + head;
+    std::tie(to[0], to[1]) = turned(from[0], from[1], 1.0);
+    std::tie(to[2], to[3]) = turned(from[2], from[3], 0.1);
+    to = halves.data() + head;
+    std::tie(to[0], to[2]) = turned(from[0], from[2], 1.0);
+    std::tie(to[1], to[3]) = turned(from[1], from[3], 0.1);
+  }
+  CHECK(distance(rotated(x, 2, {.base = 100.0, .first_position = 1}), interleaved) < 1e-15);
+  CHECK(distance(rotated(x, 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 1}),
+                 halves) < 1e-15);
+}
+
+TEST_CASE("rotary embedding: position 0 stays as it is, and every vector keeps its norm",
+          "[autograd]") {
+  const Tensor<double> x = Random(1).normal_tensor<double>({2, 50, 12});
+  for (const RotaryPairs pairs : both_pairings) {
+    const Tensor<double> y = rotated(x, 3, {.pairs = pairs});
+    for (Index batch : {0, 1})
+      for (Index i = 0; i < 50; ++i) {
+        double before = 0.0, after = 0.0;
+        for (Index c = 0; c < 12; ++c) {
+          if (i == 0) CHECK(y(batch, i, c) == x(batch, i, c));
+          before += x(batch, i, c) * x(batch, i, c);
+          after += y(batch, i, c) * y(batch, i, c);
+        }
+        CHECK(std::abs(after - before) < 1e-13 * before);
+      }
+  }
+}
+
+TEST_CASE("rotary embedding: products depend on how far positions are apart, not on where",
+          "[autograd]") {
+  const Index time = 40, d = 16;
+  for (const RotaryPairs pairs : both_pairings) {
+    const Tensor<double> queries = rotated(repeated_vector(time, d, 2), 1, {.pairs = pairs});
+    const Tensor<double> keys = rotated(repeated_vector(time, d, 3), 1, {.pairs = pairs});
+    for (Index i = 0; i < time; ++i)
+      for (Index j = 0; j < time; ++j) {
+        const Index apart = i - j;
+        const double at_the_start =
+            apart >= 0 ? product(queries, apart, keys, 0) : product(queries, 0, keys, -apart);
+        CHECK(std::abs(product(queries, i, keys, j) - at_the_start) < 1e-12);
+      }
+    // And it does depend on that.
+    CHECK(std::abs(product(queries, 7, keys, 0) - product(queries, 0, keys, 0)) > 0.1);
+  }
+}
+
+TEST_CASE("rotary embedding: a sequence may go on where another one ended", "[autograd]") {
+  const Tensor<double> x = Random(4).normal_tensor<double>({1, 9, 8});
+  const Tensor<double> whole = rotated(x, 2);
+  const Tensor<double> last({1, 3, 8}, x.values().last(24));
+  CHECK(same(rotated(last, 2, {.first_position = 6}),
+             Tensor<double>({1, 3, 8}, whole.values().last(24))));
+}
+
+TEST_CASE("rotary embedding: float has the digits of double, also far out", "[autograd]") {
+  const Tensor<float> x = Random(5).normal_tensor<float>({2, 5000, 8});
+  Tensor<double> as_double(x.shape());
+  std::copy(x.begin(), x.end(), as_double.begin());
+  for (const RotaryPairs pairs : both_pairings)
+    CHECK(distance(rotated(x, 2, {.pairs = pairs}), rotated(as_double, 2, {.pairs = pairs})) <
+          1e-7);
+}
+
+TEST_CASE("rotary embedding: the same bits on any number of threads", "[autograd]") {
+  const Tensor<float> x = Random(6).normal_tensor<float>({3, 300, 64});
+  check_same_bits([&] {
+    Tape<float> tape;
+    const Parameter<float> parameter(x);
+    const Var y = rotary_embedding(tape.parameter(parameter), 4);
+    std::vector<Tensor<float>> results{y.value()};
+    tape.backward(y, x);
+    results.push_back(parameter.grad());
+    return results;
+  });
+}
+
+TEST_CASE("rotary embedding: leading axes are as many sequences, or none", "[autograd]") {
+  const Tensor<double> x = Random(7).normal_tensor<double>({6, 5, 4});
+  const Tensor<double> y = rotated(x, 2);
+  CHECK(same(rotated(Tensor<double>({2, 3, 5, 4}, x.values()), 2),
+             Tensor<double>({2, 3, 5, 4}, y.values())));
+  CHECK(same(rotated(Tensor<double>({5, 4}, x.values().first(20)), 2),
+             Tensor<double>({5, 4}, y.values().first(20))));
+  CHECK(rotated(Tensor<double>({2, 0, 4}), 2).shape() == Shape{2, 0, 4});
+}
+
+TEST_CASE("rotary embedding: what does not fit is refused", "[autograd]") {
+  const auto message = [](const Shape& shape, Index num_heads, const RotaryOptions& options = {}) {
+    return message_of<Error>([&] { rotated(Tensor<float>(shape), num_heads, options); });
+  };
+  CHECK(message({2, 3, 6}, 2) ==
+        "rotary_embedding: expected num_heads > 0 that cuts the vectors into heads of an even "
+        "size, got num_heads 2 for vectors of 6");
+  CHECK(contains(message({2, 3, 6}, 0), "got num_heads 0 for vectors of 6"));
+  CHECK(contains(message({2, 3, 6}, 4), "got num_heads 4 for vectors of 6"));
+  CHECK(message({6}, 1) == "rotary_embedding: expected shape [..., time, num_heads · d], got [6]");
+  CHECK(message({2, 6}, 1, {.base = 0.0}) ==
+        "rotary_embedding: base: expected a finite number > 0, got 0");
+  CHECK(contains(message({2, 6}, 1, {.base = std::numeric_limits<double>::quiet_NaN()}), "base"));
+  CHECK(contains(message({2, 6}, 1, {.base = std::numeric_limits<double>::infinity()}), "base"));
+  CHECK(message({2, 6}, 1, {.first_position = -1}) ==
+        "rotary_embedding: first_position: expected a position ≥ 0, got -1");
+}

@@ -1,0 +1,27 @@
+#include <weft/autograd/ops/unfold.hpp>
+#include "tests/autograd/gradient_table.hpp"
+
+namespace weft {
+
+std::vector<GradientCase> gradient_cases_windows() {
+  return {
+      {"windows",
+       "that overlap",
+       {{2, 5, 3}},
+       [](const Inputs& x) { return windows(x[0], {.size = 3}); }},
+      {"windows",
+       "with zeros around, holes and gaps, and positions that are in none",
+       {{2, 10, 2}},
+       [](const Inputs& x) {
+         return windows(x[0], {.size = 2, .dilation = 2, .stride = 4, .before = 1, .after = 2});
+       }},
+      {"windows",
+       "with lengths, one of them 0",
+       {{3, 4, 2}},
+       [](const Inputs& x) {
+         return windows(x[0], {.size = 3, .before = 2}, {3, 0, 4});
+       }},
+  };
+}
+
+}  // namespace weft

@@ -1,0 +1,94 @@
+#include "autograd/runtime/pool.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace weft {
+namespace {
+
+// A pool that is given up at the end of its scope.
+struct OwnedPool {
+  Pool* pool = Pool::create();
+  OwnedPool() = default;
+  OwnedPool(const OwnedPool&) = delete;
+  OwnedPool& operator=(const OwnedPool&) = delete;
+  ~OwnedPool() { pool->abandon(); }
+};
+
+}  // namespace
+
+TEST_CASE("buffer: memory of every size is aligned and can be written to its end", "[autograd]") {
+  const OwnedPool owned;
+  for (Pool* pool : {static_cast<Pool*>(nullptr), owned.pool})
+    for (std::size_t bytes = 0; bytes < 20000; bytes = bytes * 9 / 8 + 1) {
+      const Buffer buffer(bytes, pool);
+      CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64 == 0);
+      std::memset(buffer.data(), 0xAB, bytes);
+    }
+}
+
+TEST_CASE("buffer: handles share one block until the last is gone", "[autograd]") {
+  Buffer first(100);
+  CHECK(first.unique());
+  {
+    const Buffer second = first;
+    CHECK(second.data() == first.data());
+    CHECK_FALSE(first.unique());
+  }
+  CHECK(first.unique());
+  const Buffer moved = std::move(first);
+  CHECK(moved.unique());
+  CHECK(Buffer().data() == nullptr);
+  CHECK_FALSE(Buffer().unique());
+}
+
+TEST_CASE("pool: the next request of about the same size gets the same block", "[autograd]") {
+  const OwnedPool owned;
+  const void* memory = nullptr;
+  {
+    const Buffer buffer(10000, owned.pool);
+    memory = buffer.data();
+  }
+  const Buffer again(10010, owned.pool);
+  CHECK(again.data() == memory);
+  CHECK(owned.pool->statistics().heap_requests == 1);
+  CHECK(owned.pool->statistics().bytes_held >= 10010);
+  CHECK(owned.pool->statistics().bytes_held <= 10000 * 3 / 2);
+}
+
+TEST_CASE("pool: its last block outlives it", "[autograd]") {
+  Buffer survivor;
+  {
+    const OwnedPool owned;
+    survivor = Buffer(1000, owned.pool);
+  }
+  std::memset(survivor.data(), 1, 1000);
+}
+
+TEST_CASE("pool: more memory than there is throws and leaves the pool usable", "[autograd]") {
+  const OwnedPool owned;
+  CHECK_THROWS_AS(Buffer(SIZE_MAX / 2, owned.pool), std::bad_alloc);
+  CHECK_THROWS_AS(Buffer(SIZE_MAX), std::bad_alloc);
+  CHECK(Buffer(100, owned.pool).unique());
+}
+
+TEST_CASE("pool: threads may drop its blocks while it is given up", "[autograd]") {
+  for (int round = 0; round < 200; ++round) {
+    Pool* pool = Pool::create();
+    std::vector<Buffer> free_soon;
+    for (std::size_t i = 0; i < 20; ++i) free_soon.emplace_back(i * 100, pool);
+    std::vector<Buffer> in_use;
+    for (std::size_t i = 0; i < 20; ++i) in_use.emplace_back(i * 100, pool);
+    free_soon.clear();
+    std::thread other([&in_use] { in_use.clear(); });
+    pool->abandon();
+    other.join();
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
+#include <weft/train/generation/beam_search.hpp>
+#include "tests/catch.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr Index vocabulary = 5;
+constexpr Index max_length = 8;
+
+// A Markov chain for each source: the log-probability of a token depends on the source, the
+// position and the token before it.
+class MarkovModel {
+ public:
+  MarkovModel(Index num_sources, std::uint64_t seed)
+      : table_(Random(seed).normal_tensor<double>({num_sources, max_length, vocabulary, vocabulary},
+                                                  0, 2)) {
+    for (Index row = 0; row < table_.shape().rows(); ++row) {
+      double* scores = table_.data() + row * vocabulary;
+      double sum = 0;
+      for (Index i = 0; i < vocabulary; ++i) sum += std::exp(scores[i]);
+      for (Index i = 0; i < vocabulary; ++i) scores[i] -= std::log(sum);
+    }
+  }
+
+  // Of the token after `length` tokens (<bos> included), of which the last one is `token`.
+  const double* after(Index source, Index length, TokenId token) const {
+    return table_.data() + ((source * max_length + length - 1) * vocabulary + token) * vocabulary;
+  }
+
+  // Checks on the way that what it is given hangs together with the call before.
+  NextTokenFunction<double> function() const {
+    return [this, previous = Tokens()](const Prefixes& prefixes) mutable {
+      const Index count = prefixes.tokens.shape()[0], length = prefixes.tokens.shape()[1];
+      REQUIRE(static_cast<Index>(prefixes.sources.size()) == count);
+      REQUIRE(std::is_sorted(prefixes.sources.begin(), prefixes.sources.end()));
+      REQUIRE(static_cast<Index>(prefixes.parents.size()) == (length == 1 ? 0 : count));
+      Tensor<double> scores({count, vocabulary});
+      for (Index row = 0; row < count; ++row) {
+        const auto index = static_cast<std::size_t>(row);
+        for (Index t = 0; t + 1 < length; ++t)
+          REQUIRE(prefixes.tokens(row, t) == previous(prefixes.parents[index], t));
+        const double* next =
+            after(prefixes.sources[index], length, prefixes.tokens(row, length - 1));
+        std::copy(next, next + vocabulary, scores.data() + row * vocabulary);
+      }
+      previous = prefixes.tokens;
+      return scores;
+    };
+  }
+
+ private:
+  Tensor<double> table_;
+};
+
+// All sequences of up to max_length tokens, finished ones first, best first.
+std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
+                                   const BeamSearchOptions& options) {
+  std::vector<Hypothesis> found;
+  const auto extend = [&](auto& self, const Sequence& tokens, double log_probability) -> void {
+    const auto length = static_cast<Index>(tokens.size());
+    const auto score = [&](double value, Index tokens_in_all) {
+      return value / std::pow(static_cast<double>(tokens_in_all), options.length_penalty);
+    };
+    if (length == options.max_length) {
+      found.push_back({tokens, log_probability, score(log_probability, length), false});
+      return;
+    }
+    const double* next =
+        model.after(source, length + 1, tokens.empty() ? options.bos : tokens.back());
+    for (TokenId token = 0; token < vocabulary; ++token) {
+      const double sum = log_probability + next[token];
+      if (token == options.eos) {
+        found.push_back({tokens, sum, score(sum, length + 1), true});
+      } else {
+        Sequence longer = tokens;
+        longer.push_back(token);
+        self(self, longer, sum);
+      }
+    }
+  };
+  extend(extend, {}, 0.0);
+  std::stable_sort(found.begin(), found.end(), [](const Hypothesis& a, const Hypothesis& b) {
+    return a.finished != b.finished ? a.finished : a.score > b.score;
+  });
+  return found;
+}
+
+// The most probable token again and again.
+Sequence greedy(const MarkovModel& model, Index source, const BeamSearchOptions& options) {
+  Sequence tokens;
+  TokenId last = options.bos;
+  while (static_cast<Index>(tokens.size()) < options.max_length) {
+    const double* next = model.after(source, static_cast<Index>(tokens.size()) + 1, last);
+    last = static_cast<TokenId>(std::max_element(next, next + vocabulary) - next);
+    if (last == options.eos) break;
+    tokens.push_back(last);
+  }
+  return tokens;
+}
+
+void check_same(const Hypothesis& a, const Hypothesis& b) {
+  CHECK(a.tokens == b.tokens);
+  CHECK(a.finished == b.finished);
+  CHECK(std::abs(a.log_probability - b.log_probability) < 1e-12);
+  CHECK(std::abs(a.score - b.score) < 1e-12);
+}
+
+}  // namespace
+
+TEST_CASE("beam search: wide enough, it finds what exhaustive search finds", "[train]") {
+  const Index num_sources = 6;
+  const MarkovModel model(num_sources, 11);
+  for (double length_penalty : {0.0, 0.75, 2.0}) {
+    const BeamSearchOptions options{
+        .beam_width = 625, .max_length = 5, .length_penalty = length_penalty, .n_best = 7};
+    const auto found = beam_search<double>(model.function(), num_sources, options);
+    REQUIRE(static_cast<Index>(found.size()) == num_sources);
+    for (Index source = 0; source < num_sources; ++source) {
+      const auto expected = exhaustive(model, source, options);
+      const auto& hypotheses = found[static_cast<std::size_t>(source)];
+      REQUIRE(hypotheses.size() == 7);
+      for (std::size_t i = 0; i < 7; ++i) check_same(hypotheses[i], expected[i]);
+    }
+  }
+}
+
+TEST_CASE("beam search: several sources together as each alone", "[train]") {
+  const MarkovModel model(9, 12);
+  const BeamSearchOptions options{.beam_width = 3, .max_length = 8, .n_best = 2};
+  const auto together = beam_search<double>(model.function(), 9, options);
+  for (Index source = 0; source < 9; ++source) {
+    const auto alone = beam_search<double>(
+        [&](const Prefixes& prefixes) {
+          const Index count = prefixes.tokens.shape()[0], length = prefixes.tokens.shape()[1];
+          Tensor<double> scores({count, vocabulary});
+          for (Index row = 0; row < count; ++row) {
+            const double* next = model.after(source, length, prefixes.tokens(row, length - 1));
+            std::copy(next, next + vocabulary, scores.data() + row * vocabulary);
+          }
+          return scores;
+        },
+        1, options);
+    const auto& hypotheses = together[static_cast<std::size_t>(source)];
+    REQUIRE(hypotheses.size() == alone[0].size());
+    for (std::size_t i = 0; i < hypotheses.size(); ++i) check_same(hypotheses[i], alone[0][i]);
+  }
+}
+
+TEST_CASE("beam search: of width 1 it is greedy search, whatever the length penalty", "[train]") {
+  const MarkovModel model(20, 13);
+  for (double length_penalty : {0.0, 1.5}) {
+    const BeamSearchOptions options{
+        .beam_width = 1, .max_length = 6, .length_penalty = length_penalty};
+    const auto beams = beam_search<double>(model.function(), 20, options);
+    const auto greedily = greedy_search<double>(model.function(), 20, options);
+    for (Index source = 0; source < 20; ++source) {
+      const auto index = static_cast<std::size_t>(source);
+      REQUIRE(beams[index].size() == 1);
+      check_same(beams[index][0], greedily[index]);
+      CHECK(greedily[index].tokens == greedy(model, source, options));
+    }
+  }
+}
+
+TEST_CASE("beam search: of equals, the lowest token and the better prefix win", "[train]") {
+  // Tokens 3 and 4 are alike everywhere; <eos> comes only third.
+  const auto next = [](const Prefixes& prefixes) {
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary},
+                                               -std::numeric_limits<float>::infinity());
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) {
+      scores(row, 3) = scores(row, 4) = prefixes.tokens.shape()[1] < 3 ? -0.5f : -9.0f;
+      scores(row, 2) = -1.0f;
+    }
+    return scores;
+  };
+  CHECK(greedy_search(next, 1)[0].tokens == Sequence{3, 3});
+  const auto hypotheses = beam_search(next, 1, {.beam_width = 4, .n_best = 4})[0];
+  REQUIRE(hypotheses.size() == 4);
+  CHECK(hypotheses[0].tokens.empty());
+  CHECK(hypotheses[1].tokens == Sequence{3, 3});
+  CHECK(hypotheses[2].tokens == Sequence{3, 4});
+  CHECK(hypotheses[3].tokens == Sequence{4, 3});
+}
+
+TEST_CASE("beam search: sources that are done drop out of the calls", "[train]") {
+  std::vector<Index> rows;
+  const auto next = [&](const Prefixes& prefixes) {
+    rows.push_back(prefixes.tokens.shape()[0]);
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, -9.0f);
+    // Source s ends after s tokens.
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row)
+      scores(row, prefixes.tokens.shape()[1] > prefixes.sources[static_cast<std::size_t>(row)]
+                      ? Vocabulary::eos
+                      : 4) = 0.0f;
+    return scores;
+  };
+  const auto found = greedy_search(next, 3);
+  CHECK(rows == std::vector<Index>{3, 2, 1});
+  CHECK(found[2].tokens == Sequence{4, 4});
+  CHECK(found[2].finished);
+}
+
+TEST_CASE("beam search: what reaches the greatest length is not finished", "[train]") {
+  const auto next = [](const Prefixes& prefixes) {
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, -9.0f);
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) scores(row, 3) = -0.25f;
+    return scores;
+  };
+  const Hypothesis found = greedy_search(next, 1, {.max_length = 4})[0];
+  CHECK(found.tokens == Sequence{3, 3, 3, 3});
+  CHECK_FALSE(found.finished);
+  CHECK(found.log_probability == -1.0);
+}
+
+TEST_CASE("beam search: no sources give no hypotheses", "[train]") {
+  CHECK(beam_search([](const Prefixes&) { return Tensor<float>(); }, 0).empty());
+}
+
+TEST_CASE("beam search: bad options and bad scores are refused", "[train]") {
+  const auto next = [](float score) {
+    return [score](const Prefixes& prefixes) {
+      return Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, score);
+    };
+  };
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.beam_width = 0}), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.max_length = 0}), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), -1), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.length_penalty = -1}), ValueError);
+  CHECK_THROWS_WITH(beam_search(next(-1), 1, {.beam_width = 2, .n_best = 3}),
+                    "beam search: n_best: expected at most beam_width, 2, got 3");
+  CHECK_THROWS_WITH(beam_search(next(2), 1),
+                    "beam search: expected log-probabilities ≤ 0, got 2 for token 0");
+  CHECK_THROWS_AS(beam_search(next(std::nanf("")), 1), NonFiniteError);
+  CHECK_THROWS_AS(beam_search(
+                      [](const Prefixes&) {
+                        return Tensor<float>({4, 2});
+                      },
+                      1),
+                  ShapeError);
+}

@@ -1,0 +1,69 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
+#include <weft/train/optim/clip.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/affine.hpp"
+
+using namespace weft;
+
+TEST_CASE("clipping: gradients are scaled to the greatest norm", "[train]") {
+  Affine<double> model({1}, {2});
+  model.weight.grad()(0) = 3.0;
+  model.bias.grad()(1) = -4.0;
+  CHECK(clip_grad_norm(model, 1.0) == 5.0);
+  CHECK(std::abs(model.weight.grad()(0) - 0.6) < 1e-6);
+  CHECK(std::abs(model.bias.grad()(1) + 0.8) < 1e-6);
+}
+
+TEST_CASE("clipping: small gradients stay as they are", "[train]") {
+  Affine<float> model({1}, {2});
+  model.weight.grad()(0) = 3.0f;
+  CHECK(clip_grad_norm(model, 10.0) == 3.0);
+  CHECK(clip_grad_norm(model, std::numeric_limits<double>::infinity()) == 3.0);
+  CHECK(model.weight.grad()(0) == 3.0f);
+}
+
+TEST_CASE("clipping: parameters without gradients add nothing", "[train]") {
+  Affine<float> model({2}, {2});
+  CHECK(clip_grad_norm(model, 1.0) == 0.0);
+  CHECK_FALSE(model.weight.has_grad());
+  model.bias.grad().fill(2.0f);
+  model.bias.zero_grad();
+  CHECK(clip_grad_norm(model, 1.0) == 0.0);
+}
+
+TEST_CASE("clipping: float gradients are added up in double", "[train]") {
+  Affine<float> model({1'000'000}, {1});
+  model.weight.grad().fill(1e-4f);
+  model.bias.grad()(0) = 1e4f;
+  const double expected = std::sqrt(1e8 + 1e6 * std::pow(static_cast<double>(1e-4f), 2));
+  CHECK(std::abs(clip_grad_norm(model, 1e9) - expected) < 1e-9);
+}
+
+TEST_CASE("clipping: a gradient that is not finite is named, and nothing is scaled", "[train]") {
+  Affine<float> model({2}, {3});
+  model.weight.grad().fill(4.0f);
+  model.bias.grad()(2) = std::numeric_limits<float>::infinity();
+  CHECK_THROWS_WITH(clip_grad_norm(model, 1.0),
+                    "clipping: gradient of bias: expected finite numbers, got inf at [2] of [3]");
+  CHECK_THROWS_AS(clip_grad_norm(model, 1.0), NonFiniteError);
+  CHECK(model.weight.grad()(0) == 4.0f);
+}
+
+TEST_CASE("clipping: the greatest norm must be positive", "[train]") {
+  CHECK_THROWS_WITH(clip_factor(1.0, 0.0), "clipping: max_norm: expected a number > 0, got 0");
+  CHECK_THROWS_AS(clip_factor(1.0, std::nan("")), ValueError);
+}
+
+TEST_CASE("clipping: the norm has the same bits on 1, 2, 3 and 8 threads", "[train]") {
+  Affine<float> model({123'457}, {77});
+  Random random(4);
+  for (float& value : model.weight.grad()) value = static_cast<float>(random.normal());
+  model.bias.grad().fill(0.1f);
+  const ParameterElements<float> elements(named_parameters(model));
+  check_same_bits([&] { return std::vector{Tensor<double>({1}, {grad_norm(elements)})}; });
+}

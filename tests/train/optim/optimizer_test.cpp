@@ -1,0 +1,141 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
+#include <weft/train/optim/adam.hpp>
+#include <weft/train/optim/clip.hpp>
+#include <weft/train/optim/optimizer.hpp>
+#include <weft/train/optim/sgd.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/weights/recorded_state.hpp"
+
+using namespace weft;
+
+namespace {
+
+template <class T>
+void fill_with_noise(Affine<T>& model, std::uint64_t seed) {
+  Random random(seed);
+  for (Parameter<T>* parameter : {&model.weight, &model.bias})
+    for (T& value : parameter->grad()) value = static_cast<T>(random.normal());
+}
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("optimizer: type arguments are deduced from the model", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  AdamW optimizer(model, {.lr = 1e-3f, .weight_decay = 0.1f});
+  CHECK(std::is_same_v<decltype(optimizer), AdamW<float>>);
+  SGD sgd(model, {.lr = 0.1});
+  CHECK(sgd.learning_rate() == 0.1);
+}
+
+TEST_CASE("optimizer: the description counts what decays and what does not", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  CHECK(AdamW(model, {.lr = 0.25, .weight_decay = 0.5}).description() ==
+        "AdamW, lr 0.25, betas 0.9 and 0.999, eps 1e-08, weight decay 0.5 on 6 parameters in 1 "
+        "tensor, none on 3 parameters in 1 tensor");
+  CHECK(
+      AdamW(model, {.decays = [](const std::string& name, const Shape&) { return name == "bias"; }})
+          .description()
+          .find("0.01 on 3 parameters") != std::string::npos);
+  CHECK(Adam(model).description().find("weight decay 0 on 0 parameters") != std::string::npos);
+  CHECK(SGD(model, {.lr = 0.5, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true})
+            .description() ==
+        "SGD, lr 0.5, momentum 0.9 (Nesterov), weight decay 0.1 on 9 parameters in 2 tensors, none "
+        "on 0 parameters in 0 tensors");
+}
+
+TEST_CASE("optimizer: a step uses the gradients up", "[train]") {
+  Affine<double> model({2, 3}, {3});
+  SGD optimizer(model, {.lr = 1.0});
+  model.weight.grad().fill(1.0);
+  optimizer.step();
+  CHECK_FALSE(model.weight.has_grad());
+  optimizer.step();
+  CHECK(model.weight.value()(0, 0) == -1.0);
+}
+
+TEST_CASE("optimizer: a parameter without a gradient stays as it is", "[train]") {
+  Affine<double> model({2, 3}, {3});
+  model.bias.value().fill(2.0);
+  AdamW optimizer(model, {.weight_decay = 0.1, .decays = [](auto&, auto&) { return true; }});
+  model.weight.grad().fill(1.0);
+  optimizer.step();
+  for (double value : model.bias.value()) CHECK(value == 2.0);
+}
+
+TEST_CASE("optimizer: a gradient scale is as good as scaled gradients", "[train]") {
+  Affine<double> scaled({4, 5}, {3}), folded({4, 5}, {3});
+  AdamW scaled_optimizer(scaled), folded_optimizer(folded);
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    fill_with_noise(scaled, step);
+    fill_with_noise(folded, step);
+    for (Parameter<double>* parameter : {&scaled.weight, &scaled.bias})
+      for (double& value : parameter->grad()) value *= 0.25;
+    scaled_optimizer.step();
+    folded_optimizer.step(0.25);
+  }
+  CHECK(std::equal(scaled.weight.value().begin(), scaled.weight.value().end(),
+                   folded.weight.value().begin()));
+}
+
+TEST_CASE("optimizer: same bits on 1, 2, 3 and 8 threads", "[train]") {
+  check_same_bits([] {
+    Affine<float> model({211, 307}, {19});
+    AdamW optimizer(model, {.lr = 0.01});
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      fill_with_noise(model, step);
+      optimizer.step(clip_factor(optimizer.grad_norm(), 0.5));
+    }
+    return std::vector{model.weight.value(), model.bias.value()};
+  });
+}
+
+TEST_CASE("optimizer: options outside their ranges are refused", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  CHECK_THROWS_WITH(SGD(model, {.lr = -1.0}),
+                    "learning rate: expected a finite number ≥ 0, got -1");
+  CHECK_THROWS_AS(SGD(model, {.lr = not_a_number}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.momentum = 1.0}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.weight_decay = -0.1}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.nesterov = true}), ValueError);
+  CHECK_THROWS_WITH(Adam(model, {.beta1 = 1.0}), "Adam: beta1: expected 0 ≤ beta1 < 1, got 1");
+  CHECK_THROWS_AS(Adam(model, {.beta2 = -0.5}), ValueError);
+  CHECK_THROWS_WITH(AdamW(model, {.eps = -1e-8}), "AdamW: eps: expected a number ≥ 0, got -1e-08");
+  CHECK_THROWS_AS(AdamW(model, {.lr = infinite}), ValueError);
+  CHECK_THROWS_AS(AdamW(model, {.weight_decay = not_a_number}), ValueError);
+  AdamW optimizer(model);
+  CHECK_THROWS_AS(optimizer.set_learning_rate(not_a_number), ValueError);
+  CHECK_THROWS_AS(optimizer.step(infinite), ValueError);
+  CHECK(optimizer.steps() == 0);
+}
+
+TEST_CASE("optimizer: names its whole state, and refuses one that makes no sense", "[train]") {
+  Affine<float> model({2, 3}, {3});
+  AdamW optimizer(model);
+  const RecordedState<float> state(optimizer);
+  CHECK(state.tensors.size() == 4);
+  CHECK(state.tensors.at("first_moment.weight")->shape() == Shape{2, 3});
+  optimizer.check_state();
+
+  *state.integers.at("step") = -1;
+  CHECK_THROWS_WITH(optimizer.check_state(), "AdamW: step: expected a number ≥ 0, got -1");
+  *state.integers.at("step") = 0;
+  (*state.tensors.at("second_moment.bias"))(1) = -0.5f;
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "AdamW: second_moment of bias: expected values ≥ 0, got -0.5 at [1]");
+  (*state.tensors.at("second_moment.bias"))(1) = 0.0f;
+  *state.numbers.at("learning_rate") = not_a_number;
+  CHECK_THROWS_AS(optimizer.check_state(), ValueError);
+  *state.numbers.at("learning_rate") = 0.1;
+  *state.texts.at("type") = "Adam";
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "optimizer: expected the state of AdamW, got that of Adam");
+}

@@ -1,0 +1,65 @@
+#include <cmath>
+#include <limits>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/optim/schedule.hpp>
+#include "tests/catch.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// |a - b| within rounding.
+bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(b)); }
+
+}  // namespace
+
+TEST_CASE("constant schedule: the same at every step", "[train]") {
+  const Schedule schedule = constant_schedule(0.25);
+  CHECK(schedule(1) == 0.25);
+  CHECK(schedule(1'000'000) == 0.25);
+  CHECK(schedule.description() == "constant, lr 0.25");
+  CHECK_THROWS_AS(constant_schedule(-0.1), ValueError);
+  CHECK_THROWS_AS(constant_schedule(not_a_number), ValueError);
+}
+
+TEST_CASE("warmup and cosine: by hand", "[train]") {
+  const Schedule schedule =
+      warmup_cosine_schedule({.peak = 0.8, .warmup_steps = 4, .total_steps = 12, .final = 0.2});
+  CHECK(near(schedule(1), 0.2));
+  CHECK(near(schedule(2), 0.4));
+  CHECK(near(schedule(4), 0.8));
+  // A quarter of the way down: 0.2 + 0.6 · (1 + cos 45°) / 2.
+  CHECK(near(schedule(6), 0.2 + 0.3 * (1.0 + std::sqrt(0.5))));
+  CHECK(near(schedule(8), 0.5));
+  CHECK(near(schedule(12), 0.2));
+  CHECK(near(schedule(100), 0.2));
+}
+
+TEST_CASE("warmup and cosine: without warmup it starts at the peak", "[train]") {
+  const Schedule schedule = warmup_cosine_schedule({.peak = 1.0, .total_steps = 2});
+  CHECK(schedule(0) == 1.0);
+  CHECK(near(schedule(1), 0.5));
+}
+
+TEST_CASE("warmup and cosine: options outside their ranges are refused", "[train]") {
+  CHECK_THROWS_AS(warmup_cosine_schedule({.peak = not_a_number}), ValueError);
+  CHECK_THROWS_AS(warmup_cosine_schedule({.peak = 0.1, .final = 0.2}), ValueError);
+  CHECK_THROWS_AS(warmup_cosine_schedule({.warmup_steps = -1, .total_steps = 5}), ValueError);
+  CHECK_THROWS_WITH(warmup_cosine_schedule({.warmup_steps = 5, .total_steps = 5}),
+                    "warmup and cosine: steps: expected 0 ≤ warmup_steps < total_steps, got "
+                    "warmup_steps 5, total_steps 5");
+}
+
+TEST_CASE("inverse square root: the Transformer paper's, by hand", "[train]") {
+  const Schedule schedule =
+      inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 100, .factor = 2.0});
+  CHECK(near(schedule(1), 2.0 / 8.0 / 1000.0));
+  CHECK(near(schedule(100), 2.0 / 8.0 / 10.0));
+  CHECK(near(schedule(400), 2.0 / 8.0 / 20.0));
+  CHECK_THROWS_AS(inverse_square_root_schedule({.num_hiddens = 0}), ValueError);
+  CHECK_THROWS_AS(inverse_square_root_schedule({.warmup_steps = 0}), ValueError);
+  CHECK_THROWS_AS(inverse_square_root_schedule({.factor = not_a_number}), ValueError);
+}

@@ -1,0 +1,27 @@
+// RecordedState: what a Stateful names, by its names; lets tests look at state and change it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <weft/train/weights/state.hpp>
+
+namespace weft {
+
+template <class T>
+class RecordedState final : public State<T> {
+ public:
+  explicit RecordedState(Stateful<T>& object) { object.state(*this); }
+
+  void tensor(const std::string& name, Tensor<T>& value) override { tensors[name] = &value; }
+  void integer(const std::string& name, std::int64_t& value) override { integers[name] = &value; }
+  void number(const std::string& name, double& value) override { numbers[name] = &value; }
+  void text(const std::string& name, std::string& value) override { texts[name] = &value; }
+
+  std::map<std::string, Tensor<T>*> tensors;
+  std::map<std::string, std::int64_t*> integers;
+  std::map<std::string, double*> numbers;
+  std::map<std::string, std::string*> texts;
+};
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// WeightFile: a file of weights in the making, and the model that is to load it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+namespace weft {
+
+template <class Model>
+struct WeightFile {
+  TemporaryFolder folder;
+  std::filesystem::path path = folder / "weights.h5";
+  Model model;
+
+  // `write` receives the Hdf5Writer.
+  template <class Write>
+  WeightFile(Model for_model, const Write& write) : model(std::move(for_model)) {
+    Hdf5Writer writer(path);
+    write(writer);
+    writer.save();
+  }
+
+  // The message with which loading fails; the model must then be as it was.
+  template <class E = FileError>
+  std::string error(const LoadWeightsOptions& options = {}) {
+    for (const auto& [name, parameter] : named_parameters(model)) parameter->value().fill(5.0f);
+    const std::string message = message_of<E>([&] { load_weights(path, model, options); });
+    CHECK_FALSE(message.empty());
+    for (const auto& [name, parameter] : named_parameters(model))
+      for (float value : parameter->value()) CHECK(value == 5.0f);
+    return message;
+  }
+};
+
+}  // namespace weft

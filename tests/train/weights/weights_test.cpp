@@ -1,0 +1,149 @@
+#include <limits>
+
+#include <weft/autograd/error.hpp>
+#include <weft/layers/feed_forward.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "tests/train/weights/weight_file.hpp"
+
+namespace weft {
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <class T>
+PositionWiseFeedForward<T> feed_forward() {
+  Random random(7);
+  return PositionWiseFeedForward<T>({.num_hiddens = 4, .ffn_num_hiddens = 6}, random);
+}
+
+// The network of tests/golden/write_torch_weights.py computes what PyTorch computed with it.
+template <class T>
+void check_values(const PositionWiseFeedForward<T>& network) {
+  const Hdf5File values(WEFT_TEST_DATA "/torch_values.h5");
+  Tape tape = Tape<T>::inference();
+  const Var<T> y = network(tape.constant(values.tensor<T>("x")));
+  const Tensor<T> expected = values.tensor<T>("y", y.shape());
+  for (Index i = 0; i < expected.size(); ++i)
+    CHECK(y.value().data()[i] == Approx(expected.data()[i]).margin(1e-6));
+}
+
+// A file of an Affine [3, 4], [3] with some datasets in place of its own.
+struct AffineFile : WeightFile<Affine<float>> {
+  template <class Write>
+  explicit AffineFile(const Write& write) : WeightFile({{3, 4}, {3}}, write) {}
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("weights: PyTorch's, flat, nested and behind a prefix", "[train]", float,
+                   double) {
+  const auto [name, prefix] = GENERATE(table<std::string, std::string>({
+      {"torch_flat.h5", ""},
+      {"torch_nested.h5", ""},
+      {"torch_compiled.h5", "state_dict._orig_mod."},
+  }));
+  INFO(name);
+  PositionWiseFeedForward<TestType> network = feed_forward<TestType>();
+  const LoadWeightsReport report = load_weights(WEFT_TEST_DATA "/" + name, network);
+  check_values(network);
+  CHECK(report.prefix == prefix);
+  CHECK(report.loaded == Names{"dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias"});
+}
+
+TEST_CASE("weights: conversions are reported", "[train]") {
+  PositionWiseFeedForward<float> network = feed_forward<float>();
+  CHECK(load_weights(WEFT_TEST_DATA "/torch_flat.h5", network).converted.empty());
+  const LoadWeightsReport report = load_weights(WEFT_TEST_DATA "/torch_compiled.h5", network);
+  CHECK(report.converted.size() == 4);
+  CHECK(report.converted[0] == "dense1.weight from big-endian float64");
+  std::ostringstream text;
+  text << report;
+  CHECK_THAT(text.str(),
+             Catch::Contains("4 parameters loaded from below 'state_dict._orig_mod.'\n"
+                             "4 converted: dense1.weight from big-endian float64, dense1.bias"));
+}
+
+TEST_CASE("weights: what was saved is loaded, and a group can be given", "[train]") {
+  const TemporaryFolder folder;
+  PositionWiseFeedForward<double> network = feed_forward<double>();
+  load_weights(WEFT_TEST_DATA "/torch_flat.h5", network);
+  save_weights(folder / "weights.h5", network);
+  PositionWiseFeedForward<double> loaded = feed_forward<double>();
+  CHECK(load_weights(folder / "weights.h5", loaded).prefix == "model.");
+  check_values(loaded);
+  loaded = feed_forward<double>();
+  CHECK(load_weights(folder / "weights.h5", loaded, {.group = "model/"}).prefix.empty());
+  check_values(loaded);
+  CHECK_THAT(message_of<FileError>(
+                 [&] { load_weights(folder / "weights.h5", loaded, {.group = "none"}); }),
+             Catch::Contains("weights.h5\" /none: expected an object of that name, got none"));
+}
+
+TEST_CASE("weights: missing, unexpected and misshapen names are each listed in full", "[train]") {
+  AffineFile file([](Hdf5Writer& writer) {
+    writer.tensor("/weight", Tensor<float>({4, 3}));
+    writer.tensor("/scale", Tensor<float>({3}));
+    writer.tensor("/shift/0", Tensor<float>({3}));
+  });
+  const std::string message = file.error();
+  CHECK_THAT(message, Catch::Contains("weights.h5\": expected the parameters of the model, got"));
+  CHECK_THAT(message, Catch::Contains("missing (1):\n    bias [3]\n"));
+  CHECK_THAT(message, Catch::Contains("unexpected (2):\n    scale\n    shift.0\n"));
+  CHECK_THAT(message, Catch::Contains("misshapen (1):\n    weight: expected [3, 4], got [4, 3] "
+                                      "(transposed? Keras and TensorFlow"));
+}
+
+TEST_CASE("weights: when not strict, missing and unexpected names are reported", "[train]") {
+  AffineFile file([](Hdf5Writer& writer) {
+    writer.tensor("/weight", Tensor<float>::full({3, 4}, 2.0f));
+    writer.tensor("/scale", Tensor<float>({3}));
+  });
+  file.model.bias.value().fill(3.0f);
+  const LoadWeightsReport report = load_weights(file.path, file.model, {.strict = false});
+  CHECK(report.loaded == Names{"weight"});
+  CHECK(report.missing == Names{"bias [3]"});
+  CHECK(report.unexpected == Names{"scale"});
+  CHECK(file.model.weight.value()(2, 3) == 2.0f);
+  CHECK(file.model.bias.value()(2) == 3.0f);
+}
+
+TEST_CASE("weights: also when not strict, shapes must fit and something must be loaded",
+          "[train]") {
+  AffineFile misshapen([](Hdf5Writer& writer) { writer.tensor("/bias", Tensor<float>({4})); });
+  CHECK_THAT(misshapen.error({.strict = false}), Catch::Contains("bias: expected [3], got [4]"));
+  AffineFile other([](Hdf5Writer& writer) { writer.tensor("/a/b", Tensor<float>({4})); });
+  CHECK_THAT(other.error({.strict = false}), Catch::Contains("got none of them"));
+}
+
+TEST_CASE("weights: a NaN or an infinity is named with its parameter and index", "[train]") {
+  const auto file_with = [](double value) {
+    return AffineFile([value](Hdf5Writer& writer) {
+      Tensor<double> weight({3, 4});
+      weight(1, 2) = value;
+      writer.tensor("/weight", weight);
+      writer.tensor("/bias", Tensor<float>({3}));
+    });
+  };
+  for (double value : {std::numeric_limits<double>::quiet_NaN(), 1e300})
+    CHECK_THAT(file_with(value).error<NonFiniteError>(),
+               Catch::Contains("weights.h5\" /weight: expected finite numbers, got ") &&
+                   Catch::Contains("at [1, 2] of [3, 4]"));
+}
+
+TEST_CASE("weights: two datasets for one name are refused", "[train]") {
+  AffineFile file([](Hdf5Writer& writer) {
+    writer.tensor("/a/weight", Tensor<float>({3, 4}));
+    writer.tensor("/a.weight", Tensor<float>({3, 4}));
+  });
+  CHECK_THAT(file.error(),
+             Catch::Contains("one dataset for a.weight, got /a.weight and /a/weight"));
+}
+
+}  // namespace weft

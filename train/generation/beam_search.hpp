@@ -1,0 +1,72 @@
+// Generation: greedy and beam search over a model's next-token probabilities.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "weft/autograd/tensor.hpp"
+#include "weft/train/data/vocabulary.hpp"
+
+namespace weft {
+
+// The beginnings of sequences that a search wants continued, all of one length t.
+struct Prefixes {
+  Tokens tokens;                   // [N, t]; the first column is <bos>
+  std::span<const Index> sources;  // [N] which source each one belongs to, ascending
+  std::span<const Index>
+      parents;  // [N] the row of the previous call that it continues; empty at t = 1
+};
+
+// The log-probabilities of the token after each prefix, [N, vocabulary].
+template <class T>
+using NextTokenFunction = std::function<Tensor<T>(const Prefixes&)>;
+
+struct BeamSearchOptions {
+  Index beam_width = 4;
+  // The most tokens of a hypothesis, <eos> included.
+  Index max_length = 64;
+  TokenId bos = Vocabulary::bos;
+  TokenId eos = Vocabulary::eos;
+  // α ≥ 0: hypotheses of L tokens (<eos> included) compete by log-probability / L^α.
+  double length_penalty = 0.0;
+  // Hypotheses a source, at most beam_width.
+  Index n_best = 1;
+};
+
+// A sequence that a search found.
+struct Hypothesis {
+  Sequence tokens;  // without <bos> and <eos>
+  double log_probability = 0.0;
+  double score = 0.0;
+  bool finished = false;  // false when max_length came before <eos>
+};
+
+// For each of `num_sources` sources its best hypotheses, best first, finished ones before the
+// others; fewer than n_best only where fewer have a probability above 0. At each step the
+// `beam_width` most probable continuations of a source are kept; all sources' prefixes go through
+// one call of `next`, and sources that are done drop out. Of equals, the one that continues the
+// better prefix wins, then the one with the lower token id. Throws ShapeError when `next` returns
+// another shape, ValueError for options outside their ranges or log-probabilities above 0,
+// NonFiniteError for NaN.
+template <class T = float>
+std::vector<std::vector<Hypothesis>> beam_search(
+    const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
+    const BeamSearchOptions& options = {});
+
+// For each source the sequence of the most probable next tokens: a beam search of width 1.
+template <class T = float>
+std::vector<Hypothesis> greedy_search(const std::type_identity_t<NextTokenFunction<T>>& next,
+                                      Index num_sources, BeamSearchOptions options = {});
+
+extern template std::vector<std::vector<Hypothesis>> beam_search<float>(
+    const NextTokenFunction<float>&, Index, const BeamSearchOptions&);
+extern template std::vector<std::vector<Hypothesis>> beam_search<double>(
+    const NextTokenFunction<double>&, Index, const BeamSearchOptions&);
+extern template std::vector<Hypothesis> greedy_search<float>(const NextTokenFunction<float>&, Index,
+                                                             BeamSearchOptions);
+extern template std::vector<Hypothesis> greedy_search<double>(const NextTokenFunction<double>&,
+                                                              Index, BeamSearchOptions);
+
+}  // namespace weft

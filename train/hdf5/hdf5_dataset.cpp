@@ -1,0 +1,99 @@
+#include "weft/train/hdf5/hdf5_dataset.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include "train/hdf5/internal/dataset_state.hpp"
+#include "train/hdf5/internal/elements.hpp"
+#include "train/hdf5/internal/storage.hpp"
+
+namespace weft {
+using hdf5::checked_handle;
+using hdf5::Handle;
+using hdf5::Place;
+using hdf5::Turn;
+
+Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_path, Handle object)
+    : file(in_file), path(std::move(at_path)), handle(std::move(object)) {
+  if (H5Iget_type(handle) != H5I_DATASET)
+    hdf5::refuse(place(), "a dataset", H5Iget_type(handle) == H5I_GROUP ? "a group" : "neither");
+  const Handle properties = checked_handle(H5Dget_create_plist(handle), place(), "a layout");
+  hdf5::check_layout(properties, place());
+}
+
+Hdf5Dataset::State::~State() {
+  const Turn turn;
+  handle = Handle();
+}
+
+namespace {
+
+Handle type_of(hid_t dataset, const Place& place) {
+  return checked_handle(H5Dget_type(dataset), place, "a type");
+}
+
+// The elements, of which it is known by now that all of them can be read.
+hdf5::Elements stored_elements(hid_t dataset, const Shape& shape, const Place& place) {
+  hdf5::check_storage(dataset, shape, place);
+  return {place, type_of(dataset, place), shape, [dataset](hid_t memory_type, void* data) {
+            return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+          }};
+}
+
+}  // namespace
+
+Hdf5Dataset::Hdf5Dataset(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Hdf5Dataset::Hdf5Dataset(Hdf5Dataset&&) noexcept = default;
+Hdf5Dataset& Hdf5Dataset::operator=(Hdf5Dataset&&) noexcept = default;
+Hdf5Dataset::~Hdf5Dataset() = default;
+
+const std::string& Hdf5Dataset::path() const { return state_->path; }
+
+std::string Hdf5Dataset::type() const {
+  const Turn turn;
+  return hdf5::type_name(type_of(state_->handle, state_->place()));
+}
+
+Shape Hdf5Dataset::shape() const {
+  const Turn turn;
+  const Handle space = checked_handle(H5Dget_space(state_->handle), state_->place(), "a shape");
+  return hdf5::shape_of(space, state_->place());
+}
+
+template <class T>
+Tensor<T> Hdf5Dataset::tensor() const {
+  return tensor<T>(shape());
+}
+
+template <class T>
+Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
+  const Turn turn;
+  const Place place = state_->place();
+  if (const Shape found = shape(); found != expected)
+    hdf5::refuse(place, concatenate_text("shape ", expected), found);
+  const hdf5::Elements elements = stored_elements(state_->handle, expected, place);
+  Tensor<T> tensor = Tensor<T>::uninitialized(expected);
+  hdf5::read_elements(elements, tensor.data());
+  return tensor;
+}
+
+template <class T>
+T Hdf5Dataset::value() const {
+  const Turn turn;
+  const Place place = state_->place();
+  return hdf5::read_value<T>(stored_elements(state_->handle, shape(), place));
+}
+
+template Tensor<float> Hdf5Dataset::tensor() const;
+template Tensor<double> Hdf5Dataset::tensor() const;
+template Tensor<std::int32_t> Hdf5Dataset::tensor() const;
+template Tensor<bool> Hdf5Dataset::tensor() const;
+template Tensor<float> Hdf5Dataset::tensor(const Shape&) const;
+template Tensor<double> Hdf5Dataset::tensor(const Shape&) const;
+template Tensor<std::int32_t> Hdf5Dataset::tensor(const Shape&) const;
+template Tensor<bool> Hdf5Dataset::tensor(const Shape&) const;
+template double Hdf5Dataset::value() const;
+template std::int64_t Hdf5Dataset::value() const;
+template std::string Hdf5Dataset::value() const;
+
+}  // namespace weft

@@ -1,0 +1,24 @@
+// What an Hdf5Dataset holds. Included by definitions only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "weft/train/hdf5/hdf5_dataset.hpp"
+#include "train/hdf5/internal/handle.hpp"
+
+namespace weft {
+
+struct Hdf5Dataset::State {
+  // Throws FileError unless `object` is a dataset whose data lie in the file itself.
+  State(const std::filesystem::path& file, std::string path, hdf5::Handle object);
+  ~State();
+
+  hdf5::Place place() const { return {file, path}; }
+
+  const std::filesystem::path& file;
+  std::string path;
+  hdf5::Handle handle;
+};
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+#include "train/hdf5/internal/handle.hpp"
+
+namespace weft::hdf5 {
+namespace {
+
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+Turn::Turn() : lock_(library_mutex()) {
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5PLget_loading_state(&plugins_);
+  H5PLset_loading_state(0);
+}
+
+Turn::~Turn() {
+  H5PLset_loading_state(plugins_);
+  H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
+}
+
+std::string Place::printable(const std::string& text) {
+  constexpr std::size_t longest = 500;
+  std::string clean = text.substr(0, longest);
+  for (char& c : clean)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text.size() > longest ? clean + "…" : clean;
+}
+
+void fail_with_hdf5(const Place& place, const char* expected) {
+  std::string message;
+  // The first record that is visited is the one where things went wrong.
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned position, const H5E_error2_t* error, void* out) -> herr_t {
+        if (position == 0 && error->desc) *static_cast<std::string*>(out) = error->desc;
+        return 0;
+      },
+      &message);
+  refuse(place, expected, concatenate_text("an error of HDF5: ", Place::printable(message)));
+}
+
+}  // namespace weft::hdf5

@@ -1,0 +1,40 @@
+// The groups and datasets of a file, reached through hard links only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "train/hdf5/internal/handle.hpp"
+
+namespace weft::hdf5 {
+
+class Hierarchy {
+ public:
+  // Both must outlive it.
+  Hierarchy(const std::filesystem::path& name, hid_t file);
+
+  // The object at a path, full as are all here. Throws FileError when there is none, or when a link
+  // on the way leads elsewhere.
+  Handle open(const std::string& path);
+  // False when there is nothing at the path, or no group.
+  bool has_group(const std::string& path);
+  // The full paths of all datasets below a group, sorted.
+  std::vector<std::string> datasets(const std::string& group);
+
+ private:
+  Place place(const std::string& object) const { return {name_, object}; }
+  // Null when there is no group at the path.
+  const Handle* group(const std::string& path);
+  // An invalid handle when there is nothing at the path.
+  Handle find(const std::string& path);
+  void list(hid_t group, const std::string& path, std::size_t depth);
+
+  const std::filesystem::path& name_;
+  std::unordered_map<std::string, Handle> groups_;  // those on the way to what was opened
+  std::size_t links_listed_ = 0;
+  std::vector<std::string> datasets_listed_;
+};
+
+}  // namespace weft::hdf5

@@ -1,0 +1,66 @@
+#include "train/internal/metrics_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <sstream>
+
+#include "weft/autograd/error.hpp"
+#include "train/files/atomic_file.hpp"
+
+namespace weft {
+namespace {
+
+std::string header_of(const std::vector<std::string>& validation_columns) {
+  std::string header = "step,epoch,loss,learning_rate,grad_norm,tokens_per_s";
+  for (const std::string& column : validation_columns) {
+    if (column.empty() || column.find_first_of(",\"\n") != std::string::npos)
+      fail<ValueError>("validation column", "a name without commas, quotes and line breaks",
+                       "'" + column + "'");
+    header += "," + column;
+  }
+  return header;
+}
+
+// The header and the whole rows up to `last_step`.
+std::string kept_text(const std::filesystem::path& path, const std::string& header,
+                      std::int64_t last_step) {
+  std::string text = header + "\n";
+  std::ifstream file(path);
+  std::string line;
+  if (last_step == 0 || !std::getline(file, line)) return text;
+  if (line != header) fail<FileError>(path.string(), "the columns " + header, line);
+  while (std::getline(file, line) && !file.eof()) {
+    std::int64_t step = 0;
+    if (!(std::istringstream(line) >> step) || step > last_step) break;
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+MetricsFile::MetricsFile(std::filesystem::path path,
+                         const std::vector<std::string>& validation_columns, std::int64_t last_step)
+    : path_(std::move(path)), validation_columns_(validation_columns.size()) {
+  const std::string text = kept_text(path_, header_of(validation_columns), last_step);
+  write_atomically(path_, std::as_bytes(std::span(text)));
+  file_.open(path_, std::ios::binary | std::ios::app);
+  if (!file_) fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
+}
+
+void MetricsFile::add(const MetricsRow& row) {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<float>::max_digits10);
+  text << row.step << ',' << row.epoch << ',' << row.loss << ',' << row.learning_rate << ','
+       << row.grad_norm << ',' << row.tokens_per_second;
+  for (std::size_t i = 0; i < validation_columns_; ++i) {
+    text << ',';
+    if (i < row.validation.size()) text << row.validation[i];
+  }
+  file_ << text.str() << '\n' << std::flush;
+  if (!file_) fail<FileError>(path_.string(), "room for another row", std::strerror(errno));
+}
+
+}  // namespace weft

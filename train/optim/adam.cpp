@@ -1,0 +1,112 @@
+#include "weft/train/optim/adam.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+bool is_weight_matrix(const std::string&, const Shape& shape) { return shape.rank() >= 2; }
+
+template <class T>
+Adam<T>::Adam(Module<T>& model, const AdamOptions& options)
+    : Adam(named_parameters(model), options) {}
+
+template <class T>
+Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
+    : Adam("Adam", std::move(parameters), options, Decay::in_gradient,
+           [](const std::string&, const Shape&) { return true; }) {}
+
+template <class T>
+Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options,
+              Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
+    : Optimizer<T>(std::move(type), std::move(parameters), options.lr),
+      options_(options),
+      decay_(decay),
+      first_moments_(this->zeros_like_parameters()),
+      second_moments_(this->zeros_like_parameters()) {
+  const auto check = [&](const char* name, double value, double limit, const char* expected) {
+    if (!(value >= 0.0 && value < limit))
+      fail<ValueError>(concatenate_text(this->type(), ": ", name), expected, value);
+  };
+  constexpr double no_limit = std::numeric_limits<double>::infinity();
+  check("beta1", options.beta1, 1.0, "0 ≤ beta1 < 1");
+  check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");
+  check("eps", options.eps, no_limit, "a number ≥ 0");
+  check("weight_decay", options.weight_decay, no_limit, "a number ≥ 0");
+  for (const auto& [name, parameter] : this->parameters())
+    decays_.push_back(options.weight_decay > 0.0 && decays(name, parameter->shape()));
+}
+
+template <class T>
+void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+  const double lr = this->learning_rate();
+  const auto step = static_cast<double>(this->steps());
+  const double weight_decay = decays_[index] ? options_.weight_decay : 0.0;
+  const auto decay = static_cast<T>(decay_ == Decay::in_gradient ? weight_decay : 0.0);
+  const auto keep = static_cast<T>(decay_ == Decay::decoupled ? 1.0 - lr * weight_decay : 1.0);
+  const auto beta2 = static_cast<T>(options_.beta2);
+  const auto new1 = static_cast<T>(1.0 - options_.beta1);
+  const auto new2 = static_cast<T>(1.0 - options_.beta2);
+  const auto step_size = static_cast<T>(lr / (1.0 - std::pow(options_.beta1, step)));
+  const auto root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, step)));
+  const auto eps = static_cast<T>(options_.eps);
+  T* values = this->parameters()[index].parameter->value().data();
+  T* first = first_moments_[index].data();
+  T* second = second_moments_[index].data();
+#pragma omp simd
+  for (Index i = begin; i < end; ++i) {
+    const T g = scale * grad[i] + decay * values[i];
+    const T m = first[i] + new1 * (g - first[i]);
+    const T v = beta2 * second[i] + new2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    values[i] = keep * values[i] - step_size * m / (std::sqrt(v) * root_scale + eps);
+  }
+}
+
+template <class T>
+std::string Adam<T>::description() const {
+  return concatenate_text(this->type(), ", lr ", this->learning_rate(), ", betas ", options_.beta1,
+                          " and ", options_.beta2, ", eps ", options_.eps, ", ",
+                          this->decay_description(options_.weight_decay, decays_));
+}
+
+template <class T>
+void Adam<T>::state(State<T>& state) {
+  Optimizer<T>::state(state);
+  this->tensor_state(state, "first_moment", first_moments_);
+  this->tensor_state(state, "second_moment", second_moments_);
+}
+
+template <class T>
+void Adam<T>::check_state() const {
+  Optimizer<T>::check_state();
+  for (std::size_t i = 0; i < second_moments_.size(); ++i)
+    for (const T& value : second_moments_[i])
+      if (!(value >= T{0}))
+        fail<ValueError>(
+            concatenate_text(this->type(), ": second_moment of ", this->parameters()[i].name),
+            "values ≥ 0",
+            concatenate_text(
+                value, " at ",
+                second_moments_[i].shape().position(&value - second_moments_[i].data())));
+}
+
+template <class T>
+AdamW<T>::AdamW(Module<T>& model, const AdamWOptions& options)
+    : AdamW(named_parameters(model), options) {}
+
+template <class T>
+AdamW<T>::AdamW(NamedParameters<T> parameters, const AdamWOptions& options)
+    : Adam<T>("AdamW", std::move(parameters),
+              {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay},
+              Adam<T>::Decay::decoupled, options.decays) {}
+
+template class Adam<float>;
+template class Adam<double>;
+template class AdamW<float>;
+template class AdamW<double>;
+
+}  // namespace weft

@@ -1,0 +1,80 @@
+// Adam and AdamW: steps scaled by running moments of the gradient.
+#pragma once
+
+#include <functional>
+
+#include "weft/train/optim/optimizer.hpp"
+
+namespace weft {
+
+struct AdamOptions {
+  // Learning rate, ≥ 0.
+  double lr = 1e-3;
+  // How fast the moments forget, each in 0 … 1 (1 excluded).
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  // Added to the root of the second moment, ≥ 0.
+  double eps = 1e-8;
+  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  double weight_decay = 0.0;
+};
+
+// True for weight matrices (rank ≥ 2); false for biases and the scales of norms.
+bool is_weight_matrix(const std::string& name, const Shape& shape);
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  // λ ≥ 0: each step also multiplies the parameters that decay with 1 - lr · λ.
+  double weight_decay = 0.01;
+  // Which parameters decay.
+  std::function<bool(const std::string& name, const Shape& shape)> decays = is_weight_matrix;
+};
+
+// m ← β1 m + (1 - β1) g;  v ← β2 v + (1 - β2) g²;
+// parameter ← parameter - lr · (m / (1 - β1^t)) / (√(v / (1 - β2^t)) + eps)
+// (Kingma and Ba, 2015), t counting the optimizer's steps. Throws ValueError for options outside
+// their ranges.
+template <class T = float>
+class Adam : public Optimizer<T> {
+ public:
+  explicit Adam(Module<T>& model, const AdamOptions& options = {});
+  explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
+
+  std::string description() const override;
+  void state(State<T>& state) override;
+  void check_state() const override;
+
+ protected:
+  // How weight decay acts: as part of the gradient, or on the parameter directly.
+  enum class Decay { in_gradient, decoupled };
+  Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options, Decay decay,
+       const std::function<bool(const std::string&, const Shape&)>& decays);
+
+ private:
+  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+
+  AdamOptions options_;
+  Decay decay_;
+  std::vector<bool> decays_;  // for each parameter
+  std::vector<Tensor<T>> first_moments_;
+  std::vector<Tensor<T>> second_moments_;
+};
+
+// Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices
+// only.
+template <class T = float>
+class AdamW final : public Adam<T> {
+ public:
+  explicit AdamW(Module<T>& model, const AdamWOptions& options = {});
+  explicit AdamW(NamedParameters<T> parameters, const AdamWOptions& options = {});
+};
+
+extern template class Adam<float>;
+extern template class Adam<double>;
+extern template class AdamW<float>;
+extern template class AdamW<double>;
+
+}  // namespace weft

@@ -1,0 +1,110 @@
+#include "weft/train/optim/optimizer.hpp"
+
+#include <cmath>
+
+#include "weft/autograd/error.hpp"
+#include "weft/train/optim/clip.hpp"
+
+namespace weft {
+namespace {
+
+void check_learning_rate(double learning_rate) {
+  if (!(learning_rate >= 0.0) || std::isinf(learning_rate))
+    fail<ValueError>("learning rate", "a finite number ≥ 0", learning_rate);
+}
+
+}  // namespace
+
+template <class T>
+Optimizer<T>::Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate)
+    : type_(std::move(type)),
+      loaded_type_(type_),
+      elements_(std::move(parameters)),
+      learning_rate_(learning_rate) {
+  check_learning_rate(learning_rate);
+}
+
+template <class T>
+void Optimizer<T>::step(double gradient_scale) {
+  if (!(gradient_scale >= 0.0) || std::isinf(gradient_scale))
+    fail<ValueError>(concatenate_text(type_, ": gradient scale"), "a finite number ≥ 0",
+                     gradient_scale);
+  ++steps_;
+  const auto scale = static_cast<T>(gradient_scale);
+  parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
+    elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
+      const Parameter<T>& parameter = *parameters()[index].parameter;
+      if (parameter.has_grad()) update(index, begin, end, parameter.grad().data(), scale);
+    });
+  });
+  zero_grad();
+}
+
+template <class T>
+void Optimizer<T>::zero_grad() {
+  for (const auto& [name, parameter] : parameters()) parameter->zero_grad();
+}
+
+template <class T>
+double Optimizer<T>::grad_norm() const {
+  return weft::grad_norm(elements_);
+}
+
+template <class T>
+void Optimizer<T>::set_learning_rate(double learning_rate) {
+  check_learning_rate(learning_rate);
+  learning_rate_ = learning_rate;
+}
+
+template <class T>
+void Optimizer<T>::state(State<T>& state) {
+  state.text("type", loaded_type_);
+  state.integer("step", steps_);
+  state.number("learning_rate", learning_rate_);
+}
+
+template <class T>
+void Optimizer<T>::check_state() const {
+  if (loaded_type_ != type_)
+    fail<ValueError>("optimizer", concatenate_text("the state of ", type_),
+                     concatenate_text("that of ", loaded_type_));
+  if (steps_ < 0) fail<ValueError>(concatenate_text(type_, ": step"), "a number ≥ 0", steps_);
+  check_learning_rate(learning_rate_);
+}
+
+template <class T>
+std::vector<Tensor<T>> Optimizer<T>::zeros_like_parameters() const {
+  std::vector<Tensor<T>> zeros;
+  for (const auto& [name, parameter] : parameters()) zeros.emplace_back(parameter->shape());
+  return zeros;
+}
+
+template <class T>
+std::string Optimizer<T>::decay_description(double weight_decay,
+                                            const std::vector<bool>& decays) const {
+  Index tensors = 0, numbers = 0;
+  for (std::size_t i = 0; i < decays.size(); ++i)
+    if (decays[i]) {
+      ++tensors;
+      numbers += parameters()[i].parameter->size();
+    }
+  const auto count = [](Index parameters, Index in_tensors) {
+    return concatenate_text(parameters, " parameters in ", in_tensors,
+                            in_tensors == 1 ? " tensor" : " tensors");
+  };
+  return concatenate_text(
+      "weight decay ", weight_decay, " on ", count(numbers, tensors), ", none on ",
+      count(elements_.size() - numbers, static_cast<Index>(decays.size()) - tensors));
+}
+
+template <class T>
+void Optimizer<T>::tensor_state(State<T>& state, const std::string& name,
+                                std::vector<Tensor<T>>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    state.tensor(name + "." + parameters()[i].name, tensors[i]);
+}
+
+template class Optimizer<float>;
+template class Optimizer<double>;
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// ParameterElements: the elements of all parameters as one sequence, for loops over all of them.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/parameter.hpp"
+
+namespace weft {
+
+// The parameters must outlive the object and stay where they are.
+template <class T>
+class ParameterElements {
+ public:
+  explicit ParameterElements(NamedParameters<T> parameters) : parameters_(std::move(parameters)) {
+    for (const auto& [name, parameter] : parameters_) ends_.push_back(size() + parameter->size());
+  }
+
+  const NamedParameters<T>& parameters() const { return parameters_; }
+  // The number of elements of all parameters together.
+  Index size() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  // Calls body(i, begin, end) for each part of elements first … last that lies in one parameter:
+  // elements begin … end of parameter i.
+  template <class Body>
+  void for_each_part(Index first, Index last, const Body& body) const {
+    auto parameter = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) -
+                                              ends_.begin());
+    for (; first < last; ++parameter) {
+      const Index start = ends_[parameter] - parameters_[parameter].parameter->size();
+      const Index end = std::min(last, ends_[parameter]);
+      if (end > first) body(parameter, first - start, end - start);
+      first = end;
+    }
+  }
+
+ private:
+  NamedParameters<T> parameters_;
+  std::vector<Index> ends_;  // where each parameter's elements end in the sequence
+};
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+#include "weft/train/optim/sgd.hpp"
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+template <class T>
+SGD<T>::SGD(Module<T>& model, const SGDOptions& options) : SGD(named_parameters(model), options) {}
+
+template <class T>
+SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
+    : Optimizer<T>("SGD", std::move(parameters), options.lr), options_(options) {
+  if (!(options.momentum >= 0.0 && options.momentum < 1.0))
+    fail<ValueError>("SGD: momentum", "0 ≤ momentum < 1", options.momentum);
+  if (!(options.weight_decay >= 0.0))
+    fail<ValueError>("SGD: weight_decay", "a number ≥ 0", options.weight_decay);
+  if (options.nesterov && options.momentum == 0.0)
+    fail<ValueError>("SGD: nesterov", "a momentum > 0", options.momentum);
+  if (options.momentum > 0.0) velocities_ = this->zeros_like_parameters();
+}
+
+template <class T>
+void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+  const auto lr = static_cast<T>(this->learning_rate());
+  const auto decay = static_cast<T>(options_.weight_decay);
+  T* values = this->parameters()[index].parameter->value().data();
+  if (velocities_.empty()) {
+#pragma omp simd
+    for (Index i = begin; i < end; ++i) values[i] -= lr * (scale * grad[i] + decay * values[i]);
+    return;
+  }
+  const auto momentum = static_cast<T>(options_.momentum);
+  const T along_gradient = options_.nesterov ? T{1} : T{0};
+  const T along_velocity = options_.nesterov ? momentum : T{1};
+  T* velocities = velocities_[index].data();
+#pragma omp simd
+  for (Index i = begin; i < end; ++i) {
+    const T g = scale * grad[i] + decay * values[i];
+    const T velocity = momentum * velocities[i] + g;
+    velocities[i] = velocity;
+    values[i] -= lr * (along_gradient * g + along_velocity * velocity);
+  }
+}
+
+template <class T>
+std::string SGD<T>::description() const {
+  const std::vector<bool> decays(this->parameters().size(), options_.weight_decay > 0.0);
+  return concatenate_text("SGD, lr ", this->learning_rate(), ", momentum ", options_.momentum,
+                          options_.nesterov ? " (Nesterov), " : ", ",
+                          this->decay_description(options_.weight_decay, decays));
+}
+
+template <class T>
+void SGD<T>::state(State<T>& state) {
+  Optimizer<T>::state(state);
+  this->tensor_state(state, "velocity", velocities_);
+}
+
+template class SGD<float>;
+template class SGD<double>;
+
+}  // namespace weft

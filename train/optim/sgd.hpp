@@ -1,0 +1,40 @@
+// SGD: stochastic gradient descent with momentum.
+#pragma once
+
+#include "weft/train/optim/optimizer.hpp"
+
+namespace weft {
+
+struct SGDOptions {
+  // Learning rate, ≥ 0.
+  double lr = 1e-3;
+  // μ in 0 … 1 (1 excluded).
+  double momentum = 0.0;
+  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  double weight_decay = 0.0;
+  // Steps along g + μ · velocity (Sutskever et al., 2013); needs momentum.
+  bool nesterov = false;
+};
+
+// g ← gradient + λ · parameter;  v ← μ · v + g;  parameter ← parameter - lr · v, as torch.optim.SGD
+// has it. Throws ValueError for options outside their ranges.
+template <class T = float>
+class SGD final : public Optimizer<T> {
+ public:
+  explicit SGD(Module<T>& model, const SGDOptions& options = {});
+  explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
+
+  std::string description() const override;
+  void state(State<T>& state) override;
+
+ private:
+  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+
+  SGDOptions options_;
+  std::vector<Tensor<T>> velocities_;  // none without momentum
+};
+
+extern template class SGD<float>;
+extern template class SGD<double>;
+
+}  // namespace weft

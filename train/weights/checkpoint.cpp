@@ -1,0 +1,128 @@
+#include "weft/train/weights/checkpoint.hpp"
+
+#include <cstdint>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/finite.hpp"
+#include "weft/train/hdf5/hdf5_writer.hpp"
+#include "weft/version.hpp"
+#include "train/files/file_descriptor.hpp"
+#include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/staged_state.hpp"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Later ones may be laid out in another way, which this program does not know.
+constexpr std::int64_t format_version = 1;
+
+// A model's parameters as state.
+template <class T>
+class ModelState final : public Stateful<T> {
+ public:
+  explicit ModelState(Module<T>& model) : parameters_(named_parameters(model)) {}
+  void state(State<T>& state) override {
+    for (const auto& [name, parameter] : parameters_) state.tensor(name, parameter->value());
+  }
+
+ private:
+  NamedParameters<T> parameters_;
+};
+
+// The model and the other objects, each under its name.
+template <class T>
+NamedStates<T> all_of(ModelState<T>& model, const NamedStates<T>& states) {
+  NamedStates<T> all{{"model", model}};
+  all.insert(all.end(), states.begin(), states.end());
+  return all;
+}
+
+template <class T>
+class Saver final : public State<T> {
+ public:
+  Saver(Hdf5Writer& writer, const std::string& group) : writer_(writer), group_(group) {}
+
+  void tensor(const std::string& name, Tensor<T>& value) override {
+    const std::string path = path_of_name(group_ + '.' + name);
+    check_finite(path, value);
+    writer_.tensor(path, value);
+  }
+  void integer(const std::string& name, std::int64_t& value) override { write(name, value); }
+  void number(const std::string& name, double& value) override { write(name, value); }
+  void text(const std::string& name, std::string& value) override { write(name, value); }
+
+ private:
+  template <class Scalar>
+  void write(const std::string& name, const Scalar& value) {
+    writer_.value(path_of_name(group_ + '.' + name), value);
+  }
+
+  Hdf5Writer& writer_;
+  const std::string& group_;
+};
+
+Hdf5File open_checkpoint(const fs::path& path) {
+  Hdf5File file = Hdf5File::open_sealed(path);
+  if (!file.has_attribute("/", "format_version"))
+    refuse_file(path, "a checkpoint", "another file of weft");
+  if (const auto version = file.attribute<std::int64_t>("/", "format_version");
+      version != format_version)
+    refuse_file(path, concatenate_text("a checkpoint of format ", format_version),
+                concatenate_text("one of format ", version, ", written by weft ",
+                                 file.attribute<std::string>("/", "weft_version")));
+  return file;
+}
+
+// All or none of the objects get what the file has for them.
+template <class T>
+void load(const fs::path& path, const NamedStates<T>& states) {
+  const Hdf5File file = open_checkpoint(path);
+  std::vector<StagedState<T>> staged;
+  for (const auto& [name, object] : states) staged.emplace_back(file, path_of_name(name), *object);
+  for (StagedState<T>& state : staged) state.exchange();
+  try {
+    for (const StagedState<T>& state : staged) state.check();
+  } catch (...) {
+    for (StagedState<T>& state : staged) state.exchange();
+    throw;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void save_checkpoint(const fs::path& path, Module<T>& model,
+                     const std::type_identity_t<NamedStates<T>>& states) {
+  Hdf5Writer writer(path);
+  writer.attribute("format_version", format_version);
+  writer.attribute("weft_version", std::string(WEFT_VERSION));
+  ModelState<T> model_state(model);
+  for (const auto& [name, object] : all_of(model_state, states)) {
+    Saver<T> saver(writer, name);
+    object->state(saver);
+  }
+  writer.save();
+}
+
+template <class T>
+void load_checkpoint(const fs::path& path, Module<T>& model,
+                     const std::type_identity_t<NamedStates<T>>& states) {
+  ModelState<T> model_state(model);
+  load(path, all_of(model_state, states));
+}
+
+template <class T>
+void load_state(const fs::path& path, const std::string& name, Stateful<T>& object) {
+  load(path, NamedStates<T>{{name, object}});
+}
+
+template void save_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
+template void save_checkpoint(const fs::path&, Module<double>&, const NamedStates<double>&);
+template void load_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
+template void load_checkpoint(const fs::path&, Module<double>&, const NamedStates<double>&);
+template void load_state(const fs::path&, const std::string&, Stateful<float>&);
+template void load_state(const fs::path&, const std::string&, Stateful<double>&);
+
+}  // namespace weft

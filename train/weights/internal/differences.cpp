@@ -1,0 +1,39 @@
+#include "train/weights/internal/differences.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+void Differences::check_shape(const std::string& name, const Shape& expected, const Shape& found) {
+  if (found == expected) return;
+  const bool transposed =
+      std::equal(found.begin(), found.end(), std::make_reverse_iterator(expected.end()),
+                 std::make_reverse_iterator(expected.begin()));
+  misshapen.push_back(concatenate_text(
+      name, ": expected ", expected, ", got ", found,
+      transposed ? " (transposed? Keras and TensorFlow keep weights as [in, out])" : ""));
+}
+
+void Differences::check_type(const std::string& name, const std::string& expected,
+                             const std::string& found) {
+  if (found != expected)
+    mistyped.push_back(concatenate_text(name, ": expected ", expected, ", got ", found));
+}
+
+std::ostream& operator<<(std::ostream& out, const Differences& differences) {
+  const auto write = [&](const char* kind, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    out << "\n  " << kind << " (" << lines.size() << "):";
+    for (const std::string& line : lines) out << "\n    " << line;
+  };
+  write("missing", differences.missing);
+  write("unexpected", differences.unexpected);
+  write("misshapen", differences.misshapen);
+  write("of another type", differences.mistyped);
+  return out;
+}
+
+}  // namespace weft

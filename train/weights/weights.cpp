@@ -1,0 +1,140 @@
+#include "weft/train/weights/weights.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/finite.hpp"
+#include "weft/train/weights/checkpoint.hpp"
+#include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/weight_places.hpp"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_float(const std::string& type) {
+  return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
+}
+
+template <class T>
+struct Match {
+  NamedParameter<T> parameter;
+  WeightPlace place;
+  Hdf5Dataset dataset;
+};
+
+// True when the file has another name for the parameter.
+template <class T>
+bool is_renamed(const Match<T>& match, const std::string& prefix) {
+  return match.place.dataset != prefix + match.parameter.name;
+}
+
+// The datasets of the parameters that are in the file. Notes those that are not, and those that are
+// there with another shape or type.
+template <class T>
+std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& parameters,
+                            const WeightPlaces& weights, Differences& differences) {
+  std::vector<Match<T>> matches;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [name, parameter] = parameters[i];
+    const std::optional<WeightPlace>& place = weights.places[i];
+    if (!place) {
+      differences.missing.push_back(concatenate_text(name, ' ', parameter->shape()));
+      continue;
+    }
+    Match<T> found{parameters[i], *place, file.dataset(place->path)};
+    const std::string what =
+        is_renamed(found, weights.prefix) ? concatenate_text(name, " (", *place, ')') : name;
+    if (const std::string type = found.dataset.type(); !is_float(type))
+      differences.check_type(what, "floating-point numbers", type);
+    else
+      differences.check_shape(what, place->dataset_shape(parameter->shape()),
+                              found.dataset.shape());
+    matches.push_back(std::move(found));
+  }
+  differences.unexpected = weights.unexpected;
+  return matches;
+}
+
+// The parameter's elements. Throws NonFiniteError unless all that the dataset holds are finite.
+template <class T>
+Tensor<T> read(const Hdf5File& file, const Match<T>& match) {
+  const Shape& shape = match.parameter.parameter->shape();
+  const Tensor<T> whole = match.dataset.template tensor<T>(match.place.dataset_shape(shape));
+  check_finite(concatenate_text(file.path(), ' ', match.dataset.path()), whole);
+  const auto size = static_cast<std::size_t>(shape.elements());
+  return Tensor<T>(shape,
+                   whole.values().subspan(static_cast<std::size_t>(match.place.part) * size, size));
+}
+
+}  // namespace
+
+template <class T>
+LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
+                               const LoadWeightsOptions& options) {
+  const NamedParameters<T> parameters = named_parameters(model);
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : parameters) names.push_back(name);
+  const Hdf5File file(path);
+  const WeightPlaces weights =
+      find_weights(names, datasets_by_name(file, options.group), options.group.empty());
+
+  LoadWeightsReport report;
+  report.prefix = weights.prefix;
+  Differences differences;
+  const std::vector<Match<T>> matches = match(file, parameters, weights, differences);
+  if (!options.strict) {
+    report.missing = std::exchange(differences.missing, {});
+    report.unexpected = std::exchange(differences.unexpected, {});
+  }
+  if (!differences.empty() || matches.empty())
+    fail<FileError>(concatenate_text(path), "the parameters of the model",
+                    concatenate_text(matches.empty() ? "none of them" : "others", differences));
+
+  std::vector<Tensor<T>> values;
+  for (const Match<T>& found : matches) {
+    const std::string& name = found.parameter.name;
+    values.push_back(read(file, found));
+    report.loaded.push_back(name);
+    if (is_renamed(found, weights.prefix))
+      report.renamed.push_back(concatenate_text(name, " from ", found.place));
+    if (const std::string type = found.dataset.type();
+        type != (std::is_same_v<T, float> ? "float32" : "float64"))
+      report.converted.push_back(concatenate_text(name, " from ", type));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    std::copy(values[i].begin(), values[i].end(), matches[i].parameter.parameter->value().begin());
+  return report;
+}
+
+template <class T>
+void save_weights(const fs::path& path, Module<T>& model) {
+  save_checkpoint(path, model);
+}
+
+std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
+  out << report.loaded.size() << " parameters loaded";
+  if (!report.prefix.empty()) out << " from below '" << report.prefix << '\'';
+  const auto write = [&](const char* kind, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    out << '\n' << names.size() << ' ' << kind << ": ";
+    for (std::size_t i = 0; i < names.size(); ++i) out << (i > 0 ? ", " : "") << names[i];
+  };
+  write("renamed", report.renamed);
+  write("converted", report.converted);
+  write("missing", report.missing);
+  write("unexpected", report.unexpected);
+  return out;
+}
+
+template LoadWeightsReport load_weights(const fs::path&, Module<float>&, const LoadWeightsOptions&);
+template LoadWeightsReport load_weights(const fs::path&, Module<double>&,
+                                        const LoadWeightsOptions&);
+template void save_weights(const fs::path&, Module<float>&);
+template void save_weights(const fs::path&, Module<double>&);
+
+}  // namespace weft
