@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "weft/autograd/finite.hpp"
+#include "weft/autograd/random.hpp"
 
 namespace weft {
 namespace {
@@ -92,9 +93,10 @@ std::vector<AnalyticGradient> analytic_gradients(const Function& function,
     tape.backward(function(tape), upstream);
   };
   std::vector<AnalyticGradient> gradients;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
   for (const auto& [name, parameter] : parameters) {
-    parameter->grad().fill(std::numeric_limits<double>::quiet_NaN());
+    parameter->set_grad(Tensor<double>::full(parameter->shape(), nan));
     parameter->zero_grad();
   }
   run_backward();
@@ -104,12 +106,11 @@ std::vector<AnalyticGradient> analytic_gradients(const Function& function,
   Random random(options.seed);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     gradients[i].added = random.normal_tensor<double>(parameters[i].parameter->shape());
-    std::copy(gradients[i].added.begin(), gradients[i].added.end(),
-              parameters[i].parameter->grad().begin());
+    parameters[i].parameter->set_grad(gradients[i].added);
   }
   run_backward();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor<double>& sum = parameters[i].parameter->grad();
+    const Tensor<double> sum = parameters[i].parameter->grad();
     std::transform(sum.begin(), sum.end(), gradients[i].added.begin(), gradients[i].added.begin(),
                    std::minus<double>());
   }

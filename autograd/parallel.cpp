@@ -27,13 +27,13 @@ thread_local int running_thread = 0;
 
 int thread_index() { return running_thread; }
 
-bool runs_alone() { return thread_count() == 1 || omp_in_parallel(); }
+bool is_sequential() { return thread_count() == 1 || omp_in_parallel(); }
 
 namespace detail {
 
 void run_chunks(Index chunks, void (*run)(const void*, Index), const void* context) {
   const auto threads = static_cast<int>(std::min<Index>(chunks, thread_count()));
-  if (threads <= 1 || runs_alone()) {
+  if (threads <= 1 || is_sequential()) {
     for (Index chunk = 0; chunk < chunks; ++chunk) run(context, chunk);
     return;
   }

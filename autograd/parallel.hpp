@@ -28,7 +28,7 @@ int thread_index();
 
 // Whether a `parallel_for` here would run on the calling thread: it may use no more, or the call
 // comes from inside a parallel region.
-bool runs_alone();
+bool is_sequential();
 
 // Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items but
 // the last. The ranges depend on `count` and `grain` alone, never on the number of threads, so a

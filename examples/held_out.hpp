@@ -7,14 +7,14 @@
 namespace weft::examples {
 
 // 90 % of all examples are for training, 5 % for validation, 5 % for the test.
-enum class Part { train, validation, test };
+enum class Split { train, validation, test };
 
 // The part that an example belongs to: a function of the letters of its key alone (FNV-1a). The key
 // is the word of a dictionary, say.
-Part part_of(std::string_view key);
+Split split_of(std::string_view key);
 
 // "train", "validation", "test" and back. Throws ValueError for any other name.
-std::string to_string(Part part);
-Part part_named(const std::string& name);
+std::string to_string(Split part);
+Split split_named(const std::string& name);
 
 }  // namespace weft::examples

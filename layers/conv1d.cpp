@@ -10,11 +10,11 @@
 namespace weft {
 namespace {
 
-WindowOptions window_of(const Conv1dOptions& options) {
+UnfoldOptions window_of(const Conv1dOptions& options) {
   check_positive("Conv1d: kernel_size", options.kernel_size);
   check_positive("Conv1d: stride", options.stride);
   check_positive("Conv1d: dilation", options.dilation);
-  WindowOptions window{
+  UnfoldOptions window{
       .size = options.kernel_size, .dilation = options.dilation, .stride = options.stride};
   if (const Index* zeros = std::get_if<Index>(&options.padding)) {
     if (*zeros < 0) fail<ValueError>("Conv1d: padding", "a number of zeros ≥ 0", *zeros);
@@ -50,7 +50,7 @@ Var<T> Conv1d<T>::operator()(const Var<T>& x, const ValidLens& valid_lens) const
   // Windows have the channels of each position side by side.
   const Var<T> matrix =
       reshape(permute(tape.parameter(weight), {0, 2, 1}), {weight.shape()[0], -1});
-  const Var<T> rows = windows(x, window, valid_lens);
+  const Var<T> rows = unfold(x, window, valid_lens);
   return bias ? linear(rows, matrix, tape.parameter(*bias)) : linear(rows, matrix);
 }
 

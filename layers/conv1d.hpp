@@ -51,7 +51,7 @@ struct Conv1d : Module<T> {
 
   Parameter<T> weight;               // [out_channels, in_channels, kernel_size]
   std::optional<Parameter<T>> bias;  // [out_channels]
-  WindowOptions window;
+  UnfoldOptions window;
 };
 
 extern template struct Conv1d<float>;

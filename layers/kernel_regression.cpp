@@ -8,6 +8,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
+#include "weft/autograd/pass.hpp"
 #include "layers/internal/finite_keys.hpp"
 
 namespace weft {
@@ -24,7 +25,7 @@ Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
   switch (kernel) {
     case Kernel::constant:
     case Kernel::boxcar:
-      return u.tape().constant(u.tape().zeros(u.shape()));
+      return u.tape().constant(u.pass().zeros(u.shape()));
     case Kernel::gaussian:
       return scale(u * u, -0.5);
     case Kernel::epanechnikov:
@@ -89,10 +90,10 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
       reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.clean(k), {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
-  Mask mask{.seen = seen, .added = Tensor<float>({num_queries, num_keys})};
+  Mask mask{.allowed = seen, .bias = Tensor<float>({num_queries, num_keys})};
   for (Index i = 0; i < u.size(); ++i)
     if (!is_near(kernel, u.value().data()[i]))
-      mask.added.data()[i] = -std::numeric_limits<float>::infinity();
+      mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
   if (weights) *weights = p.value().clone().reshaped({num_queries, num_keys});
   const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.clean(v));

@@ -56,8 +56,8 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   const auto placed = [this](const Var<T>& x) {
     return rotary ? rotary_embedding(x, attention.num_heads, *rotary) : x;
   };
-  return W_o(attention(placed(W_q(queries)), placed(W_k(without_unseen(keys, view))),
-                       W_v(without_unseen(values, view)), mask, weights));
+  return W_o(attention(placed(W_q(queries)), placed(W_k(zero_hidden_keys(keys, view))),
+                       W_v(zero_hidden_keys(values, view)), mask, weights));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/recurrence.hpp"
 #include "weft/autograd/ops/shaping.hpp"
+#include "weft/autograd/pass.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/unseen_keys.hpp"
 
@@ -43,13 +44,13 @@ RecurrentResult<T> RecurrentLayers<T>::operator()(
                      initial_states->shape());
 
   // What lies past the ends would reach the gradients of W_ih, as 0 · NaN.
-  Var<T> states = without_unseen(x, MaskView(type_, valid_lens, batch, 1, 1, x.shape()[1]));
+  Var<T> states = zero_hidden_keys(x, MaskView(type_, valid_lens, batch, 1, 1, x.shape()[1]));
   std::optional<Var<T>> final_states;
   for (Index i = 0; i < count; ++i) {
     const Layer& layer = layers[static_cast<std::size_t>(i)];
     const Var<T> initial = initial_states
                                ? reshape(slice(*initial_states, 0, i, i + 1), {batch, size})
-                               : tape.constant(tape.zeros({batch, size}));
+                               : tape.constant(x.pass().zeros({batch, size}));
     const Var<T> inputs =
         linear(states, tape.parameter(layer.weight_ih), tape.parameter(layer.bias_ih));
     states = recurrence_(inputs, tape.parameter(layer.weight_hh), tape.parameter(layer.bias_hh),

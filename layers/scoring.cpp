@@ -71,7 +71,7 @@ Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys) {
 template <class T>
 Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys) {
   check("cosine_scores", queries.shape(), keys.shape());
-  return matmul(unit_length(queries), unit_length(keys), {.transpose_b = true});
+  return matmul(normalize(queries), normalize(keys), {.transpose_b = true});
 }
 
 template <class T>

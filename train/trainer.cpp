@@ -75,7 +75,7 @@ class Trainer<T>::Run {
       if (progress_.best_step == progress_.step) save("best.h5");
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
-      enough_ = options_.enough && options_.enough();
+      should_stop_ = options_.should_stop && options_.should_stop();
     }
     if (saved_step_ != progress_.step) save_last();
     return {end(), progress_.step, progress_.best_step, progress_.best_value};
@@ -182,9 +182,9 @@ class Trainer<T>::Run {
     if (better) {
       progress_.best_step = progress_.step;
       progress_.best_value = values[0];
-      progress_.not_better = 0;
+      progress_.validations_without_improvement = 0;
     } else {
-      ++progress_.not_better;
+      ++progress_.validations_without_improvement;
     }
     std::string text = concatenate_text("epoch ", epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -221,9 +221,9 @@ class Trainer<T>::Run {
 
   bool out_of_patience() const {
     return options_.validation && options_.validation->patience > 0 &&
-           progress_.not_better >= options_.validation->patience;
+           progress_.validations_without_improvement >= options_.validation->patience;
   }
-  bool stopped_early() const { return enough_ || out_of_patience(); }
+  bool stopped_early() const { return should_stop_ || out_of_patience(); }
   bool ended() const {
     return progress_.epoch >= options_.epochs || stopped_early() ||
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
@@ -304,7 +304,7 @@ class Trainer<T>::Run {
   double loss_ = 0.0;           // of the last update
   double shown_loss_ = 0.0;     // smoothed
   double grad_norm_ = 0.0;
-  bool enough_ = false;  // the program said so
+  bool should_stop_ = false;  // the program said so
 
   ProgressLine line_;
   std::optional<FolderLock> lock_;

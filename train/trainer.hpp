@@ -57,7 +57,7 @@ struct TrainerOptions {
   std::optional<Validation> validation = {};
   // When given, asked after every step, and its validation, whether that is enough; training then
   // has stopped early.
-  std::function<bool()> enough = {};
+  std::function<bool()> should_stop = {};
 
   // Where best.h5, last.h5 and metrics.csv are kept; nothing is kept when empty.
   std::filesystem::path folder = {};

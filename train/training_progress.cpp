@@ -20,7 +20,7 @@ void TrainingProgress<T>::state(State<T>& state) {
   state.integer("micro_step", micro_step);
   state.integer("best_step", best_step);
   state.number("best_value", best_value);
-  state.integer("not_better", not_better);
+  state.integer("validations_without_improvement", validations_without_improvement);
   state.number("loss_sum", loss_sum);
   state.integer("label_sum", label_sum);
   state.text("schedule", schedule);
@@ -39,7 +39,7 @@ void TrainingProgress<T>::check_state() const {
   check_count("batch", batch);
   check_count("micro_step", micro_step);
   check_count("best_step", best_step);
-  check_count("not_better", not_better);
+  check_count("validations_without_improvement", validations_without_improvement);
   check_count("label_sum", label_sum);
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
     fail<ValueError>("training progress", "a finite best_value and loss_sum",

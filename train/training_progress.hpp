@@ -25,9 +25,9 @@ class TrainingProgress final : public Stateful<T> {
   std::int64_t batch = 0;       // its position in the epoch, from 0
   std::int64_t micro_step = 0;  // batches seen; dropout masks depend on it and on the seed
 
-  std::int64_t best_step = 0;   // of the best validation; 0 before the first
-  double best_value = 0.0;      // its first value
-  std::int64_t not_better = 0;  // validations since then
+  std::int64_t best_step = 0;                        // of the best validation; 0 before the first
+  double best_value = 0.0;                           // its first value
+  std::int64_t validations_without_improvement = 0;  // validations since then
 
   // Since the last row of metrics.csv: the sum of each update's loss times its labels.
   double loss_sum = 0.0;

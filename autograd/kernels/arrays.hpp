@@ -6,8 +6,7 @@
 #include <array>
 #include <numeric>
 
-#include "weft/autograd/parallel.hpp"
-#include "weft/autograd/tape.hpp"
+#include "weft/autograd/operation.hpp"
 
 namespace weft {
 
@@ -53,9 +52,9 @@ void accumulate(const Gradient<T>& gradient, Index begin, Index end, const Expre
 // the last, added in order: the same bits on any number of threads.
 template <class Body>
 double sum_of_ranges(Index count, Index cost, const Body& body) {
-  constexpr Index most_ranges = 64;
-  std::array<double, most_ranges> sums{};
-  const Index grain = std::max(grain_of(cost), (count + most_ranges - 1) / most_ranges);
+  constexpr Index max_ranges = 64;
+  std::array<double, max_ranges> sums{};
+  const Index grain = std::max(grain_of(cost), (count + max_ranges - 1) / max_ranges);
   parallel_for(count, grain, [&](Index begin, Index end) {
     sums[static_cast<std::size_t>(begin / grain)] = body(begin, end);
   });

@@ -15,9 +15,9 @@ namespace weft {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr Index most_rows = 12;
+constexpr Index max_rows = 12;
 #else
-constexpr Index most_rows = 6;
+constexpr Index max_rows = 6;
 #endif
 constexpr Index panel_bytes = 3 << 13;  // most of the first-level cache
 constexpr Index rows_together = 384;    // of a, kept in the second-level cache
@@ -71,12 +71,12 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T beta, T*
 template <class T>
 using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T, T*, Index);
 
-// block_product for 1 … most_rows rows.
+// block_product for 1 … max_rows rows.
 template <Index vectors, bool transposed, class T>
 constexpr auto block_products = []<Index... r>(std::integer_sequence<Index, r...>) {
-  return std::array<BlockProduct<T>, most_rows>{block_product<r + 1, vectors, transposed, T>...};
+  return std::array<BlockProduct<T>, max_rows>{block_product<r + 1, vectors, transposed, T>...};
 }
-(std::make_integer_sequence<Index, most_rows>{});
+(std::make_integer_sequence<Index, max_rows>{});
 
 template <class T>
 BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
@@ -148,7 +148,7 @@ void copy_rows(Index k, Index columns, T alpha, const T* b, Index b_stride, T* p
 template <class T>
 void panel_product(Index m, Index vectors, const Panel<T>& panel, const MatrixView<T>& a, T beta,
                    T* c, Index c_stride) {
-  const Index blocks = (m + most_rows - 1) / most_rows;
+  const Index blocks = (m + max_rows - 1) / max_rows;
   const Index rows = m / blocks, longer = m % blocks;
   const auto product = block_product_for<T>(rows, vectors, a.transposed);
   const auto longer_product =
@@ -167,9 +167,9 @@ template <class T>
 void narrow_panel_product(Index m, Index vectors, Index columns, const Panel<T>& panel,
                           const MatrixView<T>& a, T beta, T* c, Index c_stride) {
   const Index width = vectors * lanes<T>;
-  alignas(64) T block[most_rows * 2 * lanes<T>];
-  for (Index i = 0; i < m; i += most_rows) {
-    const Index rows = std::min(most_rows, m - i);
+  alignas(64) T block[max_rows * 2 * lanes<T>];
+  for (Index i = 0; i < m; i += max_rows) {
+    const Index rows = std::min(max_rows, m - i);
     block_product_for<T>(rows, vectors, a.transposed)(panel, a.at(i, 0).data, a.stride, T{0}, block,
                                                       width);
     for (Index r = 0; r < rows; ++r) {
@@ -192,15 +192,15 @@ bool is_for_blocks(Index m, Index n, Index k) {
 template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride) {
-  constexpr Index most_k = panel_bytes / (2 * vector_bytes);
+  constexpr Index max_k = panel_bytes / (2 * vector_bytes);
   // Kept, so that what lies beyond a panel's columns is a number of an earlier panel, or zero:
   // numbers too small to be normal would be slow.
   alignas(64) static thread_local T copy[panel_bytes / static_cast<Index>(sizeof(T))];
   for (Index i = 0; i < m; i += rows_together) {
     const Index rows = std::min(rows_together, m - i);
     // At least once, so that beta is heeded where k is 0.
-    for (Index p = 0; p == 0 || p < k; p += most_k) {
-      const Index depth = std::min(most_k, k - p);
+    for (Index p = 0; p == 0 || p < k; p += max_k) {
+      const Index depth = std::min(max_k, k - p);
       Index width;
       for (Index j = 0; j < n; j += width) {
         const Index vectors = n - j > lanes<T> ? 2 : 1;

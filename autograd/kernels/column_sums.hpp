@@ -9,11 +9,11 @@ namespace weft {
 // The sums of the columns of a matrix [rows, n], added to `sums`: by ranges of rows, then over the
 // ranges in order.
 template <class T>
-void add_column_sums(const Tape<T>& tape, const Tensor<T>& matrix, Index rows, Index n,
+void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, Index n,
                      const Gradient<T>& sums) {
   const Index grain = std::max<Index>(grain_of(n), (rows + 63) / 64);
   const Index ranges = std::max<Index>((rows + grain - 1) / grain, 1);
-  Tensor<T> partial = tape.zeros({ranges, n});
+  Tensor<T> partial = pass.zeros({ranges, n});
   parallel_for(rows, grain, [&](Index begin, Index end) {
     const Index range = begin / grain;
     auto into = array(partial, range * n, (range + 1) * n);

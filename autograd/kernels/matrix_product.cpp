@@ -112,7 +112,7 @@ Tiles::Tiles(Index m, Index n, Index k) : rows(m), columns(n) {
   constexpr Index smallest = Index{1} << 19;  // multiplications
   cut(std::clamp<Index>(m * n / smallest * k + m * n % smallest * k / smallest, 1, 8));
   const auto is_ours = [&] { return is_for_blocks(tile_rows, tile_columns, k); };
-  if (is_ours() && runs_alone()) {
+  if (is_ours() && is_sequential()) {
     Index wanted = 0;
     do cut(++wanted);
     while (!is_ours());

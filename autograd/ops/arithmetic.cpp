@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "weft/autograd/ops/elementwise.hpp"
-#include "autograd/kernels/fold.hpp"
+#include "autograd/kernels/reduce.hpp"
 
 namespace weft {
 namespace {
@@ -70,9 +70,9 @@ class Pairing {
 
 // function(a, b), element by element, under the shape `result` that the two broadcast to.
 template <class T, class Function>
-Tensor<T> combine(const Tape<T>& tape, const Tensor<T>& a_tensor, const Tensor<T>& b_tensor,
+Tensor<T> combine(const Pass<T>& pass, const Tensor<T>& a_tensor, const Tensor<T>& b_tensor,
                   const Shape& result, const Function& function) {
-  Tensor<T> y_tensor = tape.uninitialized(result);
+  Tensor<T> y_tensor = pass.uninitialized(result);
   Pairing(a_tensor.shape(), b_tensor.shape(), result)
       .for_each_run(
           [&](Index first, Index count, Index a_first, Index a_step, Index b_first, Index b_step) {
@@ -96,13 +96,13 @@ Tensor<T> combine(const Tape<T>& tape, const Tensor<T>& a_tensor, const Tensor<T
 template <class T, class Function>
 Tensor<T> combine(const char* operation, const Var<T>& a, const Var<T>& b,
                   const Function& function) {
-  Tape<T>& tape = common_tape(operation, a, b);
-  return combine(tape, a.value(), b.value(), broadcast(operation, a.shape(), b.shape()), function);
+  Pass<T>& pass = pass_of(operation, a, b);
+  return combine(pass, a.value(), b.value(), broadcast(operation, a.shape(), b.shape()), function);
 }
 
 template <class T>
-Tensor<T> negative(const Tape<T>& tape, const Tensor<T>& x) {
-  Tensor<T> y = tape.uninitialized(x.shape());
+Tensor<T> negative(const Pass<T>& pass, const Tensor<T>& x) {
+  Tensor<T> y = pass.uninitialized(x.shape());
   parallel_for(x.size(), grain_of(1),
                [&](Index begin, Index end) { array(y, begin, end) = -array(x, begin, end); });
   return y;
@@ -121,7 +121,7 @@ struct Operand {
 // Adds dy, of the result's shape, to the gradient of an operand, after summing it over the axes
 // along which the operand was broadcast.
 template <class T>
-void add_summed(Tape<T>& tape, const Operand& operand, Tensor<T> dy) {
+void add_summed(Pass<T>& pass, const Operand& operand, Tensor<T> dy) {
   if (!operand.wants_gradient()) return;
   const Shape& shape = operand.shape;
   const Index missing = dy.rank() - shape.rank();
@@ -133,11 +133,11 @@ void add_summed(Tape<T>& tape, const Operand& operand, Tensor<T> dy) {
       return std::accumulate(begin, end, Index{1}, std::multiplies<Index>());
     };
     const Index* at = present.begin() + axis;
-    dy = fold<Sum>(tape, {product(present.begin(), at), *at, product(at + 1, present.end())},
-                   Elements<T>{dy.data()})
+    dy = reduce<Sum>(pass, {product(present.begin(), at), *at, product(at + 1, present.end())},
+                     Elements<T>{dy.data()})
              .reshaped(present.with(axis, 1));
   }
-  tape.add_gradient(operand.node, dy);
+  pass.add_gradient(operand.node, dy);
 }
 
 }  // namespace
@@ -147,10 +147,10 @@ void add_summed(Tape<T>& tape, const Operand& operand, Tensor<T> dy) {
 template <class T>
 Var<T> add(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("add", a, b, std::plus<T>());
-  return a.tape().record("add", y, {a.node(), b.node()},
-                         [a = Operand(a), b = Operand(b)](Tape<T>& tape, const Tensor<T>& dy) {
-                           add_summed(tape, a, dy);
-                           add_summed(tape, b, dy);
+  return a.pass().record("add", y, {a.node(), b.node()},
+                         [a = Operand(a), b = Operand(b)](Pass<T>& backward, const Tensor<T>& dy) {
+                           add_summed(backward, a, dy);
+                           add_summed(backward, b, dy);
                          });
 }
 
@@ -159,10 +159,10 @@ Var<T> add(const Var<T>& a, const Var<T>& b) {
 template <class T>
 Var<T> subtract(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("subtract", a, b, std::minus<T>());
-  return a.tape().record("subtract", y, {a.node(), b.node()},
-                         [a = Operand(a), b = Operand(b)](Tape<T>& tape, const Tensor<T>& dy) {
-                           add_summed(tape, a, dy);
-                           if (b.wants_gradient()) add_summed(tape, b, negative(tape, dy));
+  return a.pass().record("subtract", y, {a.node(), b.node()},
+                         [a = Operand(a), b = Operand(b)](Pass<T>& backward, const Tensor<T>& dy) {
+                           add_summed(backward, a, dy);
+                           if (b.wants_gradient()) add_summed(backward, b, negative(backward, dy));
                          });
 }
 
@@ -172,14 +172,15 @@ template <class T>
 Var<T> multiply(const Var<T>& a, const Var<T>& b) {
   const auto product = std::multiplies<T>();
   const Tensor<T> y = combine("multiply", a, b, product);
-  return a.tape().record("multiply", y, {a.node(), b.node()},
-                         [a = Operand(a), b = Operand(b), a_value = a.value(), b_value = b.value(),
-                          product](Tape<T>& tape, const Tensor<T>& dy) {
-                           if (a.wants_gradient())
-                             add_summed(tape, a, combine(tape, dy, b_value, dy.shape(), product));
-                           if (b.wants_gradient())
-                             add_summed(tape, b, combine(tape, dy, a_value, dy.shape(), product));
-                         });
+  return a.pass().record(
+      "multiply", y, {a.node(), b.node()},
+      [a = Operand(a), b = Operand(b), a_value = a.value(), b_value = b.value(), product](
+          Pass<T>& backward, const Tensor<T>& dy) {
+        if (a.wants_gradient())
+          add_summed(backward, a, combine(backward, dy, b_value, dy.shape(), product));
+        if (b.wants_gradient())
+          add_summed(backward, b, combine(backward, dy, a_value, dy.shape(), product));
+      });
 }
 
 // Forward:  y = a / b.
@@ -187,14 +188,15 @@ Var<T> multiply(const Var<T>& a, const Var<T>& b) {
 template <class T>
 Var<T> divide(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("divide", a, b, std::divides<T>());
-  return a.tape().record(
+  return a.pass().record(
       "divide", y, {a.node(), b.node()},
-      [a = Operand(a), b = Operand(b), b_value = b.value(), y](Tape<T>& tape, const Tensor<T>& dy) {
-        const Tensor<T> da = combine(tape, dy, b_value, dy.shape(), std::divides<T>());
-        add_summed(tape, a, da);
+      [a = Operand(a), b = Operand(b), b_value = b.value(), y](Pass<T>& backward,
+                                                               const Tensor<T>& dy) {
+        const Tensor<T> da = combine(backward, dy, b_value, dy.shape(), std::divides<T>());
+        add_summed(backward, a, da);
         if (b.wants_gradient())
-          add_summed(tape, b,
-                     combine(tape, da, y, dy.shape(), [](T g, T value) { return -g * value; }));
+          add_summed(backward, b,
+                     combine(backward, da, y, dy.shape(), [](T g, T value) { return -g * value; }));
       });
 }
 

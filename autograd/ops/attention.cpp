@@ -191,7 +191,7 @@ void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
 // Gimelshein, 2018): what was added to O before is scaled down when the maximum grows, and the
 // division by the sum comes last.
 template <class T>
-void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
+void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
   const KeysAndValues<T> rows(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
@@ -234,9 +234,9 @@ void forward(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums,
 
 // Adds this head's part to dq, dk and dv. The scratch holds two tiles, P and dP.
 template <class T>
-void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<T>& log_sums,
-              const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
-              const Gradient<T>& dv) {
+void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<T>& log_sums,
+                   const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
+                   const Gradient<T>& dv) {
   const Attention<T>& a = head.a;
   const KeysAndValues<T> rows(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
@@ -300,9 +300,9 @@ void backward(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<
 
 // Calls body(head, scratch) for every head of every sequence, in parallel; room for `tiles` tiles.
 template <class T, class Body>
-void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
+void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, const Body& body) {
   const Index room = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
-  Tensor<T> scratch = tape.uninitialized({thread_count(), room});
+  Tensor<T> scratch = pass.uninitialized({thread_count(), room});
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
     for (Index item = begin; item < end; ++item)
       body(Head<T>{a, item / a.heads, item % a.heads}, scratch.data() + thread_index() * room);
@@ -336,45 +336,45 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                                     const AttentionOptions<T>& options) {
-  Tape<T>& tape = common_tape("scaled_dot_product_attention", queries, keys, values);
+  Pass<T>& pass = pass_of("scaled_dot_product_attention", queries, keys, values);
   check_inputs(queries.shape(), keys.shape(), values.shape(), options);
   const Index batch = queries.shape()[0], heads = options.num_heads;
   const Index num_queries = queries.shape()[1], num_keys = keys.shape()[1];
   const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
-  const bool drops = tape.training() && options.dropout > 0.0;
+  const bool drops = pass.training() && options.dropout > 0.0;
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
   const Attention<T> attention{
       queries.value(), keys.value(), values.value(), batch, heads, num_queries, num_keys, size,
       value_size, static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
-      mask, DropoutMask(drops ? tape.next_random_stream() : RandomStream{}, options.dropout), drops,
+      mask, DropoutMask(drops ? pass.next_random_stream() : RandomStream{}, options.dropout), drops,
       mask.same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
       options.mask.causal ? causal_query_tile : query_tile,
       // Weights are handed out row by row.
       padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
 
-  Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
-  Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});
+  Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
+  Tensor<T> log_sums = pass.uninitialized({batch, heads, num_queries});
   T* weights = nullptr;
   if (options.weights) {
     *options.weights = Tensor<T>::uninitialized({batch, heads, num_queries, num_keys});
     weights = options.weights->data();
   }
-  for_each_head(attention, tape, 1, [&](const Head<T>& head, T* scratch) {
-    forward(head, scratch, y, log_sums, weights);
+  for_each_head(attention, pass, 1, [&](const Head<T>& head, T* scratch) {
+    forward_head(head, scratch, y, log_sums, weights);
   });
 
-  return tape.record("scaled_dot_product_attention", y,
+  return pass.record("scaled_dot_product_attention", y,
                      {queries.node(), keys.node(), values.node()},
                      [q = queries.node(), k = keys.node(), v = values.node(), attention, y,
-                      log_sums](Tape<T>& t, const Tensor<T>& dy) {
+                      log_sums](Pass<T>& backward, const Tensor<T>& dy) {
                        // One variable may be queries, keys and values at once: what is fresh is
                        // zeroed first.
-                       const Gradient<T> dq = t.gradient(q).zero_if_fresh();
-                       const Gradient<T> dk = t.gradient(k).zero_if_fresh();
-                       const Gradient<T> dv = t.gradient(v).zero_if_fresh();
-                       for_each_head(attention, t, 2, [&](const Head<T>& head, T* scratch) {
-                         backward(head, scratch, y, log_sums, dy, dq, dk, dv);
+                       const Gradient<T> dq = backward.gradient(q).zero_if_fresh();
+                       const Gradient<T> dk = backward.gradient(k).zero_if_fresh();
+                       const Gradient<T> dv = backward.gradient(v).zero_if_fresh();
+                       for_each_head(attention, backward, 2, [&](const Head<T>& head, T* scratch) {
+                         backward_head(head, scratch, y, log_sums, dy, dq, dk, dv);
                        });
                      });
 }

@@ -42,7 +42,7 @@ template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
   const Index counted = check_targets(logits.shape(), targets, options);
-  Tape<T>& tape = logits.tape();
+  Pass<T>& pass = logits.pass();
   const Index rows = targets.size(), classes = logits.shape()[-1];
   const T divisor =
       static_cast<T>(options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted))));
@@ -50,8 +50,8 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
   const TokenId ignored = options.ignore_index;
 
   const Index grain = grain_of(16 * classes);
-  Tensor<T> log_sums = tape.uninitialized({rows});
-  Tensor<T> partial = tape.zeros({(rows + grain - 1) / grain});
+  Tensor<T> log_sums = pass.uninitialized({rows});
+  Tensor<T> partial = pass.zeros({(rows + grain - 1) / grain});
   parallel_for(rows, grain, [&](Index begin, Index end) {
     const T share = T{1} / static_cast<T>(classes);
     T loss = 0;
@@ -72,18 +72,18 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
     }
     partial.data()[begin / grain] = loss;
   });
-  Tensor<T> y = tape.uninitialized({});
+  Tensor<T> y = pass.uninitialized({});
   T loss = 0;
   for (T part : partial) loss += part;
   *y.data() = loss;
 
-  return tape.record("cross_entropy", y, {logits.node()},
+  return pass.record("cross_entropy", y, {logits.node()},
                      [x = logits.node(), x_value = logits.value(), targets, log_sums, divisor,
-                      smoothing, ignored, grain](Tape<T>& t, const Tensor<T>& dy) {
+                      smoothing, ignored, grain](Pass<T>& backward, const Tensor<T>& dy) {
                        const Index n = x_value.shape()[-1];
                        const T factor = dy.item() / divisor;
                        const T spread = smoothing / static_cast<T>(n);
-                       const Gradient<T> dx = t.gradient(x);
+                       const Gradient<T> dx = backward.gradient(x);
                        parallel_for(targets.size(), grain, [&](Index begin, Index end) {
                          for (Index row = begin; row < end; ++row) {
                            T* dx_row = dx.data() + row * n;

@@ -14,7 +14,7 @@ constexpr Index function_cost = 12;
 
 template <class T, class Value>
 Tensor<T> map(const Var<T>& x, const Value& value) {
-  Tensor<T> y = x.tape().uninitialized(x.shape());
+  Tensor<T> y = x.pass().uninitialized(x.shape());
   parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
     array(y, begin, end) = value(array(x.value(), begin, end));
   });
@@ -26,10 +26,10 @@ Tensor<T> map(const Var<T>& x, const Value& value) {
 template <class T, class Derivative>
 Var<T> record_map(const char* operation, const Var<T>& x, const Tensor<T>& y, const Tensor<T>& kept,
                   Derivative derivative) {
-  return x.tape().record(
+  return x.pass().record(
       operation, y, {x.node()},
-      [x = x.node(), kept, derivative](Tape<T>& tape, const Tensor<T>& dy) {
-        const Gradient<T> dx = tape.gradient(x);
+      [x = x.node(), kept, derivative](Pass<T>& backward, const Tensor<T>& dy) {
+        const Gradient<T> dx = backward.gradient(x);
         parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
           accumulate(dx, begin, end, derivative(array(dy, begin, end), array(kept, begin, end)));
         });
@@ -54,9 +54,9 @@ Var<T> function_of_output(const char* operation, const Var<T>& x, const Value& v
 template <class T>
 Var<T> multiple(const char* operation, const Var<T>& x, T factor) {
   const Tensor<T> y = map(x, [factor](const auto& v) { return v * factor; });
-  return x.tape().record(operation, y, {x.node()},
-                         [x = x.node(), factor](Tape<T>& tape, const Tensor<T>& dy) {
-                           const Gradient<T> dx = tape.gradient(x);
+  return x.pass().record(operation, y, {x.node()},
+                         [x = x.node(), factor](Pass<T>& backward, const Tensor<T>& dy) {
+                           const Gradient<T> dx = backward.gradient(x);
                            parallel_for(dy.size(), grain_of(1), [&](Index begin, Index end) {
                              accumulate(dx, begin, end, array(dy, begin, end) * factor);
                            });
@@ -67,20 +67,20 @@ Var<T> multiple(const char* operation, const Var<T>& x, T factor) {
 // Backward: dx = dy f'(x), from x or y, as the activation has it.
 template <class T>
 Var<T> activate(const char* operation, const Var<T>& x, Activation activation) {
-  Tensor<T> y = x.tape().uninitialized(x.shape());
+  Tensor<T> y = x.pass().uninitialized(x.shape());
   parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
     apply_activation(activation, x.value().data() + begin, y.data() + begin, end - begin);
   });
   const Tensor<T> kept = slope_reads_input(activation) ? x.value() : y;
-  return x.tape().record(
+  return x.pass().record(
       operation, y, {x.node()},
-      [x = x.node(), kept, activation](Tape<T>& tape, const Tensor<T>& dy) {
-        Tensor<T> dx = tape.uninitialized(dy.shape());
+      [x = x.node(), kept, activation](Pass<T>& backward, const Tensor<T>& dy) {
+        Tensor<T> dx = backward.uninitialized(dy.shape());
         parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
           activation_gradient(activation, kept.data() + begin, kept.data() + begin,
                               dy.data() + begin, dx.data() + begin, end - begin);
         });
-        tape.add_gradient(x, dx);
+        backward.add_gradient(x, dx);
       });
 }
 

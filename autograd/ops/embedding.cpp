@@ -43,7 +43,7 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
   const Index vocabulary = weight.shape()[0], columns = weight.shape()[1];
   check_tokens(tokens, vocabulary);
   Tensor<T> y =
-      weight.tape().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
+      weight.pass().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
   parallel_for(tokens.size(), grain_of(columns), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index row = tokens.data()[i];
@@ -51,10 +51,10 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
           array(weight.value(), row * columns, (row + 1) * columns);
     }
   });
-  return weight.tape().record(
+  return weight.pass().record(
       "embedding", y, {weight.node()},
-      [tokens, weight = weight.node(), columns](Tape<T>& tape, const Tensor<T>& dy) {
-        add_rows(tokens, dy, columns, tape.gradient(weight));
+      [tokens, weight = weight.node(), columns](Pass<T>& backward, const Tensor<T>& dy) {
+        add_rows(tokens, dy, columns, backward.gradient(weight));
       });
 }
 

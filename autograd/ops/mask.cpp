@@ -35,9 +35,9 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
                    Index keys)
     : mask_(mask), heads_(heads), queries_(queries), keys_(keys) {
   mask.valid_lens.check(operation, batch, queries, keys);
-  seen_rank_ = rank_of(operation, batch, mask.seen.shape());
-  added_rank_ = rank_of(operation, batch, mask.added.shape());
-  for (const float term : mask.added)
+  allowed_rank_ = rank_of(operation, batch, mask.allowed.shape());
+  bias_rank_ = rank_of(operation, batch, mask.bias.shape());
+  for (const float term : mask.bias)
     if (!(term < std::numeric_limits<float>::infinity()))
       fail<ValueError>(concatenate_text(operation, ": mask"),
                        "finite numbers or -infinity to add to scores", term);
@@ -53,7 +53,7 @@ Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) 
   return shape.rank();
 }
 
-bool MaskView::seen_by_any(Index batch, Index key) const {
+bool MaskView::visible_to_any(Index batch, Index key) const {
   const float score = 0.0F;
   float room = 0.0F;
   // The last query first: where a mask is causal, it sees the most.

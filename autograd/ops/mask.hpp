@@ -48,11 +48,11 @@ struct Mask {
   bool causal = false;
   // True where a key is seen: [queries, keys], [batch, queries, keys] or, where there are heads,
   // [batch, heads, queries, keys]. No elements when not given.
-  Tensor<bool> seen = {};
+  Tensor<bool> allowed = {};
   // Added to the scores before the softmax, in one of the same shapes: finite numbers, which favour
   // some keys over others, and -infinity, which hides a key (torch's attn_mask of floats). A
   // constant, also for a tape of doubles. No elements when not given.
-  Tensor<float> added = {};
+  Tensor<float> bias = {};
 };
 
 inline ValidLens::operator Mask() const { return {.valid_lens = *this}; }

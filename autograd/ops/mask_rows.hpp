@@ -9,6 +9,6 @@ namespace weft {
 // there (NaN too); those get no gradient. `kept` has x's shape but for the last axis. Throws
 // ShapeError.
 template <class T>
-Var<T> keep_rows(const Var<T>& x, const Tensor<bool>& kept);
+Var<T> mask_rows(const Var<T>& x, const Tensor<bool>& kept);
 
 }  // namespace weft

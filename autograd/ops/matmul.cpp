@@ -67,15 +67,15 @@ template <class T>
 Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
                    Activation activation) {
   check_linear(x, weight);
-  Tape<T>& tape = common_tape("linear", x, weight);
+  Pass<T>& pass = pass_of("linear", x, weight);
   const Index rows = x.shape().rows(), in = weight.shape()[1], out = weight.shape()[0];
   if (bias) {
-    common_tape("linear", x, *bias);
+    pass_of("linear", x, *bias);
     if (bias->shape() != Shape{out}) fail<ShapeError>("linear: bias", Shape{out}, bias->shape());
   }
-  Tensor<T> y = tape.uninitialized(x.shape().with(-1, out));
-  const bool keep_z = slope_reads_input(activation) && tape.recording();
-  Tensor<T> z = keep_z ? tape.uninitialized(y.shape()) : y;
+  Tensor<T> y = pass.uninitialized(x.shape().with(-1, out));
+  const bool keep_z = slope_reads_input(activation) && pass.recording();
+  Tensor<T> z = keep_z ? pass.uninitialized(y.shape()) : y;
   const T* b = bias ? bias->value().data() : nullptr;
   const MatrixView<T> x_matrix{x.value().data(), in};
   const MatrixView<T> w_transposed{weight.value().data(), in, true};
@@ -91,28 +91,28 @@ Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
   });
 
   const NodeId bias_node = bias ? bias->node() : no_node;
-  return tape.record("linear", y, {x.node(), weight.node(), bias_node},
-                     [x = x.node(), w = weight.node(), bias_node, x_value = x.value(),
-                      w_value = weight.value(), y, z, activation](Tape<T>& t, const Tensor<T>& dy) {
-                       const Index m = x_value.shape().rows(), k = w_value.shape()[1],
-                                   n = w_value.shape()[0];
-                       Tensor<T> dz = dy;
-                       if (activation != Activation::none) {
-                         dz = t.uninitialized(dy.shape());
-                         parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
-                           activation_gradient(activation, z.data() + begin, y.data() + begin,
-                                               dy.data() + begin, dz.data() + begin, end - begin);
-                         });
-                       }
-                       if (const Gradient<T> dx = t.gradient(x))
-                         parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k},
-                                                 dx.beta(), dx.data(), k);
-                       if (const Gradient<T> dw = t.gradient(w))
-                         parallel_matrix_product(n, k, m, T{1}, {dz.data(), n, true},
-                                                 {x_value.data(), k}, dw.beta(), dw.data(), k);
-                       if (const Gradient<T> db = t.gradient(bias_node))
-                         add_column_sums(t, dz, m, n, db);
-                     });
+  return pass.record(
+      "linear", y, {x.node(), weight.node(), bias_node},
+      [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(), y,
+       z, activation](Pass<T>& backward, const Tensor<T>& dy) {
+        const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
+        Tensor<T> dz = dy;
+        if (activation != Activation::none) {
+          dz = backward.uninitialized(dy.shape());
+          parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
+            activation_gradient(activation, z.data() + begin, y.data() + begin, dy.data() + begin,
+                                dz.data() + begin, end - begin);
+          });
+        }
+        if (const Gradient<T> dx = backward.gradient(x))
+          parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k}, dx.beta(),
+                                  dx.data(), k);
+        if (const Gradient<T> dw = backward.gradient(w))
+          parallel_matrix_product(n, k, m, T{1}, {dz.data(), n, true}, {x_value.data(), k},
+                                  dw.beta(), dw.data(), k);
+        if (const Gradient<T> db = backward.gradient(bias_node))
+          add_column_sums(backward, dz, m, n, db);
+      });
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
 // batch of a receives the sum over the batch.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
-  Tape<T>& tape = common_tape("matmul", a, b);
+  Pass<T>& pass = pass_of("matmul", a, b);
   const auto mismatch = [&] {
     fail<ShapeError>(concatenate_text("matmul", options.transpose_a ? " (a transposed)" : "",
                                       options.transpose_b ? " (b transposed)" : ""),
@@ -141,24 +141,24 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   const Index n = b.shape()[options.transpose_b ? -2 : -1];
   if (b.shape()[options.transpose_b ? -1 : -2] != k) mismatch();
 
-  Tensor<T> y = tape.uninitialized(a.shape().with(-2, m).with(-1, n));
+  Tensor<T> y = pass.uninitialized(a.shape().with(-2, m).with(-1, n));
   batched_product(batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 
-  return tape.record(
+  return pass.record(
       "matmul", y, {a.node(), b.node()},
       [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,
-       k, shared_b](Tape<T>& t, const Tensor<T>& dy) {
+       k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
         const Matrices<T> in_a = matrices_of(a_value, options.transpose_a);
         const Matrices<T> in_b = matrices_of(b_value, options.transpose_b);
         const Matrices<T> in_dy{dy.data(), m, n, m * n, false};
-        if (const Gradient<T> da = t.gradient(a)) {
+        if (const Gradient<T> da = backward.gradient(a)) {
           if (options.transpose_a)
             batched_product(batch, k, m, n, in_b, transposed(in_dy), da.beta(), da.data(), false);
           else
             batched_product(batch, m, k, n, in_dy, transposed(in_b), da.beta(), da.data(), false);
         }
-        if (const Gradient<T> db = t.gradient(b)) {
+        if (const Gradient<T> db = backward.gradient(b)) {
           if (options.transpose_b)
             batched_product(batch, n, k, m, transposed(in_dy), in_a, db.beta(), db.data(),
                             shared_b);

@@ -13,7 +13,7 @@ namespace weft {
 // order.
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
-  Tape<T>& tape = common_tape("layer_norm", x, weight, bias);
+  Pass<T>& pass = pass_of("layer_norm", x, weight, bias);
   if (x.rank() < 1) fail<ShapeError>("layer_norm", "at least one axis", x.shape());
   const Index n = x.shape().columns(), rows = x.shape().rows();
   if (weight.shape() != Shape{n})
@@ -24,8 +24,8 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
                      bias.shape());
   if (!(eps >= 0.0)) fail<ValueError>("layer_norm: eps", "a number ≥ 0", eps);
 
-  Tensor<T> y = tape.uninitialized(x.shape());
-  Tensor<T> means = tape.uninitialized({rows}), scales = tape.uninitialized({rows});
+  Tensor<T> y = pass.uninitialized(x.shape());
+  Tensor<T> means = pass.uninitialized({rows}), scales = pass.uninitialized({rows});
   parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
     const T* w = weight.value().data();
     const T* b = bias.value().data();
@@ -44,15 +44,15 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
     }
   });
 
-  return tape.record(
+  return pass.record(
       "layer_norm", y, {x.node(), weight.node(), bias.node()},
       [x = x.node(), w = weight.node(), b = bias.node(), x_value = x.value(),
-       w_value = weight.value(), means, scales](Tape<T>& t, const Tensor<T>& dy) {
+       w_value = weight.value(), means, scales](Pass<T>& backward, const Tensor<T>& dy) {
         const Index columns = x_value.shape().columns(), count = x_value.shape().rows();
         const Index grain = std::max<Index>(grain_of(6 * columns), (count + 63) / 64);
         const Index ranges = std::max<Index>((count + grain - 1) / grain, 1);
-        const Gradient<T> dx = t.gradient(x);
-        Tensor<T> partial = t.zeros({ranges, 2, columns});  // dw and db of each range
+        const Gradient<T> dx = backward.gradient(x);
+        Tensor<T> partial = backward.zeros({ranges, 2, columns});  // dw and db of each range
         parallel_for(count, grain, [&](Index begin, Index end) {
           T* dw_sum = partial.data() + begin / grain * 2 * columns;
           T* db_sum = dw_sum + columns;
@@ -83,9 +83,9 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
         for (Index range = 1; range < ranges; ++range)
           array(totals, 0, 2 * columns) +=
               array(partial, range * 2 * columns, (range + 1) * 2 * columns);
-        if (const Gradient<T> dw = t.gradient(w))
+        if (const Gradient<T> dw = backward.gradient(w))
           accumulate(dw, 0, columns, array(totals, 0, columns));
-        if (const Gradient<T> db = t.gradient(b))
+        if (const Gradient<T> db = backward.gradient(b))
           accumulate(db, 0, columns, array(totals, columns, 2 * columns));
       });
 }
@@ -93,11 +93,11 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
 // Forward:  y = x / ‖x‖ over the last axis; 0 where ‖x‖ is 0.
 // Backward: dx = (dy - y <y, dy>) / ‖x‖; 0 where ‖x‖ is 0. Keeps y and each row's ‖x‖.
 template <class T>
-Var<T> unit_length(const Var<T>& x) {
-  if (x.rank() < 1) fail<ShapeError>("unit_length", "at least one axis", x.shape());
+Var<T> normalize(const Var<T>& x) {
+  if (x.rank() < 1) fail<ShapeError>("normalize", "at least one axis", x.shape());
   const Index n = x.shape().columns(), rows = x.shape().rows();
-  Tensor<T> y = x.tape().uninitialized(x.shape());
-  Tensor<T> lengths = x.tape().uninitialized({rows});
+  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> lengths = x.pass().uninitialized({rows});
   parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const auto x_row = array(x.value(), row * n, (row + 1) * n);
@@ -111,9 +111,10 @@ Var<T> unit_length(const Var<T>& x) {
       lengths.data()[row] = largest * length;
     }
   });
-  return x.tape().record(
-      "unit_length", y, {x.node()}, [x = x.node(), y, lengths](Tape<T>& tape, const Tensor<T>& dy) {
-        const Gradient<T> dx = tape.gradient(x);
+  return x.pass().record(
+      "normalize", y, {x.node()},
+      [x = x.node(), y, lengths](Pass<T>& backward, const Tensor<T>& dy) {
+        const Gradient<T> dx = backward.gradient(x);
         const Index columns = y.shape().columns();
         parallel_for(y.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
@@ -129,8 +130,8 @@ Var<T> unit_length(const Var<T>& x) {
       });
 }
 
-template Var<float> unit_length(const Var<float>&);
-template Var<double> unit_length(const Var<double>&);
+template Var<float> normalize(const Var<float>&);
+template Var<double> normalize(const Var<double>&);
 template Var<float> layer_norm(const Var<float>&, const Var<float>&, const Var<float>&, double);
 template Var<double> layer_norm(const Var<double>&, const Var<double>&, const Var<double>&, double);
 

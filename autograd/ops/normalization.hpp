@@ -14,6 +14,6 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
 // x / ‖x‖ over the last axis. A row of zeros, which points nowhere, stays zeros and gets no
 // gradient. x [..., n]. Throws ShapeError.
 template <class T>
-Var<T> unit_length(const Var<T>& x);
+Var<T> normalize(const Var<T>& x);
 
 }  // namespace weft

@@ -192,11 +192,11 @@ Var<T> permute_in_order(const char* operation, const Var<T>& x, const Order& ord
   const Loop loop = permuted_loop(x.shape(), order);
   if (loop.rank <= 1 || x.size() == 0) return reshape(x, shape);
 
-  Tensor<T> y = x.tape().uninitialized(shape);
+  Tensor<T> y = x.pass().uninitialized(shape);
   permute_elements(x.value(), loop, to_overwrite(y));
-  return x.tape().record(
-      operation, y, {x.node()}, [x = x.node(), inverse](Tape<T>& tape, const Tensor<T>& dy) {
-        permute_elements(dy, permuted_loop(dy.shape(), inverse), tape.gradient(x));
+  return x.pass().record(
+      operation, y, {x.node()}, [x = x.node(), inverse](Pass<T>& backward, const Tensor<T>& dy) {
+        permute_elements(dy, permuted_loop(dy.shape(), inverse), backward.gradient(x));
       });
 }
 

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "weft/autograd/tape.hpp"
+#include "weft/autograd/operation.hpp"
 
 namespace weft {
 
@@ -14,34 +14,35 @@ namespace weft {
 // other Var. Throws Error for inputs of different tapes, and what `part` throws.
 template <class T, class Part, class... Inputs>
 Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others) {
-  Tape<T>& tape = common_tape("recompute", first, others...);
-  if (!tape.recording()) return part(first, others...);
+  Pass<T>& pass = pass_of("recompute", first, others...);
+  if (!pass.recording()) return part(first, others...);
 
-  const std::uint32_t streams = tape.random_streams();
-  Tape<T>& once = tape.replay(streams);
+  const std::uint32_t streams = pass.random_streams();
+  Tape<T>& once = pass.replay(streams);
   const Var<T> result = part(once.constant(first.value()), once.constant(others.value())...);
-  tape.set_random_streams(once.random_streams());
+  pass.set_random_streams(once.pass().random_streams());
   const bool has_parameters = result.node() != no_node;
   const Tensor<T> y = result.value();
   once.clear();
   if (!has_parameters && first.node() == no_node && ((others.node() == no_node) && ...))
-    return tape.constant(y);
+    return pass.constant(y);
 
   struct Input {
     NodeId node;
     Tensor<T> value;
   };
   const auto kept = [](const Var<T>& input) { return Input{input.node(), input.value()}; };
-  return tape.record_always(
+  return pass.record_always(
       "recompute", y,
-      [part, streams, inputs = std::tuple(kept(first), kept(others)...)](Tape<T>& t,
+      [part, streams, inputs = std::tuple(kept(first), kept(others)...)](Pass<T>& backward,
                                                                          const Tensor<T>& dy) {
-        Tape<T>& again = t.replay(streams);
+        Tape<T>& again = backward.replay(streams);
         const auto leaf = [&](const Input& input) {
           if (input.node == no_node) return again.constant(input.value);
-          return again.record_always(
-              "input", input.value,
-              [&t, node = input.node](Tape<T>&, const Tensor<T>& dx) { t.add_gradient(node, dx); });
+          return again.pass().record_always(
+              "input", input.value, [&backward, node = input.node](Pass<T>&, const Tensor<T>& dx) {
+                backward.add_gradient(node, dx);
+              });
         };
         const Var<T> result_again =
             std::apply([&](const auto&... each) { return part(leaf(each)...); }, inputs);

@@ -118,11 +118,11 @@ void for_ranges_of_sequences(Index batch, Index cost, const Body& body) {
 }
 
 template <class T, class Cell>
-void run_forward(const Tape<T>& tape, Steps<T, Cell>& steps, const Tensor<T>& inputs,
+void run_forward(const Pass<T>& pass, Steps<T, Cell>& steps, const Tensor<T>& inputs,
                  const Tensor<T>& weight, const Tensor<T>& bias) {
   const Index time = steps.time, size = steps.size, width = Cell::gates * size;
   // Turned round once, as every step reads all of it.
-  Tensor<T> weight_transposed = tape.uninitialized({size, width});
+  Tensor<T> weight_transposed = pass.uninitialized({size, width});
   for (Index j = 0; j < width; ++j)
     for (Index i = 0; i < size; ++i)
       weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
@@ -190,7 +190,7 @@ void check_state(const char* operation, const Var<T>& initial, Index batch, Inde
 template <class T, class Cell>
 Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& weight,
                   const Var<T>& bias, const Var<T>& initial, const ValidLens& valid_lens) {
-  Tape<T>& tape = common_tape(operation, inputs, weight, bias, initial);
+  Pass<T>& pass = pass_of(operation, inputs, weight, bias, initial);
   const Index size = weight.shape().columns(), width = Cell::gates * size;
   if (weight.shape() != Shape{width, size})
     fail<ShapeError>(concatenate_text(operation, ": weight"),
@@ -208,34 +208,34 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   check_state(operation, initial, batch, size);
   valid_lens.check(operation, batch, 1, time);
 
-  const Index kept_steps = Cell::for_later && tape.recording() ? time : std::min<Index>(time, 1);
+  const Index kept_steps = Cell::for_later && pass.recording() ? time : std::min<Index>(time, 1);
   Steps<T, Cell> steps{initial.value(),
-                       tape.uninitialized({batch, time, size}),
-                       tape.uninitialized({batch, kept_steps, Cell::kept * size}),
+                       pass.uninitialized({batch, time, size}),
+                       pass.uninitialized({batch, kept_steps, Cell::kept * size}),
                        valid_lens,
                        batch,
                        time,
                        size,
                        kept_steps};
-  run_forward(tape, steps, inputs.value(), weight.value(), bias.value());
+  run_forward(pass, steps, inputs.value(), weight.value(), bias.value());
   if (!Cell::for_later) steps.kept = Tensor<T>();
 
-  return tape.record(
+  return pass.record(
       operation, steps.states, {inputs.node(), weight.node(), bias.node(), initial.node()},
       [x = inputs.node(), w = weight.node(), b = bias.node(), first = initial.node(),
-       w_value = weight.value(), steps](Tape<T>& t, const Tensor<T>& dy) {
+       w_value = weight.value(), steps](Pass<T>& backward, const Tensor<T>& dy) {
         const Index m = steps.batch * steps.time, k = steps.size, n = Cell::gates * steps.size;
-        Tensor<T> dx = t.uninitialized({steps.batch, steps.time, n});
-        Tensor<T> du = Cell::gates == 1 ? dx : t.uninitialized(dx.shape());
-        Tensor<T> carry = t.uninitialized({steps.batch, k});
-        Tensor<T> before = t.uninitialized(steps.states.shape());
+        Tensor<T> dx = backward.uninitialized({steps.batch, steps.time, n});
+        Tensor<T> du = Cell::gates == 1 ? dx : backward.uninitialized(dx.shape());
+        Tensor<T> carry = backward.uninitialized({steps.batch, k});
+        Tensor<T> before = backward.uninitialized(steps.states.shape());
         run_backward(steps, w_value, dy, dx, du, carry, before);
-        t.add_gradient(x, dx);
-        t.add_gradient(first, carry);
-        if (const Gradient<T> dw = t.gradient(w))
+        backward.add_gradient(x, dx);
+        backward.add_gradient(first, carry);
+        if (const Gradient<T> dw = backward.gradient(w))
           parallel_matrix_product(n, k, m, T{1}, {du.data(), n, true}, {before.data(), k},
                                   dw.beta(), dw.data(), k);
-        if (const Gradient<T> db = t.gradient(b)) add_column_sums(t, du, m, n, db);
+        if (const Gradient<T> db = backward.gradient(b)) add_column_sums(backward, du, m, n, db);
       });
 }
 
@@ -257,24 +257,24 @@ Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& 
 // Backward: dy goes there.
 template <class T>
 Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens) {
-  Tape<T>& tape = common_tape("last_states", states, initial);
+  Pass<T>& pass = pass_of("last_states", states, initial);
   if (states.rank() != 3)
     fail<ShapeError>("last_states", "shape [batch, time, size]", states.shape());
   const Index batch = states.shape()[0], time = states.shape()[1], size = states.shape()[2];
   check_state("last_states", initial, batch, size);
   valid_lens.check("last_states", batch, 1, time);
-  Tensor<T> y = tape.uninitialized({batch, size});
+  Tensor<T> y = pass.uninitialized({batch, size});
   for (Index b = 0; b < batch; ++b) {
     const Index length = valid_lens.length(b, 0, time);
     const T* from = length == 0 ? initial.value().data() + b * size
                                 : states.value().data() + (b * time + length - 1) * size;
     std::copy(from, from + size, y.data() + b * size);
   }
-  return tape.record("last_states", y, {states.node(), initial.node()},
+  return pass.record("last_states", y, {states.node(), initial.node()},
                      [states = states.node(), initial = initial.node(), valid_lens, batch, time,
-                      size](Tape<T>& t, const Tensor<T>& dy) {
-                       const Gradient<T> d_states = t.gradient(states).zero_if_fresh();
-                       const Gradient<T> d_initial = t.gradient(initial).zero_if_fresh();
+                      size](Pass<T>& backward, const Tensor<T>& dy) {
+                       const Gradient<T> d_states = backward.gradient(states).zero_if_fresh();
+                       const Gradient<T> d_initial = backward.gradient(initial).zero_if_fresh();
                        for (Index b = 0; b < batch; ++b) {
                          const Index length = valid_lens.length(b, 0, time);
                          const Gradient<T>& to = length == 0 ? d_initial : d_states;

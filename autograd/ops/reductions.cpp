@@ -1,7 +1,7 @@
 #include "weft/autograd/ops/reductions.hpp"
 
 #include "weft/autograd/ops/shaping.hpp"
-#include "autograd/kernels/fold.hpp"
+#include "autograd/kernels/reduce.hpp"
 
 namespace weft {
 namespace {
@@ -68,7 +68,7 @@ void check_not_empty(const char* operation, const Reduction<T>& reduction) {
 template <class T>
 Tensor<T> sum_of(const Reduction<T>& reduction) {
   const auto& [x, blocks, result] = reduction;
-  return fold<Sum>(x.tape(), blocks, Elements<T>{x.value().data()}).reshaped(result);
+  return reduce<Sum>(x.pass(), blocks, Elements<T>{x.value().data()}).reshaped(result);
 }
 
 template <class T>
@@ -83,11 +83,11 @@ Tensor<T> mean_of(const Reduction<T>& reduction) {
 template <class T>
 Var<T> sum(const Reduction<T>& reduction) {
   const Var<T>& x = reduction.x;
-  return x.tape().record(
+  return x.pass().record(
       "sum", sum_of(reduction), {x.node()},
-      [x = x.node(), blocks = reduction.blocks](Tape<T>& tape, const Tensor<T>& dy) {
+      [x = x.node(), blocks = reduction.blocks](Pass<T>& backward, const Tensor<T>& dy) {
         const T* g = dy.data();
-        spread(tape.gradient(x), blocks, [g](Index, Index result) { return g[result]; });
+        add_broadcast(backward.gradient(x), blocks, [g](Index, Index result) { return g[result]; });
       });
 }
 
@@ -97,13 +97,13 @@ template <class T>
 Var<T> mean(const Reduction<T>& reduction) {
   check_not_empty("mean", reduction);
   const Var<T>& x = reduction.x;
-  return x.tape().record(
+  return x.pass().record(
       "mean", mean_of(reduction), {x.node()},
-      [x = x.node(), blocks = reduction.blocks](Tape<T>& tape, const Tensor<T>& dy) {
+      [x = x.node(), blocks = reduction.blocks](Pass<T>& backward, const Tensor<T>& dy) {
         const T factor = T{1} / static_cast<T>(blocks.reduced);
         const T* g = dy.data();
-        spread(tape.gradient(x), blocks,
-               [g, factor](Index, Index result) { return g[result] * factor; });
+        add_broadcast(backward.gradient(x), blocks,
+                      [g, factor](Index, Index result) { return g[result] * factor; });
       });
 }
 
@@ -113,19 +113,20 @@ template <class T>
 Var<T> max(const Reduction<T>& reduction) {
   check_not_empty("max", reduction);
   const auto& [x, blocks, shape] = reduction;
-  const Tensor<T> y = fold<Max>(x.tape(), blocks, Elements<T>{x.value().data()}).reshaped(shape);
-  return x.tape().record(
+  const Tensor<T> y = reduce<Max>(x.pass(), blocks, Elements<T>{x.value().data()}).reshaped(shape);
+  return x.pass().record(
       "max", y, {x.node()},
-      [x = x.node(), x_value = x.value(), y, blocks = blocks](Tape<T>& tape, const Tensor<T>& dy) {
+      [x = x.node(), x_value = x.value(), y, blocks = blocks](Pass<T>& backward,
+                                                              const Tensor<T>& dy) {
         const auto is_maximum = [v = x_value.data(), m = y.data()](Index element, Index result) {
           return v[element] == m[result];
         };
-        Tensor<T> share = fold<Sum>(tape, blocks, is_maximum);
+        Tensor<T> share = reduce<Sum>(backward, blocks, is_maximum);
         array(share, 0, share.size()) = array(dy, 0, dy.size()) / array(share, 0, share.size());
-        spread(tape.gradient(x), blocks,
-               [is_maximum, g = share.data()](Index element, Index result) {
-                 return is_maximum(element, result) ? g[result] : T{0};
-               });
+        add_broadcast(backward.gradient(x), blocks,
+                      [is_maximum, g = share.data()](Index element, Index result) {
+                        return is_maximum(element, result) ? g[result] : T{0};
+                      });
       });
 }
 
@@ -145,16 +146,16 @@ Var<T> variance(const Reduction<T>& reduction, Index correction) {
     const T deviation = v[element] - m[result];
     return deviation * deviation;
   };
-  Tensor<T> y = fold<Sum>(x.tape(), blocks, square).reshaped(shape);
+  Tensor<T> y = reduce<Sum>(x.pass(), blocks, square).reshaped(shape);
   array(y, 0, y.size()) /= divisor;
-  return x.tape().record("variance", y, {x.node()},
+  return x.pass().record("variance", y, {x.node()},
                          [x = x.node(), x_value = x.value(), mean, blocks = blocks, divisor](
-                             Tape<T>& tape, const Tensor<T>& dy) {
-                           spread(tape.gradient(x), blocks,
-                                  [v = x_value.data(), m = mean.data(), g = dy.data(),
-                                   factor = T{2} / divisor](Index element, Index result) {
-                                    return (v[element] - m[result]) * (g[result] * factor);
-                                  });
+                             Pass<T>& backward, const Tensor<T>& dy) {
+                           add_broadcast(backward.gradient(x), blocks,
+                                         [v = x_value.data(), m = mean.data(), g = dy.data(),
+                                          factor = T{2} / divisor](Index element, Index result) {
+                                           return (v[element] - m[result]) * (g[result] * factor);
+                                         });
                          });
 }
 

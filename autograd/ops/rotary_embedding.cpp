@@ -14,9 +14,9 @@ struct Angles {
 };
 
 template <class T>
-Angles<T> angles(const Tape<T>& tape, Index time, Index d, const RotaryOptions& options) {
+Angles<T> angles(const Pass<T>& pass, Index time, Index d, const RotaryOptions& options) {
   const Index count = d / 2;
-  Angles<T> result{tape.uninitialized({time, count}), tape.uninitialized({time, count})};
+  Angles<T> result{pass.uninitialized({time, count}), pass.uninitialized({time, count})};
   constexpr Index cost = 64;  // of a cosine and a sine
   parallel_for(count, grain_of(time * cost), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
@@ -80,14 +80,15 @@ Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& o
     fail<ShapeError>("rotary_embedding", "shape [..., time, num_heads · d]", x.shape());
   check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
   if (x.size() == 0) return x;
-  Tape<T>& tape = x.tape();
-  const Angles<T> by = angles(tape, x.shape()[-2], x.shape().columns() / num_heads, options);
-  Tensor<T> y = tape.uninitialized(x.shape());
+  Pass<T>& pass = x.pass();
+  const Angles<T> by = angles(pass, x.shape()[-2], x.shape().columns() / num_heads, options);
+  Tensor<T> y = pass.uninitialized(x.shape());
   turn(x.value(), by, T{1}, options.pairs, to_overwrite(y));
-  return tape.record("rotary_embedding", y, {x.node()},
-                     [x = x.node(), by, pairs = options.pairs](Tape<T>& t, const Tensor<T>& dy) {
-                       turn(dy, by, T{-1}, pairs, t.gradient(x));
-                     });
+  return pass.record(
+      "rotary_embedding", y, {x.node()},
+      [x = x.node(), by, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
+        turn(dy, by, T{-1}, pairs, backward.gradient(x));
+      });
 }
 
 template Var<float> rotary_embedding(const Var<float>&, Index, const RotaryOptions&);

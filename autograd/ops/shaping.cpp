@@ -47,11 +47,11 @@ void copy_runs(const Tensor<T>& from, Runs source, const Gradient<T>& to, Runs r
 template <class T>
 Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape& shape,
             Index axis) {
-  Tape<T>& tape = tensors.front().tape();
-  Tensor<T> y = tape.uninitialized(shape);
+  Pass<T>& pass = tensors.front().pass();
+  Tensor<T> y = pass.uninitialized(shape);
   const Index count = elements_before(shape, axis);
   const Index step = elements_from(shape, axis);
-  Var<T> result = tape.constant(y);
+  Var<T> result = pass.constant(y);
   Index first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
@@ -61,11 +61,11 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
   first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
-    result = tape.record(operation, y, {result.node(), x.node()},
+    result = pass.record(operation, y, {result.node(), x.node()},
                          [before = result.node(), x = x.node(), first, step, count, length](
-                             Tape<T>& pass, const Tensor<T>& dy) {
-                           pass.add_gradient(before, dy);
-                           if (const Gradient<T> dx = pass.gradient(x))
+                             Pass<T>& backward, const Tensor<T>& dy) {
+                           backward.add_gradient(before, dy);
+                           if (const Gradient<T> dx = backward.gradient(x))
                              copy_runs(dy, {first, step}, dx, {0, length}, count, length);
                          });
     first += length;
@@ -76,16 +76,16 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
 template <class T>
 void check_list(const char* operation, std::span<const Var<T>> tensors) {
   if (tensors.empty()) fail<ShapeError>(operation, "at least one tensor", "none");
-  for (const Var<T>& x : tensors) common_tape(operation, tensors.front(), x);
+  for (const Var<T>& x : tensors) pass_of(operation, tensors.front(), x);
 }
 
 // Forward:  y = x under another shape.
 // Backward: dx = dy under x's.
 template <class T>
 Var<T> share(const Var<T>& x, Tensor<T> y) {
-  return x.tape().record(
+  return x.pass().record(
       "reshape", std::move(y), {x.node()},
-      [x = x.node()](Tape<T>& tape, const Tensor<T>& dy) { tape.add_gradient(x, dy); });
+      [x = x.node()](Pass<T>& backward, const Tensor<T>& dy) { backward.add_gradient(x, dy); });
 }
 
 }  // namespace
@@ -111,16 +111,16 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
         "slice",
         concatenate_text("a range within 0 to ", size, " on axis ", axis, " of ", x.shape()),
         concatenate_text(begin, " to ", end));
-  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, end - begin));
+  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, end - begin));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
   const Index length = (end - begin) * inner;
   const Runs runs{begin * inner, size * inner};
   copy_runs(x.value(), runs, to_overwrite(y), {0, length}, count, length);
-  return x.tape().record(
+  return x.pass().record(
       "slice", y, {x.node()},
-      [x = x.node(), runs, count, length](Tape<T>& tape, const Tensor<T>& dy) {
-        copy_runs(dy, {0, length}, tape.gradient(x).zero_if_fresh(), runs, count, length);
+      [x = x.node(), runs, count, length](Pass<T>& backward, const Tensor<T>& dy) {
+        copy_runs(dy, {0, length}, backward.gradient(x).zero_if_fresh(), runs, count, length);
       });
 }
 
@@ -157,7 +157,7 @@ template <class T>
 Var<T> repeat(const Var<T>& x, Index axis, Index times) {
   axis = x.shape().normalized(axis, "repeat");
   if (times < 0) fail<ValueError>("repeat", "a number of times of at least 0", times);
-  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, times * x.shape()[axis]));
+  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, times * x.shape()[axis]));
   const Index rows = elements_before(x.shape(), axis + 1);
   const Index inner = elements_from(x.shape(), axis + 1);
   parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
@@ -166,21 +166,22 @@ Var<T> repeat(const Var<T>& x, Index axis, Index times) {
         array(y, copy * inner, (copy + 1) * inner) =
             array(x.value(), row * inner, (row + 1) * inner);
   });
-  return x.tape().record("repeat", y, {x.node()},
-                         [x = x.node(), rows, inner, times](Tape<T>& tape, const Tensor<T>& dy) {
-                           Gradient<T> dx = tape.gradient(x);
-                           if (times == 0) dx.zero_if_fresh();
-                           parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
-                             for (Index row = begin; row < end; ++row) {
-                               Gradient<T> dx_row = dx;
-                               for (Index copy = row * times; copy < (row + 1) * times; ++copy) {
-                                 accumulate(dx_row, row * inner, (row + 1) * inner,
-                                            array(dy, copy * inner, (copy + 1) * inner));
-                                 dx_row.fresh = false;
-                               }
-                             }
-                           });
-                         });
+  return x.pass().record(
+      "repeat", y, {x.node()},
+      [x = x.node(), rows, inner, times](Pass<T>& backward, const Tensor<T>& dy) {
+        Gradient<T> dx = backward.gradient(x);
+        if (times == 0) dx.zero_if_fresh();
+        parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
+          for (Index row = begin; row < end; ++row) {
+            Gradient<T> dx_row = dx;
+            for (Index copy = row * times; copy < (row + 1) * times; ++copy) {
+              accumulate(dx_row, row * inner, (row + 1) * inner,
+                         array(dy, copy * inner, (copy + 1) * inner));
+              dx_row.fresh = false;
+            }
+          }
+        });
+      });
 }
 
 template Var<float> reshape(const Var<float>&, std::initializer_list<Index>);

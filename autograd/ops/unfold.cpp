@@ -5,12 +5,12 @@
 namespace weft {
 namespace {
 
-void check_options(const WindowOptions& o) {
+void check_options(const UnfoldOptions& o) {
   if (o.size < 1 || o.dilation < 1 || o.stride < 1)
-    fail<ValueError>("windows", "size, dilation and stride ≥ 1",
+    fail<ValueError>("unfold", "size, dilation and stride ≥ 1",
                      concatenate_text(o.size, ", ", o.dilation, " and ", o.stride));
   if (o.before < 0 || o.after < 0)
-    fail<ValueError>("windows", "numbers of zeros ≥ 0",
+    fail<ValueError>("unfold", "numbers of zeros ≥ 0",
                      concatenate_text(o.before, " before and ", o.after, " after"));
 }
 
@@ -19,20 +19,20 @@ void check_options(const WindowOptions& o) {
 // Forward:  y[w, j] = x[w stride + j dilation - before], 0 outside the sequence.
 // Backward: dx[i] = Σ dy[w, j] over the places w, j where x[i] went.
 template <class T>
-Var<T> windows(const Var<T>& x, const WindowOptions& options, const ValidLens& valid_lens) {
+Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens) {
   check_options(options);
-  if (x.rank() != 3) fail<ShapeError>("windows", "shape [batch, time, channels]", x.shape());
+  if (x.rank() != 3) fail<ShapeError>("unfold", "shape [batch, time, channels]", x.shape());
   const Index batch = x.shape()[0], time = x.shape()[1], channels = x.shape()[2];
   const Index padded = time + options.before + options.after;
   if (padded < options.span())
-    fail<ShapeError>("windows",
+    fail<ShapeError>("unfold",
                      concatenate_text("at least ", options.span(), " positions with padding"),
                      concatenate_text(padded, " for an input of shape ", x.shape()));
-  valid_lens.check("windows", batch, 1, time);
+  valid_lens.check("unfold", batch, 1, time);
   const Index count = (padded - options.span()) / options.stride + 1;
   const Index width = options.size * channels;
 
-  Tensor<T> y = x.tape().uninitialized({batch, count, width});
+  Tensor<T> y = x.pass().uninitialized({batch, count, width});
   parallel_for(batch * count, grain_of(width), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const Index b = row / count, first = row % count * options.stride - options.before;
@@ -47,11 +47,11 @@ Var<T> windows(const Var<T>& x, const WindowOptions& options, const ValidLens& v
       }
     }
   });
-  return x.tape().record(
-      "windows", y, {x.node()},
+  return x.pass().record(
+      "unfold", y, {x.node()},
       [x = x.node(), options, valid_lens, batch, time, channels, count, width](
-          Tape<T>& tape, const Tensor<T>& dy) {
-        const Gradient<T> dx = tape.gradient(x);
+          Pass<T>& backward, const Tensor<T>& dy) {
+        const Gradient<T> dx = backward.gradient(x);
         // Each position collects what is its own, so that threads share nothing.
         parallel_for(batch * time, grain_of(width), [&](Index begin, Index end) {
           for (Index position = begin; position < end; ++position) {
@@ -71,7 +71,7 @@ Var<T> windows(const Var<T>& x, const WindowOptions& options, const ValidLens& v
       });
 }
 
-template Var<float> windows(const Var<float>&, const WindowOptions&, const ValidLens&);
-template Var<double> windows(const Var<double>&, const WindowOptions&, const ValidLens&);
+template Var<float> unfold(const Var<float>&, const UnfoldOptions&, const ValidLens&);
+template Var<double> unfold(const Var<double>&, const UnfoldOptions&, const ValidLens&);
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-struct WindowOptions {
+struct UnfoldOptions {
   // Positions in a window, and how far apart they are.
   Index size = 1;
   Index dilation = 1;
@@ -28,6 +28,6 @@ struct WindowOptions {
 // dilation and stride are ≥ 1 and the numbers of zeros ≥ 0, and for lengths that are negative or
 // more than the time.
 template <class T>
-Var<T> windows(const Var<T>& x, const WindowOptions& options, const ValidLens& valid_lens = {});
+Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens = {});
 
 }  // namespace weft

@@ -2,15 +2,14 @@
 
 #include <bit>
 #include <new>
+#include <utility>
 
 namespace weft {
 namespace {
 
-constexpr std::align_val_t alignment{64};
-
-// Sizes are counted in units of 64 bytes. A class is a power of two and one further bit: batches
-// whose lengths differ share their blocks, and the pages of a block that are not used are not
-// there.
+// Sizes are counted in units of 64 bytes. A class is a power of two and one further bit, so that
+// batches of different lengths share blocks. Pages of a block that are never touched take no
+// physical memory.
 unsigned size_class(std::size_t units) {
   const auto power = static_cast<unsigned>(std::bit_width(units)) - 1;
   if (power < 1) return static_cast<unsigned>(units);
@@ -40,23 +39,6 @@ class Guard {
 };
 
 }  // namespace
-
-Buffer::Buffer(std::size_t bytes, Pool* pool)
-    : block_(pool ? pool->take(bytes) : allocate(bytes)) {}
-
-Buffer::Block* Buffer::allocate(std::size_t bytes) {
-  if (bytes > SIZE_MAX - sizeof(Block)) throw std::bad_alloc();
-  auto* block = new (::operator new(sizeof(Block) + bytes, alignment)) Block;
-  block->capacity = bytes;
-  return block;
-}
-
-void Buffer::release(Block* block) noexcept {
-  if (block->pool)
-    block->pool->give_back(block);
-  else
-    ::operator delete(block, alignment);
-}
 
 Buffer::Block* Pool::take(std::size_t bytes) {
   const unsigned index = size_class(bytes / 64 + 1);
@@ -97,7 +79,7 @@ void Pool::give_back(Buffer::Block* block) noexcept {
     }
     last = blocks_in_use_ == 0;
   }
-  ::operator delete(block, alignment);
+  Buffer::deallocate(block);
   if (last) delete this;
 }
 
@@ -108,13 +90,13 @@ void Pool::abandon() noexcept {
     Guard guard(lock_);
     abandoned_ = true;
     for (Buffer::Block*& list : free_)
-      while (list) ::operator delete(std::exchange(list, list->next), alignment);
+      while (list) Buffer::deallocate(std::exchange(list, list->next));
     last = blocks_in_use_ == 0;
   }
   if (last) delete this;
 }
 
-Pool::Statistics Pool::statistics() const {
+MemoryStatistics Pool::statistics() const {
   Guard guard(lock_);
   return statistics_;
 }

@@ -109,10 +109,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary) {
+std::vector<Entry> entries_of(Split part, const std::vector<Entry>& dictionary) {
   std::vector<Entry> entries;
   std::copy_if(dictionary.begin(), dictionary.end(), std::back_inserter(entries),
-               [part](const Entry& entry) { return examples::part_of(entry.word) == part; });
+               [part](const Entry& entry) { return examples::split_of(entry.word) == part; });
   return entries;
 }
 

@@ -35,10 +35,10 @@ std::vector<Entry> read_dictionary(const std::filesystem::path& path);
 // `text` with A–Z made a–z.
 std::string lower_case(std::string_view text);
 
-using examples::Part;
-using examples::part_named;
+using examples::Split;
+using examples::split_named;
 
 // The entries of one part; words are held out by the word itself.
-std::vector<Entry> entries_of(Part part, const std::vector<Entry>& dictionary);
+std::vector<Entry> entries_of(Split part, const std::vector<Entry>& dictionary);
 
 }  // namespace weft::pronounce

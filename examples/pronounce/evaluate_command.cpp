@@ -19,7 +19,7 @@ int evaluate(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
 
   const SavedModel saved(file);
-  const std::vector<Entry> entries = entries_of(part_named(part), read_dictionary(dictionary));
+  const std::vector<Entry> entries = entries_of(split_named(part), read_dictionary(dictionary));
   if (entries.empty())
     fail<FileError>("dictionary '" + dictionary + "'", "words of the part '" + part + "'", "none");
   std::cout << error_rates(saved.model, saved.language, entries, {.beam_width = beam}).to_string()

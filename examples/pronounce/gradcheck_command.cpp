@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/random.hpp>
 #include "examples/command_line.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/model.hpp"

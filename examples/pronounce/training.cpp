@@ -34,9 +34,9 @@ Validation validation_of(const Pronouncer<float>& model, const Language& languag
 
 Words::Words(const std::filesystem::path& dictionary) {
   const std::vector<Entry> entries = read_dictionary(dictionary);
-  train = entries_of(Part::train, entries);
-  validation = entries_of(Part::validation, entries);
-  test = entries_of(Part::test, entries);
+  train = entries_of(Split::train, entries);
+  validation = entries_of(Split::validation, entries);
+  test = entries_of(Split::test, entries);
   if (train.empty() || validation.empty())
     fail<FileError>("dictionary '" + dictionary.string() + "'",
                     "words to train on and to validate with",

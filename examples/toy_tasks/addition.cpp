@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 
 namespace weft::toy_tasks {
 namespace {
 
-constexpr std::size_t most_digits = 5;
+constexpr std::size_t max_digits = 5;
 constexpr const char* digits = "0123456789";
 
 // `number` with zeros in front, `length` digits in all.
@@ -18,7 +19,7 @@ std::string padded(const std::string& number, std::size_t length) {
 // A number whose count of digits is uniform over 1 … 5.
 Index draw_number(Random& random) {
   Index limit = 10;
-  for (Index more = random.below(static_cast<Index>(most_digits)); more > 0; --more) limit *= 10;
+  for (Index more = random.below(static_cast<Index>(max_digits)); more > 0; --more) limit *= 10;
   return random.below(limit);
 }
 
@@ -32,16 +33,16 @@ std::string spell_question(const std::string& question) {
   const std::string a = question.substr(0, plus);
   const std::string b = plus < question.size() ? question.substr(plus + 1) : "";
   for (const std::string& number : {a, b})
-    if (number.empty() || number.size() > most_digits ||
+    if (number.empty() || number.size() > max_digits ||
         number.find_first_not_of(digits) != number.npos)
-      fail<ValueError>(
-          "question", concatenate_text("two numbers of 1 … ", most_digits, " digits as in 47+1234"),
-          "'" + question + "'");
-  return padded(a, most_digits) + '+' + padded(b, most_digits);
+      fail<ValueError>("question",
+                       concatenate_text("two numbers of 1 … ", max_digits, " digits as in 47+1234"),
+                       "'" + question + "'");
+  return padded(a, max_digits) + '+' + padded(b, max_digits);
 }
 
 std::string spell_answer(const std::string& answer) {
-  const std::string spelled = padded(answer, most_digits + 1);
+  const std::string spelled = padded(answer, max_digits + 1);
   return {spelled.rbegin(), spelled.rend()};
 }
 
@@ -57,7 +58,7 @@ Task addition_task() {
   return {.name = "add",
           .about = "the sum of two numbers",
           .alphabet = std::string(digits) + "+",
-          .longest = static_cast<Index>(2 * most_digits + 1),
+          .longest = static_cast<Index>(2 * max_digits + 1),
           .steps = 3000,
           .learning_rate = 2e-3,
           .draw = draw_sum,

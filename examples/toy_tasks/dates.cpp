@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 
 namespace weft::toy_tasks {
 namespace {

@@ -30,8 +30,8 @@ Learning learn(Solver& solver, const LearningOptions& options) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   PairBatches batches = batches_for(solver, options);
-  const std::vector<Example> validation =
-      held_out_examples(solver.task, examples::Part::validation, validation_examples, options.seed);
+  const std::vector<Example> validation = held_out_examples(
+      solver.task, examples::Split::validation, validation_examples, options.seed);
   AdamW<float> optimizer(solver.model, {.beta2 = 0.98});
   Learning learning;
   double accuracy = 0.0;  // of the last validation
@@ -64,7 +64,9 @@ Learning learn(Solver& solver, const LearningOptions& options) {
                                   return {100.0 - accuracy};
                                 },
                                 .every_steps = steps_between_validations},
-       .enough = [&] { return accuracy >= options.enough || seconds() >= options.seconds; }});
+       .should_stop = [&] {
+         return accuracy >= options.target_accuracy || seconds() >= options.seconds;
+       }});
   learning.steps = trainer.run().steps;
   if (step < learning.steps) validate(learning.steps);
   learning.seconds = seconds();

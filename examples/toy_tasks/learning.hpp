@@ -13,7 +13,7 @@ struct LearningOptions {
   double seconds = 180.0;
   std::uint64_t seed = 1;
   // Training ends early once so many percent of the validation examples are answered right.
-  double enough = 99.9;
+  double target_accuracy = 99.9;
   // Progress is shown here; null: nowhere.
   std::ostream* output = nullptr;
 };

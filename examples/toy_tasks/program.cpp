@@ -87,7 +87,7 @@ Row learn_task(const Task& task, const Options& options) {
   save_checkpoint(checkpoint_of(options.out, task), solver.model);
 
   const std::vector<Example> test =
-      held_out_examples(task, examples::Part::test, test_examples, seed);
+      held_out_examples(task, examples::Split::test, test_examples, seed);
   row.accuracy = solver.accuracy(test);
   show_answers(solver, std::span(test).first(shown_examples));
   std::cout << std::fixed << std::setprecision(1) << "  " << row.accuracy << " % of "

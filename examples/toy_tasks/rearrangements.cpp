@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 
 namespace weft::toy_tasks {
 namespace {

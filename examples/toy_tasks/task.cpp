@@ -3,6 +3,7 @@
 #include <set>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 #include "examples/toy_tasks/addition.hpp"
 #include "examples/toy_tasks/dates.hpp"
 #include "examples/toy_tasks/rearrangements.hpp"
@@ -10,11 +11,11 @@
 namespace weft::toy_tasks {
 namespace {
 
-using examples::Part;
+using examples::Split;
 
-Example draw_from(const Task& task, Part part, Random& random) {
+Example draw_from(const Task& task, Split part, Random& random) {
   Example example = task.draw(random);
-  while (part_of(example) != part) example = task.draw(random);
+  while (split_of(example) != part) example = task.draw(random);
   return example;
 }
 
@@ -46,19 +47,19 @@ Vocabulary vocabulary_of(const Task& task) {
   return Vocabulary(symbols);
 }
 
-Part part_of(const Example& example) { return examples::part_of(example.answer); }
+Split split_of(const Example& example) { return examples::split_of(example.answer); }
 
 std::vector<Example> training_examples(const Task& task, Index count, std::uint64_t seed) {
   Random random(seed);
   std::vector<Example> examples;
   while (static_cast<Index>(examples.size()) < count)
-    examples.push_back(draw_from(task, Part::train, random));
+    examples.push_back(draw_from(task, Split::train, random));
   return examples;
 }
 
-std::vector<Example> held_out_examples(const Task& task, Part part, Index count,
+std::vector<Example> held_out_examples(const Task& task, Split part, Index count,
                                        std::uint64_t seed) {
-  if (part == Part::train)
+  if (part == Split::train)
     fail<ValueError>("held-out examples", "the part validation or test", to_string(part));
   Random random(seed);
   std::set<std::string> questions;

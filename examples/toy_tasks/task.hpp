@@ -53,13 +53,13 @@ Vocabulary vocabulary_of(const Task& task);
 // Which part an example belongs to is decided by its answer: training never sees a question that
 // has the answer of a held-out one. So a date that is held out is so in all of its forms, a
 // multiset of digits in all of its orders, and a sum for all of its operands.
-examples::Part part_of(const Example& example);
+examples::Split split_of(const Example& example);
 
 // The seed decides them, and how many are asked for does not change the first ones. Questions may
 // repeat.
 std::vector<Example> training_examples(const Task& task, Index count, std::uint64_t seed);
 // The same with questions that are all different. Throws ValueError for the part `train`.
-std::vector<Example> held_out_examples(const Task& task, examples::Part part, Index count,
+std::vector<Example> held_out_examples(const Task& task, examples::Split part, Index count,
                                        std::uint64_t seed);
 
 }  // namespace weft::toy_tasks

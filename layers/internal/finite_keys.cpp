@@ -27,7 +27,7 @@ FiniteKeys<T>::FiniteKeys(const Var<T>& keys, const Var<T>& values)
 
 template <class T>
 Var<T> FiniteKeys<T>::clean(const Var<T>& x) const {
-  return all_finite_ ? x : keep_rows(x, finite_);
+  return all_finite_ ? x : mask_rows(x, finite_);
 }
 
 template <class T>

@@ -6,22 +6,22 @@
 namespace weft {
 
 template <class T>
-Var<T> without_unseen(const Var<T>& x, const MaskView& mask) {
+Var<T> zero_hidden_keys(const Var<T>& x, const MaskView& mask) {
   const Index batch = x.shape()[0], keys = x.shape()[1], channels = x.shape()[2];
   bool finite = true;
   for (Index b = 0; b < batch; ++b)
     for (Index key = 0; key < keys; ++key)
-      if (!mask.seen_by_any(b, key))
+      if (!mask.visible_to_any(b, key))
         finite &= all_finite(x.value().data() + (b * keys + key) * channels, channels);
   if (finite) return x;
 
   Tensor<bool> seen({batch, keys});
   for (Index b = 0; b < batch; ++b)
-    for (Index key = 0; key < keys; ++key) seen(b, key) = mask.seen_by_any(b, key);
-  return keep_rows(x, seen);
+    for (Index key = 0; key < keys; ++key) seen(b, key) = mask.visible_to_any(b, key);
+  return mask_rows(x, seen);
 }
 
-template Var<float> without_unseen(const Var<float>&, const MaskView&);
-template Var<double> without_unseen(const Var<double>&, const MaskView&);
+template Var<float> zero_hidden_keys(const Var<float>&, const MaskView&);
+template Var<double> zero_hidden_keys(const Var<double>&, const MaskView&);
 
 }  // namespace weft

@@ -11,6 +11,6 @@ namespace weft {
 // sees when one of these is not finite. They would not reach what attention gives, but the gradient
 // of a projection's weight: as 0 · NaN.
 template <class T>
-Var<T> without_unseen(const Var<T>& x, const MaskView& mask);
+Var<T> zero_hidden_keys(const Var<T>& x, const MaskView& mask);
 
 }  // namespace weft

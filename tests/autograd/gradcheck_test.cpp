@@ -4,10 +4,12 @@
 #include <sstream>
 
 #include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/operation.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/autograd/ops/softmax.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/catch.hpp"
 #include "tests/tight_bound.hpp"
 
@@ -28,10 +30,10 @@ template <class Add>
 Operation with_backward(Add add) {
   return [add](const Var<double>& x) {
     const Tensor<double> y = (x * x + x).value();
-    return x.tape().record(
+    return x.pass().record(
         "x^2 + x", y, {x.node()},
-        [x = x.node(), v = x.value(), add](Tape<double>& tape, const Tensor<double>& dy) {
-          Gradient<double> dx = tape.gradient(x);
+        [x = x.node(), v = x.value(), add](Pass<double>& backward, const Tensor<double>& dy) {
+          Gradient<double> dx = backward.gradient(x);
           add(dx, dy, v);
         });
   };
@@ -78,15 +80,15 @@ const std::map<std::string, Operation> mistakes = {
      })},
     {"a backward of softmax that does nothing",
      [](const Var<double>& x) {
-       return x.tape().record("softmax", softmax(x).value(), {x.node()},
-                              [x = x.node()](Tape<double>& tape, const Tensor<double>&) {
-                                tape.gradient(x).zero_if_fresh();
+       return x.pass().record("softmax", softmax(x).value(), {x.node()},
+                              [x = x.node()](Pass<double>& backward, const Tensor<double>&) {
+                                backward.gradient(x).zero_if_fresh();
                               });
      }},
     {"a backward of softmax that passes dy on", [](const Var<double>& x) {
-       return x.tape().record("softmax", softmax(x).value(), {x.node()},
-                              [x = x.node()](Tape<double>& tape, const Tensor<double>& dy) {
-                                tape.add_gradient(x, dy);
+       return x.pass().record("softmax", softmax(x).value(), {x.node()},
+                              [x = x.node()](Pass<double>& backward, const Tensor<double>& dy) {
+                                backward.add_gradient(x, dy);
                               });
      }}};
 
@@ -121,14 +123,14 @@ TEST_CASE("gradcheck: names the worst element, both gradients and both errors", 
   const GradCheckReport report = gradcheck(
       [&](Tape<double>& tape) {
         const Var x = tape.parameter(wrong);
-        const Var y = x.tape().record("identity", x.value().clone(), {x.node()},
-                                      [x = x.node()](Tape<double>& t, const Tensor<double>& dy) {
-                                        Gradient<double> dx = t.gradient(x).zero_if_fresh();
-                                        for (Index i = 0; i < dy.size(); ++i)
-                                          dx.data()[i] += dy.data()[i];
-                                        dx.data()[5] += 0.5 * dy.data()[5];
-                                        dx.data()[1] += 0.1 * dy.data()[1];
-                                      });
+        const Var y =
+            x.pass().record("identity", x.value().clone(), {x.node()},
+                            [x = x.node()](Pass<double>& backward, const Tensor<double>& dy) {
+                              Gradient<double> dx = backward.gradient(x).zero_if_fresh();
+                              for (Index i = 0; i < dy.size(); ++i) dx.data()[i] += dy.data()[i];
+                              dx.data()[5] += 0.5 * dy.data()[5];
+                              dx.data()[1] += 0.1 * dy.data()[1];
+                            });
         return sum(y) + sum(tape.parameter(right));
       },
       {{"right", &right}, {"layer.wrong", &wrong}});
@@ -193,7 +195,7 @@ TEST_CASE("gradcheck: the parameters are left as they were, their gradients clea
   const Tensor<double> start = Random(2).normal_tensor<double>({4});
   Parameter<double> x(start);
   for (const Index directions : {0, 2}) {
-    x.grad().fill(7.0);
+    x.set_grad(Tensor<double>::full(x.shape(), 7.0));
     gradcheck([&](Tape<double>& tape) { return exp(tape.parameter(x)); }, {{"x", &x}},
               {.directions = directions});
     CHECK(std::equal(start.begin(), start.end(), x.value().begin()));

@@ -39,10 +39,10 @@ std::vector<GradientCase> gradient_table() {
   std::vector<GradientCase> all;
   for (const auto cases :
        {gradient_cases_attention, gradient_cases_dropout, gradient_cases_elementwise,
-        gradient_cases_embedding, gradient_cases_keep_rows, gradient_cases_losses,
+        gradient_cases_embedding, gradient_cases_mask_rows, gradient_cases_losses,
         gradient_cases_matmul, gradient_cases_normalization, gradient_cases_recompute,
         gradient_cases_recurrence, gradient_cases_reductions, gradient_cases_rotary_embedding,
-        gradient_cases_shaping, gradient_cases_softmax, gradient_cases_windows}) {
+        gradient_cases_shaping, gradient_cases_softmax, gradient_cases_unfold}) {
     std::vector<GradientCase> rows = cases();
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/autograd/random.hpp>
 #include <weft/autograd/tape.hpp>
 
 namespace weft {
@@ -53,7 +54,7 @@ std::vector<GradientCase> gradient_cases_attention();
 std::vector<GradientCase> gradient_cases_dropout();
 std::vector<GradientCase> gradient_cases_elementwise();
 std::vector<GradientCase> gradient_cases_embedding();
-std::vector<GradientCase> gradient_cases_keep_rows();
+std::vector<GradientCase> gradient_cases_mask_rows();
 std::vector<GradientCase> gradient_cases_losses();
 std::vector<GradientCase> gradient_cases_matmul();
 std::vector<GradientCase> gradient_cases_normalization();
@@ -63,7 +64,7 @@ std::vector<GradientCase> gradient_cases_reductions();
 std::vector<GradientCase> gradient_cases_rotary_embedding();
 std::vector<GradientCase> gradient_cases_shaping();
 std::vector<GradientCase> gradient_cases_softmax();
-std::vector<GradientCase> gradient_cases_windows();
+std::vector<GradientCase> gradient_cases_unfold();
 
 // All rows.
 std::vector<GradientCase> gradient_table();

@@ -9,6 +9,7 @@
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/catch.hpp"
 #include "tests/tight_bound.hpp"
 
@@ -58,8 +59,7 @@ TEST_CASE("gradient table: every row agrees with central differences", "[autogra
     for (const auto& use : uses) {
       const auto function = [&](Tape<double>& tape) {
         Inputs inputs;
-        for (const Parameter<double>& parameter : parameters)
-          inputs.push_back(tape.parameter(parameter));
+        for (Parameter<double>& parameter : parameters) inputs.push_back(tape.parameter(parameter));
         return use(row, inputs);
       };
       const GradCheckReport report = gradcheck(function, named, tight_bound);

@@ -3,13 +3,14 @@
 #include <thread>
 #include <vector>
 
+#include <weft/autograd/operation.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/autograd/ops/softmax.hpp>
-#include <weft/autograd/tape.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -25,7 +26,7 @@ Parameter<float> parameter_of(std::initializer_list<float> numbers) {
 // x unchanged, with a backward of the test's own.
 template <class Backward>
 Var<float> identity(const Var<float>& x, const char* name, Backward backward) {
-  return x.tape().record(name, x.value().clone(), {x.node()}, backward);
+  return x.pass().record(name, x.value().clone(), {x.node()}, backward);
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ TEST_CASE("tape: a loss of x² + 3x has the gradient 2x + 3", "[autograd]") {
 }
 
 TEST_CASE("tape: gradients of several passes add up until they are zeroed", "[autograd]") {
-  const auto p = parameter_of({1, 2});
+  auto p = parameter_of({1, 2});
   Tape<float> tape;
   for (int pass = 0; pass < 3; ++pass) tape.backward(sum(scale(tape.parameter(p), 2.0)));
   CHECK(values(p.grad()) == std::vector<float>{6, 6});
@@ -150,7 +151,7 @@ TEST_CASE("tape: records that the result does not depend on are dropped without 
   bool ran = false;
   Tape<float> tape;
   const Var x = tape.parameter(p);
-  identity(x, "unused", [alive, &ran](Tape<float>&, const Tensor<float>&) { ran = true; });
+  identity(x, "unused", [alive, &ran](Pass<float>&, const Tensor<float>&) { ran = true; });
   CHECK(alive.use_count() == 2);
   tape.backward(x);
   CHECK_FALSE(ran);
@@ -163,10 +164,11 @@ TEST_CASE("tape: what a backward keeps is given back as soon as it ran", "[autog
   long uses = 0;
   Tape<float> tape;
   const Var first = identity(tape.parameter(p), "first",
-                             [&](Tape<float>&, const Tensor<float>&) { uses = kept.use_count(); });
+                             [&](Pass<float>&, const Tensor<float>&) { uses = kept.use_count(); });
   const Var second = identity(
-      first, "second",
-      [kept, x = first.node()](Tape<float>& t, const Tensor<float>& dy) { t.add_gradient(x, dy); });
+      first, "second", [kept, x = first.node()](Pass<float>& backward, const Tensor<float>& dy) {
+        backward.add_gradient(x, dy);
+      });
   tape.backward(second);
   CHECK(uses == 1);
 }
@@ -177,8 +179,8 @@ TEST_CASE("tape: an exception in a backward ends the pass and leaves the tape us
   const auto alive = std::make_shared<int>();
   Tape<float> tape;
   const Var x = scale(tape.parameter(p), 2.0);
-  const Var y = identity(x, "before", [alive](Tape<float>&, const Tensor<float>&) {});
-  const Var z = identity(y, "failing", [alive](Tape<float>&, const Tensor<float>&) {
+  const Var y = identity(x, "before", [alive](Pass<float>&, const Tensor<float>&) {});
+  const Var z = identity(y, "failing", [alive](Pass<float>&, const Tensor<float>&) {
     throw std::runtime_error("failing backward");
   });
   CHECK_THROWS_WITH(tape.backward(z), "failing backward");
@@ -192,7 +194,7 @@ TEST_CASE("tape: clear ends a pass without gradients", "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
   Tape<float> tape;
-  identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
+  identity(tape.parameter(p), "kept", [alive](Pass<float>&, const Tensor<float>&) {});
   tape.clear();
   CHECK(alive.use_count() == 1);
   CHECK_FALSE(p.has_grad());
@@ -202,7 +204,7 @@ TEST_CASE("tape: inference records nothing", "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
   Tape tape = Tape<float>::inference();
-  const Var y = identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
+  const Var y = identity(tape.parameter(p), "kept", [alive](Pass<float>&, const Tensor<float>&) {});
   CHECK(y.node() == no_node);
   CHECK(alive.use_count() == 1);
   CHECK_FALSE(tape.training());
@@ -228,7 +230,7 @@ TEST_CASE("tape: random numbers depend on the step and on the operation's place 
 
 TEST_CASE("tape: from the second pass on, its memory is recycled", "[autograd]") {
   Random random(4);
-  const Parameter<float> weight(random.normal_tensor<float>({64, 48}));
+  Parameter<float> weight(random.normal_tensor<float>({64, 48}));
   const auto input = random.normal_tensor<float>({32, 48});
   const Tokens targets({32});
   Tape<float> tape({.training = true});
@@ -268,7 +270,7 @@ TEST_CASE("tape: operations refuse inputs of two tapes", "[autograd]") {
 TEST_CASE("tape: two threads use two tapes at once", "[autograd]") {
   const auto weight = Random(5).normal_tensor<float>({80, 80});
   const auto train = [&weight] {
-    const Parameter<float> p(weight);
+    Parameter<float> p(weight);
     for (int pass = 0; pass < 20; ++pass) {
       Tape<float> tape({.training = true, .seed = 1});
       const Var x = tape.parameter(p);
@@ -285,8 +287,8 @@ TEST_CASE("tape: two threads use two tapes at once", "[autograd]") {
 
 TEST_CASE("tape: a whole pass gives the same bits on any number of threads", "[autograd]") {
   Random random(6);
-  const Parameter<float> weight(random.normal_tensor<float>({300, 120}, 0.0, 0.1));
-  const Parameter<float> bias(random.normal_tensor<float>({300}));
+  Parameter<float> weight(random.normal_tensor<float>({300, 120}, 0.0, 0.1));
+  Parameter<float> bias(random.normal_tensor<float>({300}));
   const auto input = random.normal_tensor<float>({500, 120});
   const Tokens targets({500});
   check_same_bits([&] {

@@ -137,7 +137,7 @@ TEST_CASE("parameter: a copy has elements of its own", "[autograd]") {
 TEST_CASE("parameter: takes a tensor's elements over unless they are shared", "[autograd]") {
   Tensor<float> tensor({2}, {1, 2});
   const float* elements = tensor.data();
-  const Parameter<float> taken(std::move(tensor));
+  Parameter<float> taken(std::move(tensor));
   CHECK(taken.value().data() == elements);
 
   const Tensor<float> shared({2}, {1, 2});
@@ -147,10 +147,14 @@ TEST_CASE("parameter: takes a tensor's elements over unless they are shared", "[
 }
 
 TEST_CASE("parameter: the gradient is zeros until something is added", "[autograd]") {
-  const Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
+  Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
   CHECK_FALSE(parameter.has_grad());
   CHECK(parameter.grad()(1) == 0.0F);
-  parameter.grad()(1) = 3;
+  // Reading it changes nothing.
+  CHECK_FALSE(parameter.has_grad());
+  parameter.set_grad(Tensor<float>({2}, {0, 3}));
+  CHECK(parameter.has_grad());
+  CHECK(parameter.grad()(1) == 3.0F);
   parameter.zero_grad();
   CHECK_FALSE(parameter.has_grad());
   CHECK(parameter.grad()(1) == 0.0F);

@@ -80,9 +80,9 @@ TEST_CASE("dictionary: a missing, empty or unfit file is named", "[examples]") {
 TEST_CASE("dictionary: a word is in the part that its letters decide", "[examples]") {
   const std::vector<Entry> entries{{"a", {{"AH"}}}, {"to", {{"T", "UW"}}}, {"toe", {{"T", "OW"}}}};
   std::size_t found = 0;
-  for (const Part part : {Part::train, Part::validation, Part::test})
+  for (const Split part : {Split::train, Split::validation, Split::test})
     for (const Entry& entry : entries_of(part, entries)) {
-      CHECK(examples::part_of(entry.word) == part);
+      CHECK(examples::split_of(entry.word) == part);
       ++found;
     }
   CHECK(found == entries.size());

@@ -1,4 +1,5 @@
 #include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/random.hpp>
 #include <weft/train/optim/adam.hpp>
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"

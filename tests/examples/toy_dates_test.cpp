@@ -4,6 +4,7 @@
 #include <set>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
 #include "examples/toy_tasks/dates.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

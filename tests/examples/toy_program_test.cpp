@@ -20,7 +20,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 // The loss on a few examples that training does not see.
 float held_out_loss(const Solver& solver) {
   std::vector<SequencePair> pairs;
-  for (const Example& example : held_out_examples(solver.task, examples::Part::validation, 32, 5))
+  for (const Example& example : held_out_examples(solver.task, examples::Split::validation, 32, 5))
     pairs.push_back(solver.pair(example));
   Tape tape = Tape<float>::inference();
   return loss(solver.model, tape, PairBatches(pairs).batch(0, 0)).item();

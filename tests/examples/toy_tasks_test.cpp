@@ -10,7 +10,7 @@
 
 using namespace weft;
 using namespace weft::toy_tasks;
-using examples::Part;
+using examples::Split;
 
 namespace {
 
@@ -86,8 +86,8 @@ TEST_CASE("toy tasks: no held-out answer is one of training or of the other part
   for (const Task& task : all_tasks()) {
     INFO(task.name);
     const auto train = training_examples(task, 5000, 1);
-    const auto validation = held_out_examples(task, Part::validation, 200, 1);
-    const auto test = held_out_examples(task, Part::test, 1000, 1);
+    const auto validation = held_out_examples(task, Split::validation, 200, 1);
+    const auto test = held_out_examples(task, Split::test, 1000, 1);
     std::set<std::string> questions;
     for (const Example& example : test) questions.insert(example.question);
     CHECK(questions.size() == 1000);
@@ -99,7 +99,7 @@ TEST_CASE("toy tasks: no held-out answer is one of training or of the other part
     for (const std::string& answer : validated) CHECK(seen.count(answer) == 0);
   }
   CHECK(contains(
-      message_of<ValueError>([] { held_out_examples(task_named("copy"), Part::train, 1, 1); }),
+      message_of<ValueError>([] { held_out_examples(task_named("copy"), Split::train, 1, 1); }),
       "held-out examples: expected the part validation or test, got train"));
 }
 

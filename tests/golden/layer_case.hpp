@@ -34,8 +34,8 @@ class LayerCase {
   Mask mask() const {
     Mask mask;
     if (has("valid_lens")) mask.valid_lens = ValidLens(integers("valid_lens"));
-    if (has("seen")) mask.seen = file_.tensor<bool>(full("seen"));
-    if (has("added")) mask.added = file_.tensor<float>(full("added"));
+    if (has("seen")) mask.allowed = file_.tensor<bool>(full("seen"));
+    if (has("added")) mask.bias = file_.tensor<float>(full("added"));
     return mask;
   }
 
@@ -54,7 +54,7 @@ class LayerCase {
 
     Tape<T> tape;
     std::vector<Var<T>> variables;
-    for (const Parameter<T>& value : values) variables.push_back(tape.parameter(value));
+    for (Parameter<T>& value : values) variables.push_back(tape.parameter(value));
     const Var<T> output = call(tape, variables);
     check("output", output.value());
     tape.backward(output, file_.tensor<T>(full("upstream")));

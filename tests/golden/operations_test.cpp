@@ -100,8 +100,8 @@ std::map<std::string, Operation<T>> operations() {
       {"variance_biased", [](X x) { return variance(x[0], {-1}, 0); }},
       {"softmax", [](X x) { return softmax(x[0]); }},
       {"log_softmax", [](X x) { return log_softmax(x[0]); }},
-      {"masked_softmax", [](X x) { return masked_softmax(x[0], {.seen = seen()}); }},
-      {"masked_softmax_added", [](X x) { return masked_softmax(x[0], {.added = added()}); }},
+      {"masked_softmax", [](X x) { return masked_softmax(x[0], {.allowed = seen()}); }},
+      {"masked_softmax_added", [](X x) { return masked_softmax(x[0], {.bias = added()}); }},
       {"layer_norm", [](X x) { return layer_norm(x[0], x[1], x[2]); }},
       {"embedding", [](X x) { return embedding(tokens(), x[0]); }},
       {"cross_entropy", [](X x) { return cross_entropy(x[0], all_targets()); }},
@@ -132,8 +132,8 @@ std::map<std::string, Operation<T>> operations() {
       {"attention", attention(2, {})},
       {"attention_causal", attention(3, {.causal = true})},
       {"attention_lengths", attention(2, {.valid_lens = {4, 2}})},
-      {"attention_mask", attention(2, {.seen = seen()})},
-      {"attention_added", attention(2, {.added = added()})},
+      {"attention_mask", attention(2, {.allowed = seen()})},
+      {"attention_added", attention(2, {.bias = added()})},
       {"rotary_interleaved", rotary(RotaryPairs::interleaved)},
       {"rotary_halves", rotary(RotaryPairs::halves)},
   };
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("operations and their gradients", "[golden]", float, double) 
       inputs.emplace_back(file.tensor<TestType>(group + "inputs/" + std::to_string(i)));
     Tape<TestType> tape;
     Inputs<TestType> x;
-    for (const Parameter<TestType>& input : inputs) x.push_back(tape.parameter(input));
+    for (Parameter<TestType>& input : inputs) x.push_back(tape.parameter(input));
     const Var<TestType> y = operation(x);
     golden::check(name + " output", y.value(), file.tensor<double>(group + "output"));
     tape.backward(y, file.tensor<TestType>(group + "upstream"));

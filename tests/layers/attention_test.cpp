@@ -101,17 +101,17 @@ TEST_CASE("multi-head attention: hands out weights of each head that sum to one"
 TEST_CASE("multi-head attention: a sequence of length 0 gives zeros and zero gradient",
           "[layers]") {
   Random random(1);
-  const MultiHeadAttention<double> attention = small_attention(random);
-  const Parameter<double> queries(random.normal_tensor<double>({1, 3, 3}));
-  const Parameter<double> keys(random.normal_tensor<double>({1, 4, 4}));
-  const Parameter<double> values(random.normal_tensor<double>({1, 4, 5}));
+  MultiHeadAttention<double> attention = small_attention(random);
+  Parameter<double> queries(random.normal_tensor<double>({1, 3, 3}));
+  Parameter<double> keys(random.normal_tensor<double>({1, 4, 4}));
+  Parameter<double> values(random.normal_tensor<double>({1, 4, 5}));
   Tape<double> tape;
   const Var y = attention(tape.parameter(queries), tape.parameter(keys), tape.parameter(values),
                           ValidLens{0});
   CHECK(same(y.value(), Tensor<double>({1, 3, 6})));
   tape.backward(y, random.normal_tensor<double>(y.shape()));
-  for (const Parameter<double>* x : {&queries, &keys, &values, &attention.W_q.weight,
-                                     &attention.W_k.weight, &attention.W_v.weight})
+  for (Parameter<double>* x : {&queries, &keys, &values, &attention.W_q.weight,
+                               &attention.W_k.weight, &attention.W_v.weight})
     CHECK(same(x->grad(), Tensor<double>(x->shape())));
 }
 
@@ -153,8 +153,8 @@ TEST_CASE(
   }
   const Mask masks[] = {ValidLens{4, 2},
                         ValidLens(Tensor<std::int32_t>({2, 3}, {4, 1, 3, 1, 2, 0})),
-                        {.seen = seen},
-                        {.added = added}};
+                        {.allowed = seen},
+                        {.bias = added}};
   for (const Mask& mask : masks) {
     const Result with_zeros = run(0.0, mask);
     for (double padding : {not_a_number, std::numeric_limits<double>::infinity(), 1e300}) {
@@ -225,7 +225,7 @@ TEST_CASE("multi-head attention: what does not fit is refused", "[layers]") {
   CHECK(contains(shape_error(queries, keys, zeros({2, 3, 5})), "values [2, 3, 5]"));
   CHECK(contains(shape_error(queries, zeros({1, 4, 4}), zeros({1, 4, 5})), "keys [1, 4, 4]"));
   CHECK(contains(shape_error(queries, keys, values, ValidLens{1, 2, 3}), "valid_lens"));
-  CHECK(contains(shape_error(queries, keys, values, {.seen = Tensor<bool>({3, 3})}), "[3, 3]"));
+  CHECK(contains(shape_error(queries, keys, values, {.allowed = Tensor<bool>({3, 3})}), "[3, 3]"));
   const auto value_error = [&](const Mask& mask) {
     return message_of<ValueError>([&] { attention(queries, keys, values, mask); });
   };

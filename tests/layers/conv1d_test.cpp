@@ -48,7 +48,7 @@ TEST_CASE("convolution: a sequence with a length is that sequence by itself", "[
       {.in_channels = 2, .out_channels = 3, .kernel_size = 3, .padding = Padding::same}, random);
   Tensor<double> values = random.normal_tensor<double>({2, 6, 2});
   for (Index t = 4; t < 6; ++t) values(1, t, 0) = values(1, t, 1) = nan;
-  const Parameter<double> x(values);
+  Parameter<double> x(values);
   Tape<double> tape;
   const Var y = layer(tape.parameter(x), ValidLens{6, 4});
   const Var alone = layer(tape.constant(Tensor<double>({1, 4, 2}, values.values().subspan(12, 8))));
@@ -110,9 +110,9 @@ TEST_CASE("convolution: what does not fit is refused", "[layers]") {
   CHECK(message_of<ShapeError>([&] {
           layer(zeros({1, 2, 2}));
         }) ==
-        "windows: expected at least 3 positions with padding, got 2 for an input of shape [1, 2, "
+        "unfold: expected at least 3 positions with padding, got 2 for an input of shape [1, 2, "
         "2]");
   CHECK(message_of<ValueError>([&] {
           layer(zeros({1, 4, 2}), ValidLens{5});
-        }) == "windows: valid_lens: expected lengths of 0 to 4, got 5");
+        }) == "unfold: valid_lens: expected lengths of 0 to 4, got 5");
 }

@@ -25,7 +25,7 @@ void check_gradients(Module<double>& layer, std::initializer_list<Shape> inputs,
   const GradCheckReport report = gradcheck(
       [&](Tape<double>& tape) {
         Vars variables;
-        for (const Parameter<double>& value : values) variables.push_back(tape.parameter(value));
+        for (Parameter<double>& value : values) variables.push_back(tape.parameter(value));
         return call(tape, variables);
       },
       checked, tight_bound);
@@ -88,7 +88,7 @@ TEST_CASE("gradients: attention pooling by each scoring function", "[layers]") {
                                  random);
   Tensor<float> added = random.normal_tensor<float>({3, 5});
   added(1, 2) = -std::numeric_limits<float>::infinity();
-  for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .added = added}})
+  for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .bias = added}})
     check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
 }

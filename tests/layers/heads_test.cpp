@@ -25,15 +25,15 @@ TEST_CASE("heads: columns of each sequence become sequences, and back", "[layers
 TEST_CASE("heads: the attention that reads heads where they lie gives the same numbers",
           "[layers]") {
   Random random(2);
-  const Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
-  const Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
-  const Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
+  Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
+  Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
+  Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
   const auto run = [&](const auto& attend) {
     Tape<double> tape;
     const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
     std::vector<Tensor<double>> results{y.value()};
     tape.backward(y, Random(3).normal_tensor<double>(y.shape()));
-    for (const Parameter<double>* input : {&q, &k, &v}) {
+    for (Parameter<double>* input : {&q, &k, &v}) {
       results.push_back(input->grad().clone());
       input->zero_grad();
     }
@@ -55,9 +55,9 @@ TEST_CASE("heads: the attention that reads heads where they lie gives the same n
 TEST_CASE("heads: scores, softmax and values one after the other give the same, for every mask",
           "[layers]") {
   Random random(4);
-  const Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
-  const Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
-  const Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
+  Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
+  Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
+  Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
   const AttentionPooling<double> fused({.num_heads = 3}, random);
   // Scores of queries that are divided by √2, the root of their size.
   const AttentionPooling<double> by_heads({.scoring = Scoring::dot_product, .num_heads = 3},
@@ -68,8 +68,8 @@ TEST_CASE("heads: scores, softmax and values one after the other give the same, 
                         ValidLens{3, 0},
                         ValidLens(Tensor<std::int32_t>({2, 4}, {1, 5, 0, 2, 3, 3, 4, 1})),
                         {.causal = true},
-                        {.seen = seen},
-                        {.added = random.normal_tensor<float>({2, 4, 5})}};
+                        {.allowed = seen},
+                        {.bias = random.normal_tensor<float>({2, 4, 5})}};
   for (const Mask& mask : masks) {
     const auto run = [&](const AttentionPooling<double>& attention, double factor) {
       Tape<double> tape;
@@ -78,7 +78,7 @@ TEST_CASE("heads: scores, softmax and values one after the other give the same, 
                               tape.parameter(v), mask, &weights);
       std::vector<Tensor<double>> results{y.value(), weights};
       tape.backward(y, Random(3).normal_tensor<double>(y.shape()));
-      for (const Parameter<double>* input : {&q, &k, &v}) {
+      for (Parameter<double>* input : {&q, &k, &v}) {
         results.push_back(input->grad().clone());
         input->zero_grad();
       }

@@ -52,7 +52,7 @@ TEST_CASE("kernel regression: average pooling answers every query with the mean"
 TEST_CASE("kernel regression: where no point is near enough the answer is 0", "[layers]") {
   const Kernel kernel = GENERATE(Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular);
   const KernelRegression<float> regression({.kernel = kernel});
-  const Parameter<float> queries(Tensor<float>({2}, {10, 1})), values(Tensor<float>({1}, {5}));
+  Parameter<float> queries(Tensor<float>({2}, {10, 1})), values(Tensor<float>({1}, {5}));
   Tape tape;
   const Var y = regression(tape.parameter(queries), tape.constant(Tensor<float>({1}, {1})),
                            tape.parameter(values));
@@ -74,10 +74,10 @@ TEST_CASE("kernel regression: the Gaussian kernel is near everything, however fa
 TEST_CASE("kernel regression: what hidden points hold reaches nothing", "[layers]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor<bool> seen({2, 3}, {true, false, true, true, false, true});
-  const KernelRegression<double> regression({});
+  KernelRegression<double> regression({});
   const auto run = [&](double bad) {
-    const Parameter<double> keys(Tensor<double>({3}, {0, bad, 2}));
-    const Parameter<double> values(Tensor<double>({3}, {5, bad, 6}));
+    Parameter<double> keys(Tensor<double>({3}, {0, bad, 2}));
+    Parameter<double> values(Tensor<double>({3}, {5, bad, 6}));
     Tape<double> tape;
     const Var y = regression(tape.constant(Tensor<double>({2}, {0, 1})), tape.parameter(keys),
                              tape.parameter(values), seen);

@@ -73,7 +73,8 @@ TEST_CASE("module: a copy is a model of its own", "[layers]") {
   Model copy = model;
   CHECK(copy.blocks[0].dense.weight.value()(0, 0) == before);
   copy.blocks[0].dense.weight.value().fill(7.0f);
-  copy.blocks[1].norm->weight.grad().fill(7.0f);
+  copy.blocks[1].norm->weight.set_grad(
+      Tensor<float>::full(copy.blocks[1].norm->weight.shape(), 7.0f));
   CHECK(model.blocks[0].dense.weight.value()(0, 0) == before);
   CHECK_FALSE(model.blocks[1].norm->weight.has_grad());
 

@@ -25,11 +25,11 @@ struct Model : Module<float> {
   TransformerDecoder<float> decoder;
 };
 
-struct Pass {
+struct PassResult {
   std::vector<Tensor<float>> results;  // the output, then all gradients
   std::size_t bytes;
 
-  explicit Pass(bool recompute) {
+  explicit PassResult(bool recompute) {
     Random random(1);
     Model model(recompute, random);
     Parameter<float> x(random.normal_tensor<float>({4, 20, 16}));
@@ -49,7 +49,7 @@ struct Pass {
 }  // namespace
 
 TEST_CASE("recompute: the same results, with dropout, for less memory", "[layers]") {
-  const Pass kept(false), again(true);
+  const PassResult kept(false), again(true);
   CHECK(same(again.results[0], kept.results[0]));
   for (std::size_t i = 1; i < kept.results.size(); ++i)
     CHECK(distance(again.results[i], kept.results[i]) < 1e-5);

@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("recurrent layers: the same bits on any number of threads", "
                    RNN<float>, GRU<float>) {
   Random random(1);
   TestType layer({.input_size = 20, .num_hiddens = 24, .num_layers = 2}, random);
-  const Parameter<float> x(random.normal_tensor<float>({30, 9, 20}));
+  Parameter<float> x(random.normal_tensor<float>({30, 9, 20}));
   check_same_bits([&] {
     Tape tape;
     const auto result = layer(tape.parameter(x));

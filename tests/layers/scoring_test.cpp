@@ -84,8 +84,8 @@ TEST_CASE("scoring: d2l.ai's example of additive attention, queries and keys of 
 }
 
 TEST_CASE("scoring: by cosine, a vector of zeros scores 0 and gets no gradient", "[layers]") {
-  const Parameter<double> queries(Tensor<double>({1, 2, 2}, {0, 0, 1, 2}));
-  const Parameter<double> keys(Tensor<double>({1, 2, 2}, {0, 0, 3, 1}));
+  Parameter<double> queries(Tensor<double>({1, 2, 2}, {0, 0, 1, 2}));
+  Parameter<double> keys(Tensor<double>({1, 2, 2}, {0, 0, 3, 1}));
   Tape<double> tape;
   const Var y = cosine_scores(tape.parameter(queries), tape.parameter(keys));
   CHECK(y.value()(0, 0, 0) == 0.0);
@@ -115,7 +115,7 @@ TEST_CASE("attention pooling: every mask hides the same keys however it scores",
   for (Index i = 0; i < 9; ++i)
     added.data()[i] = seen.data()[i] ? 0.0F : -std::numeric_limits<float>::infinity();
   const Var causal = attention(q, k, v, {.causal = true});
-  for (const Mask& mask : {Mask(by_query), Mask{.seen = seen}, Mask{.added = added}})
+  for (const Mask& mask : {Mask(by_query), Mask{.allowed = seen}, Mask{.bias = added}})
     CHECK(distance(attention(q, k, v, mask).value(), causal.value()) < 1e-15);
 
   const Var by_sequence = attention(q, k, v, ValidLens{2, 0});

@@ -92,7 +92,7 @@ TEST_CASE("parallel pass: what it throws", "[train]") {
         "parallel pass: parts: expected 1 … 2, got 3");
   // A parameter that the pass was not told about has no room for the second part's gradient.
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
-        "parameter: gradient: expected a part that was reserved, got 1");
+        "pass: expected a parameter of the model that the pass is for, got another of shape [1]");
   // A loss that is not finite is returned, and the next pass is not disturbed.
   const double loss = pass.add_gradients(0, 2, [&](Tape<float>& tape, Index part) {
     return scale(tape.parameter(a), part == 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0);

@@ -154,7 +154,7 @@ TEST_CASE("trainer: stops after the step that its owner finds enough", "[train]"
                                                   return std::vector{1.0};
                                                 },
                                             .every_steps = 2},
-                   .enough = [&] {
+                   .should_stop = [&] {
                      events.push_back("asked");
                      return events.size() == 6;
                    }});

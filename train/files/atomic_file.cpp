@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 // The file that `path` means: what it links to when it is a symbolic link.
 fs::path resolved(fs::path path) {
   std::error_code error;
-  constexpr int most_links = 40;  // as in the kernel
-  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i)
+  constexpr int max_links = 40;  // as in the kernel
+  for (int i = 0; i < max_links && fs::is_symlink(path, error); ++i)
     path = path.parent_path() / fs::read_symlink(path, error);
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))

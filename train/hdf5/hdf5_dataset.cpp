@@ -10,8 +10,8 @@
 namespace weft {
 using hdf5::checked_handle;
 using hdf5::Handle;
+using hdf5::LibraryLock;
 using hdf5::Place;
-using hdf5::Turn;
 
 Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_path, Handle object)
     : file(in_file), path(std::move(at_path)), handle(std::move(object)) {
@@ -22,7 +22,7 @@ Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_p
 }
 
 Hdf5Dataset::State::~State() {
-  const Turn turn;
+  const LibraryLock lock;
   handle = Handle();
 }
 
@@ -50,12 +50,12 @@ Hdf5Dataset::~Hdf5Dataset() = default;
 const std::string& Hdf5Dataset::path() const { return state_->path; }
 
 std::string Hdf5Dataset::type() const {
-  const Turn turn;
+  const LibraryLock lock;
   return hdf5::type_name(type_of(state_->handle, state_->place()));
 }
 
 Shape Hdf5Dataset::shape() const {
-  const Turn turn;
+  const LibraryLock lock;
   const Handle space = checked_handle(H5Dget_space(state_->handle), state_->place(), "a shape");
   return hdf5::shape_of(space, state_->place());
 }
@@ -67,7 +67,7 @@ Tensor<T> Hdf5Dataset::tensor() const {
 
 template <class T>
 Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
-  const Turn turn;
+  const LibraryLock lock;
   const Place place = state_->place();
   if (const Shape found = shape(); found != expected)
     hdf5::refuse(place, concatenate_text("shape ", expected), found);
@@ -79,7 +79,7 @@ Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
 
 template <class T>
 T Hdf5Dataset::value() const {
-  const Turn turn;
+  const LibraryLock lock;
   const Place place = state_->place();
   return hdf5::read_value<T>(stored_elements(state_->handle, shape(), place));
 }

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using hdf5::checked;
 using hdf5::checked_handle;
 using hdf5::Handle;
+using hdf5::LibraryLock;
 using hdf5::Place;
-using hdf5::Turn;
 
 namespace {
 
@@ -77,7 +77,7 @@ struct Hdf5File::State {
   enum class Seal { optional, required };
 
   State(const fs::path& file_path, Seal seal) : path(file_path) {
-    const Turn turn;
+    const LibraryLock lock;
     const FileDescriptor descriptor = open_regular(path);
     if (!check_seal(descriptor, path) && seal == Seal::required)
       refuse_file(path, "a file of weft with its digest in the last line",
@@ -86,7 +86,7 @@ struct Hdf5File::State {
     hierarchy.emplace(path, file);
   }
   ~State() {
-    const Turn turn;
+    const LibraryLock lock;
     hierarchy.reset();
     file = Handle();
   }
@@ -132,17 +132,17 @@ std::string Hdf5File::full_path(const std::string& path) {
 }
 
 bool Hdf5File::has_group(const std::string& path) const {
-  const Turn turn;
+  const LibraryLock lock;
   return state_->hierarchy->has_group(full_path(path));
 }
 
 std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
-  const Turn turn;
+  const LibraryLock lock;
   return state_->hierarchy->datasets(full_path(group));
 }
 
 Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
-  const Turn turn;
+  const LibraryLock lock;
   const std::string object = full_path(path);
   return Hdf5Dataset(
       std::make_unique<Hdf5Dataset::State>(state_->path, object, state_->hierarchy->open(object)));
@@ -150,7 +150,7 @@ Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
 
 template <class T>
 T Hdf5File::attribute(const std::string& object, const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   const std::string full_name = full_path(object) + " attribute " + name;
   const Place place{state_->path, full_name};
   const Handle attribute = state_->open_attribute(full_path(object), name);
@@ -162,7 +162,7 @@ T Hdf5File::attribute(const std::string& object, const std::string& name) const 
 }
 
 bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
-  const Turn turn;
+  const LibraryLock lock;
   return state_->open_attribute(full_path(object), name) >= 0;
 }
 

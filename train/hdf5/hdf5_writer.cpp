@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 using hdf5::checked;
 using hdf5::checked_handle;
 using hdf5::Handle;
+using hdf5::LibraryLock;
 using hdf5::Place;
-using hdf5::Turn;
 
 namespace {
 
@@ -65,7 +65,7 @@ Handle new_file(const Place& place) {
 
 struct Hdf5Writer::State {
   explicit State(const fs::path& file_path) : path(file_path) {
-    const Turn turn;
+    const LibraryLock lock;
     const std::string whole;
     file = new_file({path, whole});
     group_properties = Handle(H5Pcreate(H5P_GROUP_CREATE));
@@ -74,7 +74,7 @@ struct Hdf5Writer::State {
     H5Pset_obj_track_times(dataset_properties, false);
   }
   ~State() {
-    const Turn turn;
+    const LibraryLock lock;
     groups.clear();
     dataset_properties = Handle();
     group_properties = Handle();
@@ -121,14 +121,14 @@ Hdf5Writer::~Hdf5Writer() = default;
 
 template <class T>
 void Hdf5Writer::tensor(const std::string& dataset, const Tensor<T>& tensor) {
-  const Turn turn;
+  const LibraryLock lock;
   const std::vector<hsize_t> sizes(tensor.shape().begin(), tensor.shape().end());
   state_->write({state_->path, dataset}, element_type<T>(), sizes, tensor.data());
 }
 
 template <class T>
 void Hdf5Writer::value(const std::string& dataset, const T& value) {
-  const Turn turn;
+  const LibraryLock lock;
   const Place place{state_->path, dataset};
   const Scalar element = scalar(value, place);
   state_->write(place, element.type, {}, element.data);
@@ -136,7 +136,7 @@ void Hdf5Writer::value(const std::string& dataset, const T& value) {
 
 template <class T>
 void Hdf5Writer::attribute(const std::string& name, const T& value) {
-  const Turn turn;
+  const LibraryLock lock;
   const Place place{state_->path, name};
   const Scalar element = scalar(value, place);
   const Handle space(H5Screate(H5S_SCALAR));
@@ -150,7 +150,7 @@ void Hdf5Writer::save() {
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
   {
-    const Turn turn;
+    const LibraryLock lock;
     const std::string whole;
     const Place place{state_->path, whole};
     checked(H5Fflush(state_->file, H5F_SCOPE_LOCAL), place, "memory for the file");

@@ -29,8 +29,8 @@ double grad_norm(const ParameterElements<T>& elements) {
   parallel_for(elements.size(), grain, [&](Index first, Index last) {
     double sum = 0.0;
     elements.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      const Parameter<T>& parameter = *elements.parameters()[index].parameter;
-      if (parameter.has_grad()) sum += sum_of_squares(parameter.grad().data(), begin, end);
+      const GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+      if (!gradient.empty()) sum += sum_of_squares(gradient.values().data(), begin, end);
     });
     sums[static_cast<std::size_t>(first / grain)] = sum;
   });
@@ -53,9 +53,9 @@ double clip_grad_norm(Module<T>& model, double max_norm) {
   if (factor == T{1}) return norm;
   parallel_for(elements.size(), grain_of(1), [&](Index first, Index last) {
     elements.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      const Parameter<T>& parameter = *elements.parameters()[index].parameter;
-      if (!parameter.has_grad()) return;
-      T* values = parameter.grad().data();
+      GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+      if (gradient.empty()) return;
+      T* values = gradient.values().data();
       for (Index i = begin; i < end; ++i) values[i] *= factor;
     });
   });

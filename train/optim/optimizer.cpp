@@ -33,8 +33,8 @@ void Optimizer<T>::step(double gradient_scale) {
   const auto scale = static_cast<T>(gradient_scale);
   parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
     elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      const Parameter<T>& parameter = *parameters()[index].parameter;
-      if (parameter.has_grad()) update(index, begin, end, parameter.grad().data(), scale);
+      const GradientSum<T>& gradient = parameters()[index].parameter->gradient_sum();
+      if (!gradient.empty()) update(index, begin, end, gradient.values().data(), scale);
     });
   });
   zero_grad();

@@ -28,13 +28,13 @@ class MaskView {
   const T* apply(Index batch, Index head, Index query, Index begin, Index count, const T* scores,
                  T* room) const {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
-    if (seen_rank_ > 0) {
-      const bool* seen = mask_.seen.data() + offset(seen_rank_, batch, head, query) + begin;
+    if (allowed_rank_ > 0) {
+      const bool* seen = mask_.allowed.data() + offset(allowed_rank_, batch, head, query) + begin;
       for (Index j = 0; j < count; ++j) room[j] = seen[j] ? scores[j] : hidden;
       scores = room;
     }
-    if (added_rank_ > 0) {
-      const float* added = mask_.added.data() + offset(added_rank_, batch, head, query) + begin;
+    if (bias_rank_ > 0) {
+      const float* added = mask_.bias.data() + offset(bias_rank_, batch, head, query) + begin;
       for (Index j = 0; j < count; ++j) {
         const T term = static_cast<T>(added[j]);
         room[j] = term == hidden ? hidden : scores[j] + term;
@@ -46,11 +46,11 @@ class MaskView {
   // True when all queries of one sequence see the same keys, those below limit(batch, 0), as they
   // are.
   bool same_for_all_queries() const {
-    return !mask_.causal && seen_rank_ == 0 && added_rank_ == 0 &&
+    return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
   // True when some query of the sequence sees the key, with some head.
-  bool seen_by_any(Index batch, Index key) const;
+  bool visible_to_any(Index batch, Index key) const;
 
  private:
   // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
@@ -63,7 +63,7 @@ class MaskView {
 
   Mask mask_;
   Index heads_, queries_, keys_;
-  Index seen_rank_ = 0, added_rank_ = 0;
+  Index allowed_rank_ = 0, bias_rank_ = 0;
 };
 
 }  // namespace weft

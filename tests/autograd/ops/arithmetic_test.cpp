@@ -2,6 +2,7 @@
 #include <array>
 
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -82,9 +83,9 @@ TEST_CASE("arithmetic: all pairs of shapes broadcast as NumPy's rule says", "[au
 }
 
 TEST_CASE("arithmetic: the gradient of what was broadcast is summed", "[autograd]") {
-  const Parameter<float> matrix(Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
-  const Parameter<float> row(Tensor<float>({3}, {10, 20, 30}));
-  const Parameter<float> scalar(Tensor<float>(Shape{}, {2}));
+  Parameter<float> matrix(Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  Parameter<float> row(Tensor<float>({3}, {10, 20, 30}));
+  Parameter<float> scalar(Tensor<float>(Shape{}, {2}));
   Tape<float> tape;
   const Var y = tape.parameter(matrix) * tape.parameter(row) - tape.parameter(scalar);
   tape.backward(y, Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -95,8 +96,8 @@ TEST_CASE("arithmetic: the gradient of what was broadcast is summed", "[autograd
 
 TEST_CASE("arithmetic: empty axes pass, and what is broadcast along them gets zeros",
           "[autograd]") {
-  const Parameter<float> empty(Tensor<float>({0, 3}));
-  const Parameter<float> row(Tensor<float>({1, 3}, {1, 2, 3}));
+  Parameter<float> empty(Tensor<float>({0, 3}));
+  Parameter<float> row(Tensor<float>({1, 3}, {1, 2, 3}));
   Tape<float> tape;
   const Var y = tape.parameter(empty) * tape.parameter(row);
   CHECK(y.shape() == Shape{0, 3});
@@ -121,12 +122,12 @@ TEST_CASE("arithmetic: shapes that do not broadcast are named", "[autograd]") {
 
 TEST_CASE("arithmetic: same bits on any number of threads, also of what is summed", "[autograd]") {
   Random random(4);
-  const Parameter<float> matrix(random.normal_tensor<float>({700, 96}));
-  const Parameter<float> row(random.normal_tensor<float>({96}));
-  const Parameter<float> column(random.normal_tensor<float>({700, 1}));
+  Parameter<float> matrix(random.normal_tensor<float>({700, 96}));
+  Parameter<float> row(random.normal_tensor<float>({96}));
+  Parameter<float> column(random.normal_tensor<float>({700, 1}));
   const auto upstream = random.normal_tensor<float>({700, 96});
   check_same_bits([&] {
-    for (const Parameter<float>* parameter : {&matrix, &row, &column}) parameter->zero_grad();
+    for (Parameter<float>* parameter : {&matrix, &row, &column}) parameter->zero_grad();
     Tape<float> tape;
     const Var y = (tape.parameter(matrix) * tape.parameter(row)) / tape.parameter(column);
     tape.backward(y, upstream);

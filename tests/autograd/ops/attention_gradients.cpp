@@ -47,7 +47,7 @@ std::vector<GradientCase> gradient_cases_attention() {
          const Tensor<bool> seen({1, 2, 2, 3}, {true, false, true, false, false, false,  //
                                                 true, true, true, false, true, false});
          return scaled_dot_product_attention(x[0], x[1], x[2],
-                                             {.num_heads = 2, .mask = {.seen = seen}});
+                                             {.num_heads = 2, .mask = {.allowed = seen}});
        }},
       {"scaled_dot_product_attention",
        "with lengths and numbers added to the scores, -infinity among them",
@@ -57,7 +57,7 @@ std::vector<GradientCase> gradient_cases_attention() {
          const Tensor<float> added({2, 2, 3}, {0.5F, hidden, -1, hidden, 2, 0,  //
                                                hidden, hidden, hidden, 1, 0.25F, hidden});
          return scaled_dot_product_attention(
-             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .added = added}});
+             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .bias = added}});
        }},
       {"scaled_dot_product_attention",
        "with dropout",

@@ -70,9 +70,9 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
   const Index batch = 2, queries = 300, size = 8;
   // One tile of keys, and several.
   const Index keys = GENERATE(90, 600);
-  const Parameter<double> q(random.normal_tensor<double>({batch, queries, size}));
-  const Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
-  const Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
+  Parameter<double> q(random.normal_tensor<double>({batch, queries, size}));
+  Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
+  Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
   const auto upstream = random.normal_tensor<double>({batch, queries, size});
   const auto some = static_cast<std::int32_t>(keys - 10);
   Tensor<std::int32_t> lengths({batch, queries});
@@ -86,17 +86,17 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
                         {.valid_lens = {some, 17}},
                         {.valid_lens = ValidLens(lengths)},
                         {.causal = true},
-                        {.seen = seen},
-                        {.added = added},
-                        {.valid_lens = {some, 0}, .causal = true, .seen = seen},
-                        {.valid_lens = {some, 0}, .causal = true, .seen = seen, .added = added}};
+                        {.allowed = seen},
+                        {.bias = added},
+                        {.valid_lens = {some, 0}, .causal = true, .allowed = seen},
+                        {.valid_lens = {some, 0}, .causal = true, .allowed = seen, .bias = added}};
   // The result and the gradients of queries, keys and values.
   const auto run = [&](const auto& attend) {
     Tape<double> tape;
     const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
     std::vector<Tensor<double>> results{y.value()};
     tape.backward(y, upstream);
-    for (const Parameter<double>* input : {&q, &k, &v}) {
+    for (Parameter<double>* input : {&q, &k, &v}) {
       results.push_back(input->grad().clone());
       input->zero_grad();
     }
@@ -123,7 +123,7 @@ TEST_CASE("attention: dropout drops the same weights whatever is worked on at a 
                                      tape.parameter(run.v), {.dropout = 0.4, .weights = weights});
     std::vector<Tensor<double>> results{y.value()};
     tape.backward(y, Tensor<double>::full(y.shape(), 1.0));
-    for (const Parameter<double>* input : {&run.q, &run.k, &run.v}) {
+    for (Parameter<double>* input : {&run.q, &run.k, &run.v}) {
       results.push_back(input->grad().clone());
       input->zero_grad();
     }
@@ -160,7 +160,7 @@ TEST_CASE("attention: what masked keys and values hold reaches neither result no
   const Tensor<float> added({3, 4}, {1, 2, hidden, hidden, -3, hidden, hidden, hidden,  //
                                      0, 1, hidden, hidden});
   const Mask masks[] = {
-      {.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.seen = seen}, {.added = added}};
+      {.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.allowed = seen}, {.bias = added}};
   for (const Mask& mask : masks)
     for (const double bad : {nan, infinity}) {
       Run run = random_run(1, 3, 4, 2);
@@ -192,7 +192,7 @@ TEST_CASE("attention: a NaN that is seen shows in the queries that see it", "[au
 TEST_CASE("attention: a query that sees no key gets zeros and zero gradient", "[autograd]") {
   Tensor<float> added({2, 2, 3});
   for (Index i = 0; i < 6; ++i) added.data()[i] = -std::numeric_limits<float>::infinity();
-  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.added = added}}) {
+  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.bias = added}}) {
     Run run = random_run(2, 2, 3, 2);
     run.attend({.mask = mask});
     for (Index query = 0; query < 2; ++query)
@@ -213,7 +213,7 @@ TEST_CASE("attention: what a mask adds to the scores, by hand", "[autograd]") {
   const auto v = tape.constant(Tensor<double>({1, 2, 2}, {8, 8, 4, 4}));
   const Tensor<float> added({1, 2, 1, 2}, {0, 0, std::log(3.0F), 0});
   const auto y =
-      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.added = added}}).value();
+      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.bias = added}}).value();
   CHECK(y(0, 0, 0) == Approx(6.0));
   CHECK(y(0, 0, 1) == Approx(7.0));
 }
@@ -259,28 +259,29 @@ TEST_CASE("attention: bad shapes, heads, masks and dropout are named", "[autogra
   CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.valid_lens = {4, 3}}}),
                   ValueError);
   CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.valid_lens = {3}}}), ShapeError);
-  CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.mask = {.seen = Tensor<bool>({3, 4})}}),
-                  ShapeError);
+  CHECK_THROWS_AS(
+      scaled_dot_product_attention(x, x, x, {.mask = {.allowed = Tensor<bool>({3, 4})}}),
+      ShapeError);
   CHECK_THROWS_WITH(
-      scaled_dot_product_attention(x, x, x, {.mask = {.added = Tensor<float>({4, 3})}}),
+      scaled_dot_product_attention(x, x, x, {.mask = {.bias = Tensor<float>({4, 3})}}),
       "scaled_dot_product_attention: mask: expected shape [3, 3], [2, 3, 3] or [2, 1, 3, 3], got "
       "[4, 3]");
   for (const double bad : {nan, infinity})
     CHECK_THROWS_WITH(
         scaled_dot_product_attention(
-            x, x, x, {.mask = {.added = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
+            x, x, x, {.mask = {.bias = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
         Catch::Contains("mask: expected finite numbers or -infinity to add to scores, got"));
 }
 
 TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(8);
-  const Parameter<float> q(random.normal_tensor<float>({9, 70, 16})), k(q), v(q);
+  Parameter<float> q(random.normal_tensor<float>({9, 70, 16})), k(q), v(q);
   check_same_bits([&] {
     Tape<float> tape({.training = true, .seed = 1});
     const auto y =
         scaled_dot_product_attention(tape.parameter(q), tape.parameter(k), tape.parameter(v),
                                      {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2});
-    for (const auto* p : {&q, &k, &v}) p->zero_grad();
+    for (auto* p : {&q, &k, &v}) p->zero_grad();
     tape.backward(y, y.value());
     return std::vector<Tensor<float>>{y.value(), q.grad().clone(), k.grad().clone(),
                                       v.grad().clone()};

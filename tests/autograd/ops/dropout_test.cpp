@@ -45,7 +45,7 @@ TEST_CASE("dropout: masks differ by seed, step and place, and by nothing else", 
 }
 
 TEST_CASE("dropout: the gradient goes where the value went", "[autograd]") {
-  const Parameter<float> x(Tensor<float>::full({5000}, 2.0F));
+  Parameter<float> x(Tensor<float>::full({5000}, 2.0F));
   Tape<float> tape({.training = true, .seed = 4});
   const auto y = dropout(tape.parameter(x), 0.25);
   tape.backward(y, Tensor<float>::full({5000}, 2.0F));
@@ -53,7 +53,7 @@ TEST_CASE("dropout: the gradient goes where the value went", "[autograd]") {
 }
 
 TEST_CASE("dropout: p = 1 gives zeros and zero gradient", "[autograd]") {
-  const Parameter<float> x(Tensor<float>::full({50}, 2.0F));
+  Parameter<float> x(Tensor<float>::full({50}, 2.0F));
   Tape<float> tape({.training = true});
   const auto y = dropout(tape.parameter(x), 1.0);
   tape.backward(y, Tensor<float>::full({50}, 1.0F));

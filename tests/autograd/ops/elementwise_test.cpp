@@ -3,6 +3,7 @@
 #include <map>
 
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -101,7 +102,7 @@ const std::map<std::string, Function<T>> functions = {
 // The value of a function at each of `points`, and its gradient for an upstream of ones.
 template <class T>
 std::pair<Tensor<T>, Tensor<T>> value_and_slope(Function<T> function, Tensor<T> points) {
-  const Parameter<T> x(std::move(points));
+  Parameter<T> x(std::move(points));
   Tape<T> tape;
   const Var<T> y = function(tape.parameter(x));
   tape.backward(y, Tensor<T>::full(y.shape(), T{1}));

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include <weft/autograd/ops/embedding.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -26,12 +27,12 @@ TEMPLATE_TEST_CASE("embedding: each token's row", "[autograd]", float, double) {
 
 TEMPLATE_TEST_CASE("embedding: a row's gradient is the sum over its tokens", "[autograd]", float,
                    double) {
-  const Parameter<TestType> weight(Tensor<TestType>({4, 2}));
+  Parameter<TestType> weight(Tensor<TestType>({4, 2}));
   const Tokens tokens({3}, {3, 0, 3});
   const Tensor<TestType> upstream({3, 2}, {1, 2, 3, 4, 5, 6});
   Tape<TestType> tape;
   // Memory that held something before must read as zeros in the rows of no token.
-  weight.grad().fill(99);
+  weight.set_grad(Tensor<TestType>::full(weight.shape(), 99));
   weight.zero_grad();
   tape.backward(embedding(tokens, tape.parameter(weight)), upstream);
   CHECK(elements(weight.grad()) == std::vector<TestType>{3, 4, 0, 0, 0, 0, 6, 8});
@@ -63,7 +64,7 @@ TEST_CASE("embedding: a weight that is no matrix is an error", "[autograd]") {
 TEST_CASE("embedding: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(4);
   for (const Index vocabulary : {40, 20000}) {
-    const Parameter<float> weight(random.normal_tensor<float>({vocabulary, 200}));
+    Parameter<float> weight(random.normal_tensor<float>({vocabulary, 200}));
     Tokens tokens({9, 100});
     for (TokenId& token : tokens) token = static_cast<TokenId>(random.below(vocabulary));
     const Tensor<float> upstream = random.normal_tensor<float>({9, 100, 200});

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <weft/autograd/ops/losses.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -17,8 +18,8 @@ std::vector<T> elements(const Tensor<T>& tensor) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("mse loss: value and gradients by hand", "[autograd]", float, double) {
-  const Parameter<TestType> prediction(Tensor<TestType>({2, 2}, {1, 2, 3, 4}));
-  const Parameter<TestType> target(Tensor<TestType>({2, 2}, {1, 0, 6, 4}));
+  Parameter<TestType> prediction(Tensor<TestType>({2, 2}, {1, 2, 3, 4}));
+  Parameter<TestType> target(Tensor<TestType>({2, 2}, {1, 0, 6, 4}));
   Tape<TestType> tape;
   const auto loss = mse_loss(tape.parameter(prediction), tape.parameter(target));
   CHECK(loss.shape() == Shape{});
@@ -39,8 +40,7 @@ TEMPLATE_TEST_CASE("binary cross entropy: values by hand", "[autograd]", float, 
 }
 
 TEMPLATE_TEST_CASE("binary cross entropy: gradients by hand", "[autograd]", float, double) {
-  const Parameter<TestType> logits(
-      Tensor<TestType>({2}, {0, static_cast<TestType>(std::log(3.0))}));
+  Parameter<TestType> logits(Tensor<TestType>({2}, {0, static_cast<TestType>(std::log(3.0))}));
   Tape<TestType> tape;
   const auto loss =
       binary_cross_entropy_with_logits(tape.parameter(logits), Tensor<TestType>({2}, {1, 0.5}));
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("binary cross entropy: finite for huge logits, exact for conf
                    "[autograd]", float, double) {
   for (const double huge : {1e4, 1e38}) {
     const auto x = static_cast<TestType>(huge);
-    const Parameter<TestType> logits(Tensor<TestType>({4}, {x, x, -x, -x}));
+    Parameter<TestType> logits(Tensor<TestType>({4}, {x, x, -x, -x}));
     Tape<TestType> tape;
     const auto loss = binary_cross_entropy_with_logits(tape.parameter(logits),
                                                        Tensor<TestType>({4}, {1, 0, 1, 0}));
@@ -89,7 +89,7 @@ TEST_CASE("losses: shapes that differ, nothing at all and bad targets are errors
 
 TEST_CASE("losses: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(12);
-  const Parameter<float> x(random.normal_tensor<float>({300, 211}));
+  Parameter<float> x(random.normal_tensor<float>({300, 211}));
   const Tensor<float> target = random.uniform_tensor<float>({300, 211}, 0.0, 1.0);
   check_same_bits([&] {
     Tape<float> tape;

@@ -3,13 +3,13 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_keep_rows() {
+std::vector<GradientCase> gradient_cases_mask_rows() {
   return {
-      {"keep_rows",
+      {"mask_rows",
        "of a batch of matrices",
        {{2, 3, 2}},
        [](const Inputs& x) {
-         return keep_rows(x[0], Tensor<bool>({2, 3}, {true, false, true, false, false, true}));
+         return mask_rows(x[0], Tensor<bool>({2, 3}, {true, false, true, false, false, true}));
        }},
   };
 }

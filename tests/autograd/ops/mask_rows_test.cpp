@@ -7,25 +7,25 @@
 
 using namespace weft;
 
-TEST_CASE("keep_rows: rows that are not kept become zeros, whatever they hold", "[autograd]") {
+TEST_CASE("mask_rows: rows that are not kept become zeros, whatever they hold", "[autograd]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor<bool> kept({2, 2}, {true, false, false, true});
   Tape<double> tape;
-  const Parameter<double> x(Tensor<double>({2, 2, 2}, {1, 2, nan, 4, 5, nan, 7, 8}));
-  const Var y = keep_rows(tape.parameter(x), kept);
+  Parameter<double> x(Tensor<double>({2, 2, 2}, {1, 2, nan, 4, 5, nan, 7, 8}));
+  const Var y = mask_rows(tape.parameter(x), kept);
   CHECK(same(y.value(), Tensor<double>({2, 2, 2}, {1, 2, 0, 0, 0, 0, 7, 8})));
   tape.backward(y, Tensor<double>({2, 2, 2}, {1, 2, 3, 4, nan, nan, 7, 8}));
   CHECK(same(x.grad(), Tensor<double>({2, 2, 2}, {1, 2, 0, 0, 0, 0, 7, 8})));
 }
 
-TEST_CASE("keep_rows: what does not fit is refused", "[autograd]") {
+TEST_CASE("mask_rows: what does not fit is refused", "[autograd]") {
   Tape<double> tape;
   const Var x = tape.constant(Tensor<double>({2, 3, 4}));
   CHECK(message_of<ShapeError>([&] {
-          keep_rows(x, Tensor<bool>({2, 4}));
-        }) == "keep_rows: expected kept of shape [2, 3] for x of shape [2, 3, 4], got [2, 4]");
+          mask_rows(x, Tensor<bool>({2, 4}));
+        }) == "mask_rows: expected kept of shape [2, 3] for x of shape [2, 3, 4], got [2, 4]");
   CHECK(contains(message_of<ShapeError>([&] {
-                   keep_rows(tape.constant(Tensor<double>(Shape())), Tensor<bool>(Shape()));
+                   mask_rows(tape.constant(Tensor<double>(Shape())), Tensor<bool>(Shape()));
                  }),
-                 "keep_rows: expected"));
+                 "mask_rows: expected"));
 }

@@ -96,8 +96,8 @@ TEST_CASE("linear: shapes that do not fit say what is wrong", "[autograd]") {
 TEST_CASE("linear: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(3);
   const auto x = random.normal_tensor<float>({1000, 96});
-  const Parameter<float> weight(random.normal_tensor<float>({200, 96}));
-  const Parameter<float> bias(random.normal_tensor<float>({200}));
+  Parameter<float> weight(random.normal_tensor<float>({200, 96}));
+  Parameter<float> bias(random.normal_tensor<float>({200}));
   check_same_bits([&] {
     Tape<float> tape;
     const auto y =

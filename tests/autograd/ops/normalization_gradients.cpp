@@ -17,11 +17,11 @@ std::vector<GradientCase> gradient_cases_normalization() {
        "of no rows",
        {{0, 3}, {3}, {3}},
        [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
-      {"unit_length", "of rows", {{2, 3, 4}}, [](const Inputs& x) { return unit_length(x[0]); }},
-      {"unit_length",
+      {"normalize", "of rows", {{2, 3, 4}}, [](const Inputs& x) { return normalize(x[0]); }},
+      {"normalize",
        "of single numbers, which become 1 or -1",
        {away_from_zero({4, 1})},
-       [](const Inputs& x) { return unit_length(x[0]); }},
+       [](const Inputs& x) { return normalize(x[0]); }},
   };
 }
 

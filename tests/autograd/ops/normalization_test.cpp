@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autogr
   Tape<TestType> tape;
   for (const double size : {1.0, 1e30, 1e-30}) {
     const auto s = static_cast<TestType>(size);
-    const auto y = unit_length(tape.constant(Tensor<TestType>({2, 2}, {3 * s, 4 * s, 0, -s})));
+    const auto y = normalize(tape.constant(Tensor<TestType>({2, 2}, {3 * s, 4 * s, 0, -s})));
     CHECK(y.value()(0, 0) == Approx(0.6));
     CHECK(y.value()(0, 1) == Approx(0.8));
     CHECK(y.value()(1, 0) == 0);
@@ -59,9 +59,9 @@ TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autogr
 TEST_CASE("unit length: zeros stay zeros and get no gradient, a NaN shows in its row",
           "[autograd]") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  const Parameter<float> x(Tensor<float>({3, 2}, {0, 0, nan, nan, 0, 2}));
+  Parameter<float> x(Tensor<float>({3, 2}, {0, 0, nan, nan, 0, 2}));
   Tape<float> tape;
-  const auto y = unit_length(tape.parameter(x));
+  const auto y = normalize(tape.parameter(x));
   tape.backward(y, Tensor<float>::full({3, 2}, 1.0F));
   for (const Index c : {0, 1}) {
     CHECK(y.value()(0, c) == 0.0F);
@@ -70,18 +70,18 @@ TEST_CASE("unit length: zeros stay zeros and get no gradient, a NaN shows in its
   }
   CHECK(y.value()(2, 1) == 1.0F);
   CHECK(x.grad()(2, 0) == 0.5F);
-  CHECK_THROWS_WITH(unit_length(tape.constant(Tensor<float>(Shape{}))),
-                    "unit_length: expected at least one axis, got []");
+  CHECK_THROWS_WITH(normalize(tape.constant(Tensor<float>(Shape{}))),
+                    "normalize: expected at least one axis, got []");
 }
 
 TEST_CASE("layer norm: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(5);
-  const Parameter<float> x(random.normal_tensor<float>({700, 60}));
-  const Parameter<float> weight(random.normal_tensor<float>({60})), bias(weight);
+  Parameter<float> x(random.normal_tensor<float>({700, 60}));
+  Parameter<float> weight(random.normal_tensor<float>({60})), bias(weight);
   check_same_bits([&] {
     Tape<float> tape;
     const auto y = layer_norm(tape.parameter(x), tape.parameter(weight), tape.parameter(bias));
-    for (const auto* p : {&x, &weight, &bias}) p->zero_grad();
+    for (auto* p : {&x, &weight, &bias}) p->zero_grad();
     tape.backward(y, y.value());
     return std::vector<Tensor<float>>{y.value(), x.grad().clone(), weight.grad().clone(),
                                       bias.grad().clone()};

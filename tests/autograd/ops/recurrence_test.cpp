@@ -5,6 +5,7 @@
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/recurrence.hpp>
 #include <weft/autograd/ops/shaping.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -37,11 +38,11 @@ struct Run {
 
   // The states, then the gradients.
   template <class Function>
-  std::vector<Tensor<T>> operator()(const Function& function, const Tensor<T>& upstream) const {
+  std::vector<Tensor<T>> operator()(const Function& function, const Tensor<T>& upstream) {
     Tape<T> tape;
     const Var<T> states = function(tape.parameter(inputs), tape.parameter(weight),
                                    tape.parameter(bias), tape.parameter(initial));
-    for (const Parameter<T>* p : {&inputs, &weight, &bias, &initial}) p->zero_grad();
+    for (Parameter<T>* p : {&inputs, &weight, &bias, &initial}) p->zero_grad();
     tape.backward(states, upstream);
     return {states.value(), inputs.grad().clone(), weight.grad().clone(), bias.grad().clone(),
             initial.grad().clone()};
@@ -118,7 +119,7 @@ TEMPLATE_TEST_CASE("recurrence: agrees with its steps, one operation after the o
   Random random(5);
   const auto upstream = random.normal_tensor<TestType>({batch, time, size});
   const auto compare = [&](Index gates, Recurrence<TestType> recurrence, const auto& step) {
-    const Run<TestType> run(gates, batch, time, size);
+    Run<TestType> run(gates, batch, time, size);
     const auto actual = run(with_lengths(recurrence, {}), upstream);
     const auto expected = run(composed<TestType>(step), upstream);
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -243,7 +244,7 @@ TEST_CASE("recurrence: what does not fit is refused", "[autograd]") {
 }
 
 TEST_CASE("recurrence: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
-  const Run<float> run(3, 37, 12, 24);
+  Run<float> run(3, 37, 12, 24);
   Random random(8);
   const auto upstream = random.normal_tensor<float>({37, 12, 24});
   std::vector<std::int32_t> lengths;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/autograd/ops/reductions.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -159,7 +160,7 @@ TEST_CASE("max: a NaN wins wherever it stands", "[autograd]") {
 
 TEMPLATE_TEST_CASE("max: elements that tie share the gradient equally", "[autograd]", float,
                    double) {
-  const Parameter<TestType> x(Tensor<TestType>({2, 4}, {3, 1, 3, 2, 5, 5, 5, 5}));
+  Parameter<TestType> x(Tensor<TestType>({2, 4}, {3, 1, 3, 2, 5, 5, 5, 5}));
   Tape<TestType> tape;
   tape.backward(max(tape.parameter(x), {1}), Tensor<TestType>({2}, {6, 8}));
   CHECK(elements(x.grad()) == std::vector<TestType>{3, 0, 3, 0, 2, 2, 2, 2});
@@ -169,7 +170,7 @@ TEMPLATE_TEST_CASE("max: elements that tie share the gradient equally", "[autogr
 }
 
 TEMPLATE_TEST_CASE("reductions: gradients by hand", "[autograd]", float, double) {
-  const Parameter<TestType> x(Tensor<TestType>({2, 2}, {1, 3, 2, 6}));
+  Parameter<TestType> x(Tensor<TestType>({2, 2}, {1, 3, 2, 6}));
   Tape<TestType> tape;
   tape.backward(mean(tape.parameter(x), {0}), Tensor<TestType>({2}, {2, 4}));
   CHECK(elements(x.grad()) == std::vector<TestType>{1, 2, 1, 2});
@@ -182,7 +183,7 @@ TEMPLATE_TEST_CASE("reductions: gradients by hand", "[autograd]", float, double)
 }
 
 TEST_CASE("reductions: a sum of nothing is 0, its gradient is empty", "[autograd]") {
-  const Parameter<float> x(Tensor<float>({2, 0}));
+  Parameter<float> x(Tensor<float>({2, 0}));
   Tape<float> tape;
   CHECK(sum(tape.parameter(x)).item() == 0.0F);
   CHECK(elements(sum(tape.parameter(x), {1}).value()) == std::vector<float>{0, 0});
@@ -223,7 +224,7 @@ TEST_CASE("reductions: axes that are not there or come twice are named", "[autog
 
 TEST_CASE("reductions: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(5);
-  const Parameter<float> x(random.normal_tensor<float>({150, 7, 130}));
+  Parameter<float> x(random.normal_tensor<float>({150, 7, 130}));
   check_same_bits([&] {
     std::vector<Tensor<float>> results;
     Tape<float> tape;
@@ -247,7 +248,7 @@ TEST_CASE("reductions: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
 
 TEST_CASE("reductions: passes after the first take no memory from the heap", "[autograd]") {
   Random random(5);
-  const Parameter<float> x(random.normal_tensor<float>({130, 3, 40}));
+  Parameter<float> x(random.normal_tensor<float>({130, 3, 40}));
   Tape<float> tape;
   const auto pass = [&] {
     const auto v = tape.parameter(x);

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include <weft/autograd/ops/rotary_embedding.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -129,7 +130,7 @@ TEST_CASE("rotary embedding: the same bits on any number of threads", "[autograd
   const Tensor<float> x = Random(6).normal_tensor<float>({3, 300, 64});
   check_same_bits([&] {
     Tape<float> tape;
-    const Parameter<float> parameter(x);
+    Parameter<float> parameter(x);
     const Var y = rotary_embedding(tape.parameter(parameter), 4);
     std::vector<Tensor<float>> results{y.value()};
     tape.backward(y, x);

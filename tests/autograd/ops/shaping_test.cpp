@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include <weft/autograd/ops/shaping.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -53,7 +54,7 @@ TEMPLATE_TEST_CASE("reshape: the same elements in the same memory", "[autograd]"
 }
 
 TEST_CASE("reshape: its gradient costs no memory", "[autograd]") {
-  const Parameter<float> x(counting<float>({4, 4}));
+  Parameter<float> x(counting<float>({4, 4}));
   Tape<float> tape;
   for (int pass = 0; pass < 2; ++pass) {
     x.zero_grad();
@@ -149,7 +150,7 @@ TEMPLATE_TEST_CASE("slice: values by hand", "[autograd]", float, double) {
 }
 
 TEST_CASE("slice: elements outside get zero gradient", "[autograd]") {
-  const Parameter<double> x(counting<double>({2, 3}));
+  Parameter<double> x(counting<double>({2, 3}));
   Tape<double> tape;
   tape.backward(slice(tape.parameter(x), 1, 1, 2), Tensor<double>({2, 1}, {5, 7}));
   CHECK(elements(x.grad()) == std::vector<double>{0, 5, 0, 0, 7, 0});
@@ -184,7 +185,7 @@ TEMPLATE_TEST_CASE("concatenate: values by hand", "[autograd]", float, double) {
 
 TEST_CASE("concatenate: many tensors, some of them constants, each get their gradient",
           "[autograd]") {
-  const Parameter<double> x(counting<double>({3, 2}));
+  Parameter<double> x(counting<double>({3, 2}));
   Tape<double> tape;
   const auto var = tape.parameter(x);
   std::vector<Var<double>> list;
@@ -251,7 +252,7 @@ TEMPLATE_TEST_CASE("repeat: each position several times in a row", "[autograd]",
 
 TEST_CASE("shaping: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(8);
-  const Parameter<float> x(random.normal_tensor<float>({70, 30, 40}));
+  Parameter<float> x(random.normal_tensor<float>({70, 30, 40}));
   const Tensor<float> upstream = random.normal_tensor<float>({120, 140, 30});
   check_same_bits([&] {
     Tape<float> tape;
@@ -266,7 +267,7 @@ TEST_CASE("shaping: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
 }
 
 TEST_CASE("shaping: passes after the first take no memory from the heap", "[autograd]") {
-  const Parameter<float> x(counting<float>({6, 8}));
+  Parameter<float> x(counting<float>({6, 8}));
   Tape<float> tape;
   const auto pass = [&] {
     const auto var = tape.parameter(x);

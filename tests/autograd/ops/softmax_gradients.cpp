@@ -32,7 +32,7 @@ std::vector<GradientCase> gradient_cases_softmax() {
        {{2, 2, 3}},
        [](const Inputs& x) {
          const Tensor<bool> seen({2, 3}, {true, false, true, false, false, false});
-         return masked_softmax(x[0], {.seen = seen});
+         return masked_softmax(x[0], {.allowed = seen});
        }},
       {"masked_softmax",
        "with lengths and numbers added to the scores, -infinity among them",
@@ -40,7 +40,7 @@ std::vector<GradientCase> gradient_cases_softmax() {
        [](const Inputs& x) {
          constexpr float hidden = -std::numeric_limits<float>::infinity();
          const Tensor<float> added({2, 3}, {0.5F, hidden, -1, hidden, 2, 0});
-         return masked_softmax(x[0], {.valid_lens = {1, 3}, .added = added});
+         return masked_softmax(x[0], {.valid_lens = {1, 3}, .bias = added});
        }},
   };
 }

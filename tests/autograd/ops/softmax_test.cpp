@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <weft/autograd/ops/softmax.hpp>
+#include <weft/autograd/random.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {
@@ -97,14 +98,14 @@ TEST_CASE("masked softmax: causal, also with more keys than queries", "[autograd
 
 TEST_CASE("masked softmax: a boolean mask of each of its shapes", "[autograd]") {
   const auto all =
-      masked(Tensor<float>({2, 2, 1, 2}), {.seen = Tensor<bool>({1, 2}, {false, true})});
+      masked(Tensor<float>({2, 2, 1, 2}), {.allowed = Tensor<bool>({1, 2}, {false, true})});
   CHECK(all(1, 1, 0, 1) == 1.0F);
   const auto by_sequence = masked(Tensor<float>({2, 2, 1, 2}),
-                                  {.seen = Tensor<bool>({2, 1, 2}, {false, true, true, true})});
+                                  {.allowed = Tensor<bool>({2, 1, 2}, {false, true, true, true})});
   CHECK(by_sequence(0, 1, 0, 1) == 1.0F);
   CHECK(by_sequence(1, 1, 0, 1) == 0.5F);
   const auto by_head = masked(Tensor<float>({1, 2, 1, 2}),
-                              {.seen = Tensor<bool>({1, 2, 1, 2}, {false, false, true, false})});
+                              {.allowed = Tensor<bool>({1, 2, 1, 2}, {false, false, true, false})});
   CHECK(by_head(0, 0, 0, 0) == 0.0F);
   CHECK(by_head(0, 1, 0, 0) == 1.0F);
 }
@@ -112,15 +113,15 @@ TEST_CASE("masked softmax: a boolean mask of each of its shapes", "[autograd]") 
 TEST_CASE("masked softmax: numbers added to the scores, -infinity hides whatever a key holds",
           "[autograd]") {
   const Tensor<float> added({1, 3}, {1, 0, -infinity});
-  const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.added = added});
+  const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.bias = added});
   CHECK(y(0, 0, 0) == 0.5F);
   CHECK(y(0, 0, 1) == 0.5F);
   CHECK(y(0, 0, 2) == 0.0F);
   // With the other parts of a mask: each hides another key, and none is left.
   const auto none =
       masked(Tensor<float>({1, 1, 3}), {.valid_lens = {2},
-                                        .seen = Tensor<bool>({1, 3}, {false, true, true}),
-                                        .added = Tensor<float>({1, 3}, {0, -infinity, 0})});
+                                        .allowed = Tensor<bool>({1, 3}, {false, true, true}),
+                                        .bias = Tensor<float>({1, 3}, {0, -infinity, 0})});
   for (Index key = 0; key < 3; ++key) CHECK(none(0, 0, key) == 0.0F);
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("masked softmax: a mask that does not fit says so", "[autograd]") {
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, -1}}),
                     "masked_softmax: valid_lens: expected lengths of 0 to 4, got -1");
   CHECK_THROWS_WITH(
-      masked(scores, {.seen = Tensor<bool>({3, 3})}),
+      masked(scores, {.allowed = Tensor<bool>({3, 3})}),
       "masked_softmax: mask: expected shape [3, 4], [2, 3, 4] or [2, 1, 3, 4], got [3, 3]");
   CHECK_THROWS_WITH(
       masked(Tensor<float>({3, 4}), {}),

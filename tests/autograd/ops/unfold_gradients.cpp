@@ -3,23 +3,23 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_windows() {
+std::vector<GradientCase> gradient_cases_unfold() {
   return {
-      {"windows",
+      {"unfold",
        "that overlap",
        {{2, 5, 3}},
-       [](const Inputs& x) { return windows(x[0], {.size = 3}); }},
-      {"windows",
+       [](const Inputs& x) { return unfold(x[0], {.size = 3}); }},
+      {"unfold",
        "with zeros around, holes and gaps, and positions that are in none",
        {{2, 10, 2}},
        [](const Inputs& x) {
-         return windows(x[0], {.size = 2, .dilation = 2, .stride = 4, .before = 1, .after = 2});
+         return unfold(x[0], {.size = 2, .dilation = 2, .stride = 4, .before = 1, .after = 2});
        }},
-      {"windows",
+      {"unfold",
        "with lengths, one of them 0",
        {{3, 4, 2}},
        [](const Inputs& x) {
-         return windows(x[0], {.size = 3, .before = 2}, {3, 0, 4});
+         return unfold(x[0], {.size = 3, .before = 2}, {3, 0, 4});
        }},
   };
 }

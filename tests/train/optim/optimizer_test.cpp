@@ -20,7 +20,7 @@ template <class T>
 void fill_with_noise(Affine<T>& model, std::uint64_t seed) {
   Random random(seed);
   for (Parameter<T>* parameter : {&model.weight, &model.bias})
-    for (T& value : parameter->grad()) value = static_cast<T>(random.normal());
+    parameter->set_grad(random.normal_tensor<T>(parameter->shape()));
 }
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -55,7 +55,7 @@ TEST_CASE("optimizer: the description counts what decays and what does not", "[t
 TEST_CASE("optimizer: a step uses the gradients up", "[train]") {
   Affine<double> model({2, 3}, {3});
   SGD optimizer(model, {.lr = 1.0});
-  model.weight.grad().fill(1.0);
+  model.weight.set_grad(Tensor<double>::full(model.weight.shape(), 1.0));
   optimizer.step();
   CHECK_FALSE(model.weight.has_grad());
   optimizer.step();
@@ -66,7 +66,7 @@ TEST_CASE("optimizer: a parameter without a gradient stays as it is", "[train]")
   Affine<double> model({2, 3}, {3});
   model.bias.value().fill(2.0);
   AdamW optimizer(model, {.weight_decay = 0.1, .decays = [](auto&, auto&) { return true; }});
-  model.weight.grad().fill(1.0);
+  model.weight.set_grad(Tensor<double>::full(model.weight.shape(), 1.0));
   optimizer.step();
   for (double value : model.bias.value()) CHECK(value == 2.0);
 }
@@ -77,8 +77,11 @@ TEST_CASE("optimizer: a gradient scale is as good as scaled gradients", "[train]
   for (std::uint64_t step = 0; step < 3; ++step) {
     fill_with_noise(scaled, step);
     fill_with_noise(folded, step);
-    for (Parameter<double>* parameter : {&scaled.weight, &scaled.bias})
-      for (double& value : parameter->grad()) value *= 0.25;
+    for (Parameter<double>* parameter : {&scaled.weight, &scaled.bias}) {
+      Tensor<double> quarter = parameter->grad().clone();
+      for (double& value : quarter) value *= 0.25;
+      parameter->set_grad(quarter);
+    }
     scaled_optimizer.step();
     folded_optimizer.step(0.25);
   }

@@ -67,7 +67,7 @@ struct BadFile {
   std::filesystem::path path = folder / "weights.h5";
 
   explicit BadFile(const Make& make, bool latest_format = false) {
-    const hdf5::Turn silent;
+    const hdf5::LibraryLock silent;
     const Handle access(H5Pcreate(H5P_FILE_ACCESS));
     if (latest_format) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     make({Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access))});

@@ -141,7 +141,8 @@ TEST_CASE("checkpoint: an optimizer goes on where it was", "[train]") {
   const TemporaryFolder folder;
   const auto train = [](Affine<float>& model, Optimizer<float>& optimizer, int steps) {
     for (int step = 0; step < steps; ++step) {
-      for (const auto& [name, parameter] : named_parameters(model)) parameter->grad().fill(0.5f);
+      for (const auto& [name, parameter] : named_parameters(model))
+        parameter->set_grad(Tensor<float>::full(parameter->shape(), 0.5f));
       optimizer.step();
     }
   };

@@ -10,14 +10,14 @@ std::recursive_mutex& library_mutex() {
 
 }  // namespace
 
-Turn::Turn() : lock_(library_mutex()) {
+LibraryLock::LibraryLock() : lock_(library_mutex()) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLget_loading_state(&plugins_);
   H5PLset_loading_state(0);
 }
 
-Turn::~Turn() {
+LibraryLock::~LibraryLock() {
   H5PLset_loading_state(plugins_);
   H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }

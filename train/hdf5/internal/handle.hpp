@@ -33,12 +33,12 @@ class Handle {
 // Held while the library is used: one thread at a time, as it may have been built without threads;
 // its own printing of errors off; no plugin loaded, whatever a file asks for. Ends by putting back
 // what was there.
-class Turn {
+class LibraryLock {
  public:
-  Turn();
-  ~Turn();
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  LibraryLock();
+  ~LibraryLock();
+  LibraryLock(const LibraryLock&) = delete;
+  LibraryLock& operator=(const LibraryLock&) = delete;
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;

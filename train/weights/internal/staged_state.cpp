@@ -12,6 +12,14 @@
 #include "train/weights/internal/differences.hpp"
 
 namespace weft {
+namespace {
+
+// What a state was called in files of weft 0.1.0 and before.
+const std::map<std::string, std::string> former_names{
+    {"validations_without_improvement", "not_better"},
+};
+
+}  // namespace
 
 template <class T>
 class StagedState<T>::Reader final : public State<T> {
@@ -49,7 +57,9 @@ class StagedState<T>::Reader final : public State<T> {
 
   // The dataset of a name; none when it is not there or differs, which is noted.
   std::optional<Hdf5Dataset> find(const std::string& name, const char* type, const Shape& shape) {
-    const auto entry = unread_.extract(name);
+    auto entry = unread_.extract(name);
+    if (const auto former = former_names.find(name); entry.empty() && former != former_names.end())
+      entry = unread_.extract(former->second);
     if (entry.empty()) {
       differences_.missing.push_back(concatenate_text(name, ' ', shape));
       return std::nullopt;

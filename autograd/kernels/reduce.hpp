@@ -85,10 +85,10 @@ struct Elements {
 // `result` is the one that the element belongs to. The order of the additions depends on the blocks
 // only.
 template <class Reduction, class T, class Term>
-Tensor<T> fold(const Tape<T>& tape, const Blocks& blocks, const Term& term) {
+Tensor<T> reduce(const Pass<T>& pass, const Blocks& blocks, const Term& term) {
   const Index reduced = blocks.reduced, inner = blocks.inner, parts = blocks.parts();
-  if (reduced == 0) return tape.zeros({blocks.outer * inner});
-  Tensor<T> results = tape.uninitialized({blocks.outer * parts * inner});
+  if (reduced == 0) return pass.zeros({blocks.outer * inner});
+  Tensor<T> results = pass.uninitialized({blocks.outer * parts * inner});
   for_each_piece(blocks, [&](const Piece& piece) {
     T* to = results.data() + (piece.outer * parts + piece.part) * inner;
     const Index first = piece.outer * reduced + piece.first_row;
@@ -112,12 +112,12 @@ Tensor<T> fold(const Tape<T>& tape, const Blocks& blocks, const Term& term) {
       }
   });
   if (parts == 1) return results;
-  return fold<Reduction>(tape, {blocks.outer, parts, inner}, Elements<T>{results.data()});
+  return reduce<Reduction>(pass, {blocks.outer, parts, inner}, Elements<T>{results.data()});
 }
 
 // Adds `term(element, result)` to the gradient of each element.
 template <class T, class Term>
-void spread(const Gradient<T>& dx, const Blocks& blocks, const Term& term) {
+void add_broadcast(const Gradient<T>& dx, const Blocks& blocks, const Term& term) {
   const auto add = [&](Index begin, Index end, Index result, Index result_step) {
     T* to = dx.data();
     if (dx.fresh)

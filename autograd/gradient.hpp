@@ -1,0 +1,75 @@
+// Gradient and GradientSum: where backward adds gradients.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/tensor.hpp"
+
+namespace weft {
+
+// The gradient of one input of an operation, for the operation's backward to add to. False when the
+// input needs none. When `fresh`, nothing has been added yet: `values` are uninitialized, and the
+// first write must cover all of them and overwrite.
+template <class T>
+struct Gradient {
+  std::span<T> values = {};
+  bool wanted = false;
+  bool fresh = false;
+
+  explicit operator bool() const { return wanted; }
+  T* data() const { return values.data(); }
+  // The factor of the old values in `c = a · b + beta · c`: 0 when fresh.
+  T beta() const { return fresh ? T{0} : T{1}; }
+  // For a backward that adds to some elements only: sets fresh values to 0.
+  Gradient& zero_if_fresh() {
+    if (fresh) std::fill(values.begin(), values.end(), T{0});
+    fresh = false;
+    return *this;
+  }
+
+  // Adds f(inputs[i]...) to element i, in parallel. Throws ShapeError unless the tensors have as
+  // many elements as the gradient.
+  template <class Function, class... Inputs>
+  void add(const Function& f, const Inputs&... inputs) const {
+    if (!wanted) return;
+    const Index size = std::ssize(values);
+    if (((inputs.size() != size) || ...))
+      throw ShapeError(concatenate_text("gradient: expected tensors of ", size, " elements"));
+    parallel_for(size, grain_of(4), [&](Index begin, Index end) {
+      T* to = data();
+      if (fresh)
+        for (Index i = begin; i < end; ++i) to[i] = f(inputs.data()[i]...);
+      else
+        for (Index i = begin; i < end; ++i) to[i] += f(inputs.data()[i]...);
+    });
+  }
+};
+
+// The sum of a parameter's gradients. Clearing it costs nothing: the next gradient overwrites.
+template <class T>
+class GradientSum {
+ public:
+  // True when nothing was added since the sum was cleared.
+  bool empty() const { return empty_; }
+  void clear() { empty_ = true; }
+  // The sum; uninitialized when empty.
+  const Tensor<T>& values() const { return values_; }
+  Tensor<T>& values() { return values_; }
+
+  // Makes the sum non-empty and returns where to add; `shape` is the parameter's.
+  Gradient<T> gradient(const Shape& shape) {
+    const bool fresh = empty_;
+    if (fresh && values_.shape() != shape) values_ = Tensor<T>::uninitialized(shape);
+    empty_ = false;
+    return {values_.values(), true, fresh};
+  }
+
+ private:
+  Tensor<T> values_;
+  bool empty_ = true;
+};
+
+}  // namespace weft

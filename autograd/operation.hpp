@@ -1,0 +1,39 @@
+// What operations are written with. An operation computes its value, and records beside it how a
+// gradient of that value becomes gradients of its inputs:
+//
+//   // Forward:  y = x².
+//   // Backward: dx = 2 x dy.
+//   template <class T>
+//   Var<T> square(const Var<T>& x) {
+//     Tensor<T> y = x.pass().uninitialized(x.shape());
+//     transform([](T v) { return v * v; }, y, x.value());
+//     return x.pass().record(
+//         "square", y, {x.node()},
+//         [x = x.node(), value = x.value()](Pass<T>& backward, const Tensor<T>& dy) {
+//           backward.gradient(x).add([](T v, T g) { return 2 * v * g; }, value, dy);
+//         });
+//   }
+#pragma once
+
+#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/pass.hpp"
+
+namespace weft {
+
+// The pass that all the variables share. Throws Error, naming `operation`, when they are on
+// different tapes.
+template <class T, class... Vars>
+Pass<T>& pass_of(const char* operation, const Var<T>& first, const Vars&... others) {
+  if (((&others.tape() != &first.tape()) || ...))
+    throw Error(concatenate_text(operation, ": expected inputs of one tape, got inputs of two"));
+  return first.pass();
+}
+
+// y[i] = f(inputs[i]...) for every element, in parallel. Throws ShapeError unless all tensors have
+// as many elements as y.
+template <class T, class Function, class... Inputs>
+void transform(const Function& f, Tensor<T>& y, const Inputs&... inputs) {
+  Gradient<T>{y.values(), true, true}.add(f, inputs...);
+}
+
+}  // namespace weft

@@ -1,0 +1,185 @@
+#include "weft/autograd/pass.hpp"
+
+#include <algorithm>
+
+#include "weft/autograd/finite.hpp"
+#include "autograd/runtime/arena.hpp"
+#include "autograd/runtime/pool.hpp"
+
+namespace weft {
+
+template <class T>
+Pass<T>::Pass(Tape<T>& tape, const TapeOptions& options)
+    : tape_(tape), options_(options), pool_(Pool::create()), arena_(std::make_unique<Arena>()) {}
+
+template <class T>
+Pass<T>::~Pass() {
+  end();
+  pool_->abandon();
+}
+
+template <class T>
+Tensor<T> Pass<T>::zeros(const Shape& shape) const {
+  Tensor<T> tensor = uninitialized(shape);
+  tensor.fill(T{0});
+  return tensor;
+}
+
+template <class T>
+Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
+  if (!options_.recording) return constant(parameter.value());
+  GradientSum<T>* sum = &parameter.gradient_sum();
+  if (store_) {
+    const auto entry = store_->find(&parameter);
+    if (entry == store_->end())
+      fail<Error>("pass", "a parameter of the model that the pass is for",
+                  concatenate_text("another of shape ", parameter.shape()));
+    sum = &entry->second;
+  }
+  return push("parameter", parameter.value(), sum, nullptr, nullptr);
+}
+
+template <class T>
+bool Pass<T>::needs_gradient(std::span<const NodeId> inputs) const {
+  return options_.recording &&
+         std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return input != no_node; });
+}
+
+template <class T>
+Var<T> Pass<T>::result(const char* operation, Tensor<T> value) {
+  if (options_.detect_anomaly) check_value(operation, value);
+  return constant(std::move(value));
+}
+
+template <class T>
+void* Pass<T>::allocate_closure(std::size_t bytes) {
+  return arena_->allocate(bytes);
+}
+
+template <class T>
+Var<T> Pass<T>::push(const char* operation, Tensor<T> value, GradientSum<T>* parameter_gradient,
+                     Invoke invoke, void* closure) {
+  nodes_.push_back({operation, value.shape(), Tensor<T>(), parameter_gradient, invoke, closure});
+  return Var<T>(tape_, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, number_);
+}
+
+template <class T>
+void Pass<T>::backward(const Var<T>& y, const Tensor<T>& upstream) {
+  if (&y.tape() != &tape_)
+    throw Error("backward: expected a variable of this tape, got one of another");
+  if (!options_.recording)
+    throw Error("backward: expected a tape that records, got one for inference");
+  if (y.node() == no_node)
+    throw Error(
+        "backward: expected a variable that depends on a parameter, got a constant "
+        "(or a variable of a pass that has ended)");
+  if (upstream.shape() != y.shape())
+    fail<ShapeError>("backward", concatenate_text("an upstream gradient of shape ", y.shape()),
+                     upstream.shape());
+  // Whatever happens, the pass ends here.
+  struct End {
+    Pass* pass;
+    ~End() { pass->end(); }
+  } const at_exit{this};
+
+  add_gradient(y.node(), upstream);
+  for (auto id = static_cast<NodeId>(nodes_.size()) - 1; id >= 0; --id) {
+    Node& node = nodes_[static_cast<std::size_t>(id)];
+    if (node.parameter_gradient) continue;
+    void* closure = std::exchange(node.closure, nullptr);
+    // The result does not depend on a record that got no gradient.
+    if (!node.gradient.data()) {
+      node.invoke(closure, *this, nullptr, Action::destroy);
+      continue;
+    }
+    const Tensor<T> dy = std::exchange(node.gradient, Tensor<T>());
+    touched_.clear();
+    node.invoke(closure, *this, &dy, Action::run_and_destroy);
+    if (options_.detect_anomaly) check_gradients(node.operation);
+  }
+}
+
+template <class T>
+void Pass<T>::end() {
+  for (Node& node : nodes_)
+    if (node.closure) node.invoke(node.closure, *this, nullptr, Action::destroy);
+  nodes_.clear();
+  arena_->reset();
+  streams_ = 0;
+  ++number_;
+  ++step_;
+}
+
+template <class T>
+Tape<T>& Pass<T>::replay(std::uint32_t streams) {
+  if (!replay_) replay_ = std::make_unique<Tape<T>>(options_);
+  Pass& again = replay_->pass();
+  again.end();
+  again.step_ = step_;
+  again.streams_ = streams;
+  again.store_ = store_;
+  return *replay_;
+}
+
+template <class T>
+Gradient<T> Pass<T>::gradient(NodeId id) {
+  if (id == no_node) return {};
+  touched_.push_back(id);
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (node.parameter_gradient) return node.parameter_gradient->gradient(node.shape);
+  const bool fresh = !node.gradient.data();
+  if (fresh) {
+    node.gradient = uninitialized(node.shape);
+  } else if (!node.gradient.unique()) {
+    Tensor<T> own = uninitialized(node.shape);
+    std::copy(node.gradient.begin(), node.gradient.end(), own.begin());
+    node.gradient = std::move(own);
+  }
+  return {node.gradient.values(), true, fresh};
+}
+
+template <class T>
+void Pass<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
+  if (id == no_node) return;
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (!node.parameter_gradient && !node.gradient.data()) {
+    touched_.push_back(id);
+    node.gradient = dy.reshaped(node.shape);
+    return;
+  }
+  const Gradient<T> dx = gradient(id);
+  const std::span<const T> from = dy.values();
+  if (dx.fresh)
+    std::copy(from.begin(), from.end(), dx.values.begin());
+  else
+    std::transform(from.begin(), from.end(), dx.values.begin(), dx.values.begin(), std::plus<T>());
+}
+
+template <class T>
+void Pass<T>::check_value(const char* operation, const Tensor<T>& value) const {
+  if (const Index at = first_non_finite(value.values()); at >= 0)
+    fail<NonFiniteError>(
+        concatenate_text("operation '", operation, "' (record ", nodes_.size(), " of the pass)"),
+        "finite values",
+        concatenate_text(value.data()[at], " at ", value.shape().position(at), " of ",
+                         value.shape()));
+}
+
+template <class T>
+void Pass<T>::check_gradients(const char* operation) {
+  for (NodeId id : touched_) {
+    const Node& node = nodes_[static_cast<std::size_t>(id)];
+    const Tensor<T>& gradient =
+        node.parameter_gradient ? node.parameter_gradient->values() : node.gradient;
+    if (const Index at = first_non_finite(gradient.values()); at >= 0)
+      fail<NonFiniteError>(
+          concatenate_text("backward of operation '", operation, "'"), "finite gradients",
+          concatenate_text(gradient.data()[at], " at ", gradient.shape().position(at), " of ",
+                           gradient.shape(), ", the gradient of '", node.operation, "'"));
+  }
+}
+
+template class Pass<float>;
+template class Pass<double>;
+
+}  // namespace weft

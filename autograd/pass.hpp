@@ -1,0 +1,145 @@
+// Pass: the running pass of a tape, as operations see it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/gradient.hpp"
+#include "weft/autograd/random.hpp"
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+class Arena;
+
+// Gradients of parameters kept apart from Parameter::grad: those of one part of a batch.
+template <class T>
+using GradientStore = std::unordered_map<const Parameter<T>*, GradientSum<T>>;
+
+// What operations are recorded on, and what their backward functions get gradients from.
+template <class T>
+class WEFT_API Pass {
+ public:
+  Pass(Tape<T>& tape, const TapeOptions& options);
+  ~Pass();
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  const TapeOptions& options() const { return options_; }
+  bool training() const { return options_.training; }
+  bool recording() const { return options_.recording; }
+
+  // Uninitialized elements, and zeros, in memory of the tape.
+  Tensor<T> uninitialized(const Shape& shape) const {
+    return Tensor<T>::uninitialized(shape, pool_);
+  }
+  Tensor<T> zeros(const Shape& shape) const;
+
+  // The result of an operation. When one of `inputs` needs a gradient, keeps `backward`, which is
+  // called as backward(pass, dy) with the gradient dy of `value` and adds to the gradients of the
+  // inputs.
+  template <class Backward>
+  Var<T> record(const char* operation, Tensor<T> value, std::initializer_list<NodeId> inputs,
+                Backward backward) {
+    return record(operation, std::move(value), std::span(inputs.begin(), inputs.size()),
+                  std::move(backward));
+  }
+  // The same for a list of inputs whose length is known at run time.
+  template <class Backward>
+  Var<T> record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
+                Backward backward) {
+    return needs_gradient(inputs) ? record_always(operation, std::move(value), std::move(backward))
+                                  : result(operation, std::move(value));
+  }
+  // The same for an operation that needs its gradient whatever its inputs are.
+  template <class Backward>
+  Var<T> record_always(const char* operation, Tensor<T> value, Backward backward) {
+    static_assert(alignof(Backward) <= alignof(std::max_align_t));
+    if (options_.detect_anomaly) check_value(operation, value);
+    void* closure = new (allocate_closure(sizeof(Backward))) Backward(std::move(backward));
+    return push(operation, std::move(value), nullptr, &call_backward<Backward>, closure);
+  }
+  // A value that needs no gradient.
+  Var<T> constant(Tensor<T> value) { return Var<T>(tape_, std::move(value), no_node, number_); }
+
+  // Within a backward function: where to add the gradient of an input; not wanted for `no_node`.
+  Gradient<T> gradient(NodeId node);
+  // Adds `dy` unchanged. The first addition copies nothing: the elements are shared until something
+  // is added to them.
+  void add_gradient(NodeId node, const Tensor<T>& dy);
+
+  // Random numbers for the next operation of this pass that needs any.
+  RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
+  // How many streams this pass has used.
+  std::uint32_t random_streams() const { return streams_; }
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
+
+  // An empty tape for computing a part of this pass again: with the same options and the random
+  // numbers that follow the first `streams` streams. Always the same tape.
+  Tape<T>& replay(std::uint32_t streams);
+
+  // Makes `backward` add the gradients of parameters to `store` instead of the parameters
+  // themselves; null for the parameters. Each parameter of the pass must have an entry.
+  void set_gradient_store(GradientStore<T>* store) { store_ = store; }
+
+ private:
+  friend class Var<T>;
+  friend class Tape<T>;
+
+  enum class Action { run_and_destroy, destroy };
+  using Invoke = void (*)(void* closure, Pass& pass, const Tensor<T>* dy, Action action);
+
+  struct Node {
+    const char* operation;
+    Shape shape;
+    Tensor<T> gradient;
+    GradientSum<T>* parameter_gradient;  // null but for parameters
+    Invoke invoke;
+    void* closure;
+  };
+
+  template <class Backward>
+  static void call_backward(void* closure, Pass& pass, const Tensor<T>* dy, Action action) {
+    auto* backward = static_cast<Backward*>(closure);
+    struct Destroy {
+      Backward* object;
+      ~Destroy() { object->~Backward(); }
+    } const destroy{backward};
+    if (action == Action::run_and_destroy) (*backward)(pass, *dy);
+  }
+
+  bool needs_gradient(std::span<const NodeId> inputs) const;
+  Var<T> result(const char* operation, Tensor<T> value);
+  void* allocate_closure(std::size_t bytes);
+  Var<T> push(const char* operation, Tensor<T> value, GradientSum<T>* parameter_gradient,
+              Invoke invoke, void* closure);
+  void check_value(const char* operation, const Tensor<T>& value) const;
+  void check_gradients(const char* operation);
+
+  Var<T> parameter(const Parameter<T>& parameter);
+  void backward(const Var<T>& y, const Tensor<T>& upstream);
+  void end();
+
+  Tape<T>& tape_;
+  TapeOptions options_;
+  Pool* pool_;
+  std::unique_ptr<Arena> arena_;  // of the backward functions
+  std::vector<Node> nodes_;
+  std::vector<NodeId> touched_;  // nodes that the running backward function added to
+  GradientStore<T>* store_ = nullptr;
+  std::uint32_t number_ = 0;  // of the pass, to recognize variables of earlier ones
+  std::uint32_t step_ = 0;
+  std::uint32_t streams_ = 0;
+  std::unique_ptr<Tape<T>> replay_;
+};
+
+extern template class Pass<float>;
+extern template class Pass<double>;
+
+}  // namespace weft
