@@ -1,35 +1,18 @@
-// What gradcheck found, as a table to read.
+#include "weft/autograd/gradcheck_report.hpp"
+
 #include <algorithm>
-#include <array>
 #include <iomanip>
 #include <numeric>
 #include <ostream>
 
 #include "weft/autograd/error.hpp"
-#include "weft/autograd/gradcheck.hpp"
+#include "autograd/internal/text_table.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::size_t columns = 10;
-using Line = std::array<std::string, columns>;
-
 std::string scientific(double value, int digits) {
   return concatenate_text(std::scientific, std::setprecision(digits), value);
-}
-
-Line line_of(const GradCheckEntry& entry) {
-  Line line{entry.name, entry.shape.to_string(), std::to_string(entry.checked),
-            std::to_string(entry.failed)};
-  if (entry.checked > 0) {
-    line[4] = entry.position();
-    line[5] = scientific(entry.analytic, 6);
-    line[6] = scientific(entry.numeric, 6);
-    line[7] = scientific(entry.absolute_error, 1);
-    line[8] = scientific(entry.relative_error, 1);
-  }
-  line[9] = std::to_string(entry.near_kinks);
-  return line;
 }
 
 template <class Member>
@@ -39,11 +22,32 @@ Index total(const GradCheckReport& report, Member member) {
       [member](Index sum, const GradCheckEntry& entry) { return sum + entry.*member; });
 }
 
+TextTable table_of(const GradCheckReport& report) {
+  using enum TextTable::Align;
+  TextTable table({left, left, right, right, left, right, right, right, right, right});
+  table.add({"parameter", "shape", "checked", "failed", "worst at", "analytic", "numeric",
+             "abs error", "rel error", "near kinks"});
+  for (const GradCheckEntry& entry : report.entries) {
+    std::vector<std::string> line{entry.name, entry.shape.to_string(),
+                                  std::to_string(entry.checked), std::to_string(entry.failed)};
+    line.resize(9);
+    if (entry.checked > 0) {
+      line[4] = entry.position();
+      line[5] = scientific(entry.analytic, 6);
+      line[6] = scientific(entry.numeric, 6);
+      line[7] = scientific(entry.absolute_error, 1);
+      line[8] = scientific(entry.relative_error, 1);
+    }
+    line.push_back(std::to_string(entry.near_kinks));
+    table.add(std::move(line));
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string GradCheckEntry::position() const {
-  if (along_directions) return concatenate_text("direction ", index);
-  return shape.position(index);
+  return along_directions ? concatenate_text("direction ", index) : shape.position(index);
 }
 
 bool GradCheckReport::passed() const { return total(*this, &GradCheckEntry::failed) == 0; }
@@ -58,22 +62,7 @@ const GradCheckEntry& GradCheckReport::worst() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const GradCheckReport& report) {
-  std::vector<Line> lines{{"parameter", "shape", "checked", "failed", "worst at", "analytic",
-                           "numeric", "abs error", "rel error", "near kinks"}};
-  for (const GradCheckEntry& entry : report.entries) lines.push_back(line_of(entry));
-  std::array<std::size_t, columns> widths{};
-  for (const Line& line : lines)
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], line[i].size());
-
-  const auto is_text = [](std::size_t column) { return column <= 1 || column == 4; };
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < columns; ++i) {
-      const std::string padding(widths[i] - line[i].size(), ' ');
-      out << (i > 0 ? "  " : "") << (is_text(i) ? line[i] + padding : padding + line[i]);
-    }
-    out << '\n';
-  }
-
+  out << table_of(report).text();
   const Index failed = total(report, &GradCheckEntry::failed);
   out << report.checked() << " gradients compared, ";
   if (failed > 0)

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "weft/autograd/ops/linear.hpp"
 #include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/permute.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"

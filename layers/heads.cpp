@@ -1,6 +1,7 @@
 #include "weft/layers/heads.hpp"
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/permute.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 
 namespace weft {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"

@@ -1,5 +1,6 @@
 #include "weft/layers/learned_positional_encoding.hpp"
 
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "weft/autograd/ops/linear.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "weft/autograd/ops/linear.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/recurrence.hpp"
 #include "weft/autograd/ops/shaping.hpp"

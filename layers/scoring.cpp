@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "weft/autograd/ops/activation.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/normalization.hpp"

@@ -1,8 +1,8 @@
 #include "weft/layers/summary.hpp"
 
-#include <algorithm>
-#include <array>
 #include <ostream>
+
+#include "autograd/internal/text_table.hpp"
 
 namespace weft {
 namespace {
@@ -94,28 +94,17 @@ std::ostream& operator<<(std::ostream& out, const Module<T>& module) {
 
 template <class T>
 std::string parameter_table(const Module<T>& module) {
-  using Row = std::array<std::string, 4>;
-  const auto row = [](const std::string& name, const std::string& shape, Index count) {
-    return Row{name, shape, std::to_string(count), std::to_string(count * Index{sizeof(T)})};
+  using enum TextTable::Align;
+  TextTable table({left, left, right, right});
+  const auto add = [&table](const std::string& name, const std::string& shape, Index count) {
+    table.add({name, shape, std::to_string(count), std::to_string(count * Index{sizeof(T)})});
   };
   const NamedParameters<T> parameters = named_parameters(as_mutable(module));
-  std::vector<Row> rows{{"parameter", "shape", "count", "bytes"}};
+  table.add({"parameter", "shape", "count", "bytes"});
   for (const auto& [name, parameter] : parameters)
-    rows.push_back(row(name, parameter->shape().to_string(), parameter->size()));
-  rows.push_back(
-      row("total of " + std::to_string(parameters.size()), "", count_parameters(module)));
-
-  std::array<std::size_t, 4> widths{};
-  for (const Row& cells : rows)
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  std::string table;
-  for (const auto& [name, shape, count, bytes] : rows) {
-    table += name + std::string(widths[0] - name.size() + 2, ' ');
-    table += shape + std::string(widths[1] - shape.size() + 2, ' ');
-    table += std::string(widths[2] - count.size(), ' ') + count;
-    table += std::string(widths[3] - bytes.size() + 2, ' ') + bytes + "\n";
-  }
-  return table;
+    add(name, parameter->shape().to_string(), parameter->size());
+  add("total of " + std::to_string(parameters.size()), "", count_parameters(module));
+  return table.text();
 }
 
 template Index count_parameters(const Module<float>&);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/layers/feed_forward.hpp"
 #include "weft/layers/layer_norm.hpp"

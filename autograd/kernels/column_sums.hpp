@@ -1,28 +1,36 @@
-// add_column_sums: the gradient of a bias, from those of the rows that it was added to.
-// Included by definitions only.
+// Sums over the rows of matrices: the gradients of biases and of the weights of norms.
 #pragma once
 
 #include "autograd/kernels/arrays.hpp"
 
 namespace weft {
 
-// The sums of the columns of a matrix [rows, n], added to `sums`: by ranges of rows, then over the
-// ranges in order.
-template <class T>
-void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, Index n,
-                     const Gradient<T>& sums) {
-  const Index grain = std::max<Index>(grain_of(n), (rows + 63) / 64);
+// The sums of n columns over all rows, [n], where body(begin, end, sums) adds rows begin … end to
+// the n sums and `cost` is that of one row. Rows are summed in ranges, and the ranges in order, so
+// that the bits do not depend on the number of threads.
+template <class T, class Body>
+Tensor<T> sum_over_rows(const Pass<T>& pass, Index rows, Index n, Index cost, const Body& body) {
+  const Index grain = std::max<Index>(grain_of(cost), (rows + 63) / 64);
   const Index ranges = std::max<Index>((rows + grain - 1) / grain, 1);
   Tensor<T> partial = pass.zeros({ranges, n});
   parallel_for(rows, grain, [&](Index begin, Index end) {
-    const Index range = begin / grain;
-    auto into = array(partial, range * n, (range + 1) * n);
-    for (Index row = begin; row < end; ++row) into += array(matrix, row * n, (row + 1) * n);
+    body(begin, end, partial.data() + begin / grain * n);
   });
   auto total = array(partial, 0, n);
   for (Index range = 1; range < ranges; ++range)
     total += array(partial, range * n, (range + 1) * n);
-  accumulate(sums, 0, n, total);
+  return partial;
+}
+
+// Adds the sums of the columns of a matrix [rows, n] to a gradient.
+template <class T>
+void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, Index n,
+                     const Gradient<T>& gradient) {
+  const Tensor<T> sums = sum_over_rows(pass, rows, n, n, [&](Index begin, Index end, T* into) {
+    for (Index row = begin; row < end; ++row)
+      array(into, 0, n) += array(matrix, row * n, (row + 1) * n);
+  });
+  accumulate(gradient, 0, n, array(sums, 0, n));
 }
 
 }  // namespace weft

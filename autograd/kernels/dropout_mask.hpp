@@ -9,9 +9,6 @@
 
 namespace weft {
 
-// Throws ValueError unless 0 ≤ p ≤ 1; `what` opens the message.
-void check_dropout(const char* what, double p);
-
 // Element i is kept with probability 1 - p, to the nearest 2^-16, as 16-bit number i of a random
 // stream decides, and then divided by 1 - p.
 class DropoutMask {

@@ -1,13 +1,56 @@
-// Activation: the functions that a linear operation can apply to its result as it writes it.
+// Activation functions, as operations of their own and for fused operations such as `linear`.
 #pragma once
 
 #include <string>
+
+#include "weft/autograd/enum_names.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 
 enum class Activation { none, relu, gelu, gelu_tanh, tanh, sigmoid };
 
-// "relu", "gelu_tanh", …
-std::string to_string(Activation activation);
+inline constexpr EnumNames<Activation, 6> activation_names{{
+    {Activation::none, "none"},
+    {Activation::relu, "relu"},
+    {Activation::gelu, "gelu"},
+    {Activation::gelu_tanh, "gelu_tanh"},
+    {Activation::tanh, "tanh"},
+    {Activation::sigmoid, "sigmoid"},
+}};
+inline std::string to_string(Activation activation) {
+  return name_of("activation", activation, activation_names);
+}
+
+// The activation of each element; x itself for Activation::none. Throws ValueError for a value that
+// is not an Activation.
+template <class T>
+Var<T> activate(const Var<T>& x, Activation activation);
+
+// max(x, 0); the gradient at 0 is 0.
+template <class T>
+Var<T> relu(const Var<T>& x) {
+  return activate(x, Activation::relu);
+}
+// x · Φ(x), the exact Gaussian error linear unit (Hendrycks and Gimpel, 2016), by the error
+// function.
+template <class T>
+Var<T> gelu(const Var<T>& x) {
+  return activate(x, Activation::gelu);
+}
+// The same paper's approximation: x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³))). GPT-2's form.
+template <class T>
+Var<T> gelu_tanh(const Var<T>& x) {
+  return activate(x, Activation::gelu_tanh);
+}
+template <class T>
+Var<T> tanh(const Var<T>& x) {
+  return activate(x, Activation::tanh);
+}
+// 1 / (1 + e^-x)
+template <class T>
+Var<T> sigmoid(const Var<T>& x) {
+  return activate(x, Activation::sigmoid);
+}
 
 }  // namespace weft

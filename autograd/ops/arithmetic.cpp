@@ -1,8 +1,9 @@
+#include "weft/autograd/ops/arithmetic.hpp"
+
 #include <array>
 #include <functional>
 #include <numeric>
 
-#include "weft/autograd/ops/elementwise.hpp"
 #include "autograd/kernels/reduce.hpp"
 
 namespace weft {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "weft/autograd/finite.hpp"
+#include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/dropout_mask.hpp"
 #include "autograd/kernels/matrix_product.hpp"
@@ -323,7 +324,7 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
     fail<ValueError>(concatenate_text(operation, ": num_heads"),
                      concatenate_text("a positive divisor of ", q[2], " and ", v[2]),
                      options.num_heads);
-  check_dropout("scaled_dot_product_attention: dropout", options.dropout);
+  check_probability("scaled_dot_product_attention: dropout", options.dropout);
 }
 
 }  // namespace

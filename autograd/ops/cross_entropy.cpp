@@ -1,4 +1,5 @@
-#include "weft/autograd/ops/losses.hpp"
+#include "weft/autograd/ops/cross_entropy.hpp"
+
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 

@@ -1,19 +1,16 @@
 #include "weft/autograd/ops/dropout.hpp"
 
+#include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/dropout_mask.hpp"
 
 namespace weft {
 
-void check_dropout(const char* what, double p) {
-  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(what, "a probability of 0 to 1", p);
-}
-
 // Forward:  y = x m / (1 - p), m_i = 1 where random number i of the stream keeps the element.
 // Backward: dx = dy m / (1 - p), with m drawn again.
 template <class T>
 Var<T> dropout(const Var<T>& x, double p) {
-  check_dropout("dropout: p", p);
+  check_probability("dropout: p", p);
   Pass<T>& pass = x.pass();
   if (!pass.training() || p == 0.0) return x;
   const DropoutMask mask(pass.next_random_stream(), p);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "autograd/kernels/arrays.hpp"
-#include "autograd/ops/internal/activation_functions.hpp"
 
 namespace weft {
 namespace {
@@ -61,27 +60,6 @@ Var<T> multiple(const char* operation, const Var<T>& x, T factor) {
                              accumulate(dx, begin, end, array(dy, begin, end) * factor);
                            });
                          });
-}
-
-// Forward:  y = f(x).
-// Backward: dx = dy f'(x), from x or y, as the activation has it.
-template <class T>
-Var<T> activate(const char* operation, const Var<T>& x, Activation activation) {
-  Tensor<T> y = x.pass().uninitialized(x.shape());
-  parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
-    apply_activation(activation, x.value().data() + begin, y.data() + begin, end - begin);
-  });
-  const Tensor<T> kept = slope_reads_input(activation) ? x.value() : y;
-  return x.pass().record(
-      operation, y, {x.node()},
-      [x = x.node(), kept, activation](Pass<T>& backward, const Tensor<T>& dy) {
-        Tensor<T> dx = backward.uninitialized(dy.shape());
-        parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
-          activation_gradient(activation, kept.data() + begin, kept.data() + begin,
-                              dy.data() + begin, dx.data() + begin, end - begin);
-        });
-        backward.add_gradient(x, dx);
-      });
 }
 
 }  // namespace
@@ -145,31 +123,6 @@ Var<T> clamp(const Var<T>& x, double low, double high) {
       [a, b](const auto& dy, const auto& v) { return dy * (v >= a && v <= b).template cast<T>(); });
 }
 
-template <class T>
-Var<T> tanh(const Var<T>& x) {
-  return activate("tanh", x, Activation::tanh);
-}
-
-template <class T>
-Var<T> sigmoid(const Var<T>& x) {
-  return activate("sigmoid", x, Activation::sigmoid);
-}
-
-template <class T>
-Var<T> relu(const Var<T>& x) {
-  return activate("relu", x, Activation::relu);
-}
-
-template <class T>
-Var<T> gelu(const Var<T>& x) {
-  return activate("gelu", x, Activation::gelu);
-}
-
-template <class T>
-Var<T> gelu_tanh(const Var<T>& x) {
-  return activate("gelu_tanh", x, Activation::gelu_tanh);
-}
-
 template Var<float> exp(const Var<float>&);
 template Var<double> exp(const Var<double>&);
 template Var<float> log(const Var<float>&);
@@ -180,16 +133,6 @@ template Var<float> abs(const Var<float>&);
 template Var<double> abs(const Var<double>&);
 template Var<float> negate(const Var<float>&);
 template Var<double> negate(const Var<double>&);
-template Var<float> tanh(const Var<float>&);
-template Var<double> tanh(const Var<double>&);
-template Var<float> sigmoid(const Var<float>&);
-template Var<double> sigmoid(const Var<double>&);
-template Var<float> relu(const Var<float>&);
-template Var<double> relu(const Var<double>&);
-template Var<float> gelu(const Var<float>&);
-template Var<double> gelu(const Var<double>&);
-template Var<float> gelu_tanh(const Var<float>&);
-template Var<double> gelu_tanh(const Var<double>&);
 template Var<float> scale(const Var<float>&, double);
 template Var<double> scale(const Var<double>&, double);
 template Var<float> power(const Var<float>&, double);

@@ -1,9 +1,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 
 #include "autograd/kernels/arrays.hpp"
-#include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
-#include "autograd/ops/internal/activation_functions.hpp"
 
 namespace weft {
 namespace {
@@ -48,71 +46,6 @@ void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& 
     for (Index i = begin; i < end; ++i)
       matrix_product(m, n, k, T{1}, a[i], b[i], beta, c + i * m * n, n);
   });
-}
-
-template <class T>
-void check_linear(const Var<T>& x, const Var<T>& weight) {
-  if (weight.rank() != 2) fail<ShapeError>("linear: weight", "shape [out, in]", weight.shape());
-  if (x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
-    fail<ShapeError>("linear: input",
-                     concatenate_text("shape [..., ", weight.shape()[1], "] for a weight of shape ",
-                                      weight.shape()),
-                     x.shape());
-}
-
-// Forward:  y = f(z), z = x Wᵀ + b.
-// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps z for the
-// activations whose slope is computed from it, y for the others.
-template <class T>
-Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
-                   Activation activation) {
-  check_linear(x, weight);
-  Pass<T>& pass = pass_of("linear", x, weight);
-  const Index rows = x.shape().rows(), in = weight.shape()[1], out = weight.shape()[0];
-  if (bias) {
-    pass_of("linear", x, *bias);
-    if (bias->shape() != Shape{out}) fail<ShapeError>("linear: bias", Shape{out}, bias->shape());
-  }
-  Tensor<T> y = pass.uninitialized(x.shape().with(-1, out));
-  const bool keep_z = slope_reads_input(activation) && pass.recording();
-  Tensor<T> z = keep_z ? pass.uninitialized(y.shape()) : y;
-  const T* b = bias ? bias->value().data() : nullptr;
-  const MatrixView<T> x_matrix{x.value().data(), in};
-  const MatrixView<T> w_transposed{weight.value().data(), in, true};
-  for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
-    matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
-                   z.data() + i0 * out + j0, out);
-    for (Index i = i0; i < i1; ++i) {
-      T* z_row = z.data() + i * out + j0;
-      if (b) array(z_row, 0, j1 - j0) += array(b, j0, j1);
-      if (activation != Activation::none)
-        apply_activation(activation, z_row, y.data() + i * out + j0, j1 - j0);
-    }
-  });
-
-  const NodeId bias_node = bias ? bias->node() : no_node;
-  return pass.record(
-      "linear", y, {x.node(), weight.node(), bias_node},
-      [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(), y,
-       z, activation](Pass<T>& backward, const Tensor<T>& dy) {
-        const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
-        Tensor<T> dz = dy;
-        if (activation != Activation::none) {
-          dz = backward.uninitialized(dy.shape());
-          parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
-            activation_gradient(activation, z.data() + begin, y.data() + begin, dy.data() + begin,
-                                dz.data() + begin, end - begin);
-          });
-        }
-        if (const Gradient<T> dx = backward.gradient(x))
-          parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k}, dx.beta(),
-                                  dx.data(), k);
-        if (const Gradient<T> dw = backward.gradient(w))
-          parallel_matrix_product(n, k, m, T{1}, {dz.data(), n, true}, {x_value.data(), k},
-                                  dw.beta(), dw.data(), k);
-        if (const Gradient<T> db = backward.gradient(bias_node))
-          add_column_sums(backward, dz, m, n, db);
-      });
 }
 
 }  // namespace
@@ -169,21 +102,7 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
       });
 }
 
-template <class T>
-Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, Activation activation) {
-  return linear_with(x, weight, &bias, activation);
-}
-
-template <class T>
-Var<T> linear(const Var<T>& x, const Var<T>& weight, Activation activation) {
-  return linear_with<T>(x, weight, nullptr, activation);
-}
-
 template Var<float> matmul(const Var<float>&, const Var<float>&, const MatmulOptions&);
 template Var<double> matmul(const Var<double>&, const Var<double>&, const MatmulOptions&);
-template Var<float> linear(const Var<float>&, const Var<float>&, const Var<float>&, Activation);
-template Var<double> linear(const Var<double>&, const Var<double>&, const Var<double>&, Activation);
-template Var<float> linear(const Var<float>&, const Var<float>&, Activation);
-template Var<double> linear(const Var<double>&, const Var<double>&, Activation);
 
 }  // namespace weft

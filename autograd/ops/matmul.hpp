@@ -1,7 +1,6 @@
 // Matrix products with gradients.
 #pragma once
 
-#include "weft/autograd/ops/activation.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -16,14 +15,5 @@ struct MatmulOptions {
 // a batch [..., M, K] times one matrix [K, N]. Result [..., M, N]. Throws ShapeError.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
-
-// activation(x · weightᵀ + bias): x [..., in], weight [out, in], bias [out], result [..., out].
-// One fused operation. Throws ShapeError.
-template <class T>
-Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
-              Activation activation = Activation::none);
-// The same without a bias.
-template <class T>
-Var<T> linear(const Var<T>& x, const Var<T>& weight, Activation activation = Activation::none);
 
 }  // namespace weft

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "autograd/kernels/arrays.hpp"
+#include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/vector.hpp"
 
 namespace weft {
@@ -49,12 +49,8 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
       [x = x.node(), w = weight.node(), b = bias.node(), x_value = x.value(),
        w_value = weight.value(), means, scales](Pass<T>& backward, const Tensor<T>& dy) {
         const Index columns = x_value.shape().columns(), count = x_value.shape().rows();
-        const Index grain = std::max<Index>(grain_of(6 * columns), (count + 63) / 64);
-        const Index ranges = std::max<Index>((count + grain - 1) / grain, 1);
         const Gradient<T> dx = backward.gradient(x);
-        Tensor<T> partial = backward.zeros({ranges, 2, columns});  // dw and db of each range
-        parallel_for(count, grain, [&](Index begin, Index end) {
-          T* dw_sum = partial.data() + begin / grain * 2 * columns;
+        const auto add_rows = [&](Index begin, Index end, T* dw_sum) {
           T* db_sum = dw_sum + columns;
           const T* weights = w_value.data();
           const T unit = T{1} / static_cast<T>(columns);
@@ -78,15 +74,13 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
             accumulate_row(columns, dx.data() + row * columns, dx.fresh, slope, dy_row, weights,
                            x_row);
           }
-        });
-        T* totals = partial.data();
-        for (Index range = 1; range < ranges; ++range)
-          array(totals, 0, 2 * columns) +=
-              array(partial, range * 2 * columns, (range + 1) * 2 * columns);
+        };
+        // dw, then db.
+        const Tensor<T> sums = sum_over_rows(backward, count, 2 * columns, 6 * columns, add_rows);
         if (const Gradient<T> dw = backward.gradient(w))
-          accumulate(dw, 0, columns, array(totals, 0, columns));
+          accumulate(dw, 0, columns, array(sums, 0, columns));
         if (const Gradient<T> db = backward.gradient(b))
-          accumulate(db, 0, columns, array(totals, columns, 2 * columns));
+          accumulate(db, 0, columns, array(sums, columns, 2 * columns));
       });
 }
 

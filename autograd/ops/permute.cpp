@@ -1,4 +1,5 @@
-// permute and transpose: axes in another order.
+#include "weft/autograd/ops/permute.hpp"
+
 #include <numeric>
 
 #include "weft/autograd/ops/shaping.hpp"

@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/reductions.hpp"
 
+#include "weft/autograd/ops/permute.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "autograd/kernels/reduce.hpp"
 

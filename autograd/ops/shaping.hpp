@@ -15,17 +15,6 @@ template <class T>
 Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes);
 template <class T>
 Var<T> reshape(const Var<T>& x, const Shape& shape);
-// Axes put in the given order: result axis i is x's axis axes[i]. Throws ShapeError unless each
-// axis is given once.
-template <class T>
-Var<T> permute(const Var<T>& x, std::span<const Index> axes);
-template <class T>
-Var<T> permute(const Var<T>& x, std::initializer_list<Index> axes) {
-  return permute(x, std::span(axes.begin(), axes.size()));
-}
-// Two axes exchanged. Throws ShapeError for an axis that x does not have.
-template <class T>
-Var<T> transpose(const Var<T>& x, Index axis1 = -2, Index axis2 = -1);
 // Positions begin … end of an axis (end excluded). Throws ShapeError unless
 // 0 ≤ begin ≤ end ≤ size.
 template <class T>

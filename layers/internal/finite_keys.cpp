@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "weft/autograd/finite.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/mask_rows.hpp"
 

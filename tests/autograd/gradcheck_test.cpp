@@ -5,6 +5,8 @@
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/operation.hpp>
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/reductions.hpp>

@@ -35,18 +35,19 @@ InputValues distinct(Shape shape) {
   });
 }
 
-std::vector<GradientCase> gradient_table() {
-  std::vector<GradientCase> all;
-  for (const auto cases :
-       {gradient_cases_attention, gradient_cases_dropout, gradient_cases_elementwise,
-        gradient_cases_embedding, gradient_cases_mask_rows, gradient_cases_losses,
-        gradient_cases_matmul, gradient_cases_normalization, gradient_cases_recompute,
-        gradient_cases_recurrence, gradient_cases_reductions, gradient_cases_rotary_embedding,
-        gradient_cases_shaping, gradient_cases_softmax, gradient_cases_unfold}) {
-    std::vector<GradientCase> rows = cases();
-    std::move(rows.begin(), rows.end(), std::back_inserter(all));
-  }
-  return all;
+namespace {
+
+std::vector<GradientCase>& registered_rows() {
+  static std::vector<GradientCase> rows;
+  return rows;
 }
+
+}  // namespace
+
+GradientRows::GradientRows(std::vector<GradientCase> rows) {
+  std::move(rows.begin(), rows.end(), std::back_inserter(registered_rows()));
+}
+
+const std::vector<GradientCase>& gradient_table() { return registered_rows(); }
 
 }  // namespace weft

@@ -1,11 +1,12 @@
-// The gradient-check table: for each operation declared in autograd/, one row or more.
+// The gradient-check table: for each operation declared in autograd/ops/, one row or more.
 //
-// To add rows, write them into gradient_cases_<header>.cpp, named after the header that declares
-// the operation; each such file is one function that returns its rows. A new file is declared here
-// and listed once in gradient_table.cpp. A row reads:
+// To add rows, register them in ops/<header>_gradients.cpp, named after the header that declares
+// the operation:
 //
-//   {"multiply", "a row times a matrix", {{2, 3}, {3}},
-//    [](const Inputs& x) { return multiply(x[0], x[1]); }},
+//   const GradientRows registered({
+//       {"multiply", "a row times a matrix", {{2, 3}, {3}},
+//        [](const Inputs& x) { return multiply(x[0], x[1]); }},
+//   });
 //
 // Every row is checked as it stands, and again with each input used twice, so no row needs that.
 #pragma once
@@ -49,24 +50,12 @@ struct GradientCase {
   std::function<Var<double>(const Inputs& x)> function;
 };
 
-// The rows of each file.
-std::vector<GradientCase> gradient_cases_attention();
-std::vector<GradientCase> gradient_cases_dropout();
-std::vector<GradientCase> gradient_cases_elementwise();
-std::vector<GradientCase> gradient_cases_embedding();
-std::vector<GradientCase> gradient_cases_mask_rows();
-std::vector<GradientCase> gradient_cases_losses();
-std::vector<GradientCase> gradient_cases_matmul();
-std::vector<GradientCase> gradient_cases_normalization();
-std::vector<GradientCase> gradient_cases_recompute();
-std::vector<GradientCase> gradient_cases_recurrence();
-std::vector<GradientCase> gradient_cases_reductions();
-std::vector<GradientCase> gradient_cases_rotary_embedding();
-std::vector<GradientCase> gradient_cases_shaping();
-std::vector<GradientCase> gradient_cases_softmax();
-std::vector<GradientCase> gradient_cases_unfold();
+// Adds rows to the table, as an object of namespace scope in a file of its own.
+struct GradientRows {
+  explicit GradientRows(std::vector<GradientCase> rows);
+};
 
 // All rows.
-std::vector<GradientCase> gradient_table();
+const std::vector<GradientCase>& gradient_table();
 
 }  // namespace weft

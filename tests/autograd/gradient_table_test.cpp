@@ -8,6 +8,7 @@
 #include <set>
 
 #include <weft/autograd/gradcheck.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/catch.hpp"
@@ -21,7 +22,7 @@ namespace {
 std::set<std::string> declared_operations() {
   const std::regex declaration(R"(^Var<T> (\w+)\()");
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(WEFT_TEST_HEADERS)) {
+  for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE "/autograd/ops")) {
     if (entry.path().extension() != ".hpp") continue;
     std::ifstream header(entry.path());
     for (std::string line; std::getline(header, line);)

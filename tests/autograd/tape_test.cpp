@@ -4,8 +4,12 @@
 #include <vector>
 
 #include <weft/autograd/operation.hpp>
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/reductions.hpp>

@@ -50,10 +50,10 @@ TEST_CASE("gradients: linear", "[layers]") {
   Random random(1);
   const bool bias = GENERATE(false, true);
   Linear<double> layer({.in_features = 3, .out_features = 4, .bias = bias}, random);
-  for (Activation activation : {Activation::none, Activation::relu, Activation::gelu,
-                                Activation::gelu_tanh, Activation::tanh, Activation::sigmoid})
-    check_gradients(layer, {{2, 3, 3}},
-                    [&](Tape<double>&, const Vars& x) { return layer(x[0], activation); });
+  for (const auto& [activation, name] : activation_names)
+    check_gradients(layer, {{2, 3, 3}}, [&, activation = activation](Tape<double>&, const Vars& x) {
+      return layer(x[0], activation);
+    });
 }
 
 TEST_CASE("gradients: dropout", "[layers]") {

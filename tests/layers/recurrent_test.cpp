@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/autograd/ops/shaping.hpp>

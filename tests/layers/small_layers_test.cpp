@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/layers/dropout.hpp>
 #include <weft/layers/embedding.hpp>

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/train/parallel_pass.hpp>
 #include "tests/autograd/same_bits.hpp"

@@ -1,7 +1,9 @@
 // ToyTraining: a small model, its data and its optimizer, for tests of the trainer.
 #pragma once
 
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/random.hpp>

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/losses.hpp"
 #include "weft/autograd/random.hpp"
 

@@ -6,6 +6,7 @@
 #include "train/hdf5/internal/dataset_state.hpp"
 #include "train/hdf5/internal/elements.hpp"
 #include "train/hdf5/internal/storage.hpp"
+#include "train/hdf5/internal/types.hpp"
 
 namespace weft {
 using hdf5::checked_handle;

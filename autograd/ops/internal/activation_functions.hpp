@@ -82,7 +82,7 @@ void with_activation(Activation activation, const Body& body) {
   fail<ValueError>("activation", "one with a function", to_string(activation));
 }
 
-// True for the activations whose slope is worked out from z; y does for the others.
+// True for the activations whose slope is computed from z; for the others y suffices.
 inline bool slope_reads_input(Activation activation) {
   return activation == Activation::gelu || activation == Activation::gelu_tanh;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"

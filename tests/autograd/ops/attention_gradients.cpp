@@ -5,7 +5,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_attention() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"scaled_dot_product_attention",
        "with two heads",
@@ -73,4 +75,7 @@ std::vector<GradientCase> gradient_cases_attention() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_dropout() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"dropout", "of a half", {{5, 7}}, [](const Inputs& x) { return dropout(x[0], 0.5); }},
       {"dropout", "of nothing", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 0.0); }},
@@ -11,4 +13,7 @@ std::vector<GradientCase> gradient_cases_dropout() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

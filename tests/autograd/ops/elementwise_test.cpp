@@ -2,6 +2,8 @@
 #include <limits>
 #include <map>
 
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
@@ -131,6 +133,16 @@ TEMPLATE_TEST_CASE("functions of one element: values and slopes are PyTorch's", 
       }
     }
   }
+}
+
+TEST_CASE("functions of one element: every activation is compared", "[autograd]") {
+  for (const auto& [activation, name] : activation_names)
+    if (activation != Activation::none) {
+      INFO(name);
+      CHECK(std::any_of(rows.begin(), rows.end(),
+                        [name = name](const Row& row) { return row.function == name; }));
+      CHECK(functions<float>.contains(name));
+    }
 }
 
 TEST_CASE("functions of one element: float is close to double from -12 to 12", "[autograd]") {

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_embedding() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"embedding",
        "tokens more than once, and rows that none has",
@@ -18,4 +20,7 @@ std::vector<GradientCase> gradient_cases_embedding() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

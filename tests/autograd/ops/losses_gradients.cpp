@@ -1,9 +1,12 @@
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include "tests/autograd/gradient_table.hpp"
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_losses() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"cross_entropy",
        "with an ignored target",
@@ -44,4 +47,7 @@ std::vector<GradientCase> gradient_cases_losses() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

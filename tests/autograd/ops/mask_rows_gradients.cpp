@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_mask_rows() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"mask_rows",
        "of a batch of matrices",
@@ -14,4 +16,7 @@ std::vector<GradientCase> gradient_cases_mask_rows() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,9 +1,12 @@
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include "tests/autograd/gradient_table.hpp"
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_matmul() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"matmul",
        "of two matrices",
@@ -86,4 +89,7 @@ std::vector<GradientCase> gradient_cases_matmul() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,3 +1,4 @@
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_normalization() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"layer_norm",
        "of rows",
@@ -25,4 +27,7 @@ std::vector<GradientCase> gradient_cases_normalization() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

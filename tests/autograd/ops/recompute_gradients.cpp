@@ -1,3 +1,5 @@
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/matmul.hpp>
@@ -6,7 +8,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_recompute() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"recompute",
        "a part of several operations, with dropout",
@@ -30,4 +34,7 @@ std::vector<GradientCase> gradient_cases_recompute() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_recurrence() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"tanh_recurrence",
        "of two sequences",
@@ -38,4 +40,7 @@ std::vector<GradientCase> gradient_cases_recurrence() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,7 +1,10 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/activation.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/recurrence.hpp>
 #include <weft/autograd/ops/shaping.hpp>

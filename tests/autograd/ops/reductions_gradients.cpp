@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_reductions() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"sum", "all elements", {{2, 3}}, [](const Inputs& x) { return sum(x[0]); }},
       {"sum", "the last axis", {{3, 4}}, [](const Inputs& x) { return sum(x[0], {-1}); }},
@@ -55,4 +57,7 @@ std::vector<GradientCase> gradient_cases_reductions() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_rotary_embedding() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"rotary_embedding",
        "of two heads, neighbours in pairs",
@@ -19,4 +21,7 @@ std::vector<GradientCase> gradient_cases_rotary_embedding() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,9 +1,12 @@
+#include <weft/autograd/ops/permute.hpp>
 #include <weft/autograd/ops/shaping.hpp>
 #include "tests/autograd/gradient_table.hpp"
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_shaping() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"reshape",
        "with a size worked out",
@@ -87,4 +90,7 @@ std::vector<GradientCase> gradient_cases_shaping() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <weft/autograd/ops/permute.hpp>
 #include <weft/autograd/ops/shaping.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"

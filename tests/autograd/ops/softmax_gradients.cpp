@@ -5,7 +5,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_softmax() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"softmax", "over rows", {{2, 3, 5}}, [](const Inputs& x) { return softmax(x[0]); }},
       {"softmax", "over rows of one", {{3, 1}}, [](const Inputs& x) { return softmax(x[0]); }},
@@ -45,4 +47,7 @@ std::vector<GradientCase> gradient_cases_softmax() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

@@ -3,7 +3,9 @@
 
 namespace weft {
 
-std::vector<GradientCase> gradient_cases_unfold() {
+namespace {
+
+std::vector<GradientCase> rows() {
   return {
       {"unfold",
        "that overlap",
@@ -24,4 +26,7 @@ std::vector<GradientCase> gradient_cases_unfold() {
   };
 }
 
+const GradientRows registered(rows());
+
+}  // namespace
 }  // namespace weft

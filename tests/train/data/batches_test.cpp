@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/data/batches.hpp>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
+#include "train/hdf5/internal/types.hpp"
 
 namespace weft::hdf5 {
 namespace {

@@ -9,9 +9,6 @@
 
 namespace weft::hdf5 {
 
-// "float32", "big-endian int64", "bool", "string", "compound", …
-std::string type_name(hid_t type);
-
 // The shape of a simple or scalar dataspace.
 Shape shape_of(hid_t space, const Place& place);
 

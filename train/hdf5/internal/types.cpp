@@ -1,4 +1,7 @@
-#include "train/hdf5/internal/elements.hpp"
+#include "train/hdf5/internal/types.hpp"
+
+#include "weft/autograd/error.hpp"
+#include "train/hdf5/internal/handle.hpp"
 
 namespace weft::hdf5 {
 namespace {

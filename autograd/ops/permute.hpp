@@ -1,0 +1,23 @@
+// Axes in another order, with gradients. Axes may be negative and then count from the end.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// Axes put in the given order: result axis i is x's axis axes[i]. Throws ShapeError unless each
+// axis is given once.
+template <class T>
+Var<T> permute(const Var<T>& x, std::span<const Index> axes);
+template <class T>
+Var<T> permute(const Var<T>& x, std::initializer_list<Index> axes) {
+  return permute(x, std::span(axes.begin(), axes.size()));
+}
+// Two axes exchanged. Throws ShapeError for an axis that x does not have.
+template <class T>
+Var<T> transpose(const Var<T>& x, Index axis1 = -2, Index axis2 = -1);
+
+}  // namespace weft

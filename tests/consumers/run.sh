@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# run.sh [WAY …]: installs weft where needed, and builds and runs a program outside the source tree
+# that uses it, in each WAY: installed-static, installed-shared, pkg-config-static,
+# pkg-config-shared, subproject, fetched (all when none is named). --build FOLDER takes a static
+# weft from a build that is already there.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
+consumers=$repository/tests/consumers
+built=
+if [ "${1:-}" = --build ]; then
+  built=${2:?run.sh: --build: expected a folder}
+  shift 2
+fi
+ways=("$@")
+[ $# -gt 0 ] || ways=({installed,pkg-config}-{static,shared} subproject fetched)
+[ -n "$built" ] || install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev \
+  pkg-config git
+generator=()
+! command -v ninja >/dev/null || generator=(-G Ninja)
+
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; stop "failed: $*"; }; }
+
+# Installs weft as a static or shared library into $work/static or $work/shared, once.
+install_weft() {
+  local build=$work/build-$1 shared=OFF
+  [ ! -d "$work/$1" ] || return 0
+  if [ "$1" = static ] && [ -n "$built" ]; then
+    build=$built
+  else
+    [ "$1" = static ] || shared=ON
+    quietly cmake -S "$repository" -B "$build" "${generator[@]}" -DBUILD_SHARED_LIBS=$shared \
+      -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF
+    quietly cmake --build "$build" --parallel "$(nproc)"
+  fi
+  quietly cmake --install "$build" --prefix "$work/$1"
+  check_library "$work/$1"
+}
+
+# What an installed weft must not show: Eigen's functions, internal headers, machine options.
+check_library() {
+  local library shown
+  library=$(find "$1" -name 'libweft.*' -type f | head -n 1)
+  shown=$(nm --demangle --defined-only "$library" 2>/dev/null | grep -E ' [TWVBDR] ' || true)
+  ! grep -E '[ <,(]Eigen::' <<<"$shown" || stop "$library defines functions of Eigen"
+  if [[ $library = *.so* ]]; then
+    shown=$(nm --demangle --dynamic --defined-only "$library")
+    grep -q 'weft::softmax<float>' <<<"$shown" || stop "$library does not export weft::softmax"
+    ! grep -E 'weft::(matrix_product|Pool|MaskView|hdf5::)' <<<"$shown" ||
+      stop "$library exports internal functions"
+  fi
+  ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime|files)/' ||
+    stop "internal headers were installed"
+  ! grep -rE -- '-march|-ffast-math|-fno-' "$1"/lib*/cmake "$1"/lib*/pkgconfig ||
+    stop "compile options of weft reach its users"
+}
+
+run_with_cmake() {
+  quietly cmake -S "$1" -B "$work/program" "${generator[@]}" "${@:2}"
+  grep '^-- weft: ' "$work/log" || true
+  quietly cmake --build "$work/program" --parallel "$(nproc)"
+  "$work/program/my_program" "$work/program.h5" || stop "the program failed"
+  rm -rf -- "$work/program"
+}
+
+for way in "${ways[@]}"; do
+  say "$way"
+  case $way in
+    installed-*)
+      install_weft "${way#installed-}"
+      run_with_cmake "$consumers/installed" -DCMAKE_PREFIX_PATH="$work/${way#installed-}"
+      ;;
+    pkg-config-*)
+      kind=${way#pkg-config-}
+      install_weft "$kind"
+      libraries=$(dirname -- "$(find "$work/$kind" -name weft.pc)")
+      flags=$(PKG_CONFIG_PATH=$libraries pkg-config --define-prefix --cflags --libs weft)
+      # Unquoted: one word a flag.
+      quietly g++ -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
+        $flags -Wl,-rpath,"$(dirname -- "$libraries")"
+      "$work/program" "$work/program.h5" || stop "the program failed"
+      rm -- "$work/program"
+      ;;
+    subproject)
+      cp -r -- "$consumers" "$work/source"
+      ln -s "$repository" "$work/source/subproject/weft"
+      run_with_cmake "$work/source/subproject"
+      ;;
+    fetched)
+      run_with_cmake "$consumers/fetched" -DWEFT_REPOSITORY="$repository" \
+        -DWEFT_TAG="$(git -C "$repository" rev-parse HEAD)"
+      ;;
+    *) stop "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \
+      "subproject or fetched, got '$way'" ;;
+  esac
+done

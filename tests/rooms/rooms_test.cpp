@@ -1,0 +1,195 @@
+// The rooms of the source tree: who includes whom, and what is public.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+// From the ground up. A file belongs to the longest prefix of its path that stands here, and may
+// include what stands in its own line or above it.
+const std::vector<Lines> floors = {
+    {"autograd/error", "autograd/shape", "autograd/export", "autograd/enum_names",
+     "autograd/internal/", "autograd/parallel"},
+    {"autograd/buffer", "autograd/runtime/"},
+    {"autograd/tensor", "autograd/finite"},
+    {"autograd/gradient.", "autograd/parameter", "autograd/random"},
+    {"autograd/tape", "autograd/pass", "autograd/operation"},
+    {"autograd/kernels/"},
+    {"autograd/ops/"},
+    {"autograd/gradcheck"},
+    {"layers/"},
+    {"train/files/", "train/data/"},
+    {"train/hdf5/", "train/generation/"},
+    {"train/weights/"},
+    {"train/optim/"},
+    {"train/"},
+    {"examples/common/"},
+    {"examples/"},
+};
+
+// Headers of other libraries, and the only places that may include them.
+const std::map<std::string, Lines> libraries = {
+    {"Eigen/", {"autograd/kernels/"}},
+    {"dnnl", {"autograd/kernels/"}},
+    {"omp.h", {"autograd/parallel.cpp", "autograd/kernels/", "autograd/runtime/"}},
+    {"hdf5", {"train/hdf5/"}},
+    {"H5", {"train/hdf5/"}},
+    {"zlib.h", {"train/hdf5/"}},
+    {"xxhash.h", {"train/files/"}},
+    {"cxxopts", {"examples/"}},
+    {"utf8", {"examples/"}},
+    {"catch2/", {}},
+};
+
+struct Include {
+  std::string file, path;
+  bool is_quoted;
+};
+
+std::vector<std::string> source_files(const Lines& rooms) {
+  std::vector<std::string> files;
+  for (const std::string& room : rooms)
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(WEFT_SOURCE) / room))
+      if (const std::string extension = entry.path().extension().string();
+          extension == ".hpp" || extension == ".cpp")
+        files.push_back(fs::relative(entry.path(), WEFT_SOURCE).string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Lines lines_of(const std::string& file) {
+  std::ifstream in(fs::path(WEFT_SOURCE) / file);
+  Lines lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<Include> includes_of(const std::string& file) {
+  static const std::regex directive(R"(^\s*#\s*include\s+([<"])([^>"]+)[>"])");
+  std::vector<Include> includes;
+  for (const std::string& line : lines_of(file))
+    if (std::smatch match; std::regex_search(line, match, directive))
+      includes.push_back({file, match[2], match[1] == "\""});
+  return includes;
+}
+
+bool is_internal(const std::string& header) {
+  static const std::regex internal("(^|/)internal/|^autograd/(kernels|runtime)/|^train/files/");
+  return std::regex_search(header, internal);
+}
+
+// The path in the source tree of a header of weft; empty for others.
+std::string source_of(std::string path) {
+  if (path.starts_with("weft/")) path = path.substr(5);
+  return fs::exists(fs::path(WEFT_SOURCE) / path) && path.find('/') != path.npos ? path : "";
+}
+
+std::size_t floor_of(const std::string& file) {
+  std::size_t found = floors.size(), length = 0;
+  for (std::size_t floor = 0; floor < floors.size(); ++floor)
+    for (const std::string& prefix : floors[floor])
+      if (file.starts_with(prefix) && prefix.size() > length) {
+        found = floor;
+        length = prefix.size();
+      }
+  return found;
+}
+
+const Lines library = {"autograd", "layers", "train"};
+const Lines library_and_examples = {"autograd", "layers", "train", "examples"};
+
+}  // namespace
+
+TEST_CASE("rooms: every file stands on a floor and includes nothing from above it", "[rooms]") {
+  Lines upward;
+  std::size_t checked = 0;
+  for (const std::string& file : source_files(library_and_examples)) {
+    if (floor_of(file) == floors.size()) upward.push_back(file + " stands on no floor");
+    for (const auto& [from, path, is_quoted] : includes_of(file)) {
+      const std::string header = source_of(path);
+      if (header.empty()) continue;
+      ++checked;
+      if (floor_of(header) > floor_of(file) || header.starts_with("tests/"))
+        upward.push_back(file + " includes " + path);
+    }
+  }
+  CHECK(upward == Lines{});
+  CHECK(checked > 500);
+}
+
+TEST_CASE("rooms: a public header includes public headers and the standard library only",
+          "[rooms]") {
+  static const std::regex standard("^[a-z0-9_]+$");
+  Lines wrong;
+  std::size_t headers = 0;
+  for (const std::string& file : source_files(library)) {
+    if (!file.ends_with(".hpp") || is_internal(file)) continue;
+    ++headers;
+    for (const auto& [from, path, is_quoted] : includes_of(file)) {
+      const bool is_public = path.starts_with("weft/") && !is_internal(path.substr(5));
+      if (!is_public && !(std::regex_match(path, standard) && !is_quoted))
+        if (path != "sys/types.h") wrong.push_back(file + " includes " + path);
+    }
+  }
+  CHECK(wrong == Lines{});
+  CHECK(headers > 60);
+}
+
+TEST_CASE("rooms: public headers are included as <weft/...>, internal ones by their path",
+          "[rooms]") {
+  Lines wrong;
+  for (const std::string& file : source_files(library_and_examples))
+    for (const auto& [from, path, is_quoted] : includes_of(file)) {
+      const std::string header = source_of(path);
+      if (header.empty() || header.starts_with("examples/")) continue;
+      if (is_internal(header) == path.starts_with("weft/"))
+        wrong.push_back(file + " includes " + path);
+      if (is_internal(header) && file.starts_with("examples/"))
+        wrong.push_back(file + " includes the internal " + path);
+    }
+  CHECK(wrong == Lines{});
+}
+
+TEST_CASE("rooms: each library is seen from one room", "[rooms]") {
+  Lines strays;
+  for (const std::string& file : source_files(library_and_examples))
+    for (const auto& [from, path, is_quoted] : includes_of(file))
+      for (const auto& [prefix, rooms] : libraries)
+        if (!is_quoted && path.starts_with(prefix) &&
+            std::none_of(rooms.begin(), rooms.end(), [&file = file](const std::string& room) {
+              return file.starts_with(room);
+            }))
+          strays.push_back(file + " includes " + path);
+  CHECK(strays == Lines{});
+}
+
+TEST_CASE("rooms: definitions stand under the name of their header", "[rooms]") {
+  Lines wrong;
+  for (const std::string& file : source_files(library)) {
+    if (!file.ends_with(".cpp")) continue;
+    const std::string header = file.substr(0, file.size() - 4) + ".hpp";
+    const std::vector<Include> includes = includes_of(file);
+    if (includes.empty() || source_of(includes.front().path) != header) wrong.push_back(file);
+  }
+  CHECK(wrong == Lines{});
+}
+
+TEST_CASE("rooms: headers begin by saying what they hold, and files stay short", "[rooms]") {
+  Lines wrong;
+  for (const std::string& file : source_files(library_and_examples)) {
+    const Lines lines = lines_of(file);
+    if (file.ends_with(".hpp") && (lines.empty() || !lines.front().starts_with("// ")))
+      wrong.push_back(file + " does not say what it holds");
+    if (lines.size() > 500) wrong.push_back(file + " has more than 500 lines");
+  }
+  CHECK(wrong == Lines{});
+}
