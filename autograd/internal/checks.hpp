@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "weft/autograd/error.hpp"
 
@@ -10,24 +11,26 @@ namespace weft {
 
 // Throws ValueError, naming `what`, unless value > 0.
 template <class Value>
-void check_positive(const std::string& what, Value value) {
-  if (!(value > Value{0})) fail<ValueError>(what, "a number > 0", value);
+void check_positive(std::string_view what, Value value) {
+  if (!(value > Value{0})) fail<ValueError>(std::string(what), "a number > 0", value);
 }
 
 // Throws ValueError, naming `what`, unless value ≥ least.
 template <class Value>
-void check_at_least(const std::string& what, Value value, Value least) {
-  if (!(value >= least)) fail<ValueError>(what, concatenate_text("a number ≥ ", least), value);
+void check_at_least(std::string_view what, Value value, Value least) {
+  if (!(value >= least))
+    fail<ValueError>(std::string(what), concatenate_text("a number ≥ ", least), value);
 }
 
 // Throws ValueError, naming `what`, unless value is finite and ≥ 0.
-inline void check_finite_non_negative(const std::string& what, double value) {
-  if (!(value >= 0.0) || std::isinf(value)) fail<ValueError>(what, "a finite number ≥ 0", value);
+inline void check_finite_non_negative(std::string_view what, double value) {
+  if (!(value >= 0.0) || std::isinf(value))
+    fail<ValueError>(std::string(what), "a finite number ≥ 0", value);
 }
 
 // Throws ValueError, naming `what`, unless 0 ≤ p ≤ 1.
-inline void check_probability(const std::string& what, double p) {
-  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(what, "a probability of 0 to 1", p);
+inline void check_probability(std::string_view what, double p) {
+  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability of 0 to 1", p);
 }
 
 }  // namespace weft

@@ -74,7 +74,7 @@ for way in "${ways[@]}"; do
       kind=${way#pkg-config-}
       install_weft "$kind"
       libraries=$(dirname -- "$(find "$work/$kind" -name weft.pc)")
-      flags=$(PKG_CONFIG_PATH=$libraries pkg-config --define-prefix --cflags --libs weft)
+      flags=$(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs weft)
       # Unquoted: one word a flag.
       quietly g++ -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
         $flags -Wl,-rpath,"$(dirname -- "$libraries")"
