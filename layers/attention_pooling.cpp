@@ -32,31 +32,16 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
     fail<ShapeError>("AttentionPooling", "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
                      concatenate_text(q, ", ", k, " and ", v));
   const FiniteKeys<T> finite(keys, values);
+  const Var<T> head_queries = transpose_qkv(queries, num_heads);
+  const Var<T> head_keys = transpose_qkv(finite.clean(keys), num_heads);
   const Var<T> scored =
-      scores(transpose_qkv(queries, num_heads), transpose_qkv(finite.clean(keys), num_heads));
+      additive ? (*additive)(head_queries, head_keys) : scores(scoring, head_queries, head_keys);
   const Var<T> p =
       masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
   if (weights) *weights = p.value().clone();
   const Var<T> y =
       matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.clean(values), num_heads));
   return transpose_output(y, num_heads);
-}
-
-template <class T>
-Var<T> AttentionPooling<T>::scores(const Var<T>& queries, const Var<T>& keys) const {
-  switch (scoring) {
-    case Scoring::scaled_dot_product:
-      return scaled_dot_product_scores(queries, keys);
-    case Scoring::dot_product:
-      return dot_product_scores(queries, keys);
-    case Scoring::gaussian:
-      return gaussian_scores(queries, keys);
-    case Scoring::cosine:
-      return cosine_scores(queries, keys);
-    case Scoring::additive:
-      return (*additive)(queries, keys);
-  }
-  fail<ValueError>("scoring", "one of Scoring's values", static_cast<int>(scoring));
 }
 
 template <class T>

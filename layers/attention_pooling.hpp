@@ -41,11 +41,6 @@ struct AttentionPooling : Module<T> {
   Dropout<T> dropout;
   Index num_heads;
   std::optional<AdditiveScoring<T>> additive;
-
- private:
-  // queries [batch, num_queries, d], keys [batch, num_keys, d], result
-  // [batch, num_queries, num_keys].
-  Var<T> scores(const Var<T>& queries, const Var<T>& keys) const;
 };
 
 extern template struct AttentionPooling<float>;

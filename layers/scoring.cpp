@@ -33,20 +33,21 @@ Var<T> as_columns(const Var<T>& keys) {
 
 }  // namespace
 
-std::string to_string(Scoring scoring) {
+template <class T>
+Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys) {
   switch (scoring) {
     case Scoring::scaled_dot_product:
-      return "scaled_dot_product";
+      return scaled_dot_product_scores(queries, keys);
     case Scoring::dot_product:
-      return "dot_product";
+      return dot_product_scores(queries, keys);
     case Scoring::gaussian:
-      return "gaussian";
+      return gaussian_scores(queries, keys);
     case Scoring::cosine:
-      return "cosine";
+      return cosine_scores(queries, keys);
     case Scoring::additive:
-      return "additive";
+      break;
   }
-  fail<ValueError>("scoring", "one of Scoring's values", static_cast<int>(scoring));
+  fail<ValueError>("scores", "a scoring function without parameters", to_string(scoring));
 }
 
 template <class T>
@@ -65,7 +66,7 @@ Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys) {
 template <class T>
 Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys) {
   check("gaussian_scores", queries.shape(), keys.shape());
-  // Worked out from the differences: ‖q‖² - 2 <q, k> + ‖k‖² would lose the digits of small ones.
+  // From the differences: ‖q‖² - 2 <q, k> + ‖k‖² would cancel the digits of small ones.
   const Var<T> difference = as_rows(queries) - as_columns(keys);
   return scale(sum(difference * difference, {-1}), -0.5);
 }
@@ -103,6 +104,8 @@ void AdditiveScoring<T>::members(Members<T>& members) {
 
 template struct AdditiveScoring<float>;
 template struct AdditiveScoring<double>;
+template Var<float> scores(Scoring, const Var<float>&, const Var<float>&);
+template Var<double> scores(Scoring, const Var<double>&, const Var<double>&);
 template Var<float> dot_product_scores(const Var<float>&, const Var<float>&);
 template Var<double> dot_product_scores(const Var<double>&, const Var<double>&);
 template Var<float> scaled_dot_product_scores(const Var<float>&, const Var<float>&);

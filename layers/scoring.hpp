@@ -3,30 +3,42 @@
 
 #include <string>
 
+#include "weft/autograd/enum_names.hpp"
 #include "weft/layers/linear.hpp"
 
 namespace weft {
 
-// Which function scores. Its softmax over the keys is what a query's values are weighted with.
+// Scoring functions. The softmax of the scores over the keys gives a query's attention weights.
 enum class Scoring { scaled_dot_product, dot_product, gaussian, cosine, additive };
 
-// "scaled_dot_product", "additive", …
-std::string to_string(Scoring scoring);
+inline constexpr EnumNames<Scoring, 5> scoring_names{{
+    {Scoring::scaled_dot_product, "scaled_dot_product"},
+    {Scoring::dot_product, "dot_product"},
+    {Scoring::gaussian, "gaussian"},
+    {Scoring::cosine, "cosine"},
+    {Scoring::additive, "additive"},
+}};
+inline std::string to_string(Scoring scoring) { return name_of("scoring", scoring, scoring_names); }
 
-// Each function takes queries [batch, num_queries, size] and keys [batch, num_keys, size] and gives
-// [batch, num_queries, num_keys]. They throw ShapeError.
+// The scores of a function without parameters. Throws ValueError for Scoring::additive, which is
+// AdditiveScoring below, and what the function throws.
+template <class T>
+Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys);
+
+// Each function takes queries [batch, num_queries, size] and keys [batch, num_keys, size] and
+// returns [batch, num_queries, num_keys]. They throw ShapeError.
 
 // <q, k>
 template <class T>
 Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys);
-// <q, k> / √size: of variance 1 whatever the size, where queries' and keys' elements are (Vaswani
-// et al., 2017, section 3.2.1).
+// <q, k> / √size, of variance 1 for any size when the elements of queries and keys have variance 1
+// (Vaswani et al., 2017, section 3.2.1).
 template <class T>
 Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys);
-// -‖q - k‖² / 2, the logarithm of the Gaussian kernel but for a constant.
+// -‖q - k‖² / 2, the logarithm of the Gaussian kernel up to a constant.
 template <class T>
 Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
-// <q, k> / (‖q‖ ‖k‖), which is -1 … 1; 0, without a gradient, for a vector of zeros.
+// <q, k> / (‖q‖ ‖k‖), within -1 … 1; 0, with zero gradient, for a vector of zeros.
 template <class T>
 Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);
 

@@ -1,6 +1,8 @@
 // Scoring functions by hand, and AttentionPooling by each of them.
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
@@ -30,16 +32,25 @@ TEST_CASE("scoring: a query and two keys by hand", "[layers]") {
   Tape<double> tape;
   const Var q = tape.constant(Tensor<double>({1, 1, 2}, {3, 4}));
   const Var k = tape.constant(Tensor<double>({1, 2, 2}, {1, 2, 0, -2}));
-  const auto scores = [&](double first, double second) {
-    return Tensor<double>({1, 1, 2}, {first, second});
+  const std::map<Scoring, std::array<double, 2>> expected = {
+      {Scoring::dot_product, {11, -8}},
+      {Scoring::scaled_dot_product, {11 / std::sqrt(2.0), -8 / std::sqrt(2.0)}},
+      {Scoring::gaussian, {-4, -22.5}},  // differences (2, 2) and (3, 6)
+      {Scoring::cosine, {11 / (5 * std::sqrt(5.0)), -0.8}},
   };
-  CHECK(distance(dot_product_scores(q, k).value(), scores(11, -8)) < 1e-15);
-  CHECK(distance(scaled_dot_product_scores(q, k).value(),
-                 scores(11 / std::sqrt(2.0), -8 / std::sqrt(2.0))) < 1e-15);
-  // Differences (2, 2) and (3, 6).
-  CHECK(distance(gaussian_scores(q, k).value(), scores(-4, -22.5)) < 1e-15);
-  CHECK(distance(cosine_scores(q, k).value(), scores(11 / (5 * std::sqrt(5.0)), -0.8)) < 1e-15);
+  for (const auto& [scoring, name] : scoring_names) {
+    if (scoring == Scoring::additive) continue;
+    INFO(name);
+    REQUIRE(expected.contains(scoring));
+    CHECK(distance(scores(scoring, q, k).value(),
+                   Tensor<double>({1, 1, 2}, std::span<const double>(expected.at(scoring)))) <
+          1e-15);
+  }
+}
 
+TEST_CASE("scoring: additive scores by hand", "[layers]") {
+  Tape<double> tape;
+  const Var q = tape.constant(Tensor<double>({1, 1, 2}, {3, 4}));
   Random random(1);
   AdditiveScoring<double> additive({.query_size = 2, .key_size = 1, .num_hiddens = 2}, random);
   additive.W_q.weight.value() = Tensor<double>({2, 2}, {1, 0, 0, 0.5});
@@ -47,8 +58,8 @@ TEST_CASE("scoring: a query and two keys by hand", "[layers]") {
   additive.w_v.weight.value() = Tensor<double>({1, 2}, {10, 1});
   const Var numbers = tape.constant(Tensor<double>({1, 2, 1}, {3, -1}));
   // W_q q = (3, 2), W_k k = (-3, 6) and (1, -2).
-  CHECK(distance(additive(q, numbers).value(), scores(std::tanh(8.0), 10 * std::tanh(4.0))) <
-        1e-15);
+  const Tensor<double> expected({1, 1, 2}, {std::tanh(8.0), 10 * std::tanh(4.0)});
+  CHECK(distance(additive(q, numbers).value(), expected) < 1e-15);
 }
 
 TEST_CASE("scoring: keys that are equal get equal weights, a third each of three", "[layers]") {

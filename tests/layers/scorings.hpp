@@ -7,8 +7,10 @@
 
 namespace weft {
 
-inline const std::vector<Scoring> scorings = {Scoring::scaled_dot_product, Scoring::dot_product,
-                                              Scoring::gaussian, Scoring::cosine,
-                                              Scoring::additive};
+inline const std::vector<Scoring> scorings = [] {
+  std::vector<Scoring> all;
+  for (const auto& [scoring, name] : scoring_names) all.push_back(scoring);
+  return all;
+}();
 
 }  // namespace weft
