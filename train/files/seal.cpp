@@ -4,17 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string_view>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/digest.hpp"
+#include "train/files/murmur3.hpp"
+#include "train/files/xxh128.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::string_view prefix = "\nweft digest ";
+constexpr std::string_view prefix = "\nweft xxh128 ";
+// In files that weft wrote up to version 0.1.0, with MurmurHash3.
+constexpr std::string_view former_prefix = "\nweft digest ";
+static_assert(former_prefix.size() == prefix.size());
 
 // Bytes `offset` … of the file, as many as `buffer` has or the file has left.
 std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesystem::path& path,
@@ -31,14 +36,28 @@ std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesy
   return buffer.first(filled);
 }
 
-std::string text_of(const Digest& digest) { return concatenate_text(prefix, digest.text(), '\n'); }
+// The hash of the first `size` bytes of a file.
+template <class Hash>
+std::string hash_of(const FileDescriptor& file, const std::filesystem::path& path,
+                    std::size_t size) {
+  std::vector<std::byte> buffer(std::min<std::size_t>(size, 1 << 18));
+  Hash hash;
+  for (std::size_t offset = 0; offset < size;) {
+    const auto bytes = read_at(file, path, offset,
+                               std::span(buffer).first(std::min(buffer.size(), size - offset)));
+    if (bytes.empty()) break;
+    hash.add(bytes);
+    offset += bytes.size();
+  }
+  return hash.text();
+}
 
 }  // namespace
 
 std::string seal_of(std::span<const std::byte> contents) {
-  Digest digest;
-  digest.add(contents);
-  return text_of(digest);
+  Xxh128 hash;
+  hash.add(contents);
+  return concatenate_text(prefix, hash.text(), '\n');
 }
 
 bool check_seal(const FileDescriptor& file, const std::filesystem::path& path) {
@@ -48,20 +67,14 @@ bool check_seal(const FileDescriptor& file, const std::filesystem::path& path) {
   if (size < seal_size) return false;
   const std::size_t end = size - seal_size;
 
-  std::vector<std::byte> buffer(std::min<std::size_t>(size, 1 << 18));
-  const auto last = read_at(file, path, end, std::span(buffer).first(seal_size));
-  const std::string seal(reinterpret_cast<const char*>(last.data()), last.size());
-  if (!seal.starts_with(prefix)) return false;
-
-  Digest digest;
-  for (std::size_t offset = 0; offset < end;) {
-    const auto bytes =
-        read_at(file, path, offset, std::span(buffer).first(std::min(buffer.size(), end - offset)));
-    if (bytes.empty()) break;
-    digest.add(bytes);
-    offset += bytes.size();
-  }
-  if (seal != text_of(digest))
+  std::array<std::byte, seal_size> last;
+  read_at(file, path, end, last);
+  const std::string_view seal(reinterpret_cast<const char*>(last.data()), last.size());
+  const bool is_former = seal.starts_with(former_prefix);
+  if (!is_former && !seal.starts_with(prefix)) return false;
+  const std::string found =
+      is_former ? hash_of<Murmur3>(file, path, end) : hash_of<Xxh128>(file, path, end);
+  if (seal.substr(prefix.size()) != found + '\n')
     refuse_file(path, "a file as weft wrote it",
                 "a damaged one: its digest is not the one in its last line");
   return true;

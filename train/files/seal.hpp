@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// The bytes of a seal: a newline, "weft digest ", the 32 digits of the Digest of all bytes before,
+// The bytes of a seal: a newline, "weft xxh128 ", the 32 digits of the Xxh128 of all bytes before,
 // and a newline. Readers of HDF5 do not look past the end of their data, so they do not mind it;
 // programs that change the file drop or break it.
 inline constexpr std::size_t seal_size = 46;

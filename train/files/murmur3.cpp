@@ -1,4 +1,4 @@
-#include "train/files/digest.hpp"
+#include "train/files/murmur3.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,7 +32,7 @@ std::uint64_t finished(std::uint64_t h) {
 
 }  // namespace
 
-void Digest::add(std::span<const std::byte> bytes) {
+void Murmur3::add(std::span<const std::byte> bytes) {
   const std::size_t pending = length_ % block_size;
   length_ += bytes.size();
   if (pending > 0) {
@@ -47,14 +47,14 @@ void Digest::add(std::span<const std::byte> bytes) {
   std::copy(bytes.begin(), bytes.end(), pending_.begin());
 }
 
-void Digest::add_block(const std::byte* block) {
+void Murmur3::add_block(const std::byte* block) {
   h1_ ^= mixed_first(number_at(block));
   h1_ = (std::rotl(h1_, 27) + h2_) * 5 + 0x52dce729;
   h2_ ^= mixed_second(number_at(block + 8));
   h2_ = (std::rotl(h2_, 31) + h1_) * 5 + 0x38495ab5;
 }
 
-std::string Digest::text() const {
+std::string Murmur3::text() const {
   std::uint64_t h1 = h1_;
   std::uint64_t h2 = h2_;
   if (length_ % block_size > 0) {

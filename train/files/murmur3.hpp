@@ -1,4 +1,4 @@
-// Digest: a 128-bit fingerprint of bytes, to find out whether they changed.
+// Murmur3: the 128-bit hash of checkpoints of format 1, kept to verify them.
 #pragma once
 
 #include <array>
@@ -9,14 +9,12 @@
 
 namespace weft {
 
-// MurmurHash3_x64_128 (Austin Appleby, 2011) with seed 0. It takes the bytes in blocks of 16 and
-// maps its state by a bijection for each, so changes within one block are always noticed; any
-// others are missed once in 2^128. It does not resist forgery.
-class Digest {
+// MurmurHash3_x64_128 (Austin Appleby, 2011) with seed 0.
+class Murmur3 {
  public:
   // Bytes may come in any portions.
   void add(std::span<const std::byte> bytes);
-  // 32 hexadecimal digits: the fingerprint of all that was added.
+  // 32 hexadecimal digits: the hash of all that was added.
   std::string text() const;
 
  private:

@@ -1,0 +1,30 @@
+// Xxh128: a 128-bit hash of bytes, to detect changes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace weft {
+
+// XXH3's 128-bit hash (Yann Collet's xxHash) with seed 0. Not cryptographic: it does not resist
+// forgery.
+class Xxh128 {
+ public:
+  Xxh128();
+  ~Xxh128();
+  Xxh128(const Xxh128&) = delete;
+  Xxh128& operator=(const Xxh128&) = delete;
+
+  // Bytes may come in any portions.
+  void add(std::span<const std::byte> bytes);
+  // 32 hexadecimal digits: the hash of all that was added.
+  std::string text() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft
