@@ -8,9 +8,9 @@
 #include <iostream>
 #include <numeric>
 
-#include "examples/command_line.hpp"
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"

@@ -8,8 +8,8 @@
 
 #include <weft/layers.hpp>
 #include <weft/train.hpp>
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include <weft/layers.hpp>
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 

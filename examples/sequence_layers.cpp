@@ -14,9 +14,9 @@
 
 #include <weft/layers.hpp>
 #include <weft/train.hpp>
-#include "examples/command_line.hpp"
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 

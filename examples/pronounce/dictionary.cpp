@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 namespace weft::pronounce {
 

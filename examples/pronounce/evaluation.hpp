@@ -3,10 +3,10 @@
 
 #include <span>
 
+#include "examples/common/search.hpp"
 #include "examples/pronounce/error_rates.hpp"
 #include "examples/pronounce/language.hpp"
 #include "examples/pronounce/model.hpp"
-#include "examples/search.hpp"
 
 namespace weft::pronounce {
 

@@ -2,7 +2,7 @@
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/model.hpp"
 

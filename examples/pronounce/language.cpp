@@ -1,7 +1,7 @@
 #include "examples/pronounce/language.hpp"
 
 #include <weft/autograd/error.hpp>
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
 

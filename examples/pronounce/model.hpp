@@ -1,7 +1,7 @@
 // Pronouncer: a transformer that reads the letters of words and says their phones.
 #pragma once
 
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 #include "examples/pronounce/configuration.hpp"
 #include "examples/pronounce/language.hpp"
 

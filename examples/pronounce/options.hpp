@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 namespace weft::pronounce {
 

@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
-#include "examples/attention_maps.hpp"
-#include "examples/plot.hpp"
-#include "examples/search.hpp"
+#include "examples/common/attention_maps.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/search.hpp"
 
 namespace weft::pronounce {
 namespace {

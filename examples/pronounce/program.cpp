@@ -3,8 +3,8 @@
 #include <iostream>
 #include <string>
 
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "examples/pronounce/commands.hpp"
 
 namespace weft::pronounce {

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <sstream>
 
+#include "examples/common/search.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
-#include "examples/search.hpp"
 
 namespace weft::pronounce {
 namespace {

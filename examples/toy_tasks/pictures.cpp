@@ -1,7 +1,7 @@
 #include "examples/toy_tasks/pictures.hpp"
 
-#include "examples/attention_maps.hpp"
-#include "examples/search.hpp"
+#include "examples/common/attention_maps.hpp"
+#include "examples/common/search.hpp"
 
 namespace weft::toy_tasks {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/plot.hpp"
+#include "examples/common/plot.hpp"
 #include "examples/toy_tasks/learning.hpp"
 
 namespace weft::toy_tasks {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include <weft/train/weights/checkpoint.hpp>
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "examples/toy_tasks/pictures.hpp"
 
 namespace weft::toy_tasks {

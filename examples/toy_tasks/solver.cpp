@@ -1,6 +1,6 @@
 #include "examples/toy_tasks/solver.hpp"
 
-#include "examples/search.hpp"
+#include "examples/common/search.hpp"
 
 namespace weft::toy_tasks {
 namespace {

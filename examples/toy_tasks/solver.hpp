@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 #include "examples/toy_tasks/task.hpp"
 
 namespace weft::toy_tasks {

@@ -8,7 +8,7 @@
 
 #include <weft/autograd/random.hpp>
 #include <weft/train/data/vocabulary.hpp>
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 namespace weft::toy_tasks {
 

@@ -1,9 +1,9 @@
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 
 #include <cmath>
 
-#include "examples/attention_maps.hpp"
-#include "examples/search.hpp"
+#include "examples/common/attention_maps.hpp"
+#include "examples/common/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;

@@ -1,4 +1,4 @@
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 #include <array>
 #include <cmath>

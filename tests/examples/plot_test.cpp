@@ -1,11 +1,11 @@
-#include "examples/plot.hpp"
+#include "examples/common/plot.hpp"
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"

@@ -1,9 +1,9 @@
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/optim/adam.hpp>
+#include "examples/common/search.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
-#include "examples/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <new>
 
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"

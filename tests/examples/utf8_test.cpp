@@ -1,4 +1,4 @@
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 #include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "examples/encoder_decoder.hpp"
-#include "examples/plot.hpp"
+#include "examples/common/encoder_decoder.hpp"
+#include "examples/common/plot.hpp"
 
 namespace weft::examples {
 

@@ -1,4 +1,4 @@
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

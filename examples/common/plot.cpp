@@ -1,4 +1,4 @@
-#include "examples/plot.hpp"
+#include "examples/common/plot.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 
 namespace weft::examples {
 namespace {

@@ -1,10 +1,10 @@
-#include "examples/program.hpp"
+#include "examples/common/program.hpp"
 
 #include <exception>
 #include <iostream>
 #include <new>
 
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 namespace weft::examples {
 

@@ -1,4 +1,4 @@
-#include "examples/search.hpp"
+#include "examples/common/search.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <weft/train/generation/beam_search.hpp>
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 
 namespace weft::examples {
 

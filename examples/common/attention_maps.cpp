@@ -1,4 +1,4 @@
-#include "examples/attention_maps.hpp"
+#include "examples/common/attention_maps.hpp"
 
 #include <weft/autograd/error.hpp>
 

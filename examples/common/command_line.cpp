@@ -1,4 +1,4 @@
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 #include <algorithm>
 #include <charconv>
