@@ -1,4 +1,4 @@
-// Attention maps: what an EncoderDecoder looks at while it writes.
+// cross_attention_maps: the cross-attention weights of an EncoderDecoder.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace weft::examples {
 
-// For each head of each block of the decoder, how much each token of `answer`, and <eos> after it
-// (rows), attends to each token of `source` (columns).
+// One map for each head of each decoder block: the attention weights of each token of `answer`
+// followed by <eos> (rows) over the tokens of `source` (columns).
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer);
 

@@ -1,4 +1,4 @@
-// Held-out examples: which of them training sees, and which are kept for judging what it learned.
+// Split: a deterministic assignment of examples to training, validation and test.
 #pragma once
 
 #include <string>
@@ -6,15 +6,16 @@
 
 namespace weft::examples {
 
-// 90 % of all examples are for training, 5 % for validation, 5 % for the test.
+// About 90 % of all examples are for training, 5 % for validation and 5 % for testing.
 enum class Split { train, validation, test };
 
-// The part that an example belongs to: a function of the letters of its key alone (FNV-1a). The key
-// is the word of a dictionary, say.
+// The split of the example with this key, such as a dictionary word. It depends only on the bytes
+// of the key (through its FNV-1a hash).
 Split split_of(std::string_view key);
 
-// "train", "validation", "test" and back. Throws ValueError for any other name.
-std::string to_string(Split part);
-Split split_named(const std::string& name);
+// "train", "validation" or "test".
+std::string to_string(Split split);
+// The inverse of to_string. Throws ValueError for any other name.
+Split parse_split(const std::string& name);
 
 }  // namespace weft::examples

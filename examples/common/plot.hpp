@@ -1,4 +1,4 @@
-// Pictures, drawn by gnuplot as a child process.
+// Plots, drawn by gnuplot as a child process.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace weft::examples {
 
-// One curve, or points on their own: y over x, equally many of both.
+// A curve, or a scatter plot if `points` is set: y over x, of equal lengths.
 struct Line {
   std::string name;
   std::vector<double> x;
@@ -27,11 +27,11 @@ struct LineChart {
 
 struct HeatMap {
   std::string title;
-  Tensor<float> values;  // [rows, columns]; the first row is drawn at the top
+  Tensor<float> values;  // [rows, columns]; row 0 is at the top
 };
 
-// Heat maps side by side, with the same rows, columns and colours. Names may be empty: an axis of
-// many rows or columns says where it is with a few of them.
+// Heat maps side by side that share row names, column names and the colour scale. Rows and columns
+// with an empty name get no tick.
 struct HeatMaps {
   std::string title;
   std::string x_label;
@@ -40,15 +40,15 @@ struct HeatMaps {
   std::vector<std::string> rows;
   std::vector<HeatMap> maps;  // at least one
   Index maps_in_row = 4;
-  double lowest = 0.0, highest = 1.0;  // the values with the first and with the last colour
-  double cell = 24.0;                  // the side of each value's square, in pixels
+  double lowest = 0.0, highest = 1.0;  // the range of the colour scale
+  double cell = 24.0;                  // the side of each cell, in pixels
 };
 
-// Draws into `picture`, an .svg or .png file. Beside it stay the data (.dat) and the script (.gp),
-// so that `gnuplot NAME.gp` in that folder draws again. Returns what was done, in one sentence:
-// also that gnuplot is missing or what it complained of, and where the data are. Throws FileError
-// when the files cannot be written, ValueError for another kind of picture, ShapeError for values
-// that do not fit.
+// Draws to the file `picture`, .svg or .png. The data (.dat) and the script (.gp) are kept in the
+// same directory, where `gnuplot NAME.gp` draws the plot again. Returns a status message of one
+// sentence; if gnuplot is missing or failed, it says so and where the data are. Throws FileError
+// when the files cannot be written, ValueError for any other file extension, ShapeError for values
+// of the wrong shape.
 std::string draw(const LineChart& chart, const std::filesystem::path& picture);
 std::string draw(const HeatMaps& maps, const std::filesystem::path& picture);
 

@@ -1,4 +1,4 @@
-// run_program, make_folder and run_tour_program: what stands around the work of every program.
+// run_program, run_tour_program and make_directory: what the main functions of programs share.
 #pragma once
 
 #include <filesystem>
@@ -7,18 +7,16 @@
 
 namespace weft::examples {
 
-// Runs `work`, which returns an exit status. Returns that status, 1 when something went wrong, or 2
-// when the command line cannot be understood (UsageError). Errors are one line each, on standard
-// error, opened by `name`.
+// Runs `work`, which returns an exit status. Returns that status, 1 if it throws, or 2 if it throws
+// UsageError. An error is printed to standard error as one line that starts with `name`.
 int run_program(const std::string& name, const std::function<int()>& work);
 
-// Makes a folder where it is missing, and those that it is in. Throws FileError.
-void make_folder(const std::filesystem::path& folder);
+// Creates a directory and its parents unless they exist. Throws FileError.
+void make_directory(const std::filesystem::path& directory);
 
-// run_program for a program that draws and has one option: --out, the folder for its pictures,
-// build/tour when not given, which is made and which `work` gets. `about` is one sentence for the
-// help.
+// run_program for a program with one option: --out, the output directory (default build/tour),
+// which is created and passed to `work`. `about` is a one-sentence description for the help.
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,
-                     const std::function<void(const std::filesystem::path& folder)>& work);
+                     const std::function<void(const std::filesystem::path& directory)>& work);
 
 }  // namespace weft::examples
