@@ -1,15 +1,15 @@
-# Sourced by examples/run.sh and tests/run.sh: installs the packages that are missing and builds.
+# Sourced by the scripts of examples/ and tests/: installs missing packages and builds targets.
 set -euo pipefail
 repository=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 build=$repository/build
 
-say() { printf '\n== %s\n' "$*"; }
-stop() {
+log() { printf '\n== %s\n' "$*"; }
+fail() {
   printf '%s: %s\n' "$(basename -- "$0")" "$*" >&2
   exit 1
 }
 
-# What a command of a package gives, so that one that came another way counts too.
+# The command that a package provides: it may be installed without the package.
 declare -A command_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja [gnuplot-nox]=gnuplot)
 
 is_installed() {
@@ -18,57 +18,57 @@ is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# The names among the arguments of packages that are not installed.
-missing_of() {
+# Prints those of the named packages that are not installed.
+missing_packages() {
   local package
   for package in "$@"; do is_installed "$package" || printf '%s ' "$package"; done
 }
 
-# apt-get as root, asking nothing.
+# Runs apt-get as root and non-interactively.
 apt() {
   local -a as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# Speed up matrix products; weft works without them.
+# Not required; they make matrix products faster.
 optional_packages=(libdnnl-dev)
 
-# Installs what is missing of the packages named; touches neither network nor sudo when nothing is.
+# Installs the missing ones of the named packages; needs neither network nor sudo if none is missing.
 install_packages() {
   local missing optional
-  missing=$(missing_of "$@")
+  missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
   command -v apt-get >/dev/null ||
-    stop "this script installs with apt-get, which is not here; please install: $missing"
+    fail "apt-get not found; please install: $missing"
   [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
-    stop "please run as root or with sudo, or install: $missing"
-  say "Installing ${missing% }"
-  apt update || stop "apt-get update failed (see above); still missing: $missing"
-  optional=$(for package in $(missing_of "${optional_packages[@]}"); do
+    fail "root or sudo is required to install packages; please install: $missing"
+  log "Installing ${missing% }"
+  apt update || fail "apt-get update failed (see above); still missing: $missing"
+  optional=$(for package in $(missing_packages "${optional_packages[@]}"); do
     apt-cache show "$package" >/dev/null 2>&1 && printf '%s ' "$package"
   done) || true
-  # Unquoted: one word a package.
+  # Unquoted: splits into package names.
   apt install --no-install-recommends -y $missing $optional >/dev/null ||
-    stop "apt-get install failed (see above); still missing: $(missing_of "$@")"
+    fail "apt-get install failed (see above); still missing: $(missing_packages "$@")"
 }
 
-# More options for cmake.
+# Additional options for cmake.
 cmake_options=()
 
-# Configures, with the tests where Catch2 is there for them, and builds the targets named.
+# Configures, with the tests if Catch2 is installed, and builds the named targets.
 build_targets() {
   local log=$build/configure.log tests=OFF
   local -a generator=()
   ! is_installed catch2 || tests=ON
   [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ] || generator=(-G Ninja)
-  say "Building in $build"
-  mkdir -p "$build" || stop "expected a folder that can be written, got $build"
+  log "Building in $build"
+  mkdir -p "$build" || fail "$build: cannot create the directory"
   cmake -S "$repository" -B "$build" "${generator[@]}" -DWEFT_TESTS=$tests "${cmake_options[@]}" \
     >"$log" 2>&1 || {
     cat "$log" >&2
-    stop "cmake could not configure (see above); if build/ came from elsewhere, remove it"
+    fail "cmake failed (see above); if build/ was copied from elsewhere, remove it"
   }
   grep '^-- weft: ' "$log" || true
-  cmake --build "$build" --parallel "$(nproc)" --target "$@" || stop "the build failed (see above)"
+  cmake --build "$build" --parallel "$(nproc)" --target "$@" || fail "the build failed (see above)"
 }

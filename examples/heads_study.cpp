@@ -1,5 +1,6 @@
-// heads_study: why attention has several heads. What each head of a trained model of pronunciation
-// does, and how well models with 1, 2, 4 and 8 heads learn that have equally many parameters.
+// heads_study: the purpose of several attention heads. Prints statistics of each head of a trained
+// pronunciation model, and the error rates of models with 1, 2, 4 and 8 heads and equal numbers of
+// parameters.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,9 +9,9 @@
 #include <iostream>
 #include <numeric>
 
-#include "examples/command_line.hpp"
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
@@ -30,12 +31,12 @@ struct Options {
   std::int64_t epochs = 1;
 };
 
-// --- What each head does ----------------------------------------------------------------------
+// --- Statistics of heads ----------------------------------------------------------------------
 
-// The weights of one query: how much it attends to each key that it may see. They add up to 1.
+// The attention weights of one query over the keys that are not masked. They sum to 1.
 using Row = std::vector<double>;
 
-// In bits: 0 when all of the attention is on one key, log2 n when it is spread evenly over n.
+// In bits: 0 for a single key, log2 n for uniform weights over n keys.
 double entropy(const Row& row) {
   double sum = 0.0;
   for (const double weight : row)
@@ -43,47 +44,47 @@ double entropy(const Row& row) {
   return sum;
 }
 
-// 1 less the Jensen-Shannon divergence in bits (Lin, 1991): 1 for rows that are equal, 0 for rows
-// that attend to no key in common.
+// 1 - the Jensen-Shannon divergence in bits (Lin, 1991): 1 for equal rows, 0 for rows without
+// common keys.
 double similarity(const Row& a, const Row& b) {
-  Row middle(a.size());
-  for (std::size_t key = 0; key < a.size(); ++key) middle[key] = (a[key] + b[key]) / 2.0;
-  return 1.0 - (entropy(middle) - (entropy(a) + entropy(b)) / 2.0);
+  Row mean(a.size());
+  for (std::size_t key = 0; key < a.size(); ++key) mean[key] = (a[key] + b[key]) / 2.0;
+  return 1.0 - (entropy(mean) - (entropy(a) + entropy(b)) / 2.0);
 }
 
-// Offsets up to this far are drawn one by one.
-constexpr Index reach = 4;
+// The histograms of offsets range from -max_offset to max_offset.
+constexpr Index max_offset = 4;
 
-// What a head does, added up over many queries.
-struct Head {
-  Head(std::string head_name, std::size_t heads)
-      : name(std::move(head_name)), by_offset(2 * reach + 1), similarity(heads) {}
+// Statistics of a head, summed over queries.
+struct HeadStatistics {
+  HeadStatistics(std::string head_name, std::size_t heads)
+      : name(std::move(head_name)), offset_weights(2 * max_offset + 1), similarity(heads) {}
 
   std::string name;  // "block.head"
   double entropy = 0.0;
-  double distance = 0.0;           // Σ weight |offset|
-  double offset = 0.0;             // Σ weight · offset
-  std::vector<double> by_offset;   // the weight at each offset of -reach … reach
-  std::vector<double> similarity;  // to each head
+  double distance = 0.0;               // Σ weight · |offset|
+  double offset = 0.0;                 // Σ weight · offset
+  std::vector<double> offset_weights;  // the weight at each offset -max_offset … max_offset
+  std::vector<double> similarity;      // to each head
 
-  // `centre`: the key that stands where the query does.
+  // `centre`: the key position that corresponds to the query's.
   void add(const Row& row, double centre) {
     entropy += ::entropy(row);
     for (std::size_t key = 0; key < row.size(); ++key) {
-      const double from_centre = static_cast<double>(key) - centre;
-      distance += row[key] * std::abs(from_centre);
-      offset += row[key] * from_centre;
-      const auto rounded = static_cast<Index>(std::lround(from_centre));
-      if (std::abs(rounded) <= reach)
-        by_offset[static_cast<std::size_t>(rounded + reach)] += row[key];
+      const double key_offset = static_cast<double>(key) - centre;
+      distance += row[key] * std::abs(key_offset);
+      offset += row[key] * key_offset;
+      const auto rounded = static_cast<Index>(std::lround(key_offset));
+      if (std::abs(rounded) <= max_offset)
+        offset_weights[static_cast<std::size_t>(rounded + max_offset)] += row[key];
     }
   }
 };
 
-// All heads of all blocks that attend from and to the same.
-class Attention {
+// Statistics of the heads of all blocks for one kind of attention, such as encoder self-attention.
+class AttentionStatistics {
  public:
-  Attention(std::string name, bool causal, Index blocks, Index heads)
+  AttentionStatistics(std::string name, bool causal, Index blocks, Index heads)
       : name_(std::move(name)), causal_(causal), heads_in_block_(heads) {
     for (Index block = 1; block <= blocks; ++block)
       for (Index head = 1; head <= heads; ++head)
@@ -91,36 +92,39 @@ class Attention {
                             static_cast<std::size_t>(blocks * heads));
   }
 
-  // Adds what one word's weights show: [1, heads, queries, keys] for each block.
+  // Adds the attention weights of one word, [1, heads, queries, keys] for each block.
   void add(const std::vector<Tensor<float>>& blocks) {
     const Index queries = blocks[0].shape()[2], keys = blocks[0].shape()[3];
     for (Index query = 0; query < queries; ++query) {
-      const Index seen = causal_ ? query + 1 : keys;
-      if (seen < 2) continue;  // one key leaves no choice
-      // A position of its own sequence, or what lies as far in a sequence of another length.
+      const Index visible_keys = causal_ ? query + 1 : keys;
+      if (visible_keys < 2) continue;  // the weight of a single key is always 1
+      // The same relative position in the sequence of keys, whose length may differ.
       const double centre =
           static_cast<double>(query * (keys - 1)) / static_cast<double>(queries - 1);
       std::vector<Row> rows;
       for (const Tensor<float>& weights : blocks)
         for (Index head = 0; head < heads_in_block_; ++head) {
           Row& row = rows.emplace_back();
-          for (Index key = 0; key < seen; ++key) row.push_back(weights(0, head, query, key));
+          for (Index key = 0; key < visible_keys; ++key)
+            row.push_back(weights(0, head, query, key));
         }
       for (std::size_t i = 0; i < rows.size(); ++i) {
         heads_[i].add(rows[i], centre);
         for (std::size_t k = 0; k < rows.size(); ++k)
           heads_[i].similarity[k] += similarity(rows[i], rows[k]);
       }
-      even_.add(Row(static_cast<std::size_t>(seen), 1.0 / static_cast<double>(seen)), centre);
+      uniform_.add(
+          Row(static_cast<std::size_t>(visible_keys), 1.0 / static_cast<double>(visible_keys)),
+          centre);
       ++queries_;
     }
   }
 
   const std::string& name() const { return name_; }
-  const std::vector<Head>& heads() const { return heads_; }
-  // What a head would do that attends to all keys alike.
-  const Head& even() const { return even_; }
-  // The mean over queries of what was added up.
+  const std::vector<HeadStatistics>& heads() const { return heads_; }
+  // The statistics of uniform attention weights.
+  const HeadStatistics& uniform() const { return uniform_; }
+  // `sum` divided by the number of queries.
   double mean(double sum) const { return sum / static_cast<double>(std::max<Index>(queries_, 1)); }
   // The mean similarity to the other heads of its block.
   double similarity_in_block(std::size_t head) const {
@@ -128,25 +132,27 @@ class Attention {
     if (in_block < 2) return 1.0;
     const auto first =
         heads_[head].similarity.begin() + static_cast<std::ptrdiff_t>(head / in_block * in_block);
-    const double all = std::accumulate(first, first + heads_in_block_, 0.0);
-    return mean(all - heads_[head].similarity[head]) / static_cast<double>(in_block - 1);
+    const double total = std::accumulate(first, first + heads_in_block_, 0.0);
+    return mean(total - heads_[head].similarity[head]) / static_cast<double>(in_block - 1);
   }
 
  private:
   std::string name_;
   bool causal_;
   Index heads_in_block_;
-  std::vector<Head> heads_;
-  Head even_{"even", 0};
+  std::vector<HeadStatistics> heads_;
+  HeadStatistics uniform_{"uniform", 0};
   Index queries_ = 0;
 };
 
-// Lets the model read words and say them as the dictionary does, and watches its heads.
-std::vector<Attention> watch(const SavedModel& saved, std::vector<SequencePair> pairs) {
+// Runs the model on words with their dictionary pronunciations (teacher forcing) and collects the
+// statistics of its heads.
+std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
+                                                    std::vector<SequencePair> pairs) {
   const Index blocks = saved.configuration.layers, heads = saved.configuration.heads;
-  std::vector<Attention> attentions{{"encoder, letters to letters", false, blocks, heads},
-                                    {"decoder, phones to phones", true, blocks, heads},
-                                    {"decoder, phones to letters", false, blocks, heads}};
+  std::vector<AttentionStatistics> attentions{{"encoder self-attention", false, blocks, heads},
+                                              {"decoder self-attention", true, blocks, heads},
+                                              {"cross-attention", false, blocks, heads}};
   PairBatches words(std::move(pairs), {.batch_size = 1, .shuffle = false});
   Tape tape = Tape<float>::inference();
   for (Index i = 0; i < words.num_batches(); ++i) {
@@ -162,162 +168,167 @@ std::vector<Attention> watch(const SavedModel& saved, std::vector<SequencePair> 
   return attentions;
 }
 
-// Every n-th of the words, so that all initial letters are among them.
-std::vector<SequencePair> some_of(const std::vector<SequencePair>& pairs, std::int64_t count) {
-  const auto all = static_cast<std::int64_t>(pairs.size());
-  std::vector<SequencePair> some;
-  for (std::int64_t i = 0; i < std::min(count, all); ++i)
-    some.push_back(pairs[static_cast<std::size_t>(i * all / std::min(count, all))]);
-  return some;
+// `count` evenly spaced pairs, so that all initial letters occur.
+std::vector<SequencePair> subsample(const std::vector<SequencePair>& pairs, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(pairs.size());
+  std::vector<SequencePair> sample;
+  for (std::int64_t i = 0; i < std::min(count, size); ++i)
+    sample.push_back(pairs[static_cast<std::size_t>(i * size / std::min(count, size))]);
+  return sample;
 }
 
-// Rounded to hundredths, so that nothing is written as -0.00.
-double rounded(double value) { return std::round(value * 100.0) / 100.0 + 0.0; }
+// Rounds to hundredths; small negative values become 0, not -0.
+double round_to_hundredths(double value) { return std::round(value * 100.0) / 100.0 + 0.0; }
 
-void write_heads(const std::vector<Attention>& attentions) {
+void print_heads(const std::vector<AttentionStatistics>& attentions) {
   std::cout << std::fixed << std::setprecision(2);
-  std::string least_alike;
-  double least = 2.0;
-  for (const Attention& attention : attentions) {
-    std::cout << '\n' << attention.name() << "\n  head  entropy  distance  offset  similarity\n";
-    const auto write = [&](const Head& head) {
-      std::cout << "  " << std::setw(4) << head.name << std::setw(9) << attention.mean(head.entropy)
+  std::string least_similar;
+  double lowest = 2.0;
+  for (const AttentionStatistics& attention : attentions) {
+    std::cout << '\n' << attention.name() << "\n     head  entropy  distance  offset  similarity\n";
+    const auto print = [&](const HeadStatistics& head) {
+      std::cout << "  " << std::setw(7) << head.name << std::setw(9) << attention.mean(head.entropy)
                 << std::setw(10) << attention.mean(head.distance) << std::setw(8) << std::showpos
-                << rounded(attention.mean(head.offset)) << std::noshowpos;
+                << round_to_hundredths(attention.mean(head.offset)) << std::noshowpos;
     };
     for (std::size_t i = 0; i < attention.heads().size(); ++i) {
-      const Head& head = attention.heads()[i];
-      write(head);
+      const HeadStatistics& head = attention.heads()[i];
+      print(head);
       const double similarity = attention.similarity_in_block(i);
       std::cout << std::setw(12) << similarity << '\n';
-      if (similarity >= least) continue;
-      least = similarity;
-      least_alike = "head " + head.name + " of “" + attention.name() + "”";
+      if (similarity >= lowest) continue;
+      lowest = similarity;
+      least_similar = "head " + head.name + " of the " + attention.name();
     }
-    write(attention.even());
+    print(attention.uniform());
     std::cout << '\n';
   }
-  std::cout << "\nMost on its own is " << least_alike
-            << ".\nHeads that attend to different places are what several heads are for: a single "
-               "one could only\ngive the average of what stands there.\n";
+  std::cout << "\nThe head with the lowest similarity is " << least_similar
+            << ".\nSeveral heads can attend to different positions; a single head outputs one "
+               "weighted average.\n";
 }
 
-// Draws a row a head, of what `sums` names of it, in a map for each attention.
+// Draws a heat map for each kind of attention, with the mean of the member `sums` of each head as
+// its rows.
 std::string draw_heads(const std::string& title, const std::string& x_label,
-                       const std::vector<std::string>& columns, std::vector<double> Head::*sums,
-                       const std::vector<Attention>& attentions, const fs::path& picture) {
+                       const std::vector<std::string>& columns,
+                       std::vector<double> HeadStatistics::*sums,
+                       const std::vector<AttentionStatistics>& attentions,
+                       const fs::path& picture) {
   examples::HeatMaps maps;
   maps.title = title;
   maps.x_label = x_label;
   maps.y_label = "block.head";
   maps.columns = columns;
-  for (const Head& head : attentions[0].heads()) maps.rows.push_back(head.name);
-  for (const Attention& attention : attentions) {
+  for (const HeadStatistics& head : attentions[0].heads()) maps.rows.push_back(head.name);
+  for (const AttentionStatistics& attention : attentions) {
     Tensor<float> values({std::ssize(maps.rows), std::ssize(maps.columns)});
     float* value = values.data();
-    for (const Head& head : attention.heads())
+    for (const HeadStatistics& head : attention.heads())
       for (const double sum : head.*sums) *value++ = static_cast<float>(attention.mean(sum));
     maps.maps.push_back({attention.name(), values});
   }
   return examples::draw(maps, picture);
 }
 
-std::string draw_offsets(const std::vector<Attention>& attentions, const fs::path& picture) {
+std::string draw_offsets(const std::vector<AttentionStatistics>& attentions,
+                         const fs::path& picture) {
   std::vector<std::string> offsets;
-  for (Index offset = -reach; offset <= reach; ++offset)
+  for (Index offset = -max_offset; offset <= max_offset; ++offset)
     offsets.push_back(concatenate_text(offset > 0 ? "+" : "", offset));
-  return draw_heads("How much of its attention each head has at each offset",
-                    "offset, in positions", offsets, &Head::by_offset, attentions, picture);
+  return draw_heads("Attention weight of each head by offset", "offset, in positions", offsets,
+                    &HeadStatistics::offset_weights, attentions, picture);
 }
 
-std::string draw_similarities(const std::vector<Attention>& attentions, const fs::path& picture) {
+std::string draw_similarities(const std::vector<AttentionStatistics>& attentions,
+                              const fs::path& picture) {
   std::vector<std::string> names;
-  for (const Head& head : attentions[0].heads()) names.push_back(head.name);
-  return draw_heads("How alike the heads attend: 1 less the Jensen-Shannon divergence",
-                    "block.head", names, &Head::similarity, attentions, picture);
+  for (const HeadStatistics& head : attentions[0].heads()) names.push_back(head.name);
+  return draw_heads("Similarity of heads: 1 - Jensen-Shannon divergence of the attention weights",
+                    "block.head", names, &HeadStatistics::similarity, attentions, picture);
 }
 
-void study_heads(const SavedModel& saved, const Words& words, const Options& options) {
-  const std::vector<SequencePair> pairs = some_of(saved.language.pairs(words.test), options.words);
-  const std::vector<Attention> attentions = watch(saved, pairs);
-  std::cout
-      << "What the heads of " << options.model << " do, over " << pairs.size()
-      << " words that it was not trained on.\n\n"
-         "  entropy     of the attention weights, in bits: spread as over 2^entropy keys\n"
-         "  distance    between a query and the keys attended to, in positions, by weight\n"
-         "  offset      the same with its sign: below 0 before the query, above 0 after it\n"
-         "  similarity  to the other heads of the block: 1 less the Jensen-Shannon divergence of\n"
-         "              their weights, 1 when they attend to the same\n\n"
-         "A phone's place among the letters is taken to be as far in the word as it is among the\n"
-         "phones. “even” is a head that would attend to all keys alike.\n";
-  write_heads(attentions);
+void print_head_statistics(const SavedModel& saved, const Dataset& dataset,
+                           const Options& options) {
+  const std::vector<SequencePair> pairs =
+      subsample(saved.language.pairs(dataset.test), options.words);
+  const std::vector<AttentionStatistics> attentions = collect_statistics(saved, pairs);
+  std::cout << "Statistics of the attention heads of " << options.model << ",\nmeans over "
+            << pairs.size()
+            << " held-out words:\n\n"
+               "  entropy     entropy of the attention weights, in bits\n"
+               "  distance    weighted mean of |key - query|, in positions\n"
+               "  offset      weighted mean of key - query, in positions\n"
+               "  similarity  mean over the other heads of the block of 1 - the Jensen-Shannon\n"
+               "              divergence of the attention weights, in bits; 1 for equal weights\n\n"
+               "For cross-attention, the position of a phone is scaled to the length of the word.\n"
+               "“uniform” is the result of uniform attention weights.\n";
+  print_heads(attentions);
   std::cout << '\n'
             << draw_offsets(attentions, fs::path(options.out) / "heads_offsets.svg") << '\n'
             << draw_similarities(attentions, fs::path(options.out) / "heads_similarity.svg")
             << '\n';
 }
 
-// --- What the number of heads is worth --------------------------------------------------------
+// --- Number of heads --------------------------------------------------------------------------
 
-// Trains models that differ in the number of heads alone, and counts their errors.
-void compare_numbers_of_heads(const Words& words, const Options& options) {
+// Trains models that differ only in the number of heads, and prints their error rates.
+void compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
   Configuration configuration = Configuration::quick();
   configuration.epochs = options.epochs;
-  const Language language = Language::of(words.train);
-  language.keep_in(configuration);
-  std::cout << "\nModels of width " << configuration.width << " that differ in their heads alone, "
+  const Language language = Language::of(dataset.train);
+  language.store_in(configuration);
+  std::cout << "\nModels of width " << configuration.width
+            << " that differ only in the number of heads, "
             << "each trained for " << options.epochs << " epoch" << (options.epochs > 1 ? "s" : "")
-            << ".\nErrors on " << words.test.size()
-            << " words held out:\n\n"
-               "  heads  of size  parameters  wrong words  wrong phones  training\n"
+            << ".\nWord and phone error rates (WER and PER) on " << dataset.test.size()
+            << " test words:\n\n"
+               "  heads  head size  parameters      WER      PER  training\n"
             << std::flush;
-  double wrong_words = 0.0;
+  double word_error_rate = 0.0;
   for (const std::int64_t heads : {1, 2, 4, 8}) {
     configuration.heads = heads;
     Random random(static_cast<std::uint64_t>(configuration.seed));
     Pronouncer<float> model(configuration, language, random);
     const auto start = std::chrono::steady_clock::now();
-    train_model(model, configuration, language, words, {.output = &std::cerr});
+    train_model(model, configuration, language, dataset, {.output = &std::cerr});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const ErrorRates rates = error_rates(model, language, words.test);
-    wrong_words = rates.word_error_rate();
-    std::cout << std::fixed << std::setw(7) << heads << std::setw(9) << configuration.width / heads
-              << std::setw(12) << count_parameters(model) << std::setprecision(1) << std::setw(11)
-              << wrong_words << " %" << std::setw(12) << rates.phone_error_rate() << " %"
+    const ErrorRates rates = error_rates(model, language, dataset.test);
+    word_error_rate = rates.word_error_rate();
+    std::cout << std::fixed << std::setw(7) << heads << std::setw(11) << configuration.width / heads
+              << std::setw(12) << count_parameters(model) << std::setprecision(1) << std::setw(7)
+              << word_error_rate << " %" << std::setw(7) << rates.phone_error_rate() << " %"
               << std::setprecision(0) << std::setw(8) << seconds.count() << " s" << std::endl;
   }
-  const double share = wrong_words / 100.0;
-  std::cout
-      << "\nChance alone moves the share of wrong words by about ± " << std::setprecision(1)
-      << 100.0 * std::sqrt(share * (1.0 - share) / static_cast<double>(words.test.size()))
-      << "\n(one standard error over so many words); what another seed changes comes on top.\n";
+  const double p = word_error_rate / 100.0;
+  std::cout << "\nThe standard error of the word error rate is " << std::setprecision(1)
+            << 100.0 * std::sqrt(p * (1.0 - p) / static_cast<double>(dataset.test.size()))
+            << " percentage points, without the\nvariation between seeds.\n";
 }
 
 int run(int argc, char** argv) {
   Options options;
   examples::CommandLine line("heads_study",
-                             "Shows what each head of a trained model of pronunciation does, and "
-                             "what the number of heads is worth.");
+                             "Prints statistics of the attention heads of a trained pronunciation "
+                             "model and compares numbers of heads.");
   model_option(line, options.model);
   dictionary_option(line, options.dictionary);
-  line.option("out", "folder for pictures", options.out);
-  line.option("words", "held-out words to watch the heads on", options.words, 1, 1'000'000);
-  line.option("epochs", "to train models of 1, 2, 4 and 8 heads for; 0: none", options.epochs, 0,
-              1000);
+  line.option("out", "output directory for plots", options.out);
+  line.option("words", "number of test words for the statistics", options.words, 1, 1'000'000);
+  line.option("epochs", "training epochs of the models with 1, 2, 4 and 8 heads; 0 disables",
+              options.epochs, 0, 1000);
   if (!line.parse(argc, argv)) return 0;
   if (!fs::exists(options.model))
     fail<FileError>("model '" + options.model + "'",
-                    "a checkpoint, as `build/examples/pronounce train` makes it in five minutes",
-                    "no such file");
+                    "a checkpoint of `build/examples/pronounce train`", "no such file");
 
   const SavedModel saved(options.model);
-  const Words words(options.dictionary);
-  if (saved.language.pairs(words.test).empty())
-    fail<FileError>("dictionary '" + options.dictionary + "'", "words held out for the test",
-                    "none");
-  examples::make_folder(options.out);
-  study_heads(saved, words, options);
-  if (options.epochs > 0) compare_numbers_of_heads(words, options);
+  const Dataset dataset(options.dictionary);
+  if (saved.language.pairs(dataset.test).empty())
+    fail<FileError>("dictionary '" + options.dictionary + "'", "test words", "none");
+  examples::make_directory(options.out);
+  print_head_statistics(saved, dataset, options);
+  if (options.epochs > 0) compare_numbers_of_heads(dataset, options);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// positional_encoding: how attention is told where a vector stands: by sines and cosines that are
-// added, by vectors that are learned, and by rotating queries and keys.
+// positional_encoding: three encodings of positions for attention: sines and cosines that are
+// added, learned vectors that are added, and rotations of queries and keys.
 #include <cmath>
 #include <filesystem>
 #include <iomanip>
@@ -7,8 +7,8 @@
 
 #include <weft/layers.hpp>
 #include <weft/train.hpp>
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 
@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr Index d = 32, positions = 60;
 
-// --- Sines and cosines --------------------------------------------------------------------------
+// --- Sinusoidal ---------------------------------------------------------------------------------
 
-// Column c of the encoding over the positions.
-examples::Line column_of(const Tensor<float>& table, Index column) {
+// A column of the encoding over the positions.
+examples::Line column_line(const Tensor<float>& table, Index column) {
   examples::Line line{.name = concatenate_text("column ", column), .x = {}, .y = {}};
   for (Index i = 0; i < positions; ++i) {
     line.x.push_back(static_cast<double>(i));
@@ -29,38 +29,38 @@ examples::Line column_of(const Tensor<float>& table, Index column) {
   return line;
 }
 
-// Every `step`-th of `count` numbers as names of rows or columns, the others without.
-std::vector<std::string> numbered(Index count, Index step) {
+// Names for `count` rows or columns: every `step`-th is its index, the others are empty.
+std::vector<std::string> index_names(Index count, Index step) {
   std::vector<std::string> names(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = std::to_string(i);
   return names;
 }
 
-void show_sines(const fs::path& out) {
+void show_sinusoidal(const fs::path& out) {
   const PositionalEncoding encoding({.num_hiddens = d, .max_len = positions});
   const Tensor<float>& table = encoding.table();
-  std::cout << "Sines and cosines: P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos of the same, "
+  std::cout << "Sinusoidal: P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos(i / 10000^(2j/d)), "
                "d = "
             << d
-            << ".\nNeighbouring columns come in pairs, and each pair is slower than the one "
-               "before:\n\n  columns  positions a wave\n";
+            << ".\nThe two columns of a pair have the same wavelength, which grows with j:\n\n"
+               "  columns  wavelength, positions\n";
   for (const Index column : {0, 6, 8, 16, 30})
     std::cout << std::setw(5) << column << ", " << std::left << std::setw(2) << column + 1
-              << std::right << std::fixed << std::setprecision(1) << std::setw(18)
+              << std::right << std::fixed << std::setprecision(1) << std::setw(23)
               << 2.0 * std::acos(-1.0) *
                      std::pow(10000.0, static_cast<double>(column) / static_cast<double>(d))
               << '\n';
-  examples::LineChart chart{.title = "Four columns of the positional encoding",
+  examples::LineChart chart{.title = "Four columns of the sinusoidal positional encoding",
                             .x_label = "position",
                             .y_label = "value",
                             .lines = {}};
-  for (const Index column : {6, 7, 8, 9}) chart.lines.push_back(column_of(table, column));
+  for (const Index column : {6, 7, 8, 9}) chart.lines.push_back(column_line(table, column));
   examples::HeatMaps maps;
-  maps.title = "The positional encoding";
+  maps.title = "The sinusoidal positional encoding";
   maps.x_label = "column";
   maps.y_label = "position";
-  maps.columns = numbered(d, 4);
-  maps.rows = numbered(positions, 10);
+  maps.columns = index_names(d, 4);
+  maps.rows = index_names(positions, 10);
   maps.maps = {{"", table}};
   maps.lowest = -1.0;
   maps.cell = 11.0;
@@ -75,9 +75,9 @@ void show_binary_numbers(const fs::path& out) {
   constexpr Index bits = 6;
   const PositionalEncoding encoding({.num_hiddens = d, .max_len = positions});
   std::cout
-      << "\nBinary numbers tell positions in the same way: the lowest bit alternates fastest, "
-         "each other\nhalf as fast as the one after it. The encoding's sines do so smoothly:\n\n"
-         "  number  in binary    column 12  column 6  column 0\n";
+      << "\nBinary numbers encode positions similarly: the period of the bits doubles from bit to "
+         "bit.\nThe wavelengths of the sinusoidal encoding grow likewise, but it is smooth:\n\n"
+         "  number     binary    column 12  column 6  column 0\n";
   for (Index i = 0; i < 8; ++i) {
     std::cout << std::setw(8) << i << std::setw(9);
     std::string binary;
@@ -92,9 +92,9 @@ void show_binary_numbers(const fs::path& out) {
     maps.rows.push_back(concatenate_text("bit ", bit));
     for (Index i = 0; i < 64; ++i) values(bit, i) = static_cast<float>((i >> bit) % 2);
   }
-  maps.title = "The bits of the numbers 0 … 63";
+  maps.title = "Bits of the numbers 0 … 63";
   maps.x_label = "number";
-  maps.columns = numbered(64, 8);
+  maps.columns = index_names(64, 8);
   maps.maps = {{"", values}};
   maps.cell = 12.0;
   std::cout << '\n' << examples::draw(maps, out / "binary_numbers.svg") << '\n';
@@ -102,7 +102,7 @@ void show_binary_numbers(const fs::path& out) {
 
 // --- Rotary -------------------------------------------------------------------------------------
 
-// The same vector at `time` positions from `first` on, as three axes.
+// `vector` at each of `time` positions, [1, time, d].
 Tensor<double> repeated(const Tensor<double>& vector, Index time) {
   Tensor<double> sequence({1, time, d});
   for (Index i = 0; i < time; ++i)
@@ -110,14 +110,14 @@ Tensor<double> repeated(const Tensor<double>& vector, Index time) {
   return sequence;
 }
 
-// Scores q · k / √d, the key at `key_position` and the query `distance` = 0, 1, … after it, given
-// what makes of a vector everywhere that vector at positions `key_position` on.
-template <class Place>
+// The scores q · k / √d for distances 0, 1, …: the key at position p and the query at p + distance.
+// `encode` encodes the positions p, p + 1, … of its input [1, distances, d].
+template <class Encode>
 std::vector<double> scores(const Tensor<double>& query, const Tensor<double>& key, Index distances,
-                           const Place& place) {
+                           const Encode& encode) {
   Tape<double> tape = Tape<double>::inference();
-  const Tensor<double> queries = place(tape.constant(repeated(query, distances))).value();
-  const Tensor<double> keys = place(tape.constant(repeated(key, distances))).value();
+  const Tensor<double> queries = encode(tape.constant(repeated(query, distances))).value();
+  const Tensor<double> keys = encode(tape.constant(repeated(key, distances))).value();
   std::vector<double> result;
   for (Index distance = 0; distance < distances; ++distance) {
     double product = 0.0;
@@ -128,7 +128,7 @@ std::vector<double> scores(const Tensor<double>& query, const Tensor<double>& ke
 }
 
 void show_rotary(const fs::path& out) {
-  constexpr Index distances = 100, far = 500;
+  constexpr Index distances = 100, far_position = 500;
   Random random(3);
   const Tensor<double> query = random.normal_tensor<double>({d});
   const Tensor<double> key = random.normal_tensor<double>({d});
@@ -144,14 +144,15 @@ void show_rotary(const fs::path& out) {
     };
   };
   const std::vector<std::vector<double>> columns{
-      scores(query, key, distances, rotated(0)), scores(query, key, distances, rotated(far)),
-      scores(query, key, distances, added(0)), scores(query, key, distances, added(far))};
+      scores(query, key, distances, rotated(0)),
+      scores(query, key, distances, rotated(far_position)), scores(query, key, distances, added(0)),
+      scores(query, key, distances, added(far_position))};
 
   std::cout
-      << "\nRotary: a query and a key are turned by their positions. Their score then depends "
-         "on how far\nthe query stands after the key, not on where. With sines that are added "
-         "it depends on both:\n\n"
-         "                rotary, key at       sines added, key at\n"
+      << "\nRotary: queries and keys are rotated by angles proportional to their positions. The "
+         "score\ndepends only on the distance of the query from the key. With an added sinusoidal "
+         "encoding\nit also depends on the position of the key:\n\n"
+         "               rotary, key at        sinusoidal, key at\n"
          "  distance          0       500           0       500\n";
   for (const std::size_t distance : {0, 1, 2, 5, 10, 20, 50}) {
     std::cout << std::setw(10) << distance << std::setprecision(4);
@@ -160,40 +161,39 @@ void show_rotary(const fs::path& out) {
     std::cout << '\n';
   }
 
-  // A vector and itself: the nearer, the more alike.
-  examples::LineChart chart{
-      .title = "The score of a vector with itself, by how far the two stand apart",
-      .x_label = "distance, in positions",
-      .y_label = "score",
-      .lines = {}};
-  const auto draw_line = [&](const std::string& name, bool points, const auto& place) {
-    examples::Line line{.name = name, .x = {}, .y = scores(query, query, distances, place)};
+  // With the same vector as query and key, the score is largest at distance 0.
+  examples::LineChart chart{.title = "Score of a vector with itself over the distance",
+                            .x_label = "distance, in positions",
+                            .y_label = "score",
+                            .lines = {}};
+  const auto add_line = [&](const std::string& name, bool points, const auto& encode) {
+    examples::Line line{.name = name, .x = {}, .y = scores(query, query, distances, encode)};
     for (Index i = 0; i < distances; ++i) line.x.push_back(static_cast<double>(i));
     line.points = points;
     chart.lines.push_back(line);
   };
-  draw_line("rotary, key at position 0", false, rotated(0));
-  draw_line("rotary, key at position 500", true, rotated(far));
-  draw_line("sines added, key at position 0", false, added(0));
-  draw_line("sines added, key at position 500", true, added(far));
+  add_line("rotary, key at position 0", false, rotated(0));
+  add_line("rotary, key at position 500", true, rotated(far_position));
+  add_line("sinusoidal, key at position 0", false, added(0));
+  add_line("sinusoidal, key at position 500", true, added(far_position));
   std::cout << '\n' << examples::draw(chart, out / "rotary_scores.svg") << '\n';
 }
 
 // --- Learned ------------------------------------------------------------------------------------
 
-// Attention that sees learned positions.
-struct Neighbours : Module<float> {
-  explicit Neighbours(Random& random)
+// Attention with a learned positional encoding of queries and keys.
+struct LearnedPositionModel : Module<float> {
+  explicit LearnedPositionModel(Random& random)
       : encoding({.num_hiddens = d, .max_len = positions}, random),
         attention({.query_size = d, .key_size = d, .value_size = d, .num_hiddens = d}, random) {}
 
   Var<float> operator()(const Var<float>& x) const {
-    const Var<float> placed = encoding(x);
-    return attention(placed, placed, x);
+    const Var<float> encoded = encoding(x);
+    return attention(encoded, encoded, x);
   }
 
   void members(Members<float>& members) override {
-    members.type("Neighbours");
+    members.type("LearnedPositionModel");
     members("encoding", encoding);
     members("attention", attention);
   }
@@ -202,8 +202,8 @@ struct Neighbours : Module<float> {
   MultiHeadAttention<float> attention;
 };
 
-// For each vector of x [batch, positions, d] the mean of it and up to two on either side.
-Tensor<float> means_of_neighbours(const Tensor<float>& x) {
+// The moving average of x [batch, positions, d] over a window of 5 positions, cut at the ends.
+Tensor<float> moving_average(const Tensor<float>& x) {
   Tensor<float> means(x.shape());
   for (Index sequence = 0; sequence < x.shape()[0]; ++sequence)
     for (Index i = 0; i < positions; ++i) {
@@ -217,8 +217,8 @@ Tensor<float> means_of_neighbours(const Tensor<float>& x) {
   return means;
 }
 
-// The cosine of the angle between each two rows.
-Tensor<float> similarities(const Tensor<float>& rows) {
+// The cosine similarity of each pair of rows, [positions, positions].
+Tensor<float> cosine_similarities(const Tensor<float>& rows) {
   Tensor<float> result({positions, positions});
   const auto product = [&](Index a, Index b) {
     double sum = 0.0;
@@ -233,39 +233,40 @@ Tensor<float> similarities(const Tensor<float>& rows) {
 
 void show_learned(const fs::path& out) {
   Random random(5);
-  Neighbours model(random);
-  const Tensor<float> before = similarities(model.encoding.positions.weight.value());
+  LearnedPositionModel model(random);
+  const Tensor<float> before = cosine_similarities(model.encoding.positions.weight.value());
   AdamW<float> optimizer(model, {.lr = 5e-3});
   Tape<float> tape({.training = true});
-  std::cout
-      << "\nLearned positions: an attention learns to give the mean of each vector and two on "
-         "either side.\nIts positions start as noise; in the end neighbours are alike.\n\n";
+  std::cout << "\nLearned: an attention layer is trained to compute a moving average over 5 "
+               "positions. Its\n"
+               "position vectors are random at first; after training those of close positions are "
+               "similar.\n\n";
   constexpr int steps = 600;
   for (int step = 0; step <= steps; ++step) {
     const Tensor<float> x = random.normal_tensor<float>({16, positions, d});
-    const Var<float> loss =
-        mse_loss(model(tape.constant(x)), tape.constant(means_of_neighbours(x)));
+    const Var<float> loss = mse_loss(model(tape.constant(x)), tape.constant(moving_average(x)));
     if (step % 200 == 0)
       std::cout << "  step " << std::setw(3) << step << "  loss " << loss.item() << '\n';
     tape.backward(loss);
     optimizer.step();
   }
-  const PositionalEncoding fixed({.num_hiddens = d, .max_len = positions});
+  const PositionalEncoding sinusoidal({.num_hiddens = d, .max_len = positions});
   examples::HeatMaps maps;
-  maps.title = "How alike positions are: the cosine of the angle between their vectors";
+  maps.title = "Cosine similarity of the vectors of each pair of positions";
   maps.x_label = "position";
   maps.y_label = "position";
-  maps.columns = maps.rows = numbered(positions, 10);
-  maps.maps = {{"learned, before", before},
-               {"learned, after", similarities(model.encoding.positions.weight.value())},
-               {"sines and cosines", similarities(fixed.table())}};
+  maps.columns = maps.rows = index_names(positions, 10);
+  maps.maps = {
+      {"learned, before training", before},
+      {"learned, after training", cosine_similarities(model.encoding.positions.weight.value())},
+      {"sinusoidal", cosine_similarities(sinusoidal.table())}};
   maps.lowest = -1.0;
   maps.cell = 4.0;
   std::cout << '\n' << examples::draw(maps, out / "position_similarity.svg") << '\n';
 }
 
 void run(const fs::path& out) {
-  show_sines(out);
+  show_sinusoidal(out);
   show_binary_numbers(out);
   show_rotary(out);
   show_learned(out);
@@ -274,8 +275,7 @@ void run(const fs::path& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::run_tour_program(argc, argv, "positional_encoding",
-                                    "Shows how attention is told positions: by sines and cosines, "
-                                    "by rotating, by learned vectors.",
-                                    run);
+  return examples::run_tour_program(
+      argc, argv, "positional_encoding",
+      "Compares positional encodings: sinusoidal, rotary and learned.", run);
 }

@@ -1,12 +1,12 @@
-// self_attention: self-attention by hand, as textbooks show it. First vector by vector, then as
-// matrices, and then by the layer; all three give the same numbers.
+// self_attention: computes single-head self-attention step by step: with vectors, with matrices and
+// with the layer. All three agree.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
 
 #include <weft/layers.hpp>
-#include "examples/plot.hpp"
-#include "examples/program.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 
@@ -39,10 +39,10 @@ Vector project(const Linear<float>& W, const Vector& x) {
   return y;
 }
 
-// The matrix [words, size] of the one sequence in x.
-Tensor<float> rows_of(const Var<float>& x) { return x.value().reshaped({num_words, -1}); }
+// x [1, words, size] as a matrix [words, size].
+Tensor<float> as_matrix(const Var<float>& x) { return x.value().reshaped({num_words, -1}); }
 
-// --- What is printed -------------------------------------------------------------------------
+// --- Printing --------------------------------------------------------------------------------
 
 std::ostream& operator<<(std::ostream& out, const Vector& vector) {
   for (const double element : vector) out << std::setw(7) << element;
@@ -53,7 +53,7 @@ std::string padded(const std::string& text, std::size_t width = 9) {
   return text + std::string(width - text.size(), ' ');
 }
 
-// A matrix, a row a word.
+// Prints a matrix with one row per word.
 void print(const std::string& name, const Tensor<float>& rows) {
   std::cout << name << '\n';
   for (Index i = 0; i < num_words; ++i)
@@ -61,15 +61,15 @@ void print(const std::string& name, const Tensor<float>& rows) {
   std::cout << '\n';
 }
 
-// --- The three ways --------------------------------------------------------------------------
+// --- The three computations ------------------------------------------------------------------
 
-// x has a row a word. Gives an output vector a word.
-std::vector<Vector> by_vectors(const SelfAttention<float>& layer, const Tensor<float>& x) {
+// x [words, d]. Returns the output vector of each word.
+std::vector<Vector> attend_with_vectors(const SelfAttention<float>& layer, const Tensor<float>& x) {
   std::vector<Vector> q, k, v;
-  std::cout << "1. Vector by vector\n\n";
-  print("Each word has a vector x", x);
-  std::cout << padded("which gives", 13) << padded("a query W_q x,", 30)
-            << padded("a key W_k x", 30) << "and a value W_v x\n";
+  std::cout << "1. With vectors\n\n";
+  print("The embedding x of each word", x);
+  std::cout << padded("Projections", 13) << padded("query W_q x", 30) << padded("key W_k x", 30)
+            << "value W_v x\n";
   for (Index i = 0; i < num_words; ++i) {
     q.push_back(project(layer.W_q, row(x, i)));
     k.push_back(project(layer.W_k, row(x, i)));
@@ -87,7 +87,7 @@ std::vector<Vector> by_vectors(const SelfAttention<float>& layer, const Tensor<f
       weights.push_back(std::exp(scores[j] / std::sqrt(d_model)));
       sum_of_exponentials += weights[j];
     }
-    std::cout << "\nWhat word " << i + 1 << ", “" << words[i] << "”, attends to:\n\n"
+    std::cout << "\nAttention of word " << i + 1 << ", “" << words[i] << "”:\n\n"
               << "  word         q·k    /√d softmax   softmax · value\n";
     Vector sum(d_model, 0.0);
     for (std::size_t j = 0; j < words.size(); ++j) {
@@ -102,27 +102,27 @@ std::vector<Vector> by_vectors(const SelfAttention<float>& layer, const Tensor<f
                 << '\n';
     }
     outputs.push_back(project(layer.W_o, sum));
-    std::cout << padded("  their sum", 35) << sum << '\n'
-              << padded("  W_o of it: what comes out", 35) << outputs.back() << '\n';
+    std::cout << padded("  sum", 35) << sum << '\n'
+              << padded("  output: W_o · sum", 35) << outputs.back() << '\n';
   }
   return outputs;
 }
 
-// The same for all words at once: X has a row a word.
-Var<float> by_matrices(const SelfAttention<float>& layer, const Var<float>& X) {
+// X [1, words, d]; the result has the same shape.
+Var<float> attend_with_matrices(const SelfAttention<float>& layer, const Var<float>& X) {
   const Var Q = layer.W_q(X), K = layer.W_k(X), V = layer.W_v(X);
   const Var S = matmul(Q, K, {.transpose_b = true});
   const Var P = softmax(scale(S, 1.0 / std::sqrt(d_model)));
   const Var O = matmul(P, V);
   const Var Y = layer.W_o(O);
-  std::cout << "\n2. As matrices\n\n";
-  print("Q = X W_qᵀ", rows_of(Q));
-  print("K = X W_kᵀ", rows_of(K));
-  print("V = X W_vᵀ", rows_of(V));
-  print("S = Q Kᵀ", rows_of(S));
-  print("P = softmax(S / √d), each row a distribution over the words", rows_of(P));
-  print("O = P V", rows_of(O));
-  print("Y = O W_oᵀ", rows_of(Y));
+  std::cout << "\n2. With matrices\n\n";
+  print("Q = X W_qᵀ", as_matrix(Q));
+  print("K = X W_kᵀ", as_matrix(K));
+  print("V = X W_vᵀ", as_matrix(V));
+  print("S = Q Kᵀ", as_matrix(S));
+  print("P = softmax(S / √d); each row is a distribution over the words", as_matrix(P));
+  print("O = P V", as_matrix(O));
+  print("Y = O W_oᵀ", as_matrix(Y));
   return Y;
 }
 
@@ -134,28 +134,29 @@ double largest_difference(const Tensor<float>& rows, const std::vector<Vector>& 
   return largest;
 }
 
-void run(const std::filesystem::path& folder) {
+void run(const std::filesystem::path& directory) {
   std::cout << std::fixed << std::setprecision(3);
-  // A vector for each of four different words; both “the” have the same.
+  // Five words, four of them distinct: both “the” have the same embedding.
   Random random(5);
   const Embedding embedding({.num_embeddings = 4, .embedding_dim = d_model}, random);
   const SelfAttention layer({.d_model = d_model, .num_heads = 1, .bias = false}, random);
   Tape tape = Tape<float>::inference();
   const Var X = embedding(tape, Tokens({1, num_words}, {0, 1, 2, 0, 3}));
 
-  const std::vector<Vector> outputs = by_vectors(layer, rows_of(X));
-  const Var Y = by_matrices(layer, X);
+  const std::vector<Vector> outputs = attend_with_vectors(layer, as_matrix(X));
+  const Var Y = attend_with_matrices(layer, X);
   Tensor<float> weights;
-  const Var of_layer = layer(X, {}, &weights);
+  const Var layer_output = layer(X, {}, &weights);
 
-  std::cout << "3. The layer\n\n"
+  std::cout << "3. With the layer\n\n"
             << std::scientific << std::setprecision(1)
             << "Largest difference between vectors and layer:    "
-            << largest_difference(rows_of(of_layer), outputs)
+            << largest_difference(as_matrix(layer_output), outputs)
             << "\nLargest difference between vectors and matrices: "
-            << largest_difference(rows_of(Y), outputs) << "\n\n";
-  std::cout << "Both “the” come out the same: attention by itself knows nothing of order.\n\n";
-  examples::HeatMaps maps{"How much each word attends to each word",
+            << largest_difference(as_matrix(Y), outputs) << "\n\n";
+  std::cout
+      << "The outputs of both “the” are equal: attention without positions ignores word order.\n\n";
+  examples::HeatMaps maps{"Self-attention weights",
                           "key",
                           "query",
                           words,
@@ -163,12 +164,12 @@ void run(const std::filesystem::path& folder) {
                           {{"softmax(Q Kᵀ / √d)", weights.reshaped({num_words, num_words})}}};
   maps.cell = 60;
   maps.highest = 0.4;
-  std::cout << examples::draw(maps, folder / "self_attention.svg") << '\n';
+  std::cout << examples::draw(maps, directory / "self_attention.svg") << '\n';
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return examples::run_tour_program(argc, argv, "self_attention",
-                                    "Works out the self-attention of a few words by hand.", run);
+                                    "Computes the self-attention of five words step by step.", run);
 }

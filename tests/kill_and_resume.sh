@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kill_and_resume.sh [KILLS]: trains a small `pronounce` without a stop, then once more while it is
-# killed (SIGKILL) at 20 random instants and resumed each time, and compares the final
+# kill_and_resume.sh [KILLS]: trains a small `pronounce` without interruption, then again while it
+# is killed (SIGKILL) at KILLS (20) random times and resumed after each, and compares the final
 # checkpoints.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 kills=${1:-20}
@@ -18,32 +18,32 @@ train() {
 seconds() { date +%s.%N; }
 calculate() { awk "BEGIN { printf \"%.3f\", $1 }"; }
 
-say "Training without a stop"
+log "Training without interruption"
 start=$(seconds)
-(train first --max-steps 1) || stop "training failed: $(tail -n 1 "$work/first.log")"
-to_start=$(calculate "$(seconds) - $start")
+(train startup --max-steps 1) || fail "training failed: $(tail -n 1 "$work/startup.log")"
+startup=$(calculate "$(seconds) - $start")
 start=$(seconds)
-(train whole) || stop "training failed: $(tail -n 1 "$work/whole.log")"
-whole=$(calculate "$(seconds) - $start - $to_start")
-echo "1200 steps in $whole s, after $to_start s to read the dictionary"
+(train uninterrupted) || fail "training failed: $(tail -n 1 "$work/uninterrupted.log")"
+duration=$(calculate "$(seconds) - $start - $startup")
+echo "1200 steps in $duration s, after $startup s of startup"
 
-say "Training with $kills kills"
+log "Training with $kills kills"
 for ((kill = 1; kill <= kills; ++kill)); do
-  # Sometimes while it starts, mostly within its steps; all together in fewer than there are.
-  pause=$(calculate "$to_start / 2 + ($to_start / 2 + $whole * 1.5 / $kills) * $RANDOM / 32768")
+  # Sometimes during startup, mostly during training steps; in total shorter than the training.
+  pause=$(calculate "$startup / 2 + ($startup / 2 + $duration * 1.5 / $kills) * $RANDOM / 32768")
   (train killed --resume) &
   process=$!
   sleep "$pause"
-  kill -KILL $process 2>/dev/null || stop "the training ended before kill $kill"
+  kill -KILL $process 2>/dev/null || fail "the training ended before kill $kill"
   wait $process 2>/dev/null || true
   step=none
   [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 1 "$work/killed/metrics.csv" | cut -d, -f1)
   echo "kill $kill after $pause s, near step $step"
 done
-(train killed --resume) || stop "training failed: $(tail -n 1 "$work/killed.log")"
+(train killed --resume) || fail "training failed: $(tail -n 1 "$work/killed.log")"
 
-say "Comparing"
-cmp "$work/whole/last.h5" "$work/killed/last.h5" ||
-  stop "a training killed $kills times ended with another checkpoint"
-echo "after $kills kills the same $(stat -c %s "$work/whole/last.h5") bytes:" \
-  "weights, optimizer and place in the data"
+log "Comparing"
+cmp "$work/uninterrupted/last.h5" "$work/killed/last.h5" ||
+  fail "the checkpoint after $kills kills differs from that of the uninterrupted training"
+echo "$kills kills: identical checkpoints of $(stat -c %s "$work/uninterrupted/last.h5") bytes" \
+  "(weights, optimizer state and data position)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# threads.sh [STEPS]: trains `pronounce` with one seed on 1, 2 and 3 threads for 200 steps, and
-# compares the checkpoints.
+# threads.sh [STEPS]: trains `pronounce` with one seed on 1, 2 and 3 threads for STEPS (200) steps
+# and compares the checkpoints.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 steps=${1:-200}
 
@@ -11,15 +11,16 @@ build_targets pronounce
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 for threads in 1 2 3; do
-  say "Training $steps steps on $threads threads"
+  log "Training $steps steps on $threads threads"
   "$build/examples/pronounce" train --max-steps "$steps" --threads "$threads" \
-    --out "$work/$threads" >"$work/log" 2>&1 || stop "training failed: $(tail -n 1 "$work/log")"
+    --out "$work/$threads" >"$work/train.log" 2>&1 ||
+    fail "training failed: $(tail -n 1 "$work/train.log")"
 done
 
-say "Comparing"
+log "Comparing"
 for threads in 2 3; do
   cmp "$work/1/last.h5" "$work/$threads/last.h5" ||
-    stop "the checkpoint of $threads threads differs from that of one"
+    fail "the checkpoint of $threads threads differs from that of 1 thread"
 done
-echo "on 1, 2 and 3 threads the same $(stat -c %s "$work/1/last.h5") bytes after $steps steps:" \
-  "weights, optimizer and place in the data"
+echo "1, 2 and 3 threads: identical checkpoints of $(stat -c %s "$work/1/last.h5") bytes after" \
+  "$steps steps (weights, optimizer state and data position)"

@@ -7,18 +7,18 @@
 namespace weft::pronounce {
 
 int attention(int argc, char** argv) {
-  std::string file = default_model, picture = default_folder + "/attention.svg";
+  std::string model = default_model, picture = default_directory + "/attention.svg";
   std::vector<std::string> words;
   examples::CommandLine line(
       "pronounce attention",
-      "Draws which letters of a word each head attends to when it says each phone.");
-  model_option(line, file);
-  line.option("picture", "file to draw into, .svg or .png", picture);
+      "Draws the attention weights of each decoder head over the letters of a word.");
+  model_option(line, model);
+  line.option("picture", "output file, .svg or .png", picture);
   line.arguments("WORD", words);
   if (!line.parse(argc, argv)) return 0;
   if (words.size() != 1) fail<examples::UsageError>("command line", "one word", words.size());
 
-  std::cout << draw_attention(SavedModel(file), words.front(), picture) << '\n';
+  std::cout << draw_attention(SavedModel(model), words.front(), picture) << '\n';
   return 0;
 }
 

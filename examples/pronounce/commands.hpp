@@ -1,5 +1,5 @@
-// The commands of the program, one file each. Each gets its own part of the command line, argv[0]
-// being its name, and returns the exit status.
+// The commands of the program, one file each. argv[0] is the command's name. Each returns the exit
+// status.
 #pragma once
 
 namespace weft::pronounce {

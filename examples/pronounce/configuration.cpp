@@ -35,7 +35,7 @@ Configuration Configuration::full() {
   return configuration;
 }
 
-TransformerOptions Configuration::transformer() const {
+TransformerOptions Configuration::transformer_options() const {
   return {.num_blocks = layers,
           .block = {.num_hiddens = width,
                     .ffn_num_hiddens = 4 * width,
@@ -46,12 +46,12 @@ TransformerOptions Configuration::transformer() const {
                     .rotary = RotaryOptions{.base = rotary_base}}};
 }
 
-void Configuration::check_settings_of(const Configuration& other) const {
-  std::vector<double> others;
+void Configuration::check_settings_equal(const Configuration& other) const {
+  std::vector<double> expected_values;
   other.for_each_setting([&](const char*, const char*, auto value, auto, auto) {
-    others.push_back(static_cast<double>(value));
+    expected_values.push_back(static_cast<double>(value));
   });
-  auto expected = others.begin();
+  auto expected = expected_values.begin();
   for_each_setting([&](const char* name, const char*, auto value, auto, auto) {
     if (static_cast<double>(value) != *expected)
       fail<ValueError>(std::string("--") + name, *expected, value);

@@ -1,5 +1,5 @@
-// Configuration: everything that makes one model of pronunciation differ from another. The
-// checkpoint keeps it, so that a model can be made again from its file alone.
+// Configuration: the hyperparameters and vocabularies of a pronunciation model. It is stored in
+// checkpoints, so that a model can be restored from its file alone.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace weft::pronounce {
 
 class Configuration final : public Stateful<float> {
  public:
-  // Takes some minutes to train.
+  // Trains in a few minutes.
   static Configuration quick();
-  // Takes half an hour and makes fewer errors.
+  // Trains in half an hour, with fewer errors.
   static Configuration full();
 
-  // The model.
+  // Model.
   std::int64_t width = 0;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
   double rotary_base = 0.0;
   double dropout = 0.0;
-  // The training.
+  // Training.
   std::int64_t epochs = 0;
   std::int64_t batch = 0;
   std::int64_t parts = 0;
@@ -33,12 +33,12 @@ class Configuration final : public Stateful<float> {
   double label_smoothing = 0.0;
   double clip_norm = 0.0;
   std::int64_t seed = 1;
-  // The vocabularies, as `Vocabulary::to_text` writes them.
+  // The vocabularies, serialized by `Vocabulary::to_text`.
   std::string letters;
   std::string phones;
 
-  // Calls visit(name, description, value, lowest, highest) for each number: the one list that the
-  // checkpoint, the command line and the checks share.
+  // Calls visit(name, description, value, lowest, highest) for each numeric setting. Checkpoints,
+  // the command line and range checks share this list.
   template <class Visit>
   void for_each_setting(const Visit& visit) {
     visit_settings(*this, visit);
@@ -48,35 +48,36 @@ class Configuration final : public Stateful<float> {
     visit_settings(*this, visit);
   }
 
-  // What the encoder and the decoder are made of.
-  TransformerOptions transformer() const;
+  // The options of the encoder and the decoder.
+  TransformerOptions transformer_options() const;
 
-  // Throws ValueError, naming the setting, for the first one that is not as in `other`.
-  void check_settings_of(const Configuration& other) const;
-  // Throws ValueError, naming the setting, for the first one outside its range.
+  // Throws ValueError, naming the setting, for the first one that differs from `other`.
+  void check_settings_equal(const Configuration& other) const;
+  // Throws ValueError, naming the setting, for the first one that is out of range.
   void check_state() const override;
   void state(State<float>& state) override;
 
  private:
   template <class Self, class Visit>
   static void visit_settings(Self& self, const Visit& visit) {
-    constexpr std::int64_t many = 1'000'000'000;
-    visit("width", "length of the vectors inside the model", self.width, 1, 4096);
-    visit("layers", "blocks of the encoder, and of the decoder", self.layers, 1, 64);
-    visit("heads", "attention heads; they divide the width into even lengths", self.heads, 1, 4096);
-    visit("rotary-base", "base of the wavelengths by which self-attention tells positions",
+    constexpr std::int64_t max_count = 1'000'000'000;
+    visit("width", "embedding size of the model", self.width, 1, 4096);
+    visit("layers", "number of encoder blocks and of decoder blocks", self.layers, 1, 64);
+    visit("heads", "number of attention heads; width / heads must be an even integer", self.heads,
+          1, 4096);
+    visit("rotary-base", "base of the wavelengths of the rotary position embedding",
           self.rotary_base, 1e-6, 1e9);
-    visit("dropout", "probability of dropping an element", self.dropout, 0.0, 1.0);
-    visit("epochs", "times that training goes through all words", self.epochs, 1, many);
-    visit("batch", "pronunciations in a batch", self.batch, 1, many);
-    visit("parts", "of a batch, trained on at the same time", self.parts, 1, 1024);
-    visit("lr", "highest learning rate", self.lr, 0.0, 10.0);
-    visit("warmup", "steps until the learning rate is highest", self.warmup, 0, many);
-    visit("weight-decay", "of AdamW", self.weight_decay, 0.0, 10.0);
-    visit("label-smoothing", "share of the target spread over all phones", self.label_smoothing,
-          0.0, 1.0);
-    visit("clip-norm", "largest norm of a gradient", self.clip_norm, 1e-6, 1e9);
-    visit("seed", "of all random numbers", self.seed, 0, many);
+    visit("dropout", "dropout probability", self.dropout, 0.0, 1.0);
+    visit("epochs", "number of training epochs", self.epochs, 1, max_count);
+    visit("batch", "batch size, in pronunciations", self.batch, 1, max_count);
+    visit("parts", "number of parts of a batch that are computed in parallel", self.parts, 1, 1024);
+    visit("lr", "peak learning rate", self.lr, 0.0, 10.0);
+    visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
+    visit("weight-decay", "weight decay of AdamW", self.weight_decay, 0.0, 10.0);
+    visit("label-smoothing", "probability mass of the target spread over all phones",
+          self.label_smoothing, 0.0, 1.0);
+    visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
+    visit("seed", "random seed", self.seed, 0, max_count);
   }
 };
 

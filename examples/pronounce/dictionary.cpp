@@ -7,12 +7,12 @@
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
 namespace {
 
-// The parts of a line between blanks.
+// The blank-separated fields of a line.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields;
   constexpr std::string_view blanks = " \t\r";
@@ -24,8 +24,8 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-// "word" of "word(2)"; anything else as it is.
-std::string without_variant(const std::string& word) {
+// "word" for "word(2)"; anything else unchanged.
+std::string without_variant_number(const std::string& word) {
   const std::size_t open = word.rfind('(');
   if (open == word.npos || word.back() != ')' || open + 2 >= word.size()) return word;
   const bool digits = std::all_of(word.begin() + static_cast<std::ptrdiff_t>(open) + 1,
@@ -33,17 +33,17 @@ std::string without_variant(const std::string& word) {
   return digits ? word.substr(0, open) : word;
 }
 
-// What is wrong with a line: what was expected and what was found. Throws ValueError.
+// Throws ValueError for a malformed line.
 Entry parse_line(const std::string& line) {
-  const std::string what = "a dictionary's line";
+  const std::string what = "dictionary line";
   const auto control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; };
   std::vector<std::string> fields = fields_of(line);
   for (const std::string& field : fields)
     if (std::any_of(field.begin(), field.end(), control))
       fail<ValueError>(what, "text", "a control character");
   if (fields.size() < 2)
-    fail<ValueError>(what, "a word and its phones", "'" + fields.front() + "' alone");
-  const std::string word = without_variant(lower_case(fields.front()));
+    fail<ValueError>(what, "a word and its phones", "only '" + fields.front() + "'");
+  const std::string word = without_variant_number(lower_case(fields.front()));
   if (word.empty() || word.find_first_of("()") != word.npos)
     fail<ValueError>(what, "a word such as 'either' or 'either(2)'", "'" + fields.front() + "'");
   fields.erase(fields.begin());
@@ -79,11 +79,11 @@ std::string to_string(const Phones& phones) {
 
 std::vector<Entry> read_dictionary(const std::filesystem::path& path) {
   const std::string name = "dictionary '" + path.string() + "'";
-  if (std::filesystem::is_directory(path)) fail<FileError>(name, "a file", "a folder");
+  if (std::filesystem::is_directory(path)) fail<FileError>(name, "a file", "a directory");
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail<FileError>(name, "a file that can be read", std::strerror(errno));
+  if (!file) fail<FileError>(name, "a readable file", std::strerror(errno));
   std::vector<Entry> lines = parse(file, name);
-  if (file.bad()) fail<FileError>(name, "a file that can be read", std::strerror(errno));
+  if (file.bad()) fail<FileError>(name, "a readable file", std::strerror(errno));
   if (lines.empty()) fail<FileError>(name, "at least one word", "none");
 
   std::stable_sort(lines.begin(), lines.end(),
@@ -109,10 +109,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-std::vector<Entry> entries_of(Split part, const std::vector<Entry>& dictionary) {
+std::vector<Entry> entries_of(Split split, const std::vector<Entry>& dictionary) {
   std::vector<Entry> entries;
   std::copy_if(dictionary.begin(), dictionary.end(), std::back_inserter(entries),
-               [part](const Entry& entry) { return examples::split_of(entry.word) == part; });
+               [split](const Entry& entry) { return examples::split_of(entry.word) == split; });
   return entries;
 }
 

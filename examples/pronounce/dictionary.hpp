@@ -1,4 +1,4 @@
-// Dictionary: words, and how each may be pronounced.
+// Pronunciation dictionaries.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 namespace weft::pronounce {
 
-// The sounds of a word, such as {"HH", "AH", "L", "OW"}.
+// The phones of a word, such as {"HH", "AH", "L", "OW"}.
 using Phones = std::vector<std::string>;
 
 // "HH AH L OW"
@@ -18,27 +18,26 @@ std::string to_string(const Phones& phones);
 
 struct Entry {
   std::string word;
-  std::vector<Phones> pronunciations;  // at least one, all different
+  std::vector<Phones> pronunciations;  // at least one, without duplicates
 };
 
-// The longest word and the longest pronunciation that a dictionary may have and a model can read
-// and say.
+// The maximum number of letters of a word and of phones of a pronunciation.
 constexpr std::size_t max_length = 64;
 
-// The words of a file that has one pronunciation a line, as CMUdict does: the word, then its
-// phones, between them blanks; further pronunciations of a word as "word(2)". Lines that begin with
-// ";;;" and empty lines are passed over. Letters A–Z are read as a–z. In alphabetical order, so
-// that the order of the lines does not matter but within a word. Throws FileError when the file is
-// missing, empty or not UTF-8, and for a malformed line, naming file and line number.
+// Reads a file in the format of CMUdict, with one pronunciation per line: the word, then its
+// phones, separated by blanks; further pronunciations of a word as "word(2)". Empty lines and lines
+// that begin with ";;;" are ignored. Letters A–Z are converted to a–z. Entries are sorted by word,
+// the pronunciations of a word are in file order. Throws FileError when the file is missing, empty
+// or not UTF-8, and for a malformed line, naming file and line number.
 std::vector<Entry> read_dictionary(const std::filesystem::path& path);
 
-// `text` with A–Z made a–z.
+// `text` with A–Z converted to a–z.
 std::string lower_case(std::string_view text);
 
+using examples::parse_split;
 using examples::Split;
-using examples::split_named;
 
-// The entries of one part; words are held out by the word itself.
-std::vector<Entry> entries_of(Split part, const std::vector<Entry>& dictionary);
+// The entries in a split; an entry's key is its word.
+std::vector<Entry> entries_of(Split split, const std::vector<Entry>& dictionary);
 
 }  // namespace weft::pronounce

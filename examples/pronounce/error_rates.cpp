@@ -8,27 +8,27 @@
 namespace weft::pronounce {
 
 Index edit_distance(const Phones& a, const Phones& b) {
-  // row[j]: the distance of the first i phones of a to the first j of b.
+  // row[j]: the distance between the first i phones of a and the first j phones of b.
   std::vector<Index> row(b.size() + 1);
   std::iota(row.begin(), row.end(), Index{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
     Index diagonal = row[0]++;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const Index exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
+      const Index substitution = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
-      row[j + 1] = std::min({exchanged, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({substitution, row[j] + 1, diagonal + 1});
     }
   }
   return row.back();
 }
 
-void ErrorRates::add(const Phones& answer, const std::vector<Phones>& pronunciations) {
+void ErrorRates::add(const Phones& prediction, const std::vector<Phones>& pronunciations) {
   const Phones* closest = nullptr;
   Index errors = 0;
-  for (const Phones& listed : pronunciations) {
-    const Index distance = edit_distance(answer, listed);
+  for (const Phones& pronunciation : pronunciations) {
+    const Index distance = edit_distance(prediction, pronunciation);
     if (closest && distance >= errors) continue;
-    closest = &listed;
+    closest = &pronunciation;
     errors = distance;
   }
   words_ += 1;
@@ -37,8 +37,8 @@ void ErrorRates::add(const Phones& answer, const std::vector<Phones>& pronunciat
   phone_errors_ += errors;
 }
 
-double ErrorRates::percent(Index part, Index whole) {
-  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+double ErrorRates::percent(Index count, Index total) {
+  return total == 0 ? 0.0 : 100.0 * static_cast<double>(count) / static_cast<double>(total);
 }
 
 std::string ErrorRates::to_string() const {

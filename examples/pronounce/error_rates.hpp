@@ -1,4 +1,4 @@
-// ErrorRates: how often answers are wrong, by words and by phones.
+// ErrorRates: word and phone error rates.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace weft::pronounce {
 
-// The smallest number of phones to put in, leave out or exchange that makes one of the other
+// The minimum number of insertions, deletions and substitutions that transform one into the other
 // (Levenshtein, 1966).
 Index edit_distance(const Phones& a, const Phones& b);
 
-// Counts over words. A word is right if the answer equals one of its pronunciations. Its phone
-// errors are the edit distance to the closest pronunciation (the first of several as close), and
-// its phones are those of that pronunciation.
+// Accumulates errors over words. A word is correct if the prediction equals one of its
+// pronunciations. Its phone errors are the edit distance to the closest pronunciation (the first in
+// case of a tie), and its phone count is the length of that pronunciation.
 class ErrorRates {
  public:
-  // `pronunciations`: at least one.
-  void add(const Phones& answer, const std::vector<Phones>& pronunciations);
+  // `pronunciations` must not be empty.
+  void add(const Phones& prediction, const std::vector<Phones>& pronunciations);
 
   Index words() const { return words_; }
-  // Wrong words of all words, and phone errors of all phones, in percent; 0 without any. The second
-  // may exceed 100.
+  // Wrong words / words and phone errors / phones, in percent; 0 when there are no words. The phone
+  // error rate may exceed 100.
   double word_error_rate() const { return percent(wrong_words_, words_); }
   double phone_error_rate() const { return percent(phone_errors_, phones_); }
 
@@ -31,7 +31,7 @@ class ErrorRates {
   std::string to_string() const;
 
  private:
-  static double percent(Index part, Index whole);
+  static double percent(Index count, Index total);
 
   Index words_ = 0;
   Index wrong_words_ = 0;

@@ -6,18 +6,18 @@ ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
                        std::span<const Entry> entries, const examples::SearchOptions& options) {
   ErrorRates rates;
   std::vector<Sequence> words;
-  std::vector<const Entry*> entry_of_word;
+  std::vector<const Entry*> word_entries;
   for (const Entry& entry : entries) {
-    if (!language.can_read(entry.word)) {
+    if (!language.can_encode(entry.word)) {
       rates.add({}, entry.pronunciations);
       continue;
     }
-    words.push_back(language.read(entry.word));
-    entry_of_word.push_back(&entry);
+    words.push_back(language.encode(entry.word));
+    word_entries.push_back(&entry);
   }
-  const auto answers = search(model, words, options);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    rates.add(language.say(answers[i].front().tokens), entry_of_word[i]->pronunciations);
+  const auto hypotheses = search(model, words, options);
+  for (std::size_t i = 0; i < hypotheses.size(); ++i)
+    rates.add(language.decode(hypotheses[i].front().tokens), word_entries[i]->pronunciations);
   return rates;
 }
 

@@ -1,21 +1,21 @@
-// Evaluation: how well a model does on words of a dictionary.
+// Error rates and loss of a model.
 #pragma once
 
 #include <span>
 
+#include "examples/common/search.hpp"
 #include "examples/pronounce/error_rates.hpp"
 #include "examples/pronounce/language.hpp"
 #include "examples/pronounce/model.hpp"
-#include "examples/search.hpp"
 
 namespace weft::pronounce {
 
-// The errors of the best answer for each word. A word with a letter that the language does not have
-// counts as answered with nothing.
+// The error rates of the best hypothesis for each word. The prediction for a word that cannot be
+// encoded is empty.
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
                        std::span<const Entry> entries, const examples::SearchOptions& options = {});
 
-// The cross entropy a label, without smoothing, over one epoch of batches.
+// The mean cross entropy per label, without label smoothing, over one epoch of batches.
 double mean_loss(const Pronouncer<float>& model, BatchSource& batches);
 
 }  // namespace weft::pronounce

@@ -2,15 +2,15 @@
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/model.hpp"
 
 namespace weft::pronounce {
 namespace {
 
-// Words of different lengths, so that some of the batch is padding.
-const std::vector<Entry> words = {
+// Words of different lengths, so that the batch contains padding.
+const std::vector<Entry> entries = {
     {"weft", {{"W", "EH", "F", "T"}}},
     {"a", {{"AH"}, {"EY"}}},
     {"thorough", {{"TH", "ER", "OW"}}},
@@ -29,19 +29,19 @@ int gradcheck(int argc, char** argv) {
   Configuration configuration = small_configuration();
   examples::CommandLine line(
       "pronounce gradcheck",
-      "Compares every gradient of a small model, in double precision, with finite differences.");
+      "Compares all gradients of a small model with finite differences, in double precision.");
   configuration.for_each_setting([&](const std::string& name, const char* description, auto& value,
                                      auto lowest, auto highest) {
-    for (const char* shared : {"width", "layers", "heads", "dropout", "label-smoothing", "seed"})
-      if (name == shared) line.option(name, description, value, lowest, highest);
+    for (const char* setting : {"width", "layers", "heads", "dropout", "label-smoothing", "seed"})
+      if (name == setting) line.option(name, description, value, lowest, highest);
   });
   if (!line.parse(argc, argv)) return 0;
   configuration.check_state();
 
   Random random(static_cast<std::uint64_t>(configuration.seed));
-  const Language language = Language::of(words);
+  const Language language = Language::of(entries);
   Pronouncer<double> model(configuration, language, random);
-  PairBatches batches(language.pairs(words));
+  PairBatches batches(language.pairs(entries));
   const Batch batch = batches.batch(0, 0);
   const GradCheckReport report = weft::gradcheck(
       [&](Tape<double>& tape) { return loss(model, tape, batch, configuration.label_smoothing); },
@@ -53,7 +53,7 @@ int gradcheck(int argc, char** argv) {
               << " gradients agree within 1e-7 + 1e-6 · |numeric gradient|\n";
     return 0;
   }
-  std::cerr << "pronounce gradcheck: some gradients disagree; the worst is of "
+  std::cerr << "pronounce gradcheck: some gradients disagree; the largest error is in "
             << report.worst().name << '\n';
   return 1;
 }

@@ -1,7 +1,7 @@
 #include "examples/pronounce/language.hpp"
 
 #include <weft/autograd/error.hpp>
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
 
@@ -21,25 +21,25 @@ Language Language::of(const Configuration& configuration) {
           Vocabulary::from_text(configuration.phones)};
 }
 
-void Language::keep_in(Configuration& configuration) const {
+void Language::store_in(Configuration& configuration) const {
   configuration.letters = letters.to_text();
   configuration.phones = phones.to_text();
 }
 
-Sequence Language::read(const std::string& word) const {
+Sequence Language::encode(const std::string& word) const {
   const std::string what = "word '" + word + "'";
   const std::vector<std::string> characters = examples::utf8_characters(lower_case(word), what);
   if (characters.empty() || characters.size() > max_length)
     fail<ValueError>(what, concatenate_text("1 … ", max_length, " letters"), characters.size());
   for (const std::string& letter : characters)
     if (!letters.contains(letter))
-      fail<ValueError>(what, "letters that the model was trained with", "'" + letter + "'");
+      fail<ValueError>(what, "letters in the model's vocabulary", "'" + letter + "'");
   return letters.encode(characters);
 }
 
-bool Language::can_read(const std::string& word) const {
+bool Language::can_encode(const std::string& word) const {
   try {
-    read(word);
+    encode(word);
     return true;
   } catch (const ValueError&) {
     return false;
@@ -49,9 +49,9 @@ bool Language::can_read(const std::string& word) const {
 std::vector<SequencePair> Language::pairs(std::span<const Entry> entries) const {
   std::vector<SequencePair> pairs;
   for (const Entry& entry : entries) {
-    if (!can_read(entry.word)) continue;
+    if (!can_encode(entry.word)) continue;
     for (const Phones& pronunciation : entry.pronunciations)
-      pairs.push_back({read(entry.word), phones.encode(pronunciation)});
+      pairs.push_back({encode(entry.word), phones.encode(pronunciation)});
   }
   return pairs;
 }

@@ -1,4 +1,4 @@
-// Language: the letters that words are read in and the phones that they are said in.
+// Language: the vocabularies of letters and phones.
 #pragma once
 
 #include <span>
@@ -16,21 +16,21 @@ struct Language {
   Vocabulary letters;
   Vocabulary phones;
 
-  // All letters and phones of some words.
+  // All letters and phones of the entries.
   static Language of(std::span<const Entry> entries);
-  // The one that a configuration keeps.
+  // The vocabularies stored in a configuration.
   static Language of(const Configuration& configuration);
-  void keep_in(Configuration& configuration) const;
+  void store_in(Configuration& configuration) const;
 
-  // The letters of a word, A–Z as a–z. Throws ValueError, naming the word, when it is empty, longer
-  // than `max_length`, not UTF-8, or has a letter that is not of the language.
-  Sequence read(const std::string& word) const;
-  bool can_read(const std::string& word) const;
+  // The token ids of a word's letters, with A–Z converted to a–z. Throws ValueError, naming the
+  // word, when it is empty, longer than `max_length`, not UTF-8, or contains an unknown letter.
+  Sequence encode(const std::string& word) const;
+  bool can_encode(const std::string& word) const;
   // The phones of token ids.
-  Phones say(std::span<const TokenId> tokens) const { return phones.decode(tokens); }
+  Phones decode(std::span<const TokenId> tokens) const { return phones.decode(tokens); }
 
-  // Each pronunciation with its word, but for words that cannot be read. Phones that are not of the
-  // language become <unk>.
+  // One (word, pronunciation) pair for each pronunciation; words that cannot be encoded are
+  // skipped. Unknown phones become <unk>.
   std::vector<SequencePair> pairs(std::span<const Entry> entries) const;
 
   friend bool operator==(const Language&, const Language&) = default;

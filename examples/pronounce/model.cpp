@@ -10,7 +10,7 @@ Pronouncer<T>::Pronouncer(const Configuration& configuration, const Language& la
     : examples::EncoderDecoder<T>({.source_symbols = language.letters.size(),
                                    .target_symbols = language.phones.size(),
                                    .max_length = static_cast<Index>(max_length),
-                                   .transformer = configuration.transformer()},
+                                   .transformer = configuration.transformer_options()},
                                   random) {}
 
 template <class T>

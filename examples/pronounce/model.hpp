@@ -1,7 +1,7 @@
-// Pronouncer: a transformer that reads the letters of words and says their phones.
+// Pronouncer: a transformer from the letters of words to their phones.
 #pragma once
 
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 #include "examples/pronounce/configuration.hpp"
 #include "examples/pronounce/language.hpp"
 
@@ -9,10 +9,10 @@ namespace weft::pronounce {
 
 template <class T = float>
 struct Pronouncer : examples::EncoderDecoder<T> {
-  // Throws ValueError for a configuration outside its ranges.
+  // Throws ValueError for a configuration that is out of range.
   Pronouncer(const Configuration& configuration, const Language& language, Random& random);
 
-  // Its checkpoints speak of letters and phones.
+  // The embeddings are named after letters and phones.
   void members(Members<T>& members) override;
 };
 

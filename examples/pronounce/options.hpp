@@ -1,16 +1,16 @@
-// Options that several commands share.
+// Command-line options that several commands share.
 #pragma once
 
 #include <string>
 
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 namespace weft::pronounce {
 
-// Where `train` keeps its files when nothing else is said, and where others look for them.
-inline const std::string default_folder = "build/pronounce";
-inline const std::string default_model = default_folder + "/best.h5";
-// Of Debian's package pocketsphinx-en-us.
+// The default output directory of `train`, and input directory of the other commands.
+inline const std::string default_directory = "build/pronounce";
+inline const std::string default_model = default_directory + "/best.h5";
+// From the Debian package pocketsphinx-en-us.
 inline const std::string default_dictionary =
     "/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict";
 
@@ -19,11 +19,11 @@ inline void model_option(examples::CommandLine& line, std::string& file) {
 }
 
 inline void dictionary_option(examples::CommandLine& line, std::string& file) {
-  line.option("dictionary", "file with a word and its phones in each line", file);
+  line.option("dictionary", "pronunciation dictionary: one word and its phones per line", file);
 }
 
 inline void beam_option(examples::CommandLine& line, std::int64_t& width) {
-  line.option("beam", "beams of the search; 1 is greedy", width, 1, 1000);
+  line.option("beam", "beam width of the search; 1 is greedy", width, 1, 1000);
 }
 
 }  // namespace weft::pronounce

@@ -1,4 +1,4 @@
-// Pictures of a training and of a model's attention.
+// Plots of training losses and of attention weights.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace weft::pronounce {
 
-// Draws the losses in a trainer's metrics.csv over the epochs. Returns what `examples::draw` says.
-// Throws FileError when the file cannot be read.
+// Draws the losses in a trainer's metrics.csv over the steps. Returns the status message of
+// `examples::draw`. Throws FileError when the file cannot be read.
 std::string draw_losses(const std::filesystem::path& metrics, const std::filesystem::path& picture);
 
-// Draws, for each head of each block of the decoder, how much each phone of the greedy answer
-// attends to each letter of `word`. Returns what `examples::draw` says. Throws ValueError when the
-// word cannot be read.
+// Draws, for each head of each decoder block, the attention weights of each phone of the greedy
+// output over the letters of `word`. Returns the status message of `examples::draw`. Throws
+// ValueError when the word cannot be encoded.
 std::string draw_attention(const SavedModel& saved, const std::string& word,
                            const std::filesystem::path& picture);
 

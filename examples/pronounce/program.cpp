@@ -3,8 +3,8 @@
 #include <iostream>
 #include <string>
 
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "examples/pronounce/commands.hpp"
 
 namespace weft::pronounce {
@@ -17,11 +17,11 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"train", train, "learn from a dictionary"},
-    {"evaluate", evaluate, "count the errors on words that were held out"},
+    {"train", train, "train a model on a dictionary"},
+    {"evaluate", evaluate, "compute the error rates on held-out words"},
     {"say", say, "pronounce words"},
-    {"gradcheck", gradcheck, "check every gradient of a small model"},
-    {"attention", attention, "draw which letters each phone attends to"},
+    {"gradcheck", gradcheck, "check all gradients of a small model"},
+    {"attention", attention, "draw the attention weights for a word"},
 };
 
 void write_help(std::ostream& out) {
@@ -29,7 +29,7 @@ void write_help(std::ostream& out) {
   for (const Command& command : commands)
     out << "  " << command.name << std::string(11 - std::string(command.name).size(), ' ')
         << command.about << '\n';
-  out << "\n`pronounce COMMAND --help` tells the options of a command.\n";
+  out << "\n`pronounce COMMAND --help` lists the options of a command.\n";
 }
 
 }  // namespace

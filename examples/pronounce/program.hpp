@@ -1,11 +1,10 @@
-// The program as a function, for main and for the tests.
+// The program as a function, for main() and for tests.
 #pragma once
 
 namespace weft::pronounce {
 
-// Runs the command that argv names. Returns the exit status: 0, 1 when something went wrong, 2 when
-// the command line cannot be understood, 130 after Ctrl-C. Errors are one line each, on standard
-// error.
+// Runs the command argv[1]. Returns the exit status: 0 on success, 1 on errors, 2 for an invalid
+// command line, 130 after Ctrl-C. Errors are printed to standard error, one line each.
 int run_program(int argc, char** argv);
 
 }  // namespace weft::pronounce

@@ -5,8 +5,8 @@
 namespace weft::pronounce {
 namespace {
 
-// Its random weights are about to be replaced.
-Pronouncer<float> model_to_fill(const Configuration& configuration, const Language& language) {
+// The random weights are overwritten by those of the checkpoint.
+Pronouncer<float> initial_model(const Configuration& configuration, const Language& language) {
   Random random(0);
   return Pronouncer<float>(configuration, language, random);
 }
@@ -22,7 +22,7 @@ Configuration load_configuration(const std::filesystem::path& checkpoint) {
 SavedModel::SavedModel(const std::filesystem::path& checkpoint)
     : configuration(load_configuration(checkpoint)),
       language(Language::of(configuration)),
-      model(model_to_fill(configuration, language)) {
+      model(initial_model(configuration, language)) {
   load_checkpoint(checkpoint, model);
 }
 

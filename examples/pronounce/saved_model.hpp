@@ -1,4 +1,4 @@
-// SavedModel: a model made again from its checkpoint.
+// SavedModel: a model loaded from a checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace weft::pronounce {
 
 struct SavedModel {
-  // Throws FileError when the file is not a whole checkpoint of such a model.
+  // Throws FileError when the file is not a complete checkpoint of a Pronouncer.
   explicit SavedModel(const std::filesystem::path& checkpoint);
 
   Configuration configuration;
@@ -18,7 +18,7 @@ struct SavedModel {
   Pronouncer<float> model;
 };
 
-// The configuration that a checkpoint keeps. Throws FileError.
+// The configuration in a checkpoint. Throws FileError.
 Configuration load_configuration(const std::filesystem::path& checkpoint);
 
 }  // namespace weft::pronounce

@@ -5,79 +5,80 @@
 #include <iostream>
 #include <sstream>
 
+#include "examples/common/search.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
-#include "examples/search.hpp"
 
 namespace weft::pronounce {
 namespace {
 
-void write(const std::string& word, const Phones& phones, const Hypothesis& answer,
+void print(const std::string& word, const Phones& phones, const Hypothesis& hypothesis,
            bool with_probability) {
   std::cout << word << "  ";
   if (with_probability)
-    std::cout << std::fixed << std::setprecision(3) << answer.log_probability << "  ";
+    std::cout << std::fixed << std::setprecision(3) << hypothesis.log_probability << "  ";
   std::cout << to_string(phones) << '\n';
 }
 
-// Writes each word's answers, and complains of words that cannot be read. Returns how many these
-// were.
-Index say_words(const SavedModel& saved, const std::vector<std::string>& words,
-                const examples::SearchOptions& options) {
-  std::vector<std::string> readable;
+// Prints the hypotheses for each word, and an error for each word that cannot be encoded. Returns
+// the number of errors.
+Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& words,
+                      const examples::SearchOptions& options) {
+  std::vector<std::string> encoded_words;
   std::vector<Sequence> letters;
   for (const std::string& word : words) {
     try {
-      letters.push_back(saved.language.read(word));
-      readable.push_back(word);
+      letters.push_back(saved.language.encode(word));
+      encoded_words.push_back(word);
     } catch (const ValueError& error) {
       std::cerr << "pronounce say: " << error.what() << '\n';
     }
   }
-  const auto answers = search(saved.model, letters, options);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    for (const Hypothesis& answer : answers[i])
-      write(readable[i], saved.language.say(answer.tokens), answer, options.n_best > 1);
+  const auto hypotheses = search(saved.model, letters, options);
+  for (std::size_t i = 0; i < hypotheses.size(); ++i)
+    for (const Hypothesis& hypothesis : hypotheses[i])
+      print(encoded_words[i], saved.language.decode(hypothesis.tokens), hypothesis,
+            options.n_best > 1);
   std::cout.flush();
-  return static_cast<Index>(words.size() - readable.size());
+  return static_cast<Index>(words.size() - encoded_words.size());
 }
 
-// Says the words of standard input: at a terminal after each line, otherwise many at a time.
-Index say_input(const SavedModel& saved, const examples::SearchOptions& options) {
-  const std::size_t words_together = isatty(STDIN_FILENO) ? 1 : 1024;
-  Index unreadable = 0;
+// Pronounces the words of standard input: line by line on a terminal, otherwise in batches.
+Index pronounce_input(const SavedModel& saved, const examples::SearchOptions& options) {
+  const std::size_t batch_size = isatty(STDIN_FILENO) ? 1 : 1024;
+  Index errors = 0;
   std::vector<std::string> words;
   for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream blanks_between(line);
-    for (std::string word; blanks_between >> word;) words.push_back(word);
-    if (words.size() < words_together) continue;
-    unreadable += say_words(saved, words, options);
+    std::istringstream stream(line);
+    for (std::string word; stream >> word;) words.push_back(word);
+    if (words.size() < batch_size) continue;
+    errors += pronounce_words(saved, words, options);
     words.clear();
   }
-  return unreadable + say_words(saved, words, options);
+  return errors + pronounce_words(saved, words, options);
 }
 
 }  // namespace
 
 int say(int argc, char** argv) {
-  std::string file = default_model;
+  std::string model = default_model;
   std::int64_t beam = 1, n_best = 1;
   std::vector<std::string> words;
-  examples::CommandLine line("pronounce say",
-                             "Pronounces the words given, or those of standard input.");
-  model_option(line, file);
+  examples::CommandLine line(
+      "pronounce say", "Prints the phones of the given words, or of those of standard input.");
+  model_option(line, model);
   beam_option(line, beam);
-  line.option("n-best", "answers a word, with the logarithms of their probabilities", n_best, 1,
-              1000);
+  line.option("n-best", "number of hypotheses per word, printed with their log-probabilities",
+              n_best, 1, 1000);
   line.arguments("WORD...", words);
   if (!line.parse(argc, argv)) return 0;
 
-  const SavedModel saved(file);
+  const SavedModel saved(model);
   const examples::SearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};
-  const Index unreadable =
-      words.empty() ? say_input(saved, options) : say_words(saved, words, options);
-  return unreadable == 0 ? 0 : 1;
+  const Index errors =
+      words.empty() ? pronounce_input(saved, options) : pronounce_words(saved, words, options);
+  return errors == 0 ? 0 : 1;
 }
 
 }  // namespace weft::pronounce

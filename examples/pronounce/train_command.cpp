@@ -11,30 +11,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the command line says beside the configuration.
+// Options that are not part of the configuration.
 struct Options {
   std::string dictionary = default_dictionary;
-  std::string out = default_folder;
+  std::string out = default_directory;
   bool full = false;
   bool resume = false;
   std::int64_t save_every = 0;
   std::int64_t max_steps = 0;
 };
 
-// Reads the command line. False when help was asked for.
+// Parses the command line. Returns false when --help is given.
 bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
-  constexpr std::int64_t many = 1'000'000'000;
+  constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("pronounce train",
-                             "Learns from a dictionary how words are pronounced. Words are held "
-                             "out by their spelling: 5 % for validation, 5 % for the test.");
+                             "Trains a model on a pronunciation dictionary. Of the words, 5 % are "
+                             "held out for validation and 5 % for testing, by a hash.");
   dictionary_option(line, options.dictionary);
-  line.option("out", "folder for checkpoints, metrics and picture", options.out);
-  line.flag("full", "train half an hour for fewer errors", options.full);
-  line.flag("resume", "go on from the folder's last checkpoint, if there is one", options.resume);
-  line.option("save-every", "steps between checkpoints, beside one an epoch; 0: none",
-              options.save_every, 0, many);
-  line.option("max-steps", "steps after which to end even if epochs are left; 0: no limit",
-              options.max_steps, 0, many);
+  line.option("out", "output directory for checkpoints, metrics and a plot", options.out);
+  line.flag("full", "train a larger model for half an hour", options.full);
+  line.flag("resume", "resume from the last checkpoint in --out, if any", options.resume);
+  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
+              options.save_every, 0, max_count);
+  line.option("max-steps", "maximum number of steps; 0 is unlimited", options.max_steps, 0,
+              max_count);
   configuration.for_each_setting(
       [&](const std::string& name, const std::string& description, auto& value, auto lowest,
           auto highest) { line.option(name, description, value, lowest, highest); });
@@ -47,20 +47,21 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
     const Configuration stored = load_configuration(checkpoint);
     configuration = stored;
     line.apply();
-    configuration.check_settings_of(stored);
+    configuration.check_settings_equal(stored);
   }
   configuration.check_state();
   return true;
 }
 
-// The letters and phones of the words to train on, which become part of the configuration. Throws
-// ValueError when the configuration, of a checkpoint, has others.
-Language learn_language(const Options& options, const Words& words, Configuration& configuration) {
-  const Language language = Language::of(words.train);
+// The vocabularies of the training words, which are stored in the configuration. Throws ValueError
+// when the configuration, from a checkpoint, has different ones.
+Language make_language(const Options& options, const Dataset& dataset,
+                       Configuration& configuration) {
+  const Language language = Language::of(dataset.train);
   if (!configuration.letters.empty() && Language::of(configuration) != language)
     fail<ValueError>("dictionary '" + options.dictionary + "'",
-                     "the letters and phones of the checkpoint", "others");
-  language.keep_in(configuration);
+                     "the letters and phones of the checkpoint", "different ones");
+  language.store_in(configuration);
   return language;
 }
 
@@ -84,26 +85,26 @@ int train(int argc, char** argv) {
   if (!parse(argc, argv, options, configuration)) return 0;
   const Interrupt interrupt;
 
-  const Words words(options.dictionary);
-  const Language language = learn_language(options, words, configuration);
+  const Dataset dataset(options.dictionary);
+  const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
   Pronouncer<float> model(configuration, language, random);
-  std::cout << words.train.size() << " words to train on, " << words.validation.size()
-            << " for validation, " << words.test.size() << " for the test\n"
-            << "model with " << count_parameters(model) << " parameters, threads " << thread_count()
-            << '\n';
+  std::cout << dataset.train.size() << " training words, " << dataset.validation.size()
+            << " validation words, " << dataset.test.size() << " test words\n"
+            << "model with " << count_parameters(model) << " parameters, " << thread_count()
+            << (thread_count() == 1 ? " thread\n" : " threads\n");
 
-  const fs::path folder = options.out;
-  const TrainingResult result = train_model(model, configuration, language, words,
+  const fs::path directory = options.out;
+  const TrainingResult result = train_model(model, configuration, language, dataset,
                                             {.max_steps = options.max_steps,
-                                             .folder = folder,
+                                             .folder = directory,
                                              .resume = options.resume,
                                              .save_every_steps = options.save_every,
                                              .output = &std::cout,
                                              .interrupt = &interrupt});
   std::cout << to_text(result.end) << " after " << result.steps << " steps; weights in "
-            << (folder / (result.best_step > 0 ? "best.h5" : "last.h5")).string() << '\n'
-            << draw_losses(folder / "metrics.csv", folder / "loss.svg") << '\n';
+            << (directory / (result.best_step > 0 ? "best.h5" : "last.h5")).string() << '\n'
+            << draw_losses(directory / "metrics.csv", directory / "loss.svg") << '\n';
   return result.end == TrainingEnd::interrupted ? Interrupt::exit_status : 0;
 }
 

@@ -10,53 +10,54 @@
 namespace weft::pronounce {
 namespace {
 
-Schedule schedule_of(const Configuration& configuration, Index batches) {
-  const std::int64_t steps = configuration.epochs * batches;
+Schedule make_schedule(const Configuration& configuration, Index batches_per_epoch) {
+  const std::int64_t steps = configuration.epochs * batches_per_epoch;
   return warmup_cosine_schedule({.peak = configuration.lr,
                                  .warmup_steps = std::min(configuration.warmup, steps / 2),
                                  .total_steps = steps});
 }
 
-// The loss over all words to validate with, and the word error rate of some.
-Validation validation_of(const Pronouncer<float>& model, const Language& language,
-                         const std::vector<Entry>& entries) {
+// The loss on all entries, and the word error rate on the first 1000, which takes longer.
+Validation make_validation(const Pronouncer<float>& model, const Language& language,
+                           const std::vector<Entry>& entries) {
   auto batches =
       std::make_shared<PairBatches>(language.pairs(entries), BatchOptions{.batch_size = 256});
-  const auto some = std::span(entries).first(std::min<std::size_t>(1000, entries.size()));
+  const auto sample = std::span(entries).first(std::min<std::size_t>(1000, entries.size()));
   return {
       .columns = {"validation_loss", "validation_word_error_rate"},
-      .run = [&model, &language, batches, some]() -> std::vector<double> {
-        return {mean_loss(model, *batches), error_rates(model, language, some).word_error_rate()};
+      .run = [&model, &language, batches, sample]() -> std::vector<double> {
+        return {mean_loss(model, *batches), error_rates(model, language, sample).word_error_rate()};
       }};
 }
 
 }  // namespace
 
-Words::Words(const std::filesystem::path& dictionary) {
+Dataset::Dataset(const std::filesystem::path& dictionary) {
   const std::vector<Entry> entries = read_dictionary(dictionary);
   train = entries_of(Split::train, entries);
   validation = entries_of(Split::validation, entries);
   test = entries_of(Split::test, entries);
   if (train.empty() || validation.empty())
     fail<FileError>("dictionary '" + dictionary.string() + "'",
-                    "words to train on and to validate with",
+                    "at least one training and one validation word",
                     concatenate_text(train.size(), " and ", validation.size()));
 }
 
 TrainingResult train_model(Pronouncer<float>& model, Configuration& configuration,
-                           const Language& language, const Words& words, TrainerOptions options) {
+                           const Language& language, const Dataset& dataset,
+                           TrainerOptions options) {
   const auto seed = static_cast<std::uint64_t>(configuration.seed);
   AdamW<float> optimizer(model,
                          {.lr = configuration.lr, .weight_decay = configuration.weight_decay});
   if (options.output) *options.output << optimizer.description() << std::endl;
-  PairBatches batches(language.pairs(words.train),
+  PairBatches batches(language.pairs(dataset.train),
                       {.batch_size = configuration.batch, .seed = seed});
   options.epochs = configuration.epochs;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
-  options.schedule = schedule_of(configuration, batches.num_batches());
+  options.schedule = make_schedule(configuration, batches.num_batches());
   options.seed = seed;
-  options.validation = validation_of(model, language, words.validation);
+  options.validation = make_validation(model, language, dataset.validation);
   Trainer<float> trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const Batch& batch) {

@@ -1,4 +1,4 @@
-// Training: a model learns the words of a dictionary as its configuration says.
+// Training of a pronunciation model.
 #pragma once
 
 #include <filesystem>
@@ -10,21 +10,21 @@
 
 namespace weft::pronounce {
 
-// The words of each part of a dictionary.
-struct Words {
-  // Throws FileError when the file cannot be read, or there is no word to train on or to validate
-  // with.
-  explicit Words(const std::filesystem::path& dictionary);
+// The entries of a dictionary, by split.
+struct Dataset {
+  // Throws FileError when the file cannot be read, or the training or the validation split is
+  // empty.
+  explicit Dataset(const std::filesystem::path& dictionary);
 
   std::vector<Entry> train, validation, test;
 };
 
-// Trains the model on words.train, with the optimizer, the schedule and the batches of its
-// configuration, which checkpoints keep, and validates it by its loss on all of words.validation
-// and the word error rate on some. Of `options` those that the configuration does not tell are
-// taken: where to keep files, whether to resume, where to show progress, when to end. Throws what
-// Trainer::run does.
+// Trains the model on dataset.train with the hyperparameters of the configuration, which is stored
+// in checkpoints. Validation computes the loss on dataset.validation and the word error rate on its
+// first 1000 words. Those of `options` that the configuration also contains are overwritten. Throws
+// what Trainer::run throws.
 TrainingResult train_model(Pronouncer<float>& model, Configuration& configuration,
-                           const Language& language, const Words& words, TrainerOptions options);
+                           const Language& language, const Dataset& dataset,
+                           TrainerOptions options);
 
 }  // namespace weft::pronounce

@@ -19,22 +19,22 @@ constexpr std::array months{"January", "February", "March",     "April",   "May"
 constexpr std::array roman_months{"I",   "II",   "III", "IV", "V",  "VI",
                                   "VII", "VIII", "IX",  "X",  "XI", "XII"};
 
-constexpr Index longest_form = 32;
+constexpr Index max_question_length = 32;
 
-// With a zero in front of a number below 10.
+// With a leading zero if below 10.
 std::string two_digits(unsigned number) { return concatenate_text(number < 10 ? "0" : "", number); }
 
 // "1st", "2nd", "3rd", "4th", "11th"
 std::string ordinal(unsigned number) {
-  const bool teen = number / 10 % 10 == 1;
+  const bool is_teen = number / 10 % 10 == 1;
   const unsigned unit = number % 10;
-  return concatenate_text(number, teen || unit == 0 || unit > 3 ? "th"
-                                  : unit == 1                   ? "st"
-                                  : unit == 2                   ? "nd"
-                                                                : "rd");
+  return concatenate_text(number, is_teen || unit == 0 || unit > 3 ? "th"
+                                  : unit == 1                      ? "st"
+                                  : unit == 2                      ? "nd"
+                                                                   : "rd");
 }
 
-std::string field(const std::string& name, chrono::sys_days day) {
+std::string format_field(const std::string& name, chrono::sys_days day) {
   const chrono::year_month_day date(day);
   const auto d = static_cast<unsigned>(date.day());
   const auto m = static_cast<unsigned>(date.month());
@@ -53,28 +53,28 @@ std::string field(const std::string& name, chrono::sys_days day) {
   if (name == "roman") return roman_months[m - 1];
   if (name == "year") return concatenate_text(y);
   if (name == "yy") return two_digits(y % 100);
-  fail<ValueError>("date form", "a field such as {day}", "{" + name + "}");
+  fail<ValueError>("date format", "a field such as {day}", "{" + name + "}");
 }
 
-// Calls change(character) on each.
-template <class Change>
-std::string with_each(std::string text, const Change& change) {
-  for (char& c : text) c = static_cast<char>(change(static_cast<unsigned char>(c)));
+// `text` with each character c replaced by map(c).
+template <class Map>
+std::string map_characters(std::string text, const Map& map) {
+  for (char& c : text) c = static_cast<char>(map(static_cast<unsigned char>(c)));
   return text;
 }
 
-Example draw_date(Random& random) {
+Example sample_date(Random& random) {
   const auto days = static_cast<Index>((last_day - first_day).count()) + 1;
   const chrono::sys_days day = first_day + chrono::days(random.below(days));
-  const auto forms = date_forms();
-  const Index form = random.below(static_cast<Index>(forms.size()));
-  std::string text = write_date(day, forms[static_cast<std::size_t>(form)]);
+  const auto formats = date_formats();
+  const Index format = random.below(static_cast<Index>(formats.size()));
+  std::string text = format_date(day, formats[static_cast<std::size_t>(format)]);
   switch (random.below(8)) {
     case 0:
-      text = with_each(text, [](int c) { return std::toupper(c); });
+      text = map_characters(text, [](int c) { return std::toupper(c); });
       break;
     case 1:
-      text = with_each(text, [](int c) { return std::tolower(c); });
+      text = map_characters(text, [](int c) { return std::tolower(c); });
       break;
     default:
       break;
@@ -91,10 +91,10 @@ std::string alphabet() {
 
 }  // namespace
 
-std::string iso_date(chrono::sys_days day) { return write_date(day, "{year}-{mm}-{dd}"); }
+std::string iso_date(chrono::sys_days day) { return format_date(day, "{year}-{mm}-{dd}"); }
 
-std::span<const std::string> date_forms() {
-  static const std::array<std::string, 28> forms{
+std::span<const std::string> date_formats() {
+  static const std::array<std::string, 28> formats{
       "{day} {month} {year}",
       "{day} {mon} {year}",
       "{month} {day}, {year}",
@@ -124,18 +124,18 @@ std::span<const std::string> date_forms() {
       "{year} {mm} {dd}",
       "{year}{mm}{dd}",
   };
-  return forms;
+  return formats;
 }
 
-std::string write_date(chrono::sys_days day, const std::string& form) {
+std::string format_date(chrono::sys_days day, const std::string& format) {
   std::string text;
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    if (form[i] != '{') {
-      text += form[i];
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '{') {
+      text += format[i];
       continue;
     }
-    const std::size_t end = std::min(form.find('}', i), form.size());
-    text += field(form.substr(i + 1, end - i - 1), day);
+    const std::size_t end = std::min(format.find('}', i), format.size());
+    text += format_field(format.substr(i + 1, end - i - 1), day);
     i = end;
   }
   return text;
@@ -143,17 +143,17 @@ std::string write_date(chrono::sys_days day, const std::string& form) {
 
 Task date_task() {
   Task task{.name = "dates",
-            .about = "dates in many forms as ISO 8601 writes them",
+            .about = "dates in many formats to ISO 8601",
             .alphabet = alphabet(),
-            .longest = longest_form,
+            .max_length = max_question_length,
             .steps = 2500,
             .learning_rate = 2e-3,
-            .draw = draw_date};
-  task.spell_question = [characters = task.alphabet](const std::string& question) {
-    if (question.empty() || static_cast<Index>(question.size()) > longest_form ||
+            .sample = sample_date};
+  task.to_source = [characters = task.alphabet](const std::string& question) {
+    if (question.empty() || static_cast<Index>(question.size()) > max_question_length ||
         question.find_first_not_of(characters) != question.npos)
       fail<ValueError>("question",
-                       concatenate_text("a date of at most ", longest_form,
+                       concatenate_text("a date of at most ", max_question_length,
                                         " letters, digits, blanks and , . / - '"),
                        "'" + question + "'");
     return question;

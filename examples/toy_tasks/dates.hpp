@@ -1,4 +1,4 @@
-// Dates: the many ways of writing one, and the one of ISO 8601.
+// Conversion of dates to ISO 8601.
 #pragma once
 
 #include <chrono>
@@ -9,25 +9,25 @@
 
 namespace weft::toy_tasks {
 
-// The days that the task is about; years of two digits are of these.
+// The range of the dates, which makes two-digit years unambiguous.
 constexpr std::chrono::sys_days first_day = std::chrono::year(1950) / 1 / 1;
 constexpr std::chrono::sys_days last_day = std::chrono::year(2049) / 12 / 31;
 
 // "1998-03-03"
 std::string iso_date(std::chrono::sys_days day);
 
-// How dates are written: texts with fields in braces, such as "{weekday}, {month} {day}, {year}".
-// No two readings of a date fit them: between slashes the month comes first and between dots the
-// day, unless the year does.
-std::span<const std::string> date_forms();
+// Date formats with fields in braces, such as "{weekday}, {month} {day}, {year}". They are
+// unambiguous: unless the year is first, the month precedes the day with slashes and follows it
+// with dots.
+std::span<const std::string> date_formats();
 
-// A day in a form, for 3 March 1998: {weekday} Tuesday, {wkd} Tue, {day} 3, {dd} 03, {nth} 3rd,
-// {month} March, {mon} Mar, {m} 3, {mm} 03, {roman} III, {year} 1998, {yy} 98. Throws ValueError
-// for any other field.
-std::string write_date(std::chrono::sys_days day, const std::string& form);
+// Formats a date. The fields, for 3 March 1998: {weekday} Tuesday, {wkd} Tue, {day} 3, {dd} 03,
+// {nth} 3rd, {month} March, {mon} Mar, {m} 3, {mm} 03, {roman} III, {year} 1998, {yy} 98. Throws
+// ValueError for any other field.
+std::string format_date(std::chrono::sys_days day, const std::string& format);
 
-// Any day in any form → ISO: every day and every form as often; one in eight all in capitals, one
-// in eight all in small letters.
+// A date in any format → ISO 8601, uniform over days and formats; one in eight questions is in
+// upper case and one in eight in lower case.
 Task date_task();
 
 }  // namespace weft::toy_tasks

@@ -1,4 +1,5 @@
-// toy_tasks: learns to copy, reverse, sort, add and read dates, each by a small transformer.
+// toy_tasks: trains small transformers to copy, reverse and sort texts, add numbers and convert
+// dates.
 #include "examples/toy_tasks/program.hpp"
 
 int main(int argc, char** argv) { return weft::toy_tasks::run_program(argc, argv); }

@@ -1,25 +1,25 @@
-// Pictures of what the models of the tasks learned, and how fast.
+// Plots of accuracies and attention weights.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "examples/plot.hpp"
-#include "examples/toy_tasks/learning.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/toy_tasks/training.hpp"
 
 namespace weft::toy_tasks {
 
-// How often a task's validation examples were answered right over the time of its training.
-examples::Line accuracy_line(const Task& task, const Learning& learning);
+// The accuracy on a task's validation examples over the training time.
+examples::Line accuracy_line(const Task& task, const TrainingHistory& history);
 
-// Draws these lines. Returns what `examples::draw` says.
+// Draws accuracy lines. Returns the status message of `examples::draw`.
 std::string draw_accuracies(std::vector<examples::Line> lines,
                             const std::filesystem::path& picture);
 
-// Draws which letter of `question` each letter of the answer attends to, in each head of the
-// decoder's last block. Returns what `examples::draw` says. Throws ValueError for what is not a
-// question.
+// Draws the attention weights of each character of the answer over the characters of `question`,
+// for each head of the last decoder block. Returns the status message of `examples::draw`. Throws
+// ValueError for an invalid question.
 std::string draw_attention(const Solver& solver, const std::string& question,
                            const std::filesystem::path& picture);
 

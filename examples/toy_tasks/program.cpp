@@ -6,8 +6,8 @@
 #include <span>
 
 #include <weft/train/weights/checkpoint.hpp>
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "examples/toy_tasks/pictures.hpp"
 
 namespace weft::toy_tasks {
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index test_examples = 1000, shown_examples = 6;
+constexpr Index test_examples = 1000, printed_examples = 6;
 
 struct Options {
   std::string task = "all";
@@ -26,110 +26,111 @@ struct Options {
   std::string out = "build/tour";
 };
 
-// Reads the command line. False when help was asked for.
+// Parses the command line. Returns false when --help is given.
 bool parse(int argc, char** argv, Options& options) {
   std::vector<std::string> choices = task_names();
   choices.insert(choices.begin(), "all");
   examples::CommandLine line("toy_tasks",
-                             "Learns small tasks on sequences, each by a transformer of its own, "
-                             "and counts the right answers to questions it never saw.");
-  line.choice("task", "what to learn", options.task, choices);
-  line.option("say", "answer this with the task's model that --out keeps, and learn nothing",
+                             "Trains a small transformer on each of several sequence tasks and "
+                             "measures its accuracy on held-out questions.");
+  line.choice("task", "task to train on", options.task, choices);
+  line.option("say",
+              "answer this question with the task's saved model in --out instead of training",
               options.question);
-  line.option("steps", "at most so many updates a task; 0: as many as it needs", options.steps, 0,
-              1'000'000);
-  line.option("seconds", "at most so much time a task", options.seconds, 0.0, 1e6);
-  line.option("seed", "of all random numbers", options.seed, 0, 1'000'000'000);
-  line.option("out", "folder for models and pictures", options.out);
+  line.option("steps", "maximum number of training steps per task; 0 is the task's default",
+              options.steps, 0, 1'000'000);
+  line.option("seconds", "maximum training time per task", options.seconds, 0.0, 1e6);
+  line.option("seed", "random seed", options.seed, 0, 1'000'000'000);
+  line.option("out", "output directory for models and plots", options.out);
   if (!line.parse(argc, argv)) return false;
   if (!options.question.empty() && options.task == "all")
-    fail<examples::UsageError>("option --say", "a --task beside it", "none");
+    fail<examples::UsageError>("option --say", "the option --task", "none");
   return true;
 }
 
-// What a task came to: a row of the last table.
-struct Row {
+// The results of a task: a row of the final table.
+struct Result {
   std::string task;
   Index parameters = 0;
-  Learning learning = {};
+  TrainingHistory history = {};
   double accuracy = 0.0;
 };
 
-// A line for each example: question, answer, and whether it is right.
-void show_answers(const Solver& solver, std::span<const Example> examples) {
+// Prints a line for each example: question, answer, and whether it is correct.
+void print_answers(const Solver& solver, std::span<const Example> examples) {
   std::vector<std::string> questions;
-  std::size_t longest_question = 0, longest_answer = 0;
+  std::size_t question_width = 0, answer_width = 0;
   for (const auto& [question, answer] : examples) {
     questions.push_back(question);
-    longest_question = std::max(longest_question, question.size());
-    longest_answer = std::max(longest_answer, answer.size());
+    question_width = std::max(question_width, question.size());
+    answer_width = std::max(answer_width, answer.size());
   }
   const std::vector<std::string> answers = solver.answer(questions);
   std::cout << std::left;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const std::string& expected = examples[i].answer;
-    std::cout << "  " << std::setw(static_cast<int>(longest_question)) << questions[i] << " → "
-              << std::setw(static_cast<int>(longest_answer)) << answers[i]
-              << (answers[i] == expected ? "  right" : "  wrong, it is " + expected) << '\n';
+    std::cout << "  " << std::setw(static_cast<int>(question_width)) << questions[i] << " → "
+              << std::setw(static_cast<int>(answer_width)) << answers[i]
+              << (answers[i] == expected ? "  correct" : "  wrong, expected " + expected) << '\n';
   }
   std::cout << std::right;
 }
 
-Row learn_task(const Task& task, const Options& options) {
+Result train_task(const Task& task, const Options& options) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
   Solver solver(task, seed);
-  Row row{.task = task.name, .parameters = count_parameters(solver.model)};
-  std::cout << task.name << ": " << task.about << "; " << row.parameters << " parameters\n";
-  row.learning = learn(solver, {.steps = options.steps > 0 ? options.steps : task.steps,
-                                .seconds = options.seconds,
-                                .seed = seed,
-                                .output = &std::cout});
-  save_checkpoint(checkpoint_of(options.out, task), solver.model);
+  Result result{.task = task.name, .parameters = count_parameters(solver.model)};
+  std::cout << task.name << ": " << task.about << "; " << result.parameters << " parameters\n";
+  result.history = train(solver, {.steps = options.steps > 0 ? options.steps : task.steps,
+                                  .seconds = options.seconds,
+                                  .seed = seed,
+                                  .output = &std::cout});
+  save_checkpoint(checkpoint_path(options.out, task), solver.model);
 
   const std::vector<Example> test =
       held_out_examples(task, examples::Split::test, test_examples, seed);
-  row.accuracy = solver.accuracy(test);
-  show_answers(solver, std::span(test).first(shown_examples));
-  std::cout << std::fixed << std::setprecision(1) << "  " << row.accuracy << " % of "
-            << test_examples << " held-out questions answered right, after " << row.learning.steps
-            << " steps and " << row.learning.seconds << " s\n";
+  result.accuracy = solver.accuracy(test);
+  print_answers(solver, std::span(test).first(printed_examples));
+  std::cout << std::fixed << std::setprecision(1) << "  " << result.accuracy << " % of "
+            << test_examples << " held-out questions answered correctly, after "
+            << result.history.steps << " steps and " << result.history.seconds << " s\n";
   if (task.name == "reverse")
-    std::cout << "  once that is learned, the heads of the decoder's last block go through the "
-                 "letters\n  from the last to the first, an anti-diagonal: "
-              << draw_attention(solver, "antidiagonal",
-                                fs::path(options.out) / "toy_tasks_reverse.svg")
-              << '\n';
+    std::cout
+        << "  After enough training, the attention weights of the last decoder block form an\n"
+           "  anti-diagonal: "
+        << draw_attention(solver, "antidiagonal", fs::path(options.out) / "toy_tasks_reverse.svg")
+        << '\n';
   std::cout << std::endl;
-  return row;
+  return result;
 }
 
-void write_table(const std::vector<Row>& rows) {
-  std::cout << "task     parameters   steps   seconds   right of " << test_examples
+void print_table(const std::vector<Result>& results) {
+  std::cout << "task     parameters   steps   seconds   correct of " << test_examples
             << " held out\n";
-  for (const Row& row : rows)
-    std::cout << std::left << std::setw(7) << row.task << std::right << std::setw(12)
-              << row.parameters << std::setw(8) << row.learning.steps << std::fixed
-              << std::setprecision(1) << std::setw(10) << row.learning.seconds << std::setw(20)
-              << row.accuracy << " %\n";
+  for (const Result& result : results)
+    std::cout << std::left << std::setw(7) << result.task << std::right << std::setw(12)
+              << result.parameters << std::setw(8) << result.history.steps << std::fixed
+              << std::setprecision(1) << std::setw(10) << result.history.seconds << std::setw(22)
+              << result.accuracy << " %\n";
 }
 
-void learn_tasks(const Options& options) {
-  examples::make_folder(options.out);
-  std::vector<Row> rows;
+void train_tasks(const Options& options) {
+  examples::make_directory(options.out);
+  std::vector<Result> results;
   std::vector<examples::Line> lines;
   for (const Task& task : all_tasks()) {
     if (options.task != "all" && options.task != task.name) continue;
-    rows.push_back(learn_task(task, options));
-    lines.push_back(accuracy_line(task, rows.back().learning));
+    results.push_back(train_task(task, options));
+    lines.push_back(accuracy_line(task, results.back().history));
   }
-  write_table(rows);
+  print_table(results);
   std::cout << draw_accuracies(lines, fs::path(options.out) / "toy_tasks_accuracy.svg") << '\n';
 }
 
-void say(const Options& options) {
-  const Task& task = task_named(options.task);
+void answer_question(const Options& options) {
+  const Task& task = find_task(options.task);
   Solver solver(task, 0);
-  load_checkpoint(checkpoint_of(options.out, task), solver.model);
+  load_checkpoint(checkpoint_path(options.out, task), solver.model);
   std::cout << solver.answer({&options.question, 1}).front() << '\n';
 }
 
@@ -140,9 +141,9 @@ int run_program(int argc, char** argv) {
     Options options;
     if (!parse(argc, argv, options)) return 0;
     if (options.question.empty())
-      learn_tasks(options);
+      train_tasks(options);
     else
-      say(options);
+      answer_question(options);
     return 0;
   });
 }

@@ -1,11 +1,11 @@
-// The program as a function, for main and for the tests.
+// The program as a function, for main() and for tests.
 #pragma once
 
 namespace weft::toy_tasks {
 
-// Learns the tasks that argv names, or answers a question with a model that it saved. Returns the
-// exit status: 0, 1 when something went wrong, 2 when the command line cannot be understood. Errors
-// are one line each, on standard error.
+// Trains a model for each selected task, or answers a question with a saved model. Returns the exit
+// status: 0 on success, 1 on errors, 2 for an invalid command line. Errors are printed to standard
+// error, one line each.
 int run_program(int argc, char** argv);
 
 }  // namespace weft::toy_tasks

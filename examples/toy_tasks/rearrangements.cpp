@@ -21,22 +21,22 @@ std::string sorted(std::string text) {
   return text;
 }
 
-// Texts of 1 … `longest` characters of an alphabet, every length and every character as often, and
-// what `rearrange` makes of them.
+// Random texts of 1 … `max_length` characters, with uniform distributions of lengths and
+// characters; the answer is rearrange(text).
 Task rearrangement(const std::string& name, const std::string& about, const std::string& alphabet,
-                   Index longest, std::string (*rearrange)(std::string)) {
-  Task task{.name = name, .about = about, .alphabet = alphabet, .longest = longest};
-  task.draw = [alphabet, longest, rearrange](Random& random) {
-    std::string text(static_cast<std::size_t>(1 + random.below(longest)), ' ');
+                   Index max_length, std::string (*rearrange)(std::string)) {
+  Task task{.name = name, .about = about, .alphabet = alphabet, .max_length = max_length};
+  task.sample = [alphabet, max_length, rearrange](Random& random) {
+    std::string text(static_cast<std::size_t>(1 + random.below(max_length)), ' ');
     for (char& c : text)
       c = alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
     return Example{text, rearrange(text)};
   };
-  task.spell_question = [alphabet, longest](const std::string& question) {
-    if (question.empty() || static_cast<Index>(question.size()) > longest ||
+  task.to_source = [alphabet, max_length](const std::string& question) {
+    if (question.empty() || static_cast<Index>(question.size()) > max_length ||
         question.find_first_not_of(alphabet) != question.npos)
       fail<ValueError>("question",
-                       concatenate_text("1 … ", longest, " characters out of ", alphabet),
+                       concatenate_text("1 … ", max_length, " characters of ", alphabet),
                        "'" + question + "'");
     return question;
   };
@@ -46,7 +46,7 @@ Task rearrangement(const std::string& name, const std::string& about, const std:
 }  // namespace
 
 Task copy_task() {
-  Task task = rearrangement("copy", "letters as they are", letters, 16,
+  Task task = rearrangement("copy", "letters, unchanged", letters, 16,
                             [](std::string text) { return text; });
   task.steps = 1500;
   task.learning_rate = 2e-3;
@@ -54,7 +54,7 @@ Task copy_task() {
 }
 
 Task reverse_task() {
-  Task task = rearrangement("reverse", "letters in the opposite order", letters, 16, reversed);
+  Task task = rearrangement("reverse", "letters in reverse order", letters, 16, reversed);
   task.steps = 2500;
   task.learning_rate = 2e-3;
   return task;

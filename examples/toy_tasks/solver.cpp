@@ -1,12 +1,12 @@
 #include "examples/toy_tasks/solver.hpp"
 
-#include "examples/search.hpp"
+#include "examples/common/search.hpp"
 
 namespace weft::toy_tasks {
 namespace {
 
-// Each character a symbol.
-Sequence tokens_of(const Vocabulary& vocabulary, const std::string& text) {
+// One token per character.
+Sequence encode_characters(const Vocabulary& vocabulary, const std::string& text) {
   Sequence tokens;
   for (const char c : text) tokens.push_back(vocabulary.id({&c, 1}));
   return tokens;
@@ -17,7 +17,7 @@ examples::EncoderDecoder<float> make_model(const Task& task, const Vocabulary& v
   Random random(seed);
   return {{.source_symbols = vocabulary.size(),
            .target_symbols = vocabulary.size(),
-           .max_length = task.longest + 1,
+           .max_length = task.max_length + 1,
            .transformer = {.num_blocks = blocks,
                            .block = {.num_hiddens = width,
                                      .ffn_num_hiddens = 4 * width,
@@ -28,27 +28,27 @@ examples::EncoderDecoder<float> make_model(const Task& task, const Vocabulary& v
 
 }  // namespace
 
-Solver::Solver(const Task& of_task, std::uint64_t seed)
-    : task(of_task),
-      vocabulary(vocabulary_of(of_task)),
-      model(make_model(of_task, vocabulary, seed)) {}
+Solver::Solver(const Task& solved_task, std::uint64_t seed)
+    : task(solved_task),
+      vocabulary(make_vocabulary(solved_task)),
+      model(make_model(solved_task, vocabulary, seed)) {}
 
-Sequence Solver::read(const std::string& question) const {
-  return tokens_of(vocabulary, task.spell_question(question));
+Sequence Solver::encode(const std::string& question) const {
+  return encode_characters(vocabulary, task.to_source(question));
 }
 
-SequencePair Solver::pair(const Example& example) const {
-  return {read(example.question), tokens_of(vocabulary, task.spell_answer(example.answer))};
+SequencePair Solver::encode_pair(const Example& example) const {
+  return {encode(example.question), encode_characters(vocabulary, task.to_target(example.answer))};
 }
 
 std::vector<std::string> Solver::answer(std::span<const std::string> questions) const {
   std::vector<Sequence> sources;
-  for (const std::string& question : questions) sources.push_back(read(question));
+  for (const std::string& question : questions) sources.push_back(encode(question));
   std::vector<std::string> answers;
-  for (const auto& found : examples::search(model, sources)) {
-    std::string spelled;
-    for (const std::string& symbol : vocabulary.decode(found.front().tokens)) spelled += symbol;
-    answers.push_back(task.read_answer(spelled));
+  for (const auto& hypotheses : examples::search(model, sources)) {
+    std::string target;
+    for (const std::string& symbol : vocabulary.decode(hypotheses.front().tokens)) target += symbol;
+    answers.push_back(task.from_target(target));
   }
   return answers;
 }
@@ -57,13 +57,13 @@ double Solver::accuracy(std::span<const Example> examples) const {
   std::vector<std::string> questions;
   for (const Example& example : examples) questions.push_back(example.question);
   const std::vector<std::string> answers = answer(questions);
-  double right = 0.0;
-  for (std::size_t i = 0; i < examples.size(); ++i) right += answers[i] == examples[i].answer;
-  return examples.empty() ? 0.0 : 100.0 * right / static_cast<double>(examples.size());
+  double correct = 0.0;
+  for (std::size_t i = 0; i < examples.size(); ++i) correct += answers[i] == examples[i].answer;
+  return examples.empty() ? 0.0 : 100.0 * correct / static_cast<double>(examples.size());
 }
 
-std::filesystem::path checkpoint_of(const std::filesystem::path& folder, const Task& task) {
-  return folder / ("toy_tasks_" + task.name + ".h5");
+std::filesystem::path checkpoint_path(const std::filesystem::path& directory, const Task& task) {
+  return directory / ("toy_tasks_" + task.name + ".h5");
 }
 
 }  // namespace weft::toy_tasks

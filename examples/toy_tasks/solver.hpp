@@ -1,4 +1,4 @@
-// Solver: a model of one task, asked and answering in text.
+// Solver: a task with its model, from question text to answer text.
 #pragma once
 
 #include <filesystem>
@@ -6,24 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 #include "examples/toy_tasks/task.hpp"
 
 namespace weft::toy_tasks {
 
-// The vectors inside every model, the blocks of its encoder and of its decoder, and their heads.
+// The embedding size, the number of encoder blocks and of decoder blocks, and the heads per block.
 constexpr Index width = 64, blocks = 2, heads = 4;
 
 struct Solver {
-  // A model that knows nothing yet; the task must outlive it.
+  // An untrained model. Keeps a reference to `task`.
   Solver(const Task& task, std::uint64_t seed);
 
-  // A question's or an answer's tokens.
-  Sequence read(const std::string& question) const;
-  SequencePair pair(const Example& example) const;
-  // The answers that greedy decoding finds. Throws ValueError for what is not a question.
+  // The source tokens of a question. Throws ValueError for an invalid question.
+  Sequence encode(const std::string& question) const;
+  // The source and the target tokens of an example.
+  SequencePair encode_pair(const Example& example) const;
+  // The answers, by greedy decoding. Throws ValueError for an invalid question.
   std::vector<std::string> answer(std::span<const std::string> questions) const;
-  // The share of examples that are answered exactly right, in percent; 0 without any.
+  // The percentage of examples answered exactly right; 0 when there are none.
   double accuracy(std::span<const Example> examples) const;
 
   const Task& task;
@@ -31,7 +32,7 @@ struct Solver {
   examples::EncoderDecoder<float> model;
 };
 
-// The checkpoint that a folder keeps of a task's model.
-std::filesystem::path checkpoint_of(const std::filesystem::path& folder, const Task& task);
+// The path of the checkpoint of a task's model in a directory.
+std::filesystem::path checkpoint_path(const std::filesystem::path& directory, const Task& task);
 
 }  // namespace weft::toy_tasks

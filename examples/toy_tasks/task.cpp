@@ -13,9 +13,9 @@ namespace {
 
 using examples::Split;
 
-Example draw_from(const Task& task, Split part, Random& random) {
-  Example example = task.draw(random);
-  while (split_of(example) != part) example = task.draw(random);
+Example sample_from(const Task& task, Split split, Random& random) {
+  Example example = task.sample(random);
+  while (split_of(example) != split) example = task.sample(random);
   return example;
 }
 
@@ -33,7 +33,7 @@ std::vector<std::string> task_names() {
   return names;
 }
 
-const Task& task_named(const std::string& name) {
+const Task& find_task(const std::string& name) {
   for (const Task& task : all_tasks())
     if (task.name == name) return task;
   std::string names;
@@ -41,7 +41,7 @@ const Task& task_named(const std::string& name) {
   fail<ValueError>("task", "one of " + names, "'" + name + "'");
 }
 
-Vocabulary vocabulary_of(const Task& task) {
+Vocabulary make_vocabulary(const Task& task) {
   std::vector<std::string> symbols;
   for (const char c : task.alphabet) symbols.emplace_back(1, c);
   return Vocabulary(symbols);
@@ -53,19 +53,19 @@ std::vector<Example> training_examples(const Task& task, Index count, std::uint6
   Random random(seed);
   std::vector<Example> examples;
   while (static_cast<Index>(examples.size()) < count)
-    examples.push_back(draw_from(task, Split::train, random));
+    examples.push_back(sample_from(task, Split::train, random));
   return examples;
 }
 
-std::vector<Example> held_out_examples(const Task& task, Split part, Index count,
+std::vector<Example> held_out_examples(const Task& task, Split split, Index count,
                                        std::uint64_t seed) {
-  if (part == Split::train)
-    fail<ValueError>("held-out examples", "the part validation or test", to_string(part));
+  if (split == Split::train)
+    fail<ValueError>("held-out examples", "the split validation or test", to_string(split));
   Random random(seed);
   std::set<std::string> questions;
   std::vector<Example> examples;
   while (static_cast<Index>(examples.size()) < count) {
-    Example example = draw_from(task, part, random);
+    Example example = sample_from(task, split, random);
     if (questions.insert(example.question).second) examples.push_back(std::move(example));
   }
   return examples;

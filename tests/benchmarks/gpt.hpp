@@ -1,5 +1,5 @@
-// GPT: a causal language model of weft's layers, pre-norm, with GELU and a tied head (Radford et
-// al., 2019), as the benchmarks train it.
+// Gpt: a causal language model: pre-norm, GELU, output weights tied to the token embedding (Radford
+// et al., 2019).
 #pragma once
 
 #include <weft/layers.hpp>
@@ -29,9 +29,10 @@ struct Gpt : Module<float> {
                           .attention_bias = true}},
                random) {}
 
-  // input [batch, time], the positions 0 … time - 1; result [batch, time, vocabulary].
-  Var<float> operator()(Tape<float>& tape, const Tokens& input, const Tokens& places) const {
-    const Var<float> x = tokens(tape, input) + positions(tape, places);
+  // input [batch, time], position_ids [time] with the values 0 … time - 1; result [batch, time,
+  // vocabulary].
+  Var<float> operator()(Tape<float>& tape, const Tokens& input, const Tokens& position_ids) const {
+    const Var<float> x = tokens(tape, input) + positions(tape, position_ids);
     return linear(blocks(x, {.causal = true}), tape.parameter(tokens.weight));
   }
 

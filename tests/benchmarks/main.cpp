@@ -1,4 +1,4 @@
-// weft_benchmark: measures one thing in a process of its own and prints it in one line.
+// weft_benchmark: runs one measurement and prints the result.
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -22,21 +22,21 @@ constexpr const char* usage =
     "                                               of copying 256 MB (read and written)\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n";
 
-void step(const std::string& name, double seconds) {
+void print_step(const std::string& name, double seconds) {
   const Workload workload = make_workload(name);
   const double median = median_seconds(seconds, workload.step);
   std::printf("%.6f %.0f %.0f %.1f\n", 1e3 * median, workload.tokens, workload.product_flops,
               peak_mebibytes());
 }
 
-void limits(double seconds) {
-  const Limits found = measure_limits(seconds);
-  std::printf("%.1f %.1f\n", found.flops * 1e-9, found.bytes * 1e-9);
+void print_limits(double seconds) {
+  const Limits limits = measure_limits(seconds);
+  std::printf("%.1f %.1f\n", limits.flops * 1e-9, limits.bytes * 1e-9);
 }
 
-// The number that all of an argument says. Throws ValueError.
+// Throws ValueError unless all of `text` is a number.
 template <class T>
-T number(const char* name, const std::string& text, const char* expected) {
+T parse_number(const char* name, const std::string& text, const char* expected) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
@@ -51,14 +51,14 @@ int run(int argc, char** argv) {
     std::cerr << usage;
     return 2;
   }
-  set_thread_count(number<int>("threads", argv[argc - 2], "a whole number"));
-  const auto seconds = number<double>("seconds", argv[argc - 1], "a number");
+  set_thread_count(parse_number<int>("threads", argv[argc - 2], "an integer"));
+  const auto seconds = parse_number<double>("seconds", argv[argc - 1], "a number");
   if (!(seconds >= 0.0 && std::isfinite(seconds)))
     fail<ValueError>("seconds", "a number ≥ 0", seconds);
   if (is_step)
-    step(argv[2], seconds);
+    print_step(argv[2], seconds);
   else if (command == "limits")
-    limits(seconds);
+    print_limits(seconds);
   else
     print_operations(seconds);
   return 0;

@@ -1,4 +1,4 @@
-// Timing of something that is run again and again.
+// Measurement of time and memory.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,28 +9,28 @@
 
 namespace weft::benchmarks {
 
-// The median time of a call of `run`, in seconds, over `seconds` of calls after some that warm up;
-// five calls at least. Calls too short for the clock are timed in groups.
+// The median time of a call of `run`, in seconds. Calls it for at least `seconds` and five times,
+// after warmup calls. Calls that are short for the clock's resolution are timed in groups.
 template <class Run>
 double median_seconds(double seconds, const Run& run) {
   using Clock = std::chrono::steady_clock;
-  const auto timed = [&](int calls) {
+  const auto seconds_per_call = [&](int calls) {
     const auto start = Clock::now();
     for (int i = 0; i < calls; ++i) run();
     return std::chrono::duration<double>(Clock::now() - start).count() / calls;
   };
-  timed(2);
-  const int group = std::clamp(static_cast<int>(20e-6 / timed(1)), 1, 1000);
+  seconds_per_call(2);
+  const int group = std::clamp(static_cast<int>(20e-6 / seconds_per_call(1)), 1, 1000);
   std::vector<double> times;
   const auto start = Clock::now();
   while (times.size() < 5 || std::chrono::duration<double>(Clock::now() - start).count() < seconds)
-    times.push_back(timed(group));
+    times.push_back(seconds_per_call(group));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
                    times.end());
   return times[times.size() / 2];
 }
 
-// The most memory that the process had at a time, in MiB.
+// The peak resident memory of the process, in MiB.
 inline double peak_mebibytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -14,16 +14,16 @@
 namespace weft::benchmarks {
 namespace {
 
-// One row of the table. `bytes` and `flops` are of the forward and the backward together.
+// A row of the table. `bytes` and `flops` are the minimum of forward and backward together.
 struct Operation {
   std::string name;
   double bytes, flops;
   std::function<void()> run;
 };
 
-// Runs y = operation(x) forward, and backward from a gradient of ones.
+// A function that runs y = operation(x) forward and backward, with a gradient of ones for y.
 template <class Operation>
-std::function<void()> both_ways(const Shape& shape, const Operation& operation) {
+std::function<void()> forward_backward(const Shape& shape, const Operation& operation) {
   struct State {
     Tape<float> tape{{.training = true}};
     Parameter<float> x;
@@ -41,10 +41,11 @@ std::function<void()> both_ways(const Shape& shape, const Operation& operation) 
   };
 }
 
-// Nanoseconds of one more recorded operation on one element: two tapes that differ in their number.
+// The time of one recorded operation on one element, forward and backward, in nanoseconds: the
+// difference between a long and a short chain of operations.
 double overhead_nanoseconds(double seconds) {
   const auto negations = [](int count) {
-    return both_ways({1}, [count](Tape<float>&, Var<float> x) {
+    return forward_backward({1}, [count](Tape<float>&, Var<float> x) {
       for (int i = 0; i < count; ++i) x = negate(x);
       return x;
     });
@@ -69,11 +70,11 @@ Limits measure_limits(double seconds) {
           parallel_matrix_product(n, n, n, 1.0F, {a.data(), n}, {b.data(), n}, 0.0F, c.data(), n);
         });
   }
-  const auto from = Tensor<float>::full({count}, 1.0F);
-  Tensor<float> to({count});
+  const auto source = Tensor<float>::full({count}, 1.0F);
+  Tensor<float> destination({count});
   limits.bytes = 8.0 * count / median_seconds(seconds, [&] {
                    parallel_for(count, count / 64, [&](Index begin, Index end) {
-                     std::memcpy(to.data() + begin, from.data() + begin,
+                     std::memcpy(destination.data() + begin, source.data() + begin,
                                  static_cast<std::size_t>(end - begin) * sizeof(float));
                    });
                  });
@@ -85,10 +86,10 @@ void print_operations(double seconds) {
   constexpr Index rows = 4096, width = 512;
   constexpr double n = rows * width * sizeof(float);
   const auto elementwise = [&](const char* name, double tensors, auto operation) {
-    return Operation{name, tensors * n, 0.0,
-                     both_ways({rows, width}, [operation](Tape<float>&, const Var<float>& x) {
-                       return operation(x);
-                     })};
+    return Operation{
+        name, tensors * n, 0.0,
+        forward_backward({rows, width},
+                         [operation](Tape<float>&, const Var<float>& x) { return operation(x); })};
   };
   Random random(1);
   const auto weight = std::make_shared<Linear<float>>(LinearOptions{width, width}, random);
@@ -105,42 +106,44 @@ void print_operations(double seconds) {
       elementwise("dropout", 4, [](const Var<float>& x) { return dropout(x, 0.1); }),
       elementwise("sum over rows", 2, [](const Var<float>& x) { return sum(x, {0}); }),
       {"layer norm", 5 * n, 0.0,
-       both_ways({rows, width},
-                 [scales, shifts](Tape<float>& tape, const Var<float>& x) {
-                   return layer_norm(x, tape.parameter(*scales), tape.parameter(*shifts));
-                 })},
+       forward_backward({rows, width},
+                        [scales, shifts](Tape<float>& tape, const Var<float>& x) {
+                          return layer_norm(x, tape.parameter(*scales), tape.parameter(*shifts));
+                        })},
       {"transpose", 4 * n, 0.0,
-       both_ways({rows, width},
-                 [](Tape<float>&, const Var<float>& x) { return transpose(x, 0, 1); })},
+       forward_backward({rows, width},
+                        [](Tape<float>&, const Var<float>& x) { return transpose(x, 0, 1); })},
       {"linear 512 × 512", 6 * n, 3.0 * 2.0 * rows * width * width,
-       both_ways({rows, width},
-                 [weight](Tape<float>&, const Var<float>& x) { return (*weight)(x); })},
+       forward_backward({rows, width},
+                        [weight](Tape<float>&, const Var<float>& x) { return (*weight)(x); })},
   };
-  std::printf("limits: %.0f GFLOP/s (product of 2048³), %.1f GB/s (copy)\n", limits.flops * 1e-9,
+  std::printf("limits: %.0f GFLOP/s (2048³ product), %.1f GB/s (copy)\n", limits.flops * 1e-9,
               limits.bytes * 1e-9);
-  std::printf("%-20s %10s %8s %9s %9s  of the limit\n", "[4096, 512]", "ms", "GB/s", "GFLOP/s", "");
+  std::printf("%-20s %10s %8s %9s %9s  utilisation\n", "[4096, 512]", "ms", "GB/s", "GFLOP/s", "");
   for (const Operation& operation : operations) {
     const double time = median_seconds(seconds, operation.run);
-    const double least = std::max(operation.bytes / limits.bytes, operation.flops / limits.flops);
-    std::printf("%-20s %10.3f %8.1f %9.1f %9s  %5.0f %%\n", operation.name.c_str(), 1e3 * time,
+    const double least_time =
+        std::max(operation.bytes / limits.bytes, operation.flops / limits.flops);
+    std::printf("%-20s %10.3f %8.1f %9.1f %9s  %9.0f %%\n", operation.name.c_str(), 1e3 * time,
                 operation.bytes / time * 1e-9, operation.flops / time * 1e-9, "",
-                100.0 * least / time);
+                100.0 * least_time / time);
   }
   struct Model : Module<float> {
     Parameter<float> parameter{Tensor<float>({16 << 20})};
     void members(Members<float>& members) override { members("parameter", parameter); }
   } model;
   AdamW<float> optimizer(model, {.lr = 1e-3});
-  // Reads value, gradient and both moments, and writes all but the gradient.
+  // Reads the value, the gradient and both moments; writes all but the gradient.
   const double bytes = 7.0 * sizeof(float) * (16 << 20);
-  model.parameter.grad_to_overwrite().fill(0.01F);
+  model.parameter.set_grad(Tensor<float>::full(model.parameter.shape(), 0.01F));
   const double time = median_seconds(seconds, [&] {
-    model.parameter.grad_to_overwrite();
+    // step() cleared the gradient; this makes it non-empty again and keeps its values.
+    model.parameter.gradient_sum().gradient(model.parameter.shape());
     optimizer.step();
   });
-  std::printf("%-20s %10.3f %8.1f %9.1f %9s  %5.0f %%\n", "AdamW, 16M numbers", 1e3 * time,
+  std::printf("%-20s %10.3f %8.1f %9.1f %9s  %9.0f %%\n", "AdamW, 16M numbers", 1e3 * time,
               bytes / time * 1e-9, 0.0, "", 100.0 * bytes / limits.bytes / time);
-  std::printf("one recorded operation on one element, forward and backward: %.0f ns\n",
+  std::printf("overhead of a recorded operation, forward and backward: %.0f ns\n",
               overhead_nanoseconds(seconds));
 }
 

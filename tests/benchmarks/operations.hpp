@@ -1,19 +1,18 @@
-// What the machine can do, and how near the operations come to it.
+// The machine's peak rates, and benchmarks of single operations relative to them.
 #pragma once
 
 namespace weft::benchmarks {
 
-// On as many threads as weft uses.
+// Peak rates on weft's number of threads.
 struct Limits {
-  double flops = 0.0;  // a second, of a single-precision product of 2048³
-  double bytes = 0.0;  // a second, read and written by a copy larger than the caches
+  double flops = 0.0;  // FLOP/s of a single-precision 2048³ product
+  double bytes = 0.0;  // bytes/s, read and written, of a copy that is larger than the caches
 };
 
 Limits measure_limits(double seconds);
 
-// A table of operations, forward and backward, with the bytes and FLOPs that each must move and
-// compute, and their share of the limits; and the time that a recorded operation on one element
-// takes.
+// Prints a table of operations, forward and backward, with their bandwidths, FLOP rates and
+// utilisation of the limits, and the overhead of recording an operation.
 void print_operations(double seconds);
 
 }  // namespace weft::benchmarks

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# run.sh [WORKLOAD …]: times weft's training steps and those of the peers that are installed, each
-# in a process of its own and in turn, prints one table and writes it to build/benchmarks.csv. weft
-# also runs on one thread, and as built for any processor (weft-portable).
-# Workloads: W1 … W5, W6, W6-128 … W6-8192 (all when none is named) and `operations`, which
-# measures weft's operations one by one. Nothing else should run meanwhile.
+# run.sh [WORKLOAD …]: times the training steps of weft and of the installed peers, each in its own
+# process and in turn, prints one table and writes it to build/benchmarks.csv. weft is also timed
+# on one thread, and built for any x86-64 processor (weft-portable).
+# Workloads: W1 … W5, W6, W6-128 … W6-8192 and `operations`, which measures weft's operations one
+# by one; all by default. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} threads=${THREADS:-$(nproc)} python=${PYTHON:-python3}
-[[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || stop "ROUNDS: expected 1 … 999, got '$rounds'"
-[[ $threads =~ ^[1-9][0-9]{0,3}$ ]] || stop "THREADS: expected a number of threads, got '$threads'"
-[[ $seconds =~ ^[0-9]*\.?[0-9]+$ ]] || stop "SECONDS_EACH: expected seconds, got '$seconds'"
+[[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || fail "ROUNDS: expected 1 … 999, got '$rounds'"
+[[ $threads =~ ^[1-9][0-9]{0,3}$ ]] || fail "THREADS: expected a number of threads, got '$threads'"
+[[ $seconds =~ ^[0-9]*\.?[0-9]+$ ]] || fail "SECONDS_EACH: expected seconds, got '$seconds'"
 peers=$repository/tests/benchmarks/peers
 workloads=("$@")
 [ $# -gt 0 ] || workloads=(W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} operations)
 for workload in "${workloads[@]}"; do
   [[ $workload =~ ^(W[1-6]|W6-(128|256|512|1024|2048|4096|8192)|operations)$ ]] ||
-    stop "expected workloads W1 … W6, W6-128 … W6-8192 or operations, got '$workload'"
+    fail "expected workloads W1 … W6, W6-128 … W6-8192 or operations, got '$workload'"
 done
 
 install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev catch2
@@ -26,7 +26,7 @@ weft=$build/tests/weft_benchmark
   build_targets weft_benchmark
 )
 
-# Prints the median milliseconds, the tokens, then FLOPs or nothing, and the peak MiB of a run.
+# Prints the median milliseconds, the tokens, the FLOPs (weft only) and the peak MiB of a run.
 run_program() {
   case $1 in
     weft) "$weft" step "$2" "$threads" "$seconds" ;;
@@ -51,7 +51,7 @@ if "$python" -c 'import torch' 2>/dev/null; then
   if bash "$peers/build_torch_cpp.sh" "$python" "$torch_cpp" >"$work/torch_cpp.log" 2>&1; then
     programs+=(torch-c++)
   else
-    echo "PyTorch's C++ API: not measured, its program does not build:" \
+    echo "PyTorch's C++ API: not measured, its program failed to build:" \
       "$(tail -n 1 "$work/torch_cpp.log")"
   fi
 else
@@ -63,7 +63,7 @@ else
   echo "JAX: not measured, $python has no module jax"
 fi
 
-say "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
+log "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
 lscpu | grep -E '^(Model name|L2|L3)' || true
 csv=$build/benchmarks.csv
 echo "workload,program,threads,median_ms,tokens_per_s,ratio_to_weft,utilisation,peak_mib" >"$csv"
@@ -81,7 +81,7 @@ for workload in "${workloads[@]}"; do
       [[ " ${failed[*]-} " != *" $program "* ]] || continue
       if ! run_program "$program" "$workload" >>"$work/$program.runs" 2>"$work/errors"; then
         failed+=("$program")
-        [ "$program" != weft ] || stop "$workload: $(tail -n 1 "$work/errors")"
+        [ "$program" != weft ] || fail "$workload: $(tail -n 1 "$work/errors")"
       fi
     done
   done
@@ -96,21 +96,21 @@ for workload in "${workloads[@]}"; do
     limit=$(cut -d' ' -f1 "$work/limits.$count" | median)
     ms=$(cut -d' ' -f1 "$work/$program.runs" | median)
     peak=$(awk '{ print $NF }' "$work/$program.runs" | median)
-    awk -v w="$workload" -v p="$program" -v t="$count" -v ms="$ms" -v ours="$weft_ms" \
+    awk -v w="$workload" -v p="$program" -v t="$count" -v ms="$ms" -v weft_ms="$weft_ms" \
       -v peak="$peak" -v limit="$limit" -v csv="$csv" -v row="$row" \
       -v tokens="$(awk '{ print $2; exit }' "$work/$program.runs")" \
       -v flops="$(awk '{ print $3; exit }' "$work/weft.runs")" 'BEGIN {
-        used = sprintf("%.1f %%", flops / ms * 1e-4 / limit)
+        utilisation = sprintf("%.1f %%", flops / ms * 1e-4 / limit)
         printf row, w, p, sprintf("%.4g", ms), sprintf("%.0f", tokens / ms * 1e3),
-               sprintf("%.2f", ms / ours), used, sprintf("%.0f", peak)
-        printf "%s,%s,%d,%.6g,%.0f,%.3f,%.4f,%.1f\n", w, p, t, ms, tokens / ms * 1e3, ms / ours,
+               sprintf("%.2f", ms / weft_ms), utilisation, sprintf("%.0f", peak)
+        printf "%s,%s,%d,%.6g,%.0f,%.3f,%.4f,%.1f\n", w, p, t, ms, tokens / ms * 1e3, ms / weft_ms,
                flops / ms * 1e-6 / limit, peak >>csv
       }'
   done
 done
-echo "ratio: times weft's time. utilisation: the step's matrix products against the rate of one of" \
-  "2048³ in the same run."
+echo "ratio: time relative to weft. utilisation: FLOP rate of the step's matrix products, relative" \
+  "to a 2048³ product in the same run."
 for workload in "${workloads[@]}"; do
-  [ "$workload" != operations ] || { say "Operations" && "$weft" operations "$threads" "$seconds"; }
+  [ "$workload" != operations ] || { log "Operations" && "$weft" operations "$threads" "$seconds"; }
 done
 echo "wrote $csv"

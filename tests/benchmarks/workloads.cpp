@@ -17,35 +17,38 @@ Tokens random_tokens(const Shape& shape, Index vocabulary, Random& random) {
   return tokens;
 }
 
-// A backward costs two products for each of the forward's.
-double training_flops(double forward_products) { return 3.0 * 2.0 * forward_products; }
+// The FLOPs of forward and backward; the backward has two products for each of the forward.
+double training_flops(double forward_multiplications) {
+  return 3.0 * 2.0 * forward_multiplications;
+}
 
-// Multiplications of attention's two products, for queries that see `seen` keys on average.
-double attention_products(double queries, double seen, double width) {
-  return 2.0 * queries * seen * width;
+// The multiplications of the scores and of the weighted sums; `keys` is the mean number of keys per
+// query that are not masked.
+double attention_multiplications(double queries, double keys, double width) {
+  return 2.0 * queries * keys * width;
 }
 
 struct GptSize {
   GptOptions gpt;
   Index batch;
-  // Parts of the batch computed at once: 2 for models whose operations are too short to share.
+  // Parts of the batch that are computed in parallel: 2 for models with short operations.
   Index parts;
 };
 
 Workload gpt_step(const GptSize& size) {
   struct State {
-    explicit State(const GptSize& of)
-        : size(of),
-          model(of.gpt, random),
+    explicit State(const GptSize& gpt_size)
+        : size(gpt_size),
+          model(gpt_size.gpt, random),
           optimizer(model, {.lr = 1e-3}),
-          pass(named_parameters(model), of.parts, {.training = true}) {}
+          pass(named_parameters(model), gpt_size.parts, {.training = true}) {}
     GptSize size;
     Random random{1};
     Gpt model;
     AdamW<float> optimizer;
     ParallelPass<float> pass;
-    std::vector<Tokens> inputs, targets;  // a part each
-    Tokens places;
+    std::vector<Tokens> inputs, targets;  // one per part
+    Tokens position_ids;
     std::uint32_t step = 0;
   };
   const auto state = std::make_shared<State>(size);
@@ -54,20 +57,21 @@ Workload gpt_step(const GptSize& size) {
     state->inputs.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
     state->targets.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
   }
-  state->places = Tokens({context});
-  for (Index i = 0; i < context; ++i) state->places(i) = static_cast<TokenId>(i);
+  state->position_ids = Tokens({context});
+  for (Index i = 0; i < context; ++i) state->position_ids(i) = static_cast<TokenId>(i);
 
   const double tokens = static_cast<double>(size.batch * context);
   const double width = static_cast<double>(size.gpt.width);
   const double per_block =
-      12.0 * width * width + attention_products(1.0, (static_cast<double>(context) + 1) / 2, width);
+      12.0 * width * width +
+      attention_multiplications(1.0, (static_cast<double>(context) + 1) / 2, width);
   return {
       .step =
           [state, tokens] {
             state->pass.add_gradients(
                 state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
                   const auto i = static_cast<std::size_t>(part);
-                  return cross_entropy(state->model(tape, state->inputs[i], state->places),
+                  return cross_entropy(state->model(tape, state->inputs[i], state->position_ids),
                                        state->targets[i], {.divisor = tokens});
                 });
             state->optimizer.step(clip_factor(state->optimizer.grad_norm(), 1.0));
@@ -106,22 +110,23 @@ Workload pronunciation_step() {
   const Index num_phones = state->language.phones.size();
   std::vector<SequencePair> pairs(batch_size);
   for (auto& [source, target] : pairs) {
-    const Tokens from = random_tokens({length}, num_letters - 4, state->random);
-    const Tokens to = random_tokens({length - 1}, num_phones - 4, state->random);
-    for (TokenId token : from) source.push_back(token + 4);
-    for (TokenId token : to) target.push_back(token + 4);
+    const Tokens source_tokens = random_tokens({length}, num_letters - 4, state->random);
+    const Tokens target_tokens = random_tokens({length - 1}, num_phones - 4, state->random);
+    for (TokenId token : source_tokens) source.push_back(token + 4);
+    for (TokenId token : target_tokens) target.push_back(token + 4);
   }
-  const Batch whole = PairBatches(pairs, {.batch_size = batch_size}).batch(0, 0);
+  const Batch full_batch = PairBatches(pairs, {.batch_size = batch_size}).batch(0, 0);
   for (Index part = 0; part < parts; ++part)
     state->batches.push_back(
-        part_of(whole, part * batch_size / parts, (part + 1) * batch_size / parts));
+        part_of(full_batch, part * batch_size / parts, (part + 1) * batch_size / parts));
 
   const double width = static_cast<double>(state->configuration.width);
   const double positions = static_cast<double>(batch_size * length);
   const double layers = static_cast<double>(state->configuration.layers);
-  const double encoder = 12.0 * width * width + attention_products(1.0, length, width);
-  const double decoder = 16.0 * width * width + attention_products(1.0, (length + 1) / 2.0, width) +
-                         attention_products(1.0, length, width);
+  const double encoder = 12.0 * width * width + attention_multiplications(1.0, length, width);
+  const double decoder = 16.0 * width * width +
+                         attention_multiplications(1.0, (length + 1) / 2.0, width) +
+                         attention_multiplications(1.0, length, width);
   return {
       .step =
           [state] {
@@ -140,7 +145,7 @@ struct AttentionSize {
   Index width, heads, batch, queries, keys;
 };
 
-// Multi-head attention alone, forward and backward, with the gradients of everything.
+// Forward and backward of multi-head attention, with gradients of the inputs and the parameters.
 Workload attention_step(const AttentionSize& size) {
   struct State {
     Random random{1};
@@ -148,16 +153,17 @@ Workload attention_step(const AttentionSize& size) {
     Parameter<float> queries, keys;
     Tensor<float> upstream;
     Tape<float> tape{{.training = true}};
-    explicit State(const AttentionSize& of)
-        : attention({.query_size = of.width,
-                     .key_size = of.width,
-                     .value_size = of.width,
-                     .num_hiddens = of.width,
-                     .num_heads = of.heads},
+    explicit State(const AttentionSize& sizes)
+        : attention({.query_size = sizes.width,
+                     .key_size = sizes.width,
+                     .value_size = sizes.width,
+                     .num_hiddens = sizes.width,
+                     .num_heads = sizes.heads},
                     random),
-          queries(random.normal_tensor<float>({of.batch, of.queries, of.width}, 0.0, 1.0)),
-          keys(random.normal_tensor<float>({of.batch, of.keys, of.width}, 0.0, 1.0)),
-          upstream(random.normal_tensor<float>({of.batch, of.queries, of.width}, 0.0, 1.0)) {}
+          queries(random.normal_tensor<float>({sizes.batch, sizes.queries, sizes.width}, 0.0, 1.0)),
+          keys(random.normal_tensor<float>({sizes.batch, sizes.keys, sizes.width}, 0.0, 1.0)),
+          upstream(
+              random.normal_tensor<float>({sizes.batch, sizes.queries, sizes.width}, 0.0, 1.0)) {}
   };
   const auto state = std::make_shared<State>(size);
   const auto parameters =
@@ -177,8 +183,8 @@ Workload attention_step(const AttentionSize& size) {
               },
           .tokens = n(size.batch * size.queries),
           .product_flops =
-              training_flops(projections + attention_products(n(size.batch * size.queries),
-                                                              n(size.keys), n(size.width)))};
+              training_flops(projections + attention_multiplications(n(size.batch * size.queries),
+                                                                     n(size.keys), n(size.width)))};
 }
 
 }  // namespace

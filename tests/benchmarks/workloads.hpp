@@ -1,4 +1,4 @@
-// Workloads: the training steps that weft is measured on.
+// Workloads: the benchmarked training steps.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace weft::benchmarks {
 
-// One step, ready to run again and again.
 struct Workload {
+  // Runs one training step; may be called repeatedly.
   std::function<void()> step;
-  // Per step; of the attention's products those that its mask lets through.
+  // Per step. The FLOPs of attention do not include masked scores.
   double tokens = 0.0;
   double product_flops = 0.0;
 };

@@ -1,4 +1,4 @@
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 #include <iostream>
 #include <sstream>
@@ -12,23 +12,23 @@ using weft::examples::UsageError;
 
 namespace {
 
-// A command with an option of each kind, and what it made of a line.
+// A command with an option of each kind, and the variables that they set.
 struct Command {
   std::int64_t width = 64;
   double lr = 0.5;
   std::string out = "here";
-  std::string part = "test";
+  std::string split = "test";
   bool full = false;
   std::vector<std::string> words;
   CommandLine line{"program command", "Does something."};
 
-  explicit Command(bool takes_words = true) {
+  explicit Command(bool has_arguments = true) {
     line.option("width", "the width", width, 1, 100);
-    line.option("lr", "the rate", lr, 0.0, 1.0);
-    line.option("out", "the folder", out);
-    line.choice("part", "the part", part, {"test", "validation"});
-    line.flag("full", "longer", full);
-    if (takes_words) line.arguments("WORD...", words);
+    line.option("lr", "the learning rate", lr, 0.0, 1.0);
+    line.option("out", "the directory", out);
+    line.choice("split", "the split", split, {"test", "validation"});
+    line.flag("full", "train longer", full);
+    if (has_arguments) line.arguments("WORD...", words);
   }
 
   bool parse(std::vector<std::string> arguments) {
@@ -41,14 +41,15 @@ struct Command {
 
 }  // namespace
 
-TEST_CASE("command line: options set their variables, others keep their values", "[examples]") {
+TEST_CASE("command line: given options set their variables, others keep their defaults",
+          "[examples]") {
   Command command;
   REQUIRE(command.parse(
-      {"command", "--width", "7", "one", "--out=there", "--full", "two", "--part", "validation"}));
+      {"command", "--width", "7", "one", "--out=there", "--full", "two", "--split", "validation"}));
   CHECK(command.width == 7);
   CHECK(command.lr == 0.5);
   CHECK(command.out == "there");
-  CHECK(command.part == "validation");
+  CHECK(command.split == "validation");
   CHECK(command.full);
   CHECK(command.words == std::vector<std::string>{"one", "two"});
 
@@ -59,35 +60,37 @@ TEST_CASE("command line: options set their variables, others keep their values",
   CHECK(command.lr == 0.25);
 }
 
-TEST_CASE("command line: what cannot be understood is a usage error that names it", "[examples]") {
-  const auto complaint = [](std::vector<std::string> arguments, bool takes_words = true) {
-    Command command(takes_words);
+TEST_CASE("command line: invalid options and arguments throw UsageError and are named",
+          "[examples]") {
+  const auto usage_error = [](std::vector<std::string> arguments, bool has_arguments = true) {
+    Command command(has_arguments);
     arguments.insert(arguments.begin(), "command");
     return message_of<UsageError>([&] { command.parse(arguments); });
   };
-  CHECK(contains(complaint({"--depth", "3"}), "depth"));
-  CHECK(contains(complaint({"--width"}), "width"));
-  CHECK(complaint({"--width", "101"}) == "option --width: expected a number in 1 … 100, got '101'");
-  CHECK(complaint({"--lr", "-1"}) == "option --lr: expected a number in 0 … 1, got '-1'");
+  CHECK(contains(usage_error({"--depth", "3"}), "depth"));
+  CHECK(contains(usage_error({"--width"}), "width"));
+  CHECK(usage_error({"--width", "101"}) ==
+        "option --width: expected a number in 1 … 100, got '101'");
+  CHECK(usage_error({"--lr", "-1"}) == "option --lr: expected a number in 0 … 1, got '-1'");
   for (const char* text : {"wide", "7b", "", "1.5", "99999999999999999999"})
-    CHECK(contains(complaint({"--width", text}), concatenate_text("got '", text, "'")));
+    CHECK(contains(usage_error({"--width", text}), concatenate_text("got '", text, "'")));
   for (const char* text : {"nan", "inf", "1e999", "0.1.2"})
-    CHECK(contains(complaint({"--lr", text}), concatenate_text("got '", text, "'")));
-  CHECK(complaint({"--part", "all"}) ==
-        "option --part: expected one of test, validation, got 'all'");
-  CHECK(contains(complaint({"--threads", "0"}), "option --threads: expected a number in 1"));
-  CHECK(complaint({"word"}, false) == "command line: expected options only, got 'word'");
+    CHECK(contains(usage_error({"--lr", text}), concatenate_text("got '", text, "'")));
+  CHECK(usage_error({"--split", "all"}) ==
+        "option --split: expected one of test, validation, got 'all'");
+  CHECK(contains(usage_error({"--threads", "0"}), "option --threads: expected a number in 1"));
+  CHECK(usage_error({"word"}, false) == "command line: expected options only, got 'word'");
 }
 
-TEST_CASE("command line: --help tells the options with their values and does nothing",
+TEST_CASE("command line: --help prints the options with their defaults and sets nothing",
           "[examples]") {
-  std::ostringstream written;
-  std::streambuf* const before = std::cout.rdbuf(written.rdbuf());
+  std::ostringstream printed;
+  std::streambuf* const previous = std::cout.rdbuf(printed.rdbuf());
   Command command;
-  const bool go_on = command.parse({"command", "--help", "--width", "7"});
-  std::cout.rdbuf(before);
-  CHECK_FALSE(go_on);
+  const bool proceed = command.parse({"command", "--help", "--width", "7"});
+  std::cout.rdbuf(previous);
+  CHECK_FALSE(proceed);
   CHECK(command.width == 64);
-  for (const char* part : {"program command", "Does something.", "WORD...", "--width", "64"})
-    CHECK(contains(written.str(), part));
+  for (const char* text : {"program command", "Does something.", "WORD...", "--width", "64"})
+    CHECK(contains(printed.str(), text));
 }

@@ -12,7 +12,7 @@ using namespace weft::pronounce;
 
 namespace {
 
-// Notes the names that a state consists of.
+// Collects the names of a state's entries.
 class Names final : public State<float> {
  public:
   void tensor(const std::string& name, Tensor<float>&) override { add(name); }
@@ -28,12 +28,12 @@ class Names final : public State<float> {
 
 }  // namespace
 
-TEST_CASE("configuration: both of ours are in their ranges", "[examples]") {
+TEST_CASE("configuration: quick and full are in range", "[examples]") {
   CHECK_NOTHROW(Configuration::quick().check_state());
   CHECK_NOTHROW(Configuration::full().check_state());
 }
 
-TEST_CASE("configuration: a setting out of its range is named", "[examples]") {
+TEST_CASE("configuration: an error names the setting that is out of range", "[examples]") {
   Configuration configuration = Configuration::quick();
   configuration.dropout = 1.5;
   CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
@@ -45,7 +45,7 @@ TEST_CASE("configuration: a setting out of its range is named", "[examples]") {
         "heads: expected a divisor of the width 30, got 4");
 }
 
-TEST_CASE("configuration: the state has every setting and both vocabularies", "[examples]") {
+TEST_CASE("configuration: the state contains every setting and both vocabularies", "[examples]") {
   Configuration configuration = Configuration::quick();
   Names state;
   configuration.state(state);
@@ -55,11 +55,12 @@ TEST_CASE("configuration: the state has every setting and both vocabularies", "[
   CHECK(state.names == expected);
 }
 
-TEST_CASE("configuration: what differs from a checkpoint's is named", "[examples]") {
+TEST_CASE("configuration: an error names the setting that differs from a checkpoint",
+          "[examples]") {
   const Configuration stored = Configuration::quick();
-  Configuration asked = stored;
-  CHECK_NOTHROW(asked.check_settings_of(stored));
-  asked.lr = 0.25;
-  CHECK(
-      contains(message_of<ValueError>([&] { asked.check_settings_of(stored); }), "--lr: expected"));
+  Configuration requested = stored;
+  CHECK_NOTHROW(requested.check_settings_equal(stored));
+  requested.lr = 0.25;
+  CHECK(contains(message_of<ValueError>([&] { requested.check_settings_equal(stored); }),
+                 "--lr: expected"));
 }

@@ -12,7 +12,7 @@ using namespace weft::pronounce;
 
 namespace {
 
-// A file that holds `text` while it lives.
+// A file with the content `text`, removed by the destructor.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
@@ -27,15 +27,15 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-// What reading a dictionary of `text` complains of.
-std::string complaint_about(const std::string& text) {
+// The error message when reading a dictionary file with the content `text`.
+std::string error_for(const std::string& text) {
   const TemporaryFile file(text);
   return message_of<FileError>([&] { read_dictionary(file.path()); });
 }
 
 }  // namespace
 
-TEST_CASE("dictionary: variants are gathered under their word, wherever they stand", "[examples]") {
+TEST_CASE("dictionary: all pronunciations of a word are merged into one entry", "[examples]") {
   const TemporaryFile file(
       "either IY DH ER\n"
       "a AH\n"
@@ -53,37 +53,36 @@ TEST_CASE("dictionary: variants are gathered under their word, wherever they sta
   CHECK(to_string(entries[1].pronunciations[0]) == "IY DH ER");
 }
 
-TEST_CASE("dictionary: a malformed line is named with its file and number", "[examples]") {
-  CHECK(contains(complaint_about("a AH\nhello\n"),
-                 ".dict', line 2: a dictionary's line: expected a word and its phones, "
-                 "got 'hello' alone"));
-  CHECK(contains(complaint_about("a AH\n\n(2) AH\n"), "line 3: "));
-  CHECK(
-      contains(complaint_about("x(y) AH\n"), "line 1: a dictionary's line: expected a word such"));
-  CHECK(contains(complaint_about("a AH\nna\xEFve N AY IY V\n"),
-                 "line 2: a dictionary's line: expected UTF-8 text, got byte 239 at position 2"));
-  CHECK(contains(complaint_about("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 0"));
-  CHECK(contains(complaint_about(std::string("a\0b AH\n", 7)), "control character"));
-  CHECK(contains(complaint_about(std::string(65, 'a') + " AH\n"), "at most 64 letters and phones"));
+TEST_CASE("dictionary: an error for a malformed line names the file and the line number",
+          "[examples]") {
+  CHECK(contains(error_for("a AH\nhello\n"),
+                 ".dict', line 2: dictionary line: expected a word and its phones, "
+                 "got only 'hello'"));
+  CHECK(contains(error_for("a AH\n\n(2) AH\n"), "line 3: "));
+  CHECK(contains(error_for("x(y) AH\n"), "line 1: dictionary line: expected a word such"));
+  CHECK(contains(error_for("a AH\nna\xEFve N AY IY V\n"),
+                 "line 2: dictionary line: expected UTF-8 text, got byte 239 at position 2"));
+  CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 0"));
+  CHECK(contains(error_for(std::string("a\0b AH\n", 7)), "control character"));
+  CHECK(contains(error_for(std::string(65, 'a') + " AH\n"), "at most 64 letters and phones"));
 }
 
-TEST_CASE("dictionary: a missing, empty or unfit file is named", "[examples]") {
-  CHECK(contains(complaint_about(""), "expected at least one word, got none"));
-  CHECK(
-      message_of<FileError>([] { read_dictionary("no/such.dict"); }) ==
-      "dictionary 'no/such.dict': expected a file that can be read, got No such file or directory");
+TEST_CASE("dictionary: an error names a missing, empty or invalid file", "[examples]") {
+  CHECK(contains(error_for(""), "expected at least one word, got none"));
+  CHECK(message_of<FileError>([] { read_dictionary("no/such.dict"); }) ==
+        "dictionary 'no/such.dict': expected a readable file, got No such file or directory");
   CHECK(contains(
       message_of<FileError>([] { read_dictionary(std::filesystem::temp_directory_path()); }),
-      "expected a file, got a folder"));
+      "expected a file, got a directory"));
 }
 
-TEST_CASE("dictionary: a word is in the part that its letters decide", "[examples]") {
+TEST_CASE("dictionary: the split of an entry depends on its word only", "[examples]") {
   const std::vector<Entry> entries{{"a", {{"AH"}}}, {"to", {{"T", "UW"}}}, {"toe", {{"T", "OW"}}}};
-  std::size_t found = 0;
-  for (const Split part : {Split::train, Split::validation, Split::test})
-    for (const Entry& entry : entries_of(part, entries)) {
-      CHECK(examples::split_of(entry.word) == part);
-      ++found;
+  std::size_t count = 0;
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    for (const Entry& entry : entries_of(split, entries)) {
+      CHECK(examples::split_of(entry.word) == split);
+      ++count;
     }
-  CHECK(found == entries.size());
+  CHECK(count == entries.size());
 }

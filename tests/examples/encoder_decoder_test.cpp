@@ -1,9 +1,9 @@
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 
 #include <cmath>
 
-#include "examples/attention_maps.hpp"
-#include "examples/search.hpp"
+#include "examples/common/attention_maps.hpp"
+#include "examples/common/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -22,24 +22,24 @@ examples::EncoderDecoder<float> small_model() {
 
 }  // namespace
 
-TEST_CASE("encoder-decoder: answers are no longer than the model can write", "[examples]") {
+TEST_CASE("search: outputs have at most max_length tokens", "[examples]") {
   const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
-  const auto answers = examples::search(small_model(), sources);
-  REQUIRE(answers.size() == 3);
-  for (const auto& found : answers) {
-    REQUIRE(found.size() == 1);
-    CHECK(found.front().tokens.size() <= 5);
+  const auto outputs = examples::search(small_model(), sources);
+  REQUIRE(outputs.size() == 3);
+  for (const auto& hypotheses : outputs) {
+    REQUIRE(hypotheses.size() == 1);
+    CHECK(hypotheses.front().tokens.size() <= 5);
   }
 }
 
-TEST_CASE("attention maps: one for each head, each row's weights adding up to one", "[examples]") {
+TEST_CASE("attention maps: there is one for each head, and its rows sum to one", "[examples]") {
   const std::vector<examples::HeatMap> maps =
       examples::cross_attention_maps(small_model(), {4, 5, 6}, {6, 5});
   REQUIRE(maps.size() == 4);
   CHECK(maps[0].title == "block 1, head 1");
   CHECK(maps[3].title == "block 2, head 2");
   for (const auto& [title, values] : maps) {
-    REQUIRE(values.shape() == Shape{3, 3});  // two tokens and <eos>; three tokens
+    REQUIRE(values.shape() == Shape{3, 3});  // (two answer tokens and <eos>) × three source tokens
     for (Index row = 0; row < 3; ++row)
       CHECK(std::abs(values(row, 0) + values(row, 1) + values(row, 2) - 1.0f) < 1e-5f);
   }

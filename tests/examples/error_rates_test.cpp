@@ -4,7 +4,7 @@
 
 using namespace weft::pronounce;
 
-TEST_CASE("edit distance: insertions, deletions and exchanges count one each", "[examples]") {
+TEST_CASE("edit distance: insertions, deletions and substitutions cost one each", "[examples]") {
   CHECK(edit_distance({}, {}) == 0);
   CHECK(edit_distance({"K", "AE", "T"}, {}) == 3);
   CHECK(edit_distance({}, {"AH"}) == 1);
@@ -14,14 +14,14 @@ TEST_CASE("edit distance: insertions, deletions and exchanges count one each", "
   CHECK(edit_distance({"k", "i", "t", "t", "e", "n"}, {"s", "i", "t", "t", "i", "n", "g"}) == 3);
 }
 
-TEST_CASE("error rates: the closest listed pronunciation counts", "[examples]") {
+TEST_CASE("error rates: predictions are compared with the closest pronunciation", "[examples]") {
   ErrorRates rates;
   CHECK(rates.to_string() == "word error rate 0.00 %  phone error rate 0.00 %  words 0");
-  // Right, by the second pronunciation: 0 errors of 3 phones.
+  // Correct by the second pronunciation: 0 errors in 3 phones.
   rates.add({"AY", "DH", "ER"}, {{"IY", "DH", "ER"}, {"AY", "DH", "ER"}});
-  // Wrong: 1 error against the second of 4 phones, 2 against the first of 3.
+  // Wrong: 1 error against the second, of 4 phones; 2 against the first, of 3.
   rates.add({"K", "AH", "T", "S"}, {{"K", "AE", "T"}, {"K", "AE", "T", "S"}});
-  // Wrong: nothing said, 2 errors of 2 phones.
+  // Wrong: an empty prediction has 2 errors in 2 phones.
   rates.add({}, {{"AH", "N"}});
   CHECK(rates.words() == 3);
   CHECK(rates.word_error_rate() == 200.0 / 3);

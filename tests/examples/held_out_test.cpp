@@ -1,4 +1,4 @@
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,11 +8,12 @@
 #include "tests/messages.hpp"
 
 using namespace weft;
+using examples::parse_split;
 using examples::Split;
-using examples::split_named;
 using examples::split_of;
 
-TEST_CASE("held out: the parts are 90, 5 and 5 percent", "[examples]") {
+TEST_CASE("split: training, validation and test have 90, 5 and 5 percent of the keys",
+          "[examples]") {
   std::array<double, 3> count{};
   for (int i = 0; i < 20000; ++i)
     ++count.at(static_cast<std::size_t>(split_of(concatenate_text("w", i))));
@@ -24,9 +25,9 @@ TEST_CASE("held out: the parts are 90, 5 and 5 percent", "[examples]") {
   CHECK(split_of("a") == Split::test);
 }
 
-TEST_CASE("held out: parts have names", "[examples]") {
-  for (const Split part : {Split::train, Split::validation, Split::test})
-    CHECK(split_named(to_string(part)) == part);
-  CHECK(message_of<ValueError>([] { split_named("both"); }) ==
-        "part: expected train, validation or test, got 'both'");
+TEST_CASE("split: parse_split is the inverse of to_string", "[examples]") {
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    CHECK(parse_split(to_string(split)) == split);
+  CHECK(message_of<ValueError>([] { parse_split("both"); }) ==
+        "split: expected train, validation or test, got 'both'");
 }

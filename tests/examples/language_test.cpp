@@ -14,38 +14,37 @@ const Language language = Language::of(entries);
 
 }  // namespace
 
-TEST_CASE("language: letters are characters, and are read whatever their case", "[examples]") {
-  CHECK(language.letters.size() == 4 + 3);  // e é n beside the special ones
+TEST_CASE("language: letters are UTF-8 characters and case is ignored", "[examples]") {
+  CHECK(language.letters.size() == 4 + 3);  // e é n and the special symbols
   CHECK(language.phones.size() == 4 + 4);   // EH EY IY N
-  CHECK(language.letters.decode(language.read("éN")) == std::vector<std::string>{"é", "n"});
-  CHECK(language.say(language.phones.encode(Phones{"N", "IY"})) == Phones{"N", "IY"});
+  CHECK(language.letters.decode(language.encode("éN")) == std::vector<std::string>{"é", "n"});
+  CHECK(language.decode(language.phones.encode(Phones{"N", "IY"})) == Phones{"N", "IY"});
 }
 
-TEST_CASE("language: a word that cannot be read is named with the reason", "[examples]") {
-  const auto complaint = [](const std::string& word) {
-    return message_of<ValueError>([&] { language.read(word); });
+TEST_CASE("language: an error names the word that cannot be encoded and the reason", "[examples]") {
+  const auto error_for = [](const std::string& word) {
+    return message_of<ValueError>([&] { language.encode(word); });
   };
-  CHECK(complaint("nix") ==
-        "word 'nix': expected letters that the model was trained with, got 'i'");
-  CHECK(complaint("") == "word '': expected 1 … 64 letters, got 0");
-  CHECK(contains(complaint(std::string(65, 'n')), "expected 1 … 64 letters, got 65"));
-  CHECK(contains(complaint("n\xFF"), "expected UTF-8 text"));
-  CHECK(language.can_read("en"));
-  CHECK_FALSE(language.can_read("on"));
+  CHECK(error_for("nix") == "word 'nix': expected letters in the model's vocabulary, got 'i'");
+  CHECK(error_for("") == "word '': expected 1 … 64 letters, got 0");
+  CHECK(contains(error_for(std::string(65, 'n')), "expected 1 … 64 letters, got 65"));
+  CHECK(contains(error_for("n\xFF"), "expected UTF-8 text"));
+  CHECK(language.can_encode("en"));
+  CHECK_FALSE(language.can_encode("on"));
 }
 
-TEST_CASE("language: every pronunciation makes a pair, but for words that cannot be read",
+TEST_CASE("language: every pronunciation of a word that can be encoded makes a pair",
           "[examples]") {
   const std::vector<SequencePair> pairs = language.pairs(entries);
   REQUIRE(pairs.size() == 3);
   CHECK(pairs[0].source == pairs[1].source);
-  CHECK(language.say(pairs[1].target) == Phones{"N", "IY"});
+  CHECK(language.decode(pairs[1].target) == Phones{"N", "IY"});
   CHECK(language.pairs(std::vector<Entry>{{"on", {{"N"}}}}).empty());
   CHECK(language.pairs(std::vector<Entry>{{"ne", {{"Q"}}}})[0].target == Sequence{Vocabulary::unk});
 }
 
-TEST_CASE("language: a configuration keeps it", "[examples]") {
+TEST_CASE("language: is restored from a configuration", "[examples]") {
   Configuration configuration;
-  language.keep_in(configuration);
+  language.store_in(configuration);
   CHECK(Language::of(configuration) == language);
 }

@@ -1,4 +1,4 @@
-// Outcome: what a program's run came to.
+// outcome_of: the exit status and the output of a program that is a function.
 #pragma once
 
 #include <iostream>
@@ -8,17 +8,18 @@
 
 namespace weft {
 
-// Collects what is written to a stream.
+// Captures the output to a stream during its lifetime.
 class Captured {
  public:
-  explicit Captured(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
-  ~Captured() { stream_.rdbuf(before_); }
+  explicit Captured(std::ostream& stream)
+      : stream_(stream), previous_(stream.rdbuf(text_.rdbuf())) {}
+  ~Captured() { stream_.rdbuf(previous_); }
   std::string text() const { return text_.str(); }
 
  private:
   std::ostream& stream_;
   std::ostringstream text_;
-  std::streambuf* before_;
+  std::streambuf* previous_;
 };
 
 struct Outcome {
@@ -27,7 +28,7 @@ struct Outcome {
   std::string errors;
 };
 
-// Of a program that is the function run(argc, argv).
+// Calls run(argc, argv) with `name` as argv[0].
 inline Outcome outcome_of(int (*run)(int, char**), const std::string& name,
                           std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), name);

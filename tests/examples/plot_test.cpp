@@ -1,11 +1,11 @@
-#include "examples/plot.hpp"
+#include "examples/common/plot.hpp"
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
@@ -21,14 +21,16 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Another PATH while it lives.
-class Path {
+// Sets PATH during its lifetime.
+class ScopedPath {
  public:
-  explicit Path(const char* value) : before_(std::getenv("PATH")) { setenv("PATH", value, 1); }
-  ~Path() { setenv("PATH", before_.c_str(), 1); }
+  explicit ScopedPath(const char* value) : previous_(std::getenv("PATH")) {
+    setenv("PATH", value, 1);
+  }
+  ~ScopedPath() { setenv("PATH", previous_.c_str(), 1); }
 
  private:
-  std::string before_;
+  std::string previous_;
 };
 
 bool gnuplot_is_installed() {
@@ -41,12 +43,12 @@ const HeatMaps maps{"heads",    "letters",          "phones",
 
 }  // namespace
 
-TEST_CASE("plot: without gnuplot the data stay and the sentence says so", "[examples]") {
+TEST_CASE("plot: without gnuplot the data are kept and the message says so", "[examples]") {
   const TemporaryFolder folder;
-  const Path nothing("/nonexistent");
-  const std::string said = draw(chart, folder / "loss.svg");
-  CHECK(contains(said, "gnuplot is not installed"));
-  CHECK(contains(said, (folder / "loss.dat").string()));
+  const ScopedPath path("/nonexistent");
+  const std::string message = draw(chart, folder / "loss.svg");
+  CHECK(contains(message, "gnuplot is not installed"));
+  CHECK(contains(message, (folder / "loss.dat").string()));
   CHECK(text_of(folder / "loss.dat") == "# training\n1\t3\n2\t2\n3\t1.5\n\n\n");
   CHECK_FALSE(fs::exists(folder / "loss.svg"));
 }
@@ -62,34 +64,33 @@ TEST_CASE("plot: with gnuplot an SVG and a PNG are drawn", "[examples]") {
   CHECK(text_of(folder / "heads.png").substr(1, 3) == "PNG");
 }
 
-TEST_CASE("plot: points, logarithmic axes, a range of values and few names on an axis",
-          "[examples]") {
+TEST_CASE("plot: points, logarithmic axes, a value range and empty tick names", "[examples]") {
   const TemporaryFolder folder;
-  const Path nothing("/nonexistent");
+  const ScopedPath path("/nonexistent");
   LineChart scatter = chart;
   scatter.lines[0].points = true;
   scatter.logarithmic = true;
   draw(scatter, folder / "scatter.svg");
   CHECK(contains(text_of(folder / "scatter.gp"), "set logscale xy"));
   CHECK(contains(text_of(folder / "scatter.gp"), "with points"));
-  HeatMaps range = maps;
-  range.lowest = -1.0;
-  range.columns = {"", ""};
-  range.rows = {"", "ten", ""};
-  draw(range, folder / "range.svg");
+  HeatMaps value_range = maps;
+  value_range.lowest = -1.0;
+  value_range.columns = {"", ""};
+  value_range.rows = {"", "ten", ""};
+  draw(value_range, folder / "range.svg");
   CHECK(contains(text_of(folder / "range.gp"), "set cbrange [-1:1]"));
   CHECK(contains(text_of(folder / "range.gp"), "unset xtics\nset ytics ('ten' 1)\n"));
 }
 
-TEST_CASE("plot: values that do not fit, another ending and a missing folder are refused",
+TEST_CASE("plot: wrong shapes, other file extensions and missing directories are errors",
           "[examples]") {
   const TemporaryFolder folder;
-  HeatMaps wrong = maps;
-  wrong.maps[0].values = Tensor<float>({2, 2});
-  CHECK(message_of<ShapeError>([&] { draw(wrong, folder / "x.svg"); }) ==
+  HeatMaps wrong_shape = maps;
+  wrong_shape.maps[0].values = Tensor<float>({2, 2});
+  CHECK(message_of<ShapeError>([&] { draw(wrong_shape, folder / "x.svg"); }) ==
         "heat map 'head 1': expected [3, 2], got [2, 2]");
   CHECK(contains(message_of<ValueError>([&] { draw(chart, folder / "x.jpg"); }),
-                 "expected a name that ends in .svg or .png, got '.jpg'"));
+                 "expected the extension .svg or .png, got '.jpg'"));
   CHECK(contains(message_of<FileError>([&] { draw(chart, folder / "none/x.svg"); }),
                  "No such file or directory"));
 }

@@ -16,7 +16,7 @@ Outcome run(const std::vector<std::string>& arguments) {
   return outcome_of(pronounce::run_program, "pronounce", arguments);
 }
 
-// Words of one to three syllables, each letter said as its capital.
+// Words of one to three syllables; the phone of each letter is its capital.
 std::string small_dictionary() {
   const std::vector<std::string> syllables = {"ba", "do", "ki", "lu", "ne", "ti"};
   std::vector<std::string> words = syllables;
@@ -34,106 +34,107 @@ std::string small_dictionary() {
   return text;
 }
 
-// A folder with a dictionary, and what trains on it in no time.
-struct Workshop {
-  TemporaryFolder folder;
-  std::string dictionary = (folder / "small.dict").string();
-  std::string out = (folder / "out").string();
+// A directory with a small dictionary, and a fast training on it.
+struct TrainingFixture {
+  TemporaryFolder directory;
+  std::string dictionary = (directory / "small.dict").string();
+  std::string out = (directory / "out").string();
   std::string best = out + "/best.h5";
 
-  Workshop() { std::ofstream(dictionary) << small_dictionary(); }
+  TrainingFixture() { std::ofstream(dictionary) << small_dictionary(); }
 
-  Outcome train(std::vector<std::string> more = {}) const {
+  Outcome train(std::vector<std::string> extra_arguments = {}) const {
     std::vector<std::string> arguments = {
         "train", "--dictionary", dictionary, "--out",   out,  "--width",  "16", "--layers",
         "1",     "--heads",      "2",        "--batch", "16", "--epochs", "3",  "--warmup",
         "10",    "--lr",         "0.01"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), extra_arguments.begin(), extra_arguments.end());
     return run(arguments);
   }
 };
 
 }  // namespace
 
-TEST_CASE("pronounce: trains, and evaluates, says and draws with what it trained", "[examples]") {
-  const Workshop workshop;
-  const Outcome trained = workshop.train();
+TEST_CASE("pronounce: trains a model, evaluates it, pronounces words and draws attention",
+          "[examples]") {
+  const TrainingFixture fixture;
+  const Outcome trained = fixture.train();
   INFO(trained.errors);
   REQUIRE(trained.status == 0);
-  CHECK(contains(trained.output, "words to train on"));
-  CHECK(contains(trained.output, workshop.best));
+  CHECK(contains(trained.output, "training words"));
+  CHECK(contains(trained.output, fixture.best));
 
   const Outcome evaluated =
-      run({"evaluate", "--model", workshop.best, "--dictionary", workshop.dictionary});
+      run({"evaluate", "--model", fixture.best, "--dictionary", fixture.dictionary});
   REQUIRE(evaluated.status == 0);
   CHECK(std::regex_match(
       evaluated.output,
       std::regex(R"(word error rate \d+\.\d\d %  phone error rate \d+\.\d\d %  words \d+\n)")));
-  CHECK(run({"evaluate", "--model", workshop.best, "--dictionary", workshop.dictionary, "--part",
+  CHECK(run({"evaluate", "--model", fixture.best, "--dictionary", fixture.dictionary, "--split",
              "validation", "--beam", "3"})
             .status == 0);
 
-  const Outcome said = run({"say", "--model", workshop.best, "Bado", "lune"});
-  CHECK(said.status == 0);
-  CHECK(std::regex_match(said.output, std::regex("Bado  [A-Z ]*\nlune  [A-Z ]*\n")));
+  const Outcome pronounced = run({"say", "--model", fixture.best, "Bado", "lune"});
+  CHECK(pronounced.status == 0);
+  CHECK(std::regex_match(pronounced.output, std::regex("Bado  [A-Z ]*\nlune  [A-Z ]*\n")));
   const Outcome scored =
-      run({"say", "--model", workshop.best, "--beam", "4", "--n-best", "2", "bado"});
+      run({"say", "--model", fixture.best, "--beam", "4", "--n-best", "2", "bado"});
   CHECK(std::regex_match(scored.output, std::regex("(bado  -?\\d+\\.\\d{3}  [A-Z ]*\n){2}")));
 
-  const std::string picture = (workshop.folder / "heads.svg").string();
-  const Outcome drawn = run({"attention", "--model", workshop.best, "--picture", picture, "bado"});
+  const std::string picture = (fixture.directory / "heads.svg").string();
+  const Outcome drawn = run({"attention", "--model", fixture.best, "--picture", picture, "bado"});
   CHECK(drawn.status == 0);
   CHECK(contains(drawn.output, picture));
-  CHECK(std::filesystem::exists(workshop.folder / "heads.dat"));
+  CHECK(std::filesystem::exists(fixture.directory / "heads.dat"));
 }
 
-TEST_CASE("pronounce: words that cannot be read are named, the others said", "[examples]") {
-  const Workshop workshop;
-  REQUIRE(workshop.train().status == 0);
-  const Outcome said = run({"say", "--model", workshop.best, "bado", "naïve", "doba"});
-  CHECK(said.status == 1);
-  CHECK(contains(said.output, "bado  "));
-  CHECK(contains(said.output, "doba  "));
-  CHECK(is_one_line(said.errors));
-  CHECK(contains(said.errors, "word 'naïve': expected letters that the model was trained with"));
+TEST_CASE("pronounce: prints an error for invalid words and pronounces the others", "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train().status == 0);
+  const Outcome pronounced = run({"say", "--model", fixture.best, "bado", "naïve", "doba"});
+  CHECK(pronounced.status == 1);
+  CHECK(contains(pronounced.output, "bado  "));
+  CHECK(contains(pronounced.output, "doba  "));
+  CHECK(is_one_line(pronounced.errors));
+  CHECK(contains(pronounced.errors, "word 'naïve': expected letters in the model's vocabulary"));
 }
 
-TEST_CASE("pronounce: a training goes on only with the settings and words that it began with",
+TEST_CASE("pronounce: training resumes only with the same settings and vocabularies",
           "[examples]") {
-  const Workshop workshop;
-  REQUIRE(workshop.train({"--max-steps", "5"}).status == 0);
-  const Outcome other = workshop.train({"--resume", "--heads", "4"});
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train({"--max-steps", "5"}).status == 0);
+  const Outcome other = fixture.train({"--resume", "--heads", "4"});
   CHECK(other.status == 1);
   CHECK(contains(other.errors, "--heads: expected 2, got 4"));
 
-  std::ofstream(workshop.dictionary, std::ios::app) << "zoo Z O O\nzzz Z\nzza Z A\nzzo Z O\n";
-  const Outcome extended = workshop.train({"--resume"});
+  std::ofstream(fixture.dictionary, std::ios::app) << "zoo Z O O\nzzz Z\nzza Z A\nzzo Z O\n";
+  const Outcome extended = fixture.train({"--resume"});
   CHECK(extended.status == 1);
   CHECK(contains(extended.errors, "expected the letters and phones of the checkpoint"));
 
-  std::ofstream(workshop.dictionary) << small_dictionary();
-  const Outcome resumed = workshop.train({"--resume"});
+  std::ofstream(fixture.dictionary) << small_dictionary();
+  const Outcome resumed = fixture.train({"--resume"});
   INFO(resumed.errors);
   CHECK(resumed.status == 0);
 }
 
-TEST_CASE("pronounce: what cannot work is said in one line", "[examples]") {
-  const Workshop workshop;
-  const auto complaint = [](const Outcome& outcome, int status) {
+TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
+  const TrainingFixture fixture;
+  const auto error_of = [](const Outcome& outcome, int status) {
     CHECK(outcome.status == status);
     CHECK(is_one_line(outcome.errors));
     return outcome.errors;
   };
-  CHECK(contains(complaint(run({"sing"}), 2), "expected a command, got 'sing'"));
-  CHECK(contains(complaint(run({"train", "--speed", "3"}), 2), "speed"));
-  CHECK(contains(complaint(run({"train", "--width", "0"}), 2), "option --width"));
-  CHECK(contains(complaint(run({"attention"}), 2), "expected one word, got 0"));
-  CHECK(contains(complaint(workshop.train({"--heads", "3"}), 1),
+  CHECK(contains(error_of(run({"sing"}), 2), "expected a command, got 'sing'"));
+  CHECK(contains(error_of(run({"train", "--speed", "3"}), 2), "speed"));
+  CHECK(contains(error_of(run({"train", "--width", "0"}), 2), "option --width"));
+  CHECK(contains(error_of(run({"attention"}), 2), "expected one word, got 0"));
+  CHECK(contains(error_of(fixture.train({"--heads", "3"}), 1),
                  "heads: expected a divisor of the width 16, got 3"));
-  CHECK(contains(complaint(run({"train", "--dictionary", "no/such.dict"}), 1), "no/such.dict"));
-  CHECK(contains(complaint(run({"say", "--model", "no/such.h5", "a"}), 1), "no/such.h5"));
-  CHECK(contains(complaint(run({"say", "--model", workshop.dictionary, "a"}), 1), "small.dict"));
-  CHECK(contains(complaint(workshop.train({"--out", "/dev/null/out"}), 1), "/dev/null"));
+  CHECK(contains(error_of(run({"train", "--dictionary", "no/such.dict"}), 1), "no/such.dict"));
+  CHECK(contains(error_of(run({"say", "--model", "no/such.h5", "a"}), 1), "no/such.h5"));
+  CHECK(contains(error_of(run({"say", "--model", fixture.dictionary, "a"}), 1), "small.dict"));
+  CHECK(contains(error_of(fixture.train({"--out", "/dev/null/out"}), 1), "/dev/null"));
   CHECK(run({}).status == 2);
   CHECK(contains(run({"train", "--width", "0"}).errors, "(see pronounce train --help)"));
 }
@@ -148,7 +149,7 @@ TEST_CASE("pronounce: each command has help", "[examples]") {
   }
 }
 
-TEST_CASE("pronounce: every gradient of a small instance agrees", "[examples]") {
+TEST_CASE("pronounce: all gradients of a small model agree with finite differences", "[examples]") {
   const Outcome checked = run({"gradcheck", "--layers", "1", "--width", "4"});
   INFO(checked.output << checked.errors);
   CHECK(checked.status == 0);

@@ -1,9 +1,9 @@
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/optim/adam.hpp>
+#include "examples/common/search.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
-#include "examples/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -17,7 +17,7 @@ const std::vector<Entry> entries = {{"to", {{"T", "UW"}, {"T", "AH"}}},
                                     {"one", {{"W", "AH", "N"}}}};
 const Language language = Language::of(entries);
 
-Configuration tiny() {
+Configuration tiny_configuration() {
   Configuration configuration = Configuration::quick();
   configuration.width = 16;
   configuration.layers = 1;
@@ -28,26 +28,25 @@ Configuration tiny() {
 
 }  // namespace
 
-TEST_CASE("pronouncer: logits do not depend on the padding or on later phones", "[examples]") {
+TEST_CASE("pronouncer: logits do not depend on padding or on later phones", "[examples]") {
   Random random(3);
-  const Pronouncer<float> model(tiny(), language, random);
+  const Pronouncer<float> model(tiny_configuration(), language, random);
   const std::vector<SequencePair> pairs = language.pairs(entries);
-  const auto logits_of = [&](std::vector<SequencePair> chosen) {
+  const auto logits_of = [&](std::vector<SequencePair> selected) {
     Tape tape = Tape<float>::inference();
-    return model(tape, PairBatches(std::move(chosen), {.shuffle = false}).batch(0, 0)).value();
+    return model(tape, PairBatches(std::move(selected), {.shuffle = false}).batch(0, 0)).value();
   };
   const Tensor<float> alone = logits_of({pairs[2]});               // toe → T OW
-  const Tensor<float> together = logits_of({pairs[2], pairs[3]});  // beside a longer word
+  const Tensor<float> together = logits_of({pairs[2], pairs[3]});  // padded to a longer word
   REQUIRE(together.shape() == Shape{2, 4, language.phones.size()});
   for (Index t = 0; t < 3; ++t)
     for (Index phone = 0; phone < language.phones.size(); ++phone)
       CHECK(std::abs(alone(0, t, phone) - together(0, t, phone)) < 1e-5f);
 }
 
-TEST_CASE("pronouncer: the encoder and the decoder hand out what their heads attend to",
-          "[examples]") {
+TEST_CASE("pronouncer: the encoder and the decoder return their attention weights", "[examples]") {
   Random random(3);
-  const Pronouncer<float> model(tiny(), language, random);
+  const Pronouncer<float> model(tiny_configuration(), language, random);
   Tape tape = Tape<float>::inference();
   PairBatches batches({language.pairs(entries)[3]});  // note → N OW T
   const Batch batch = batches.batch(0, 0);
@@ -61,9 +60,9 @@ TEST_CASE("pronouncer: the encoder and the decoder hand out what their heads att
   CHECK(decoder.cross[0].shape() == Shape{1, 2, 4, 4});
 }
 
-TEST_CASE("pronouncer: learns four words by heart and finds them by either search", "[examples]") {
+TEST_CASE("pronouncer: overfits four words, and greedy and beam search find them", "[examples]") {
   Random random(3);
-  Pronouncer<float> model(tiny(), language, random);
+  Pronouncer<float> model(tiny_configuration(), language, random);
   AdamW<float> optimizer(model, {.lr = 1e-2});
   PairBatches batches(language.pairs(entries));
   Tape<float> tape({.training = true});
@@ -71,18 +70,18 @@ TEST_CASE("pronouncer: learns four words by heart and finds them by either searc
     tape.backward(loss(model, tape, batches.batch(step, 0), 0.0));
     optimizer.step();
   }
-  CHECK(mean_loss(model, batches) < 0.25);  // log 2 for each first phone of "to": 0.116
+  CHECK(mean_loss(model, batches) < 0.25);  // "to" has two pronunciations: 0.116 at best
   CHECK(error_rates(model, language, entries).word_error_rate() == 0.0);
   CHECK(error_rates(model, language, entries, {.beam_width = 3}).word_error_rate() == 0.0);
 
-  const std::vector<Sequence> words{language.read("to"), language.read("one")};
-  const auto answers = search(model, words, {.beam_width = 4, .n_best = 2});
-  REQUIRE(answers.size() == 2);
-  REQUIRE(answers[0].size() == 2);
-  CHECK(answers[0][0].log_probability >= answers[0][1].log_probability);
-  CHECK(language.say(answers[1][0].tokens) == Phones{"W", "AH", "N"});
+  const std::vector<Sequence> words{language.encode("to"), language.encode("one")};
+  const auto hypotheses = search(model, words, {.beam_width = 4, .n_best = 2});
+  REQUIRE(hypotheses.size() == 2);
+  REQUIRE(hypotheses[0].size() == 2);
+  CHECK(hypotheses[0][0].log_probability >= hypotheses[0][1].log_probability);
+  CHECK(language.decode(hypotheses[1][0].tokens) == Phones{"W", "AH", "N"});
 
-  std::vector<Entry> unreadable = entries;
-  unreadable.push_back({"xu", {{"Z", "UW"}}});
-  CHECK(error_rates(model, language, unreadable).word_error_rate() == 20.0);
+  std::vector<Entry> with_unknown_letters = entries;
+  with_unknown_letters.push_back({"xu", {{"Z", "UW"}}});
+  CHECK(error_rates(model, language, with_unknown_letters).word_error_rate() == 20.0);
 }

@@ -14,7 +14,7 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("README: shows the first program as it is", "[examples]") {
+TEST_CASE("README: contains first_steps.cpp verbatim", "[examples]") {
   const std::string program = text_of("examples/first_steps.cpp");
   REQUIRE_FALSE(program.empty());
   CHECK(weft::contains(text_of("README.md"), "```cpp\n" + program + "```\n"));

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <new>
 
-#include "examples/command_line.hpp"
-#include "examples/program.hpp"
+#include "examples/common/command_line.hpp"
+#include "examples/common/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
@@ -12,61 +12,62 @@ using namespace weft;
 using namespace weft::examples;
 namespace fs = std::filesystem;
 
-TEST_CASE("program: errors become one line that names the program, and a status", "[examples]") {
+TEST_CASE("program: errors are printed as one line with the program's name and set the status",
+          "[examples]") {
   const auto end_of = [](const std::function<int()>& work) {
     const Captured errors(std::cerr);
-    const int status = run_program("weave", work);
+    const int status = run_program("program", work);
     return std::pair(status, errors.text());
   };
   CHECK(end_of([] { return 130; }) == std::pair(130, std::string()));
   CHECK(end_of([]() -> int { fail<ValueError>("lr", "a number", "none"); }) ==
-        std::pair(1, std::string("weave: lr: expected a number, got none\n")));
+        std::pair(1, std::string("program: lr: expected a number, got none\n")));
   CHECK(end_of([]() -> int { throw UsageError("bad option"); }) ==
-        std::pair(2, std::string("weave: bad option (see weave --help)\n")));
+        std::pair(2, std::string("program: bad option (see program --help)\n")));
   CHECK(end_of([]() -> int { throw std::bad_alloc(); }) ==
-        std::pair(1, std::string("weave: out of memory\n")));
+        std::pair(1, std::string("program: out of memory\n")));
 }
 
-TEST_CASE("program: what cannot be written to standard output is an error", "[examples]") {
+TEST_CASE("program: a failed write to standard output is an error", "[examples]") {
   const Captured errors(std::cerr);
-  CHECK(run_program("weave", [] {
+  CHECK(run_program("program", [] {
           std::cout.setstate(std::ios::badbit);
           return 0;
         }) == 1);
   std::cout.clear();
-  CHECK(contains(errors.text(), "weave: standard output: expected to be written to"));
+  CHECK(contains(errors.text(), "program: standard output: expected a successful write"));
 }
 
 namespace {
 
-fs::path given;
+fs::path received_directory;
 
-int run_weave(int argc, char** argv) {
-  return run_tour_program(argc, argv, "weave", "Weaves a picture.",
-                          [](const fs::path& folder) { given = folder; });
+int run_test_program(int argc, char** argv) {
+  return run_tour_program(argc, argv, "program", "Draws a plot.",
+                          [](const fs::path& directory) { received_directory = directory; });
 }
 
 }  // namespace
 
-TEST_CASE("program: one of the tour gets the folder for its pictures, made", "[examples]") {
+TEST_CASE("program: a tour program receives its output directory, which is created", "[examples]") {
   const TemporaryFolder temporary;
-  const std::string out = (temporary / "new/pictures").string();
+  const std::string out = (temporary / "new/plots").string();
   const auto run = [](const std::vector<std::string>& arguments) {
-    given.clear();
-    return outcome_of(run_weave, "weave", arguments);
+    received_directory.clear();
+    return outcome_of(run_test_program, "program", arguments);
   };
   CHECK(run({"--out", out}).status == 0);
-  CHECK(given == out);
+  CHECK(received_directory == out);
   CHECK(fs::is_directory(out));
 
   const Outcome help = run({"--help"});
   CHECK(help.status == 0);
-  CHECK(contains(help.output, "Weaves a picture."));
+  CHECK(contains(help.output, "Draws a plot."));
   CHECK(contains(help.output, "build/tour"));
   CHECK(run({"--colour"}).status == 2);
   const Outcome impossible = run({"--out", "/dev/null/out"});
   CHECK(impossible.status == 1);
-  CHECK(
-      contains(impossible.errors, "weave: folder '/dev/null/out': expected one that can be made"));
-  CHECK(given.empty());
+  CHECK(contains(impossible.errors,
+                 "program: directory '/dev/null/out': expected a directory that can be created"));
+  CHECK(received_directory.empty());
 }

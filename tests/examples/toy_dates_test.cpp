@@ -26,26 +26,26 @@ std::string iso_text(const Date& date) {
   return text;
 }
 
-// Runs of digits and runs of letters, those in lower case.
+// The maximal runs of digits and of letters, in lower case.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
-  char before = ' ';
+  char previous = ' ';
   for (const char c : text) {
-    const auto kind = [](char of) {
-      const auto byte = static_cast<unsigned char>(of);
+    const auto kind = [](char character) {
+      const auto byte = static_cast<unsigned char>(character);
       return std::isdigit(byte) ? 1 : std::isalpha(byte) ? 2 : 0;
     };
     if (kind(c) != 0) {
-      if (kind(c) != kind(before)) words.emplace_back();
+      if (kind(c) != kind(previous)) words.emplace_back();
       words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
-    before = c;
+    previous = c;
   }
   return words;
 }
 
-// Reads a date by what its parts look like; knows nothing of the forms. `weekday` gets the first
-// three letters of the one that is named.
+// Parses a date independently of date_formats(). `weekday` is set to the first three letters of the
+// weekday, if there is one.
 Date parse(const std::string& text, std::string& weekday) {
   static const std::map<std::string, int> months{{"jan", 1}, {"feb", 2},  {"mar", 3},  {"apr", 4},
                                                  {"may", 5}, {"jun", 6},  {"jul", 7},  {"aug", 8},
@@ -68,14 +68,14 @@ Date parse(const std::string& text, std::string& weekday) {
       weekday = start;
   }
   if (numbers.size() == 1) {
-    const std::string all = numbers[0];
-    numbers = {all.substr(0, 4), all.substr(4, 2), all.substr(6)};
+    const std::string digits = numbers[0];
+    numbers = {digits.substr(0, 4), digits.substr(4, 2), digits.substr(6)};
   }
   const bool year_first = numbers[0].size() == 4;
   if (date.month == 0) {
-    const std::size_t at = year_first ? 1 : text.find('/') != text.npos ? 0 : 1;
-    date.month = std::stoi(numbers[at]);
-    numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(at));
+    const std::size_t month_index = year_first ? 1 : text.find('/') != text.npos ? 0 : 1;
+    date.month = std::stoi(numbers[month_index]);
+    numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(month_index));
   }
   const std::string year = numbers[year_first ? 0 : 1];
   date.day = std::stoi(numbers[year_first ? 1 : 0]);
@@ -102,42 +102,42 @@ Date next_day(Date date) {
 
 }  // namespace
 
-TEST_CASE("dates: the third of March 1998 in every form", "[examples]") {
+TEST_CASE("dates: 3 March 1998 in every format", "[examples]") {
   const chrono::sys_days day = chrono::year(1998) / 3 / 3;
   CHECK(iso_date(day) == "1998-03-03");
-  std::vector<std::string> written;
-  for (const std::string& form : date_forms()) written.push_back(write_date(day, form));
-  CHECK(written == std::vector<std::string>{"3 March 1998",
-                                            "3 Mar 1998",
-                                            "March 3, 1998",
-                                            "Mar 3, 1998",
-                                            "Tue 3 Mar 1998",
-                                            "Tue, 03 Mar 1998",
-                                            "Tue Mar 3 1998",
-                                            "Tuesday 3 March 1998",
-                                            "Tuesday, March 3, 1998",
-                                            "Tue the 3rd of March 1998",
-                                            "3rd March 1998",
-                                            "the 3rd of March, 1998",
-                                            "March 3rd, 1998",
-                                            "1998 March 3",
-                                            "1998, Mar 3rd",
-                                            "3 Mar '98",
-                                            "03-Mar-1998",
-                                            "3-Mar-98",
-                                            "3.III.1998",
-                                            "03/03/1998",
-                                            "3/3/98",
-                                            "03.03.1998",
-                                            "3.3.98",
-                                            "1998.03.03",
-                                            "1998/3/3",
-                                            "1998-3-3",
-                                            "1998 03 03",
-                                            "19980303"});
+  std::vector<std::string> formatted;
+  for (const std::string& format : date_formats()) formatted.push_back(format_date(day, format));
+  CHECK(formatted == std::vector<std::string>{"3 March 1998",
+                                              "3 Mar 1998",
+                                              "March 3, 1998",
+                                              "Mar 3, 1998",
+                                              "Tue 3 Mar 1998",
+                                              "Tue, 03 Mar 1998",
+                                              "Tue Mar 3 1998",
+                                              "Tuesday 3 March 1998",
+                                              "Tuesday, March 3, 1998",
+                                              "Tue the 3rd of March 1998",
+                                              "3rd March 1998",
+                                              "the 3rd of March, 1998",
+                                              "March 3rd, 1998",
+                                              "1998 March 3",
+                                              "1998, Mar 3rd",
+                                              "3 Mar '98",
+                                              "03-Mar-1998",
+                                              "3-Mar-98",
+                                              "3.III.1998",
+                                              "03/03/1998",
+                                              "3/3/98",
+                                              "03.03.1998",
+                                              "3.3.98",
+                                              "1998.03.03",
+                                              "1998/3/3",
+                                              "1998-3-3",
+                                              "1998 03 03",
+                                              "19980303"});
 }
 
-TEST_CASE("dates: a hundred years follow each other day by day, leap years and all", "[examples]") {
+TEST_CASE("dates: iso_date is correct for every day of the hundred years", "[examples]") {
   Date date{1950, 1, 1};
   Index wrong = 0;
   for (chrono::sys_days day = first_day; day <= last_day; day += chrono::days(1)) {
@@ -148,12 +148,12 @@ TEST_CASE("dates: a hundred years follow each other day by day, leap years and a
   CHECK(iso_text(date) == "2050-01-01");
 }
 
-TEST_CASE("dates: every form is read back as the same day, with its weekday", "[examples]") {
+TEST_CASE("dates: every format is parsed to the same day and the correct weekday", "[examples]") {
   Index with_weekday = 0;
-  // Steps of 97 days reach every day of the month and of the week.
+  // Steps of 97 days cover all days of the month and of the week.
   for (chrono::sys_days day = first_day; day <= last_day; day += chrono::days(97))
-    for (const std::string& form : date_forms()) {
-      const std::string text = write_date(day, form);
+    for (const std::string& format : date_formats()) {
+      const std::string text = format_date(day, format);
       INFO(text);
       std::string weekday;
       const Date date = parse(text, weekday);
@@ -165,41 +165,41 @@ TEST_CASE("dates: every form is read back as the same day, with its weekday", "[
   CHECK(with_weekday > 1000);
 }
 
-TEST_CASE("dates: leap days exist where they should and are drawn", "[examples]") {
-  const chrono::sys_days before = chrono::year(2000) / 2 / 28;
-  CHECK(write_date(before + chrono::days(1), "{weekday}, {month} {nth}, {year}") ==
+TEST_CASE("dates: leap days are correct and are sampled", "[examples]") {
+  const chrono::sys_days february_28 = chrono::year(2000) / 2 / 28;
+  CHECK(format_date(february_28 + chrono::days(1), "{weekday}, {month} {nth}, {year}") ==
         "Tuesday, February 29th, 2000");
-  CHECK(iso_date(before + chrono::days(2)) == "2000-03-01");
+  CHECK(iso_date(february_28 + chrono::days(2)) == "2000-03-01");
   CHECK(iso_date(chrono::sys_days(chrono::year(1999) / 2 / 28) + chrono::days(1)) == "1999-03-01");
 
   Random random(1);
   const Task task = date_task();
   Index leap_days = 0;
   for (int i = 0; i < 20000; ++i)
-    leap_days += task.draw(random).answer.substr(5) == "02-29";  // 25 of 36,525 days
+    leap_days += task.sample(random).answer.substr(5) == "02-29";  // 25 of 36,525 days
   CHECK(leap_days > 0);
   CHECK(leap_days < 50);
 }
 
-TEST_CASE("dates: drawn dates are read back whatever their case", "[examples]") {
+TEST_CASE("dates: sampled questions are parsed to their answers in any case", "[examples]") {
   Random random(2);
   const Task task = date_task();
-  Index capitals = 0;
+  Index upper_case = 0;
   for (int i = 0; i < 2000; ++i) {
-    const Example example = task.draw(random);
+    const Example example = task.sample(random);
     INFO(example.question);
     std::string weekday;
     const Date date = parse(example.question, weekday);
     CHECK(iso_text(date) == example.answer);
     if (!weekday.empty()) CHECK(weekday == weekday_of(date));
-    capitals += example.question.find("MAR") != std::string::npos;
+    upper_case += example.question.find("MAR") != std::string::npos;
   }
-  CHECK(capitals > 0);
+  CHECK(upper_case > 0);
 }
 
-TEST_CASE("dates: ordinals end as they are said", "[examples]") {
+TEST_CASE("dates: ordinals have the correct suffixes", "[examples]") {
   const auto nth = [](unsigned day) {
-    return write_date(chrono::year(2024) / 1 / static_cast<int>(day), "{nth}");
+    return format_date(chrono::year(2024) / 1 / static_cast<int>(day), "{nth}");
   };
   CHECK(nth(1) == "1st");
   CHECK(nth(2) == "2nd");
@@ -212,7 +212,7 @@ TEST_CASE("dates: ordinals end as they are said", "[examples]") {
   CHECK(nth(31) == "31st");
 }
 
-TEST_CASE("dates: a field that there is not is named", "[examples]") {
-  CHECK(message_of<ValueError>([] { write_date(first_day, "{day} {moon}"); }) ==
-        "date form: expected a field such as {day}, got {moon}");
+TEST_CASE("dates: an error names an unknown field", "[examples]") {
+  CHECK(message_of<ValueError>([] { format_date(first_day, "{day} {moon}"); }) ==
+        "date format: expected a field such as {day}, got {moon}");
 }

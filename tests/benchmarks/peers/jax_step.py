@@ -1,4 +1,4 @@
-"""JAX's part of the benchmarks: one training step of a workload, the whole of it under `jit`.
+"""The benchmarks with JAX: one training step of a workload, jitted as a whole.
 
 usage: jax_step.py WORKLOAD THREADS SECONDS
 prints: median_ms tokens peak_mib
@@ -7,7 +7,7 @@ import os
 import sys
 
 workload, threads, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-# XLA takes as many threads as the process may use processors.
+# XLA uses one thread per processor in the affinity mask.
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 import jax
@@ -20,8 +20,8 @@ key = jax.random.PRNGKey(0)
 
 def normal(*shape):
     global key
-    key, own = jax.random.split(key)
-    return 0.02 * jax.random.normal(own, shape)
+    key, subkey = jax.random.split(key)
+    return 0.02 * jax.random.normal(subkey, shape)
 
 
 def linear(x, p):
@@ -74,8 +74,8 @@ def cross_entropy(logits, targets, smoothing=0.0):
 
 def adamw(parameters, gradients, state, lr=1e-3, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):
     m, v, t = state
-    size = jnp.sqrt(sum((g * g).sum() for g in jax.tree.leaves(gradients)))
-    gradients = jax.tree.map(lambda g: g * jnp.minimum(1.0, 1.0 / (size + 1e-6)), gradients)
+    grad_norm = jnp.sqrt(sum((g * g).sum() for g in jax.tree.leaves(gradients)))
+    gradients = jax.tree.map(lambda g: g * jnp.minimum(1.0, 1.0 / (grad_norm + 1e-6)), gradients)
     t = t + 1
     m = jax.tree.map(lambda m, g: b1 * m + (1 - b1) * g, m, gradients)
     v = jax.tree.map(lambda v, g: b2 * v + (1 - b2) * g * g, v, gradients)
@@ -91,13 +91,13 @@ def training_step(parameters, loss):
         return adamw(parameters, jax.grad(loss)(parameters), state)
 
     run = jax.jit(step, donate_argnums=(0, 1))
-    held = [parameters, (zeros(), zeros(), 0.0)]
+    carry = [parameters, (zeros(), zeros(), 0.0)]
 
-    def once():
-        held[0], held[1] = run(held[0], held[1])
-        jax.block_until_ready(held[0])
+    def run_step():
+        carry[0], carry[1] = run(carry[0], carry[1])
+        jax.block_until_ready(carry[0])
 
-    return once
+    return run_step
 
 
 def gpt_step(vocabulary, context, layers, heads, width, batch):

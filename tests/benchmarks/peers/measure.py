@@ -1,10 +1,10 @@
-"""Timing of a step that is run again and again."""
+"""Measurement of the time and the memory of a step."""
 import resource
 import time
 
 
 def report(step, tokens, seconds):
-    """Warms up, then prints: median_ms tokens peak_mib."""
+    """Runs warmup steps, then measures and prints: median_ms tokens peak_mib."""
     for _ in range(3):
         step()
     times = []

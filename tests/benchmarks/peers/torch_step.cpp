@@ -1,4 +1,4 @@
-// The part of PyTorch's C++ API in the benchmarks: one training step of a workload.
+// The benchmarks with PyTorch's C++ API: one training step of a workload.
 // usage: torch_step WORKLOAD THREADS SECONDS    prints: median_ms tokens peak_mib
 #include <sys/resource.h>
 #include <torch/torch.h>
@@ -77,11 +77,11 @@ struct Model : torch::nn::Module {
   std::vector<Block> encoder, decoder;
   std::vector<Block> blocks(const std::string& name, int64_t count, int64_t width, int64_t heads,
                             bool gelu, bool causal, bool cross) {
-    std::vector<Block> made;
+    std::vector<Block> result;
     for (int64_t i = 0; i < count; ++i)
-      made.push_back(
+      result.push_back(
           register_module(name + std::to_string(i), Block(width, heads, gelu, causal, cross)));
-    return made;
+    return result;
   }
 };
 
@@ -90,13 +90,13 @@ Step gpt_step(const std::vector<int64_t>& s) {
       std::tuple(s[0], s[1], s[2], s[3], s[4], s[5]);
   auto model = std::make_shared<Model>();
   Embedding tokens = model->register_module("tokens", Embedding(vocabulary, width));
-  Embedding places = model->register_module("places", Embedding(context, width));
+  Embedding positions = model->register_module("positions", Embedding(context, width));
   LayerNorm norm = model->register_module("norm", LayerNorm(torch::nn::LayerNormOptions({width})));
   model->decoder = model->blocks("block", layers, width, heads, true, true, false);
   const Tensor x = torch::randint(vocabulary, {batch, context});
   const Tensor y = torch::randint(vocabulary, {batch, context});
   return training_step(model, [=]() mutable {
-    Tensor h = tokens(x) + places->weight;
+    Tensor h = tokens(x) + positions->weight;
     for (Block& block : model->decoder) h = block(h);
     return F::cross_entropy(F::linear(norm(h), tokens->weight).flatten(0, 1), y.flatten());
   });
@@ -105,8 +105,8 @@ Step gpt_step(const std::vector<int64_t>& s) {
 Step pronunciation_step() {
   constexpr int64_t letters = 31, phones = 43, width = 96, heads = 4, batch = 128, length = 8;
   auto model = std::make_shared<Model>();
-  Embedding from = model->register_module("letters", Embedding(letters, width));
-  Embedding to = model->register_module("phones", Embedding(phones, width));
+  Embedding source_embedding = model->register_module("letters", Embedding(letters, width));
+  Embedding target_embedding = model->register_module("phones", Embedding(phones, width));
   Linear output = model->register_module("output", Linear(width, phones));
   const torch::nn::LayerNormOptions options({width});
   LayerNorm norm1 = model->register_module("norm1", LayerNorm(options));
@@ -117,10 +117,10 @@ Step pronunciation_step() {
   const Tensor x = torch::randint(letters, {batch, length});
   const Tensor y = torch::randint(phones, {batch, length});
   return training_step(model, [=]() mutable {
-    Tensor memory = from(x) + table;
+    Tensor memory = source_embedding(x) + table;
     for (Block& block : model->encoder) memory = block(memory);
     memory = norm1(memory);
-    Tensor h = to(y) + table;
+    Tensor h = target_embedding(y) + table;
     for (Block& block : model->decoder) h = block(h, memory);
     return F::cross_entropy(output(norm2(h)).flatten(0, 1), y.flatten(),
                             F::CrossEntropyFuncOptions().label_smoothing(0.1));
@@ -170,15 +170,15 @@ int main(int argc, char** argv) {
   }
 
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point start) {
+  const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   for (int i = 0; i < 3; ++i) step();
   std::vector<double> times;
-  for (const auto start = Clock::now(); times.size() < 5 || since(start) < seconds;) {
+  for (const auto start = Clock::now(); times.size() < 5 || seconds_since(start) < seconds;) {
     const auto before = Clock::now();
     step();
-    times.push_back(since(before));
+    times.push_back(seconds_since(before));
   }
   std::sort(times.begin(), times.end());
   rusage usage{};

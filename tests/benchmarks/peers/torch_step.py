@@ -1,4 +1,4 @@
-"""PyTorch's part of the benchmarks: one training step of a workload, eager or compiled.
+"""The benchmarks with PyTorch: one training step of a workload, eager or compiled.
 
 usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile
 prints: median_ms tokens peak_mib
@@ -30,7 +30,7 @@ class Attention(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """As Attention, with the three projections of one input in one product."""
+    """Self-attention with packed input projections."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -64,12 +64,12 @@ class Gpt(nn.Module):
     def __init__(self, vocabulary, context, layers, heads, width):
         super().__init__()
         gelu = nn.GELU(approximate="tanh")
-        self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
+        self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
         self.blocks = nn.ModuleList(Block(width, heads, gelu, causal=True) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
 
     def forward(self, x):
-        h = self.tokens(x) + self.places.weight[:x.shape[1]]
+        h = self.tokens(x) + self.positions.weight[:x.shape[1]]
         for block in self.blocks:
             h = block(h)
         return F.linear(self.norm(h), self.tokens.weight)

@@ -1,10 +1,10 @@
-#include "examples/program.hpp"
+#include "examples/common/program.hpp"
 
 #include <exception>
 #include <iostream>
 #include <new>
 
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 namespace weft::examples {
 
@@ -12,7 +12,7 @@ int run_program(const std::string& name, const std::function<int()>& work) {
   try {
     const int status = work();
     if (std::cout.flush()) return status;
-    std::cerr << name << ": standard output: expected to be written to, got an error\n";
+    std::cerr << name << ": standard output: expected a successful write, got an error\n";
   } catch (const UsageError& error) {
     std::cerr << name << ": " << error.what() << " (see " << name << " --help)\n";
     return 2;
@@ -24,21 +24,22 @@ int run_program(const std::string& name, const std::function<int()>& work) {
   return 1;
 }
 
-void make_folder(const std::filesystem::path& folder) {
+void make_directory(const std::filesystem::path& directory) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  std::filesystem::create_directories(directory, error);
   if (error)
-    fail<FileError>("folder '" + folder.string() + "'", "one that can be made", error.message());
+    fail<FileError>("directory '" + directory.string() + "'", "a directory that can be created",
+                    error.message());
 }
 
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,
-                     const std::function<void(const std::filesystem::path& folder)>& work) {
+                     const std::function<void(const std::filesystem::path& directory)>& work) {
   return run_program(name, [&] {
     std::string out = "build/tour";
     CommandLine line(name, about);
-    line.option("out", "folder for pictures", out);
+    line.option("out", "output directory for plots", out);
     if (!line.parse(argc, argv)) return 0;
-    make_folder(out);
+    make_directory(out);
     work(out);
     return 0;
   });

@@ -1,4 +1,4 @@
-// CommandLine: the options of a program's command, bound to the variables that they set.
+// CommandLine: a command-line parser whose options set bound variables.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace weft::examples {
 
-// A command line that cannot be understood; programs exit with status 2.
+// An invalid command line; programs exit with status 2.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-// Options are written --name VALUE or --name=VALUE. Variables keep the value that they have, which
-// the help shows, unless their option is given. Every command has --help and --threads.
+// Options are written --name VALUE or --name=VALUE. The initial value of a variable is its option's
+// default, which the help shows. Every command has --help and --threads.
 class CommandLine {
  public:
-  // "pronounce say", and one sentence about it.
+  // `command` as in "pronounce say"; `about` is a one-sentence description for the help.
   CommandLine(const std::string& command, const std::string& about);
   ~CommandLine();
 
@@ -30,20 +30,20 @@ class CommandLine {
   void option(const std::string& name, const std::string& description, double& value, double lowest,
               double highest);
   void option(const std::string& name, const std::string& description, std::string& value);
-  // One of some words.
+  // The value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,
               const std::vector<std::string>& choices);
-  // An option without a value.
+  // A Boolean option without a value.
   void flag(const std::string& name, const std::string& description, bool& value);
-  // What stands on the line beside options. `name` is for the help: "WORD…".
+  // Positional arguments. `name` is shown in the help: "WORD...".
   void arguments(const std::string& name, std::vector<std::string>& values);
 
-  // Reads the line, argv[0] being the command, and sets the variables and the number of threads.
-  // False when help was asked for and written to standard output. Throws UsageError, naming the
-  // option, for an unknown one, a missing value and a value out of range, and for arguments where
-  // none were declared.
+  // Parses argv[1 …] and sets the variables and the number of threads. Returns false when --help is
+  // given, after printing the help to standard output. Throws UsageError, naming the option, for an
+  // unknown option, a missing value and a value out of range, and for positional arguments when
+  // none are declared.
   bool parse(int argc, char** argv);
-  // Sets the variables of the options given once more: for when others' values were changed since.
+  // Sets the variables of the given options again, for use after the defaults were changed.
   void apply() const;
 
  private:

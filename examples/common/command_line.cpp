@@ -1,4 +1,4 @@
-#include "examples/command_line.hpp"
+#include "examples/common/command_line.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,11 +11,12 @@
 namespace weft::examples {
 namespace {
 
-constexpr const char* rest = "arguments";
+constexpr const char* positional = "arguments";
 
-// Throws UsageError unless all of `text` is a number within lowest … highest.
+// Throws UsageError unless all of `text` is a number in lowest … highest.
 template <class Number>
-Number number_in(const std::string& name, const std::string& text, Number lowest, Number highest) {
+Number parse_number(const std::string& name, const std::string& text, Number lowest,
+                    Number highest) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() ||
@@ -31,14 +32,14 @@ class CommandLine::Parser {
  public:
   Parser(const std::string& command, const std::string& about) : options_(command, about) {
     options_.custom_help("[OPTION...]").positional_help("");
-    options_.add_options()("help", "Write this and end");
-    options_.add_options("hidden")(rest, "", cxxopts::value<std::vector<std::string>>());
-    options_.parse_positional({rest});
-    number("threads", "Threads to work with", threads_, std::int64_t{1},
-           std::int64_t{thread_limit()});
+    options_.add_options()("help", "Print this help");
+    options_.add_options("hidden")(positional, "", cxxopts::value<std::vector<std::string>>());
+    options_.parse_positional({positional});
+    numeric_option("threads", "Number of threads", threads_, std::int64_t{1},
+                   std::int64_t{thread_limit()});
   }
 
-  // Calls set(text) with what is given for the option.
+  // Calls set(text) with the value of the option if it is given.
   template <class Set>
   void option(const std::string& name, const std::string& description, const std::string& value,
               const Set& set) {
@@ -49,10 +50,10 @@ class CommandLine::Parser {
   }
 
   template <class Number>
-  void number(const std::string& name, const std::string& description, Number& value, Number lowest,
-              Number highest) {
+  void numeric_option(const std::string& name, const std::string& description, Number& value,
+                      Number lowest, Number highest) {
     option(name, description, concatenate_text(value), [=, &value](const std::string& text) {
-      value = number_in(name, text, lowest, highest);
+      value = parse_number(name, text, lowest, highest);
     });
   }
 
@@ -67,7 +68,8 @@ class CommandLine::Parser {
     options_.positional_help(name);
     takes_arguments_ = true;
     setters_.push_back([this, &values] {
-      if (result_->count(rest) > 0) values = (*result_)[rest].as<std::vector<std::string>>();
+      if (result_->count(positional) > 0)
+        values = (*result_)[positional].as<std::vector<std::string>>();
     });
   }
 
@@ -78,13 +80,14 @@ class CommandLine::Parser {
         std::cout << options_.help({""});
         return false;
       }
-      if (!takes_arguments_ && result_->count(rest) > 0)
+      if (!takes_arguments_ && result_->count(positional) > 0)
         fail<UsageError>("command line", "options only",
-                         "'" + (*result_)[rest].as<std::vector<std::string>>().front() + "'");
+                         "'" + (*result_)[positional].as<std::vector<std::string>>().front() + "'");
       apply();
     } catch (const Error&) {
       throw;
-    } catch (const std::exception& error) {  // the two versions of cxxopts name theirs differently
+    } catch (const std::exception& error) {
+      // The exception types of cxxopts 2 and 3 have different names.
       throw UsageError(error.what());
     }
     return true;
@@ -109,12 +112,12 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::option(const std::string& name, const std::string& description,
                          std::int64_t& value, std::int64_t lowest, std::int64_t highest) {
-  parser_->number(name, description, value, lowest, highest);
+  parser_->numeric_option(name, description, value, lowest, highest);
 }
 
 void CommandLine::option(const std::string& name, const std::string& description, double& value,
                          double lowest, double highest) {
-  parser_->number(name, description, value, lowest, highest);
+  parser_->numeric_option(name, description, value, lowest, highest);
 }
 
 void CommandLine::option(const std::string& name, const std::string& description,
@@ -124,14 +127,14 @@ void CommandLine::option(const std::string& name, const std::string& description
 
 void CommandLine::choice(const std::string& name, const std::string& description,
                          std::string& value, const std::vector<std::string>& choices) {
-  std::string listed;
-  for (const std::string& word : choices) listed += (listed.empty() ? "" : ", ") + word;
-  const auto set = [&value, name, choices, listed](const std::string& text) {
+  std::string list;
+  for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
+  const auto set = [&value, name, choices, list](const std::string& text) {
     if (std::find(choices.begin(), choices.end(), text) == choices.end())
-      fail<UsageError>("option --" + name, "one of " + listed, "'" + text + "'");
+      fail<UsageError>("option --" + name, "one of " + list, "'" + text + "'");
     value = text;
   };
-  parser_->option(name, description + ": " + listed, value, set);
+  parser_->option(name, description + ": " + list, value, set);
 }
 
 void CommandLine::flag(const std::string& name, const std::string& description, bool& value) {

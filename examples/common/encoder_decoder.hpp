@@ -1,4 +1,4 @@
-// EncoderDecoder: a transformer that reads one sequence and writes another.
+// EncoderDecoder: a sequence-to-sequence transformer.
 #pragma once
 
 #include <weft/layers.hpp>
@@ -7,30 +7,30 @@
 namespace weft::examples {
 
 struct EncoderDecoderOptions {
-  // The sizes of both vocabularies.
+  // The vocabulary sizes.
   Index source_symbols = 0;
   Index target_symbols = 0;
-  // The most tokens that the model can read, and can write with <eos>.
+  // The maximum number of source tokens, and of target tokens including <eos>.
   Index max_length = 64;
   TransformerOptions transformer = {};
 };
 
-// An encoder of source tokens and a decoder of target tokens (Vaswani et al., 2017).
+// A transformer encoder and decoder with token embeddings (Vaswani et al., 2017).
 template <class T = float>
 struct EncoderDecoder : Module<T> {
-  // Throws ValueError for sizes that are not > 0 and options that a block cannot have.
+  // Throws ValueError for sizes that are not > 0 and invalid transformer options.
   EncoderDecoder(const EncoderDecoderOptions& options, Random& random);
 
-  // source [batch, time], result [batch, time, width]. `weights`, here and below, is for the
-  // encoder and the decoder to hand out theirs.
+  // source [batch, time], result [batch, time, width]. `weights`, here and below, receives the
+  // attention weights unless null.
   Var<T> encode(Tape<T>& tape, const PaddedTokens& source,
                 AttentionWeights<T>* weights = nullptr) const;
-  // target [batch, time], the first of each row <bos>; memory [batch, source time, width] of
-  // lengths `valid_lens`. Result [batch, time, width], for `output` to turn into logits of the
-  // token that follows each.
+  // target [batch, time], each row starting with <bos>; memory [batch, source time, width] with
+  // lengths `valid_lens`. Result [batch, time, width]; `output` maps it to the logits of the next
+  // tokens.
   Var<T> decode(const Tokens& target, const Var<T>& memory, const ValidLens& valid_lens,
                 AttentionWeights<T>* weights = nullptr) const;
-  // The logits of the token that follows each target token, [batch, time, target symbols].
+  // The next-token logits at each target position, [batch, time, target symbols].
   Var<T> operator()(Tape<T>& tape, const Batch& batch) const;
 
   void members(Members<T>& members) override;
@@ -43,7 +43,7 @@ struct EncoderDecoder : Module<T> {
   Index max_length;
 };
 
-// The cross entropy of a batch's labels.
+// The cross entropy of the batch's labels.
 template <class T>
 Var<T> loss(const EncoderDecoder<T>& model, Tape<T>& tape, const Batch& batch,
             double label_smoothing = 0.0);

@@ -1,4 +1,4 @@
-#include "examples/search.hpp"
+#include "examples/common/search.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -20,10 +20,10 @@ ValidLens gather(const ValidLens& valid_lens, std::span<const Index> rows) {
   return ValidLens(lengths);
 }
 
-// The answers for sources that fit one batch.
-std::vector<std::vector<Hypothesis>> search_together(const EncoderDecoder<float>& model,
-                                                     std::span<const Sequence> sources,
-                                                     const SearchOptions& options) {
+// The hypotheses of one batch.
+std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<float>& model,
+                                                  std::span<const Sequence> sources,
+                                                  const SearchOptions& options) {
   Tape tape = Tape<float>::inference();
   const PaddedTokens padded = pad_sequences(sources);
   const Var<float> memory = model.encode(tape, padded);
@@ -44,22 +44,23 @@ std::vector<std::vector<Hypothesis>> search_together(const EncoderDecoder<float>
 std::vector<std::vector<Hypothesis>> search(const EncoderDecoder<float>& model,
                                             std::span<const Sequence> sources,
                                             const SearchOptions& options) {
-  constexpr std::size_t sources_together = 128;
+  constexpr std::size_t batch_size = 128;
   std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return sources[a].size() < sources[b].size();
   });
 
-  std::vector<std::vector<Hypothesis>> answers(sources.size());
-  for (std::size_t begin = 0; begin < order.size(); begin += sources_together) {
-    const std::size_t end = std::min(begin + sources_together, order.size());
+  std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
+  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
+    const std::size_t end = std::min(begin + batch_size, order.size());
     std::vector<Sequence> batch;
     for (std::size_t i = begin; i < end; ++i) batch.push_back(sources[order[i]]);
-    auto found = search_together(model, batch, options);
-    for (std::size_t i = begin; i < end; ++i) answers[order[i]] = std::move(found[i - begin]);
+    auto batch_hypotheses = search_batch(model, batch, options);
+    for (std::size_t i = begin; i < end; ++i)
+      hypotheses[order[i]] = std::move(batch_hypotheses[i - begin]);
   }
-  return answers;
+  return hypotheses;
 }
 
 }  // namespace weft::examples

@@ -1,4 +1,4 @@
-// UTF-8: text as a list of characters.
+// utf8_characters: splits text into characters.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace weft::examples {
 
-// The characters (code points) of `text`, each as UTF-8. Throws ValueError, opening with `what` and
-// naming the byte's position, where `text` is not UTF-8.
+// The characters (code points) of `text`, each as UTF-8. Throws ValueError, starting with `what`
+// and giving the position of the byte, if `text` is not valid UTF-8.
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);
 
 }  // namespace weft::examples

@@ -1,4 +1,4 @@
-#include "examples/toy_tasks/learning.hpp"
+#include "examples/toy_tasks/training.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,38 +13,38 @@ namespace {
 constexpr Index batch_size = 64, parts = 2, validation_examples = 500;
 constexpr std::int64_t steps_between_validations = 100, warmup_steps = 200;
 
-PairBatches batches_for(const Solver& solver, const LearningOptions& options) {
+PairBatches make_batches(const Solver& solver, const TrainingOptions& options) {
   std::vector<SequencePair> pairs;
   for (const Example& example :
        training_examples(solver.task, options.steps * batch_size, options.seed))
-    pairs.push_back(solver.pair(example));
+    pairs.push_back(solver.encode_pair(example));
   return PairBatches(std::move(pairs),
                      {.batch_size = batch_size, .seed = options.seed, .bucket_batches = 2});
 }
 
 }  // namespace
 
-Learning learn(Solver& solver, const LearningOptions& options) {
+TrainingHistory train(Solver& solver, const TrainingOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  PairBatches batches = batches_for(solver, options);
+  PairBatches batches = make_batches(solver, options);
   const std::vector<Example> validation = held_out_examples(
       solver.task, examples::Split::validation, validation_examples, options.seed);
   AdamW<float> optimizer(solver.model, {.beta2 = 0.98});
-  Learning learning;
+  TrainingHistory history;
   double accuracy = 0.0;  // of the last validation
-  std::int64_t step = 0;  // and when it was
+  std::int64_t step = 0;  // of the last validation
   const auto validate = [&](std::int64_t at_step) {
     step = at_step;
     accuracy = solver.accuracy(validation);
     const double now = seconds();
-    learning.validation_seconds.push_back(now);
-    learning.validation_accuracies.push_back(accuracy);
+    history.validation_seconds.push_back(now);
+    history.validation_accuracies.push_back(accuracy);
     if (options.output)
       *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5) << step
-                      << std::setw(8) << now << " s" << std::setw(7) << accuracy << " % right"
+                      << std::setw(8) << now << " s" << std::setw(7) << accuracy << " % correct"
                       << std::endl;
   };
 
@@ -58,7 +58,7 @@ Learning learn(Solver& solver, const LearningOptions& options) {
                                    .warmup_steps = std::min(warmup_steps, options.steps / 2),
                                    .total_steps = options.steps}),
        .seed = options.seed,
-       .validation = Validation{.columns = {"wrong (percent)"},
+       .validation = Validation{.columns = {"error_rate_percent"},
                                 .run = [&]() -> std::vector<double> {
                                   validate(step + steps_between_validations);
                                   return {100.0 - accuracy};
@@ -67,10 +67,10 @@ Learning learn(Solver& solver, const LearningOptions& options) {
        .should_stop = [&] {
          return accuracy >= options.target_accuracy || seconds() >= options.seconds;
        }});
-  learning.steps = trainer.run().steps;
-  if (step < learning.steps) validate(learning.steps);
-  learning.seconds = seconds();
-  return learning;
+  history.steps = trainer.run().steps;
+  if (step < history.steps) validate(history.steps);
+  history.seconds = seconds();
+  return history;
 }
 
 }  // namespace weft::toy_tasks

@@ -1,4 +1,4 @@
-#include "examples/held_out.hpp"
+#include "examples/common/held_out.hpp"
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@ Split split_of(std::string_view key) {
   return percent < 90 ? Split::train : percent < 95 ? Split::validation : Split::test;
 }
 
-std::string to_string(Split part) {
-  switch (part) {
+std::string to_string(Split split) {
+  switch (split) {
     case Split::train:
       return "train";
     case Split::validation:
@@ -25,10 +25,10 @@ std::string to_string(Split part) {
   return "";
 }
 
-Split split_named(const std::string& name) {
-  for (const Split part : {Split::train, Split::validation, Split::test})
-    if (name == to_string(part)) return part;
-  fail<ValueError>("part", "train, validation or test", "'" + name + "'");
+Split parse_split(const std::string& name) {
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    if (name == to_string(split)) return split;
+  fail<ValueError>("split", "train, validation or test", "'" + name + "'");
 }
 
 }  // namespace weft::examples

@@ -1,4 +1,4 @@
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,7 +15,7 @@ extern char** environ;
 namespace weft::examples {
 namespace {
 
-// Everything that can be read until the other end is closed.
+// Reads until the write end is closed.
 std::string read_all(int descriptor) {
   std::string text;
   char block[4096];

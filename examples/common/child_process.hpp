@@ -1,4 +1,4 @@
-// run_process: another program, started without a shell and waited for.
+// run_process: runs another program, without a shell, and waits for it.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace weft::examples {
 struct ProcessResult {
   enum class Outcome { succeeded, failed, not_found };
   Outcome outcome = Outcome::failed;
-  // What the program wrote to its standard error.
+  // The program's standard error.
   std::string errors;
 };
 
-// Runs `command[0]`, looked up in PATH, with the rest as arguments and nothing to read. What it
-// writes to standard output is dropped. Throws Error when no process can be started.
+// Runs `command[0]`, found in PATH, with the remaining elements as arguments. Standard input is
+// empty and standard output is discarded. Throws Error when no process can be started.
 ProcessResult run_process(const std::vector<std::string>& command);
 
 }  // namespace weft::examples

@@ -1,4 +1,4 @@
-#include "examples/attention_maps.hpp"
+#include "examples/common/attention_maps.hpp"
 
 #include <weft/autograd/error.hpp>
 
@@ -6,22 +6,23 @@ namespace weft::examples {
 
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer) {
-  Sequence read_by_decoder{Vocabulary::bos};
-  read_by_decoder.insert(read_by_decoder.end(), answer.begin(), answer.end());
+  Sequence decoder_input{Vocabulary::bos};
+  decoder_input.insert(decoder_input.end(), answer.begin(), answer.end());
 
   Tape tape = Tape<float>::inference();
   const PaddedTokens sources = pad_sequences({&source, 1});
   AttentionWeights<float> weights;
-  model.decode(pad_sequences({&read_by_decoder, 1}).tokens, model.encode(tape, sources),
+  model.decode(pad_sequences({&decoder_input, 1}).tokens, model.encode(tape, sources),
                sources.valid_lens, &weights);
 
   std::vector<HeatMap> maps;
   for (std::size_t block = 0; block < weights.cross.size(); ++block) {
-    const Tensor<float>& all = weights.cross[block];  // [1, heads, answer, source]
-    const Shape shape{all.shape()[2], all.shape()[3]};
-    for (Index head = 0; head < all.shape()[1]; ++head) {
-      const auto values = all.values().subspan(static_cast<std::size_t>(head * shape.elements()),
-                                               static_cast<std::size_t>(shape.elements()));
+    const Tensor<float>& block_weights = weights.cross[block];  // [1, heads, answer, source]
+    const Shape shape{block_weights.shape()[2], block_weights.shape()[3]};
+    for (Index head = 0; head < block_weights.shape()[1]; ++head) {
+      const auto values =
+          block_weights.values().subspan(static_cast<std::size_t>(head * shape.elements()),
+                                         static_cast<std::size_t>(shape.elements()));
       maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
                       Tensor<float>(shape, values)});
     }

@@ -1,4 +1,4 @@
-#include "examples/encoder_decoder.hpp"
+#include "examples/common/encoder_decoder.hpp"
 
 namespace weft::examples {
 

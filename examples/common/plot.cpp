@@ -1,4 +1,4 @@
-#include "examples/plot.hpp"
+#include "examples/common/plot.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,23 +7,22 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
-#include "examples/child_process.hpp"
+#include "examples/common/child_process.hpp"
 
 namespace weft::examples {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A text as gnuplot quotes it.
+// `text` as a gnuplot string literal.
 std::string quoted(const std::string& text) {
-  std::string quotation = "'";
-  for (const char c : text) quotation += c == '\'' ? "''" : std::string(1, c);
-  return quotation + "'";
+  std::string literal = "'";
+  for (const char c : text) literal += c == '\'' ? "''" : std::string(1, c);
+  return literal + "'";
 }
 
-// The file beside `picture` with another ending.
-fs::path beside(const fs::path& picture, const char* ending) {
-  return fs::path(picture).replace_extension(ending);
+fs::path with_extension(const fs::path& picture, const char* extension) {
+  return fs::path(picture).replace_extension(extension);
 }
 
 std::string file_name(const fs::path& path) { return path.filename().string(); }
@@ -32,19 +31,19 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
   if (!file)
-    fail<FileError>("picture '" + path.string() + "'", "a file that can be written",
+    fail<FileError>("picture '" + path.string() + "'", "a writable file",
                     std::strerror(errno));
 }
 
-// The script's first lines: the kind of picture, its size in pixels and what all of ours share.
-std::string opening(const fs::path& picture, Index width, Index height) {
-  const std::string kind = picture.extension().string();
-  if (kind != ".svg" && kind != ".png")
-    fail<ValueError>("picture '" + picture.string() + "'", "a name that ends in .svg or .png",
-                     kind.empty() ? "none" : "'" + kind + "'");
-  // The one counts the size of letters in pixels, the other in points.
+// The first lines of the script: the output file, its size in pixels and common settings.
+std::string preamble(const fs::path& picture, Index width, Index height) {
+  const std::string extension = picture.extension().string();
+  if (extension != ".svg" && extension != ".png")
+    fail<ValueError>("picture '" + picture.string() + "'", "the extension .svg or .png",
+                     extension.empty() ? "none" : "'" + extension + "'");
+  // svg measures font sizes in pixels, pngcairo in points.
   const char* terminal =
-      kind == ".svg" ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
+      extension == ".svg" ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
   return concatenate_text("set encoding utf8\nset terminal ", terminal, " noenhanced size ", width,
                           ",", height, " background '#ffffff'\nset output ",
                           quoted(file_name(picture)),
@@ -53,27 +52,28 @@ std::string opening(const fs::path& picture, Index width, Index height) {
 
 std::string run_gnuplot(const std::string& script, const std::string& data,
                         const fs::path& picture) {
-  const fs::path script_file = beside(picture, ".gp");
-  const fs::path data_file = beside(picture, ".dat");
+  const fs::path script_file = with_extension(picture, ".gp");
+  const fs::path data_file = with_extension(picture, ".dat");
   write_file(data_file, data);
   write_file(script_file, script);
-  // The script names files of its own folder only.
-  const fs::path folder = fs::absolute(picture).parent_path();
-  const ProcessResult result = run_process(
-      {"gnuplot", "-d", "-e", "cd " + quoted(folder.string()), fs::absolute(script_file).string()});
-  const std::string kept = "; its data are in " + data_file.string();
+  // The script uses file names relative to its directory.
+  const fs::path directory = fs::absolute(picture).parent_path();
+  const ProcessResult result =
+      run_process({"gnuplot", "-d", "-e", "cd " + quoted(directory.string()),
+                   fs::absolute(script_file).string()});
+  const std::string data_note = "; its data are in " + data_file.string();
   switch (result.outcome) {
     case ProcessResult::Outcome::succeeded:
       return "drew " + picture.string();
     case ProcessResult::Outcome::not_found:
-      return "gnuplot is not installed (Debian's package gnuplot-nox), so " + picture.string() +
-             " was not drawn" + kept;
+      return "gnuplot is not installed (Debian package gnuplot-nox): " + picture.string() +
+             " was not drawn" + data_note;
     default:
-      return "gnuplot could not draw " + picture.string() + kept + ": " + result.errors;
+      return "gnuplot could not draw " + picture.string() + data_note + ": " + result.errors;
   }
 }
 
-// `set xtics` or `set ytics` with a name, where it is not empty, at each whole number.
+// A `set xtics` or `set ytics` command: names[i] at position i, unless it is empty.
 std::string named_tics(const char* axis, const std::vector<std::string>& names) {
   std::string tics;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -92,7 +92,7 @@ constexpr const char* viridis =
 std::string draw(const LineChart& chart, const fs::path& picture) {
   std::ostringstream script;
   std::ostringstream data;
-  script << opening(picture, 860, 480) << "set title " << quoted(chart.title)
+  script << preamble(picture, 860, 480) << "set title " << quoted(chart.title)
          << " textcolor '#222222'\nset xlabel " << quoted(chart.x_label)
          << " offset 0,0.4\nset ylabel " << quoted(chart.y_label)
          << "\nset border 3 linecolor '#888888'\nset grid ytics linecolor '#dddddd' linetype 1\n"
@@ -112,7 +112,7 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
     const char* style = line.points          ? "points pointtype 7 pointsize 0.6"
                         : line.x.size() > 60 ? "lines linewidth 2"
                                              : "linespoints pointtype 7 pointsize 0.5 linewidth 2";
-    script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(beside(picture, ".dat")))
+    script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(with_extension(picture, ".dat")))
            << " index " << i << " with " << style << " title " << quoted(line.name);
   }
   script << '\n';
@@ -123,20 +123,20 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const auto columns = static_cast<Index>(maps.columns.size());
   const auto rows = static_cast<Index>(maps.rows.size());
   const auto count = static_cast<Index>(maps.maps.size());
-  const Index across = std::min(maps.maps_in_row, count);
-  const Index down = (count + across - 1) / across;
-  // Pixels: around each map, and around all of them.
+  const Index grid_columns = std::min(maps.maps_in_row, count);
+  const Index grid_rows = (count + grid_columns - 1) / grid_columns;
+  // In pixels: gaps between maps, and the outer margins.
   constexpr double gap_x = 62, gap_y = 66, left = 80, right = 100, top = 84, bottom = 62;
   const double map_width = maps.cell * static_cast<double>(columns);
   const double map_height = maps.cell * static_cast<double>(rows);
-  const double width = left + right + map_width * static_cast<double>(across) +
-                       gap_x * static_cast<double>(across - 1);
-  const double height =
-      top + bottom + map_height * static_cast<double>(down) + gap_y * static_cast<double>(down - 1);
+  const double width = left + right + map_width * static_cast<double>(grid_columns) +
+                       gap_x * static_cast<double>(grid_columns - 1);
+  const double height = top + bottom + map_height * static_cast<double>(grid_rows) +
+                        gap_y * static_cast<double>(grid_rows - 1);
 
   std::ostringstream script;
   std::ostringstream data;
-  script << opening(picture, static_cast<Index>(width), static_cast<Index>(height)) << viridis
+  script << preamble(picture, static_cast<Index>(width), static_cast<Index>(height)) << viridis
          << "unset key\nset border linecolor '#888888'\nset cbrange [" << maps.lowest << ':'
          << maps.highest << "]\nset cbtics " << (maps.highest - maps.lowest) / 4
          << "\nset xrange [-0.5:" << columns << " - 0.5]\nset yrange [" << rows << " - 0.5:-0.5]\n"
@@ -155,15 +155,15 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
         data << map.values(row, column) << (column + 1 < columns ? '\t' : '\n');
     }
     data << "\n\n";
-    const double x = left + (map_width + gap_x) * static_cast<double>(i % across);
-    const double y = top + (map_height + gap_y) * static_cast<double>(i / across);
+    const double x = left + (map_width + gap_x) * static_cast<double>(i % grid_columns);
+    const double y = top + (map_height + gap_y) * static_cast<double>(i / grid_columns);
     script << "set lmargin at screen " << x / width << "\nset rmargin at screen "
            << (x + map_width) / width << "\nset tmargin at screen " << 1 - y / height
            << "\nset bmargin at screen " << 1 - (y + map_height) / height << "\nset title "
            << quoted(map.title) << " offset 0,-0.5\nset xlabel "
-           << quoted(i / across == down - 1 ? maps.x_label : "") << "\nset ylabel "
-           << quoted(i % across == 0 ? maps.y_label : "") << "\nplot "
-           << quoted(file_name(beside(picture, ".dat"))) << " index " << i
+           << quoted(i / grid_columns == grid_rows - 1 ? maps.x_label : "") << "\nset ylabel "
+           << quoted(i % grid_columns == 0 ? maps.y_label : "") << "\nplot "
+           << quoted(file_name(with_extension(picture, ".dat"))) << " index " << i
            << " matrix with image pixels\nunset label 1\nunset colorbox\n";
   }
   script << "unset multiplot\n";

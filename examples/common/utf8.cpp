@@ -1,4 +1,4 @@
-#include "examples/utf8.hpp"
+#include "examples/common/utf8.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace weft::examples {
 namespace {
 
-// The bytes of the character that `text` begins with; 0 when it begins with none. The ranges are
-// those of table 3-7 of the Unicode Standard, which leave out overlong forms and surrogates.
+// The length in bytes of the first character of `text`; 0 when it is invalid. The ranges are those
+// of table 3-7 of the Unicode Standard, which exclude overlong forms and surrogates.
 std::size_t character_length(std::string_view text) {
   const auto in_range = [text](std::size_t i, unsigned low, unsigned high) {
     if (i >= text.size()) return false;
@@ -39,14 +39,14 @@ std::size_t character_length(std::string_view text) {
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
   std::vector<std::string> characters;
   characters.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = character_length(text.substr(at));
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t length = character_length(text.substr(position));
     if (length == 0)
-      fail<ValueError>(
-          what, "UTF-8 text",
-          concatenate_text("byte ", int{static_cast<std::uint8_t>(text[at])}, " at position ", at));
-    characters.emplace_back(text.substr(at, length));
-    at += length;
+      fail<ValueError>(what, "UTF-8 text",
+                       concatenate_text("byte ", int{static_cast<std::uint8_t>(text[position])},
+                                        " at position ", position));
+    characters.emplace_back(text.substr(position, length));
+    position += length;
   }
   return characters;
 }

@@ -1,0 +1,16 @@
+// cross_attention_maps: the cross-attention weights of an EncoderDecoder.
+#pragma once
+
+#include <vector>
+
+#include "examples/common/encoder_decoder.hpp"
+#include "examples/common/plot.hpp"
+
+namespace weft::examples {
+
+// One map for each head of each decoder block: the attention weights of each token of `answer`
+// followed by <eos> (rows) over the tokens of `source` (columns).
+std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
+                                          const Sequence& source, const Sequence& answer);
+
+}  // namespace weft::examples

@@ -1,0 +1,32 @@
+// Training of a model on one task.
+#pragma once
+
+#include <iosfwd>
+
+#include "examples/toy_tasks/solver.hpp"
+
+namespace weft::toy_tasks {
+
+struct TrainingOptions {
+  // The maximum number of steps and of seconds.
+  std::int64_t steps = 1;
+  double seconds = 180.0;
+  std::uint64_t seed = 1;
+  // Training stops early at this accuracy on the validation examples, in percent.
+  double target_accuracy = 99.9;
+  // Progress is printed to this stream unless it is null.
+  std::ostream* output = nullptr;
+};
+
+struct TrainingHistory {
+  std::int64_t steps = 0;
+  double seconds = 0.0;
+  // For each validation the seconds since the start, and the accuracy in percent.
+  std::vector<double> validation_seconds, validation_accuracies;
+};
+
+// Trains on new examples in each step with AdamW and a warmup-cosine schedule. Throws ValueError
+// for options that are out of range.
+TrainingHistory train(Solver& solver, const TrainingOptions& options);
+
+}  // namespace weft::toy_tasks
