@@ -31,6 +31,9 @@ apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
+# What building the library and the examples needs.
+build_packages=(g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev
+  libutfcpp-dev)
 # Not required; they make matrix products faster.
 optional_packages=(libdnnl-dev)
 

@@ -3,8 +3,7 @@
 # English pronunciation. All output is in build/; plots and weights in build/pronounce/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev gnuplot-nox \
-  pocketsphinx-en-us
+install_packages "${build_packages[@]}" gnuplot-nox pocketsphinx-en-us
 build_targets pronounce
 
 pronounce=$build/examples/pronounce

@@ -17,8 +17,7 @@ programs=(
   toy_tasks
 )
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev gnuplot-nox \
-  pocketsphinx-en-us
+install_packages "${build_packages[@]}" gnuplot-nox pocketsphinx-en-us
 # The names without their options.
 build_targets pronounce "${programs[@]%% *}"
 

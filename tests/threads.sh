@@ -4,8 +4,7 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 steps=${1:-200}
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev \
-  pocketsphinx-en-us
+install_packages "${build_packages[@]}" pocketsphinx-en-us
 build_targets pronounce
 
 work=$(mktemp -d)

@@ -18,7 +18,7 @@ for workload in "${workloads[@]}"; do
     fail "expected workloads W1 … W6, W6-128 … W6-8192 or operations, got '$workload'"
 done
 
-install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev catch2
+install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
 [ "${workloads[*]}" = operations ] || (

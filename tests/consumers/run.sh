@@ -12,14 +12,13 @@ if [ "${1:-}" = --build ]; then
 fi
 ways=("$@")
 [ $# -gt 0 ] || ways=({installed,pkg-config}-{static,shared} subproject fetched)
-[ -n "$built" ] || install_packages g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev \
-  pkg-config git
+[ -n "$built" ] || install_packages "${build_packages[@]}" pkg-config git
 generator=()
 ! command -v ninja >/dev/null || generator=(-G Ninja)
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; stop "failed: $*"; }; }
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }; }
 
 # Installs weft as a static or shared library into $work/static or $work/shared, once.
 install_weft() {
@@ -42,29 +41,29 @@ check_library() {
   local library shown
   library=$(find "$1" -name 'libweft.*' -type f | head -n 1)
   shown=$(nm --demangle --defined-only "$library" 2>/dev/null | grep -E ' [TWVBDR] ' || true)
-  ! grep -E '[ <,(]Eigen::' <<<"$shown" || stop "$library defines functions of Eigen"
+  ! grep -E '[ <,(]Eigen::' <<<"$shown" || fail "$library defines functions of Eigen"
   if [[ $library = *.so* ]]; then
     shown=$(nm --demangle --dynamic --defined-only "$library")
-    grep -q 'weft::softmax<float>' <<<"$shown" || stop "$library does not export weft::softmax"
+    grep -q 'weft::softmax<float>' <<<"$shown" || fail "$library does not export weft::softmax"
     ! grep -E 'weft::(matrix_product|Pool|MaskView|hdf5::)' <<<"$shown" ||
-      stop "$library exports internal functions"
+      fail "$library exports internal functions"
   fi
   ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime|files)/' ||
-    stop "internal headers were installed"
+    fail "internal headers were installed"
   ! grep -rE -- '-march|-ffast-math|-fno-' "$1"/lib*/cmake "$1"/lib*/pkgconfig ||
-    stop "compile options of weft reach its users"
+    fail "compile options of weft reach its users"
 }
 
 run_with_cmake() {
   quietly cmake -S "$1" -B "$work/program" "${generator[@]}" "${@:2}"
   grep '^-- weft: ' "$work/log" || true
   quietly cmake --build "$work/program" --parallel "$(nproc)"
-  "$work/program/my_program" "$work/program.h5" || stop "the program failed"
+  "$work/program/my_program" "$work/program.h5" || fail "the program failed"
   rm -rf -- "$work/program"
 }
 
 for way in "${ways[@]}"; do
-  say "$way"
+  log "$way"
   case $way in
     installed-*)
       install_weft "${way#installed-}"
@@ -78,7 +77,7 @@ for way in "${ways[@]}"; do
       # Unquoted: one word a flag.
       quietly g++ -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
         $flags -Wl,-rpath,"$(dirname -- "$libraries")"
-      "$work/program" "$work/program.h5" || stop "the program failed"
+      "$work/program" "$work/program.h5" || fail "the program failed"
       rm -- "$work/program"
       ;;
     subproject)
@@ -90,7 +89,7 @@ for way in "${ways[@]}"; do
       run_with_cmake "$consumers/fetched" -DWEFT_REPOSITORY="$repository" \
         -DWEFT_TAG="$(git -C "$repository" rev-parse HEAD)"
       ;;
-    *) stop "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \
+    *) fail "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \
       "subproject or fetched, got '$way'" ;;
   esac
 done
