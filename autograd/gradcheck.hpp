@@ -1,4 +1,4 @@
-// gradcheck: are the gradients of a function what finite differences say they are?
+// gradcheck: compares the gradients of a function with finite differences.
 #pragma once
 
 #include <cstdint>
@@ -17,61 +17,61 @@ struct GradCheckOptions {
   // An element passes when |analytic - numeric| ≤ atol + rtol · |numeric|. NaN never passes.
   double atol = 1e-5;
   double rtol = 1e-3;
-  // 0: every element of every parameter. Otherwise this many random directions a parameter, each
-  // one directional derivative: fast, for large models.
+  // 0 checks every element of every parameter. Otherwise the number of random directions per
+  // parameter, each checked by one directional derivative: fast, for large models.
   Index directions = 0;
-  // Dropout on, with masks held fixed by the seed.
+  // Whether the tape trains: dropout is on, with masks fixed by the seed.
   bool training = true;
   std::uint64_t seed = 1;
 };
 
-// What was found for one parameter: its worst element, and how many were compared. Along random
-// directions, read "direction" for "element".
+// The result for one parameter: its worst element, and the numbers of elements compared. With
+// random directions, each direction counts as an element.
 struct GradCheckEntry {
   std::string name;
   Shape shape;
   bool along_directions = false;
   Index checked = 0;
   Index failed = 0;
-  // Elements where the two one-sided differences disagree: a kink, such as relu's at 0, is near,
-  // and the numeric gradient means little.
+  // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
+  // 0, and the numeric gradient is unreliable.
   Index near_kinks = 0;
 
-  // The worst element: its place in row-major order, and what was found there.
+  // The worst element: its index in row-major order, its gradients and their difference.
   Index index = 0;
   double analytic = 0.0;
   double numeric = 0.0;
   double absolute_error = 0.0;
   // |analytic - numeric| / max(|analytic|, |numeric|)
   double relative_error = 0.0;
-  // The absolute error in units of what is allowed: above 1 fails; infinite for NaN.
+  // The absolute error divided by the tolerance: above 1 fails; infinite for NaN.
   double severity = 0.0;
 
-  // Where the worst element is: "[1, 2]", "direction 3".
+  // The position of the worst element: "[1, 2]", "direction 3".
   std::string position() const;
 };
 
 struct GradCheckReport {
   std::vector<GradCheckEntry> entries;
 
-  // True when nothing failed.
+  // True when no element failed.
   bool passed() const;
-  // Elements (or directions) compared.
+  // The number of elements (or directions) compared.
   Index checked() const;
   // The entry with the largest severity. Throws Error when there is none.
   const GradCheckEntry& worst() const;
 };
 
-// A table, a line a parameter: name, shape, checked, worst element with its index, both gradients
-// and errors, kinks.
+// A table with one line per parameter: name, shape, checked, worst element with its index, both
+// gradients and errors, kinks.
 std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 
-// Compares the gradients that `function`'s tape gives with central differences of its result. The
-// result may have any shape: it is multiplied with a fixed random upstream gradient. Each gradient
-// is worked out twice, as a first one and as an addition to values that were there before, and the
-// worse of the two counts. The parameters are left as they were, their gradients cleared, also when
-// an exception passes through. Throws NonFiniteError when the result is not finite, and ValueError
-// when it differs from call to call or eps is not positive.
+// Compares the gradients of `function`, computed by backward, with central differences of its
+// result. The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
+// gradient is computed twice, once into an empty gradient and once added to existing values, and
+// the larger error counts. The parameters are restored and their gradients cleared, also after an
+// exception. Throws NonFiniteError when the result is not finite, and ValueError when it differs
+// from call to call or eps is not positive.
 GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                           const NamedParameters<double>& parameters,
                           const GradCheckOptions& options = {});
