@@ -1,4 +1,4 @@
-// add_column_sums: the gradient of a bias, from those of the rows that it was added to.
+// add_column_sums: the gradient of a bias, from the gradients of the rows it was added to.
 // Included by definitions only.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// The sums of the columns of a matrix [rows, n], added to `sums`: by ranges of rows, then over the
-// ranges in order.
+// Adds the column sums of a matrix [rows, n] to `sums` [n]: first within ranges of rows, then over
+// the ranges in order.
 template <class T>
 void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, Index n,
                      const Gradient<T>& sums) {
@@ -16,8 +16,8 @@ void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, I
   Tensor<T> partial = pass.zeros({ranges, n});
   parallel_for(rows, grain, [&](Index begin, Index end) {
     const Index range = begin / grain;
-    auto into = array(partial, range * n, (range + 1) * n);
-    for (Index row = begin; row < end; ++row) into += array(matrix, row * n, (row + 1) * n);
+    auto range_sum = array(partial, range * n, (range + 1) * n);
+    for (Index row = begin; row < end; ++row) range_sum += array(matrix, row * n, (row + 1) * n);
   });
   auto total = array(partial, 0, n);
   for (Index range = 1; range < ranges; ++range)

@@ -1,13 +1,13 @@
-// The gradient-check table: for each operation declared in autograd/, one row or more.
+// The table of gradient checks: at least one row for each operation declared in autograd/ops/.
 //
-// To add rows, write them into gradient_cases_<header>.cpp, named after the header that declares
-// the operation; each such file is one function that returns its rows. A new file is declared here
-// and listed once in gradient_table.cpp. A row reads:
+// The rows of an operation are in ops/<header>_gradients.cpp, named after the header that declares
+// the operation; each such file is one function that returns its rows. Declare the function of a
+// new file here, and list it in gradient_table.cpp. A row has the form:
 //
 //   {"multiply", "a row times a matrix", {{2, 3}, {3}},
 //    [](const Inputs& x) { return multiply(x[0], x[1]); }},
 //
-// Every row is checked as it stands, and again with each input used twice, so no row needs that.
+// Every row is checked as given, and again with each input used twice.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ namespace weft {
 
 using Inputs = std::vector<Var<double>>;
 
-// What an input of a row holds: given values, or a shape of numbers drawn when the row is checked,
-// standard normal unless said.
+// The values of an input of a row: given, or a shape of random numbers, standard normal by default,
+// drawn when the row is checked.
 struct InputValues {
   using Draw = std::function<Tensor<double>(Random& random)>;
 
@@ -33,19 +33,19 @@ struct InputValues {
   Draw draw;
 };
 
-// Numbers for functions that finite differences cannot be taken of everywhere.
-// Within 0.5 … 2.
+// Inputs for functions that are not differentiable everywhere.
+// Uniform in 0.5 … 2.
 InputValues positive(Shape shape);
-// Within ±(0.2 … 1.2).
+// Uniform in ±(0.2 … 1.2).
 InputValues away_from_zero(Shape shape);
 // 0.1, 0.2, 0.3, … in random order.
 InputValues distinct(Shape shape);
 
 struct GradientCase {
-  std::string operation;  // as the header declares it
-  std::string sentence;   // what the row is about
+  std::string operation;    // its name in the header
+  std::string description;  // what the row tests
   std::vector<InputValues> inputs;
-  // Computes the result from the inputs; the tape, which trains, is x[0].tape().
+  // Computes the result from the inputs, on a tape in training mode, x[0].tape().
   std::function<Var<double>(const Inputs& x)> function;
 };
 
