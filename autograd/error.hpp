@@ -1,4 +1,4 @@
-// The exceptions that weft throws. Every message reads "what: expected …, got …".
+// The exceptions that weft throws. Every message has the form "what: expected …, got …".
 #pragma once
 
 #include <sstream>
@@ -7,13 +7,13 @@
 
 namespace weft {
 
-// The root of everything that weft throws.
+// The base class of all exceptions that weft throws.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Shapes that do not fit each other or the operation.
+// Shapes that do not match each other or the operation.
 class ShapeError : public Error {
  public:
   using Error::Error;
@@ -25,19 +25,19 @@ class ValueError : public Error {
   using Error::Error;
 };
 
-// A NaN or an infinity where a finite number is due.
+// A NaN or an infinity where a finite number is required.
 class NonFiniteError : public Error {
  public:
   using Error::Error;
 };
 
-// A file that cannot be opened, read, written or understood.
+// A file that cannot be opened, read, written or parsed.
 class FileError : public Error {
  public:
   using Error::Error;
 };
 
-// The parts written one after the other, as `std::ostream` writes them.
+// The parts concatenated, each formatted by `operator<<`.
 template <class... Parts>
 std::string concatenate_text(const Parts&... parts) {
   std::ostringstream out;

@@ -1,4 +1,4 @@
-// WEFT_API marks what a shared library of weft exports.
+// WEFT_API exports a symbol from a shared library of weft.
 #pragma once
 
 #define WEFT_API [[gnu::visibility("default")]]

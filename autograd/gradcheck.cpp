@@ -17,7 +17,7 @@ double inner_product(const Tensor<double>& a, const Tensor<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// Puts the parameters back as they were, whatever happens.
+// Restores the parameters and clears their gradients when destroyed.
 class Restore {
  public:
   explicit Restore(const NamedParameters<double>& parameters) : parameters_(parameters) {
@@ -39,8 +39,9 @@ class Restore {
   std::vector<Tensor<double>> values_;
 };
 
-// The function's result against a fixed random upstream gradient, measured from where the
-// parameters first stood: the small difference is formed element by element, before the sum.
+// The inner product of the function's result with a fixed random upstream gradient, minus that at
+// the initial parameters. The differences are taken element by element, before the sum, to preserve
+// their accuracy.
 class Result {
  public:
   Result(const Function& function, const GradCheckOptions& options)
@@ -50,8 +51,8 @@ class Result {
         upstream_(Random(options.seed).normal_tensor<double>(start_.shape())) {
     check_finite("gradcheck: result", start_);
     if (difference() != 0.0)
-      fail<ValueError>("gradcheck", "a function that gives the same result each time",
-                       "another result at the second call");
+      fail<ValueError>("gradcheck", "a function that returns the same result each time",
+                       "a different result on the second call");
   }
 
   const Tensor<double>& upstream() const { return upstream_; }
@@ -79,8 +80,8 @@ class Result {
 };
 
 struct AnalyticGradient {
-  Tensor<double> first;  // written into memory that held NaN
-  Tensor<double> added;  // added to random values, which are subtracted again
+  Tensor<double> first;  // computed in memory filled with NaN
+  Tensor<double> added;  // added to random values, then these subtracted
 };
 
 std::vector<AnalyticGradient> analytic_gradients(const Function& function,
@@ -122,7 +123,7 @@ struct NumericGradient {
   bool near_kink;
 };
 
-// `move(step)` sets the parameters that far from where they first stood.
+// `move(step)` moves the parameters by the step from their initial values.
 template <class Move>
 NumericGradient numeric_gradient(Result& result, double eps, const Move& move) {
   move(eps);
@@ -130,9 +131,9 @@ NumericGradient numeric_gradient(Result& result, double eps, const Move& move) {
   move(-eps);
   const double left = -result.difference() / eps;
   const double value = 0.5 * (right + left);
-  // Of a smooth function, the two differ by eps times its second derivative.
-  constexpr double steep = 100.0;
-  return {value, std::abs(right - left) > steep * eps * (1.0 + std::abs(value))};
+  // For a smooth function, the two differ by eps times its second derivative.
+  constexpr double max_curvature = 100.0;
+  return {value, std::abs(right - left) > max_curvature * eps * (1.0 + std::abs(value))};
 }
 
 void compare(GradCheckEntry& entry, std::pair<double, double> analytic,
@@ -182,7 +183,7 @@ void check_directions(GradCheckEntry& entry, Result& result, Parameter<double>& 
     const auto direction = random.normal_tensor<double>(start.shape());
     const NumericGradient numeric = numeric_gradient(result, options.eps, [&](double step) {
       std::transform(start.begin(), start.end(), direction.begin(), values.begin(),
-                     [step](double from, double towards) { return from + step * towards; });
+                     [step](double x, double d) { return x + step * d; });
     });
     std::copy(start.begin(), start.end(), values.begin());
     compare(entry,

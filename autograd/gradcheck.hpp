@@ -1,4 +1,4 @@
-// gradcheck: are the gradients of a function what finite differences say they are?
+// gradcheck: compares the gradients of a function with finite differences.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ struct GradCheckOptions {
   // An element passes when |analytic - numeric| ≤ atol + rtol · |numeric|. NaN never passes.
   double atol = 1e-5;
   double rtol = 1e-3;
-  // 0: every element of every parameter. Otherwise this many random directions a parameter, each
-  // one directional derivative: fast, for large models.
+  // 0 checks every element of every parameter. Otherwise the number of random directions per
+  // parameter, each checked by one directional derivative: fast, for large models.
   Index directions = 0;
-  // Dropout on, with masks held fixed by the seed.
+  // Whether the tape trains: dropout is on, with masks fixed by the seed.
   bool training = true;
   std::uint64_t seed = 1;
 };
 
-// Compares the gradients that `function`'s tape gives with central differences of its result. The
-// result may have any shape: it is multiplied with a fixed random upstream gradient. Each gradient
-// is worked out twice, as a first one and as an addition to values that were there before, and the
-// worse of the two counts. The parameters are left as they were, their gradients cleared, also when
-// an exception passes through. Throws NonFiniteError when the result is not finite, and ValueError
-// when it differs from call to call or eps is not positive.
+// Compares the gradients of `function`, computed by backward, with central differences of its
+// result. The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
+// gradient is computed twice, once into an empty gradient and once added to existing values, and
+// the larger error counts. The parameters are restored and their gradients cleared, also after an
+// exception. Throws NonFiniteError when the result is not finite, and ValueError when it differs
+// from call to call or eps is not positive.
 GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                           const NamedParameters<double>& parameters,
                           const GradCheckOptions& options = {});

@@ -55,7 +55,8 @@ bool GradCheckReport::passed() const { return total(*this, &GradCheckEntry::fail
 Index GradCheckReport::checked() const { return total(*this, &GradCheckEntry::checked); }
 
 const GradCheckEntry& GradCheckReport::worst() const {
-  if (entries.empty()) throw Error("gradcheck: expected a parameter in the report, got none");
+  if (entries.empty())
+    throw Error("gradcheck: expected a report of at least one parameter, got none");
   return *std::max_element(
       entries.begin(), entries.end(),
       [](const GradCheckEntry& a, const GradCheckEntry& b) { return a.severity < b.severity; });
@@ -72,8 +73,8 @@ std::ostream& operator<<(std::ostream& out, const GradCheckReport& report) {
     out << "none failed\n";
   if (const Index kinks = total(report, &GradCheckEntry::near_kinks); kinks > 0)
     out << "warning: " << kinks
-        << " near a kink, where one-sided differences disagree and a numeric gradient means "
-           "little\n";
+        << " near a kink, where one-sided differences disagree and the numeric gradient "
+           "is unreliable\n";
   return out;
 }
 

@@ -9,45 +9,45 @@
 
 namespace weft {
 
-// What was found for one parameter: its worst element, and how many were compared. Along random
-// directions, read "direction" for "element".
+// The result for one parameter: its worst element, and the numbers of elements compared. With
+// random directions, each direction counts as an element.
 struct GradCheckEntry {
   std::string name;
   Shape shape;
   bool along_directions = false;
   Index checked = 0;
   Index failed = 0;
-  // Elements where the two one-sided differences disagree: a kink, such as relu's at 0, is near,
-  // and the numeric gradient means little.
+  // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
+  // 0, and the numeric gradient is unreliable.
   Index near_kinks = 0;
 
-  // The worst element: its place in row-major order, and what was found there.
+  // The worst element: its index in row-major order, its gradients and their difference.
   Index index = 0;
   double analytic = 0.0;
   double numeric = 0.0;
   double absolute_error = 0.0;
   // |analytic - numeric| / max(|analytic|, |numeric|)
   double relative_error = 0.0;
-  // The absolute error in units of what is allowed: above 1 fails; infinite for NaN.
+  // The absolute error divided by the tolerance: above 1 fails; infinite for NaN.
   double severity = 0.0;
 
-  // Where the worst element is: "[1, 2]", "direction 3".
+  // The position of the worst element: "[1, 2]", "direction 3".
   std::string position() const;
 };
 
 struct GradCheckReport {
   std::vector<GradCheckEntry> entries;
 
-  // True when nothing failed.
+  // True when no element failed.
   bool passed() const;
-  // Elements (or directions) compared.
+  // The number of elements (or directions) compared.
   Index checked() const;
   // The entry with the largest severity. Throws Error when there is none.
   const GradCheckEntry& worst() const;
 };
 
-// A table, a line a parameter: name, shape, checked, worst element with its index, both gradients
-// and errors, kinks.
+// A table with one line per parameter: name, shape, checked, worst element with its index, both
+// gradients and errors, kinks.
 std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 
 }  // namespace weft

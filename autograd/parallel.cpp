@@ -9,7 +9,7 @@
 namespace weft {
 
 int thread_limit() {
-  static const int limit = std::max(16, 4 * omp_get_num_procs());  // which asks the system
+  static const int limit = std::max(16, 4 * omp_get_num_procs());  // a system call
   return limit;
 }
 
@@ -22,10 +22,10 @@ void set_thread_count(int threads) {
 }
 
 namespace {
-thread_local int running_thread = 0;
+thread_local int current_thread_index = 0;
 }  // namespace
 
-int thread_index() { return running_thread; }
+int thread_index() { return current_thread_index; }
 
 bool is_sequential() { return thread_count() == 1 || omp_in_parallel(); }
 
@@ -41,7 +41,7 @@ void run_chunks(Index chunks, void (*run)(const void*, Index), const void* conte
   Index failed_chunk = chunks;
 #pragma omp parallel num_threads(threads)
   {
-    running_thread = omp_get_thread_num();
+    current_thread_index = omp_get_thread_num();
 #pragma omp for schedule(static)
     for (Index chunk = 0; chunk < chunks; ++chunk) {
       try {
@@ -54,7 +54,7 @@ void run_chunks(Index chunks, void (*run)(const void*, Index), const void* conte
         }
       }
     }
-    running_thread = 0;
+    current_thread_index = 0;
   }
   if (error) std::rethrow_exception(error);
 }

@@ -1,4 +1,4 @@
-// parallel_for: the one way in which weft's work is spread over threads.
+// parallel_for: distributes all of weft's parallel work over threads.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace weft {
 
-// The number of threads that `parallel_for` uses at most: OpenMP's (OMP_NUM_THREADS or
-// `set_thread_count`), but never more than `thread_limit()`.
+// The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS or
+// `set_thread_count`), but at most `thread_limit()`.
 int thread_count();
-// For work that the calling thread starts from now on. Throws ValueError unless 1 ≤ threads ≤
-// `thread_limit()`.
+// Sets the number of threads for all later work of the calling thread. Throws ValueError unless
+// 1 ≤ threads ≤ `thread_limit()`.
 void set_thread_count(int threads);
-// Four times the processors, and at least 16: more threads than that only cost memory.
+// Four times the number of processors, and at least 16: more threads only cost memory.
 int thread_limit();
 
 namespace detail {
@@ -22,19 +22,19 @@ namespace detail {
 void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), const void* context);
 }  // namespace detail
 
-// Which of the threads of the running `parallel_for` this one is: 0 … thread_count() - 1, and 0
-// outside. For scratch memory, one piece a thread.
+// The index of this thread in the running `parallel_for`: 0 … thread_count() - 1, and 0 outside of
+// one. For scratch memory per thread.
 int thread_index();
 
-// Whether a `parallel_for` here would run on the calling thread: it may use no more, or the call
-// comes from inside a parallel region.
+// True when `parallel_for` here would use one thread: the maximum is 1, or the call is inside a
+// parallel region.
 bool is_sequential();
 
-// Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items but
-// the last. The ranges depend on `count` and `grain` alone, never on the number of threads, so a
-// body that keeps what it adds up within its range gives the same bits on any number of threads.
-// A single range, or a call from inside a parallel region, runs on the calling thread. An exception
-// thrown by `body` reaches the caller: the one of the first range that threw.
+// Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items except
+// the last. The ranges depend only on `count` and `grain`, never on the number of threads, so a
+// body that sums only within its range gives the same bits on any number of threads. A single
+// range, or a call from inside a parallel region, runs on the calling thread. Rethrows the
+// exception of the first range that threw.
 template <class Body>
 void parallel_for(Index count, Index grain, const Body& body) {
   if (count <= 0) return;
@@ -53,8 +53,8 @@ void parallel_for(Index count, Index grain, const Body& body) {
                      &context);
 }
 
-// How many items of `cost` elementary steps each (a multiply-add, a load) make a range that is
-// worth handing to a thread.
+// The number of items, each of `cost` elementary operations (a multiply-add, a load), that make a
+// range worth running on another thread.
 constexpr Index grain_of(Index cost) {
   return std::max<Index>(1, 16384 / std::max<Index>(1, cost));
 }

@@ -15,7 +15,7 @@ constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
 constexpr int rounds = 10;
 
-// `lanes` counters side by side, so that the compiler can work on them together.
+// `lanes` counters as a structure of arrays, which the compiler vectorizes.
 constexpr int lanes = 16;
 
 struct Counters {
@@ -47,7 +47,8 @@ void philox_lanes(Counters& c, std::uint64_t key) {
 }
 
 // Items `first` … `first + count` of the stream. Its 32-bit number i is word (i / lanes) % 4 of
-// lane i % lanes in group i / (4 · lanes); smaller items lie in it one after the other.
+// lane i % lanes in group i / (4 · lanes); 16-bit items are the halves of these numbers in memory
+// order.
 template <class Item>
 void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index count, Item* items) {
   if (count == 0) return;
@@ -101,7 +102,7 @@ void RandomStream::fill(std::uint64_t first, Index count, std::uint16_t* halves)
 
 std::uint64_t Random::next() {
   const std::uint64_t draw = state_.draws++;
-  // The last counter word sets these apart from every RandomStream of a step below 2^32 - 1.
+  // The last counter word keeps these distinct from every RandomStream with a step below 2^32 - 1.
   const auto words = philox(
       {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), 0, 0xFFFFFFFF},
       state_.seed);
@@ -111,7 +112,7 @@ std::uint64_t Random::next() {
 Index Random::below(Index limit) {
   if (limit <= 0) fail<ValueError>("random number below a limit", "a limit > 0", limit);
   const auto range = static_cast<std::uint64_t>(limit);
-  // Numbers under `threshold` would make the first remainders more likely than the last.
+  // Rejects numbers below `threshold`: they would make small remainders more likely.
   const std::uint64_t threshold = (0 - range) % range;
   std::uint64_t number = next();
   while (number < threshold) number = next();

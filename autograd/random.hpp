@@ -1,4 +1,4 @@
-// Random: numbers that depend on a seed and a position only (counter-based).
+// Random: counter-based random numbers, which depend only on a seed and a position.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace weft {
 // "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
 
-// Where a family of numbers lies: element i of it is a function of `seed`, `step`, `stream` and i.
+// A stream of random numbers: element i is a function of `seed`, `step`, `stream` and i.
 struct RandomStream {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
@@ -20,11 +20,12 @@ struct RandomStream {
 
   // Numbers `first` … `first + count` of the stream, each uniform over all 32-bit values.
   void fill(std::uint64_t first, Index count, std::uint32_t* numbers) const;
-  // The same numbers cut in two, the low half first: halves `first` … `first + count`.
+  // The same numbers split into 16-bit halves, the low half first: halves
+  // `first` … `first + count`.
   void fill(std::uint64_t first, Index count, std::uint16_t* halves) const;
 };
 
-// A sequence of random numbers. Its whole state is the seed and the number of draws made.
+// A sequence of random numbers. Its entire state is the seed and the number of draws made.
 class Random {
  public:
   struct State {
@@ -52,7 +53,7 @@ class Random {
   template <class T = float>
   Tensor<T> normal_tensor(Shape shape, double mean = 0.0, double standard_deviation = 1.0);
 
-  // Puts `items` in random order (Fisher and Yates).
+  // Shuffles `items` (Fisher and Yates).
   template <class Items>
   void shuffle(Items& items) {
     for (auto i = static_cast<Index>(items.size()) - 1; i > 0; --i)

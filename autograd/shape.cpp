@@ -11,13 +11,12 @@ Shape::Shape(std::span<const Index> sizes) {
   if (static_cast<Index>(sizes.size()) > max_rank)
     fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
   constexpr Index limit = Index{1} << 60;
-  // A size of 0 makes the product 0; the others must still be sane, also where they stand alone.
+  // A size of 0 makes the product 0; the product of the others must still be within the limit.
   Index nonzero = 1;
   for (Index size : sizes) {
     if (size < 0) fail<ShapeError>("shape", "sizes of at least 0", size);
     if (size > 0 && nonzero > limit / size)
-      fail<ShapeError>("shape", "at most 2^60 elements",
-                       concatenate_text("a product past it at size ", size));
+      fail<ShapeError>("shape", "at most 2^60 elements", concatenate_text("more, at size ", size));
     if (size > 0) nonzero *= size;
     sizes_[static_cast<std::size_t>(rank_++)] = size;
     elements_ *= size;
@@ -52,12 +51,11 @@ Shape Shape::without(Index axis) const {
 
 Shape Shape::inserted(Index axis, Index size, const char* what) const {
   if (rank_ == max_rank)
-    fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes to add one to"),
-                     to_string());
+    fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes"), to_string());
   const Index position = axis < 0 ? axis + rank_ + 1 : axis;
   if (position < 0 || position > rank_)
-    fail<ShapeError>(what, concatenate_text("a position of 0 to ", rank_, " among the axes"),
-                     concatenate_text(axis, " in ", to_string()));
+    fail<ShapeError>(what, concatenate_text("an axis position of 0 to ", rank_),
+                     concatenate_text(axis, " for shape ", to_string()));
   std::array<Index, max_rank> sizes{};
   std::copy(begin(), begin() + position, sizes.begin());
   sizes[static_cast<std::size_t>(position)] = size;
@@ -91,12 +89,12 @@ Shape broadcast(const char* what, const Shape& a, const Shape& b) {
   const Index rank = std::max(a.rank(), b.rank());
   std::array<Index, Shape::max_rank> sizes{};
   for (Index axis = 1; axis <= rank; ++axis) {
-    const Index in_a = axis <= a.rank() ? a[-axis] : 1;
-    const Index in_b = axis <= b.rank() ? b[-axis] : 1;
-    if (in_a != in_b && in_a != 1 && in_b != 1)
-      fail<ShapeError>(what, concatenate_text("shapes that broadcast, axis by axis equal or 1"),
+    const Index a_size = axis <= a.rank() ? a[-axis] : 1;
+    const Index b_size = axis <= b.rank() ? b[-axis] : 1;
+    if (a_size != b_size && a_size != 1 && b_size != 1)
+      fail<ShapeError>(what, concatenate_text("shapes that broadcast (sizes equal or 1)"),
                        concatenate_text(a, " and ", b));
-    sizes[static_cast<std::size_t>(rank - axis)] = in_a == 1 ? in_b : in_a;
+    sizes[static_cast<std::size_t>(rank - axis)] = a_size == 1 ? b_size : a_size;
   }
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));
 }

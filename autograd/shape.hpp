@@ -1,4 +1,4 @@
-// Shape: the sizes of a tensor's axes, held in place (no heap).
+// Shape: the sizes of a tensor's axes, stored inline (no heap allocation).
 #pragma once
 
 #include <array>
@@ -19,29 +19,30 @@ class Shape {
 
   // Rank 0: a scalar, one element.
   Shape() = default;
-  // Throws ShapeError for more than `max_rank` axes, a negative size, or a number of elements that
-  // does not fit 60 bits.
+  // Throws ShapeError for more than `max_rank` axes, a negative size, or more than 2^60 elements.
   Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
   explicit Shape(std::span<const Index> sizes);
 
   Index rank() const { return rank_; }
-  // The size of an axis; negative axes count from the end. Throws ShapeError when there is none.
+  // The size of an axis; negative axes count from the end. Throws ShapeError when there is no such
+  // axis.
   Index operator[](Index axis) const { return sizes_[static_cast<std::size_t>(normalized(axis))]; }
   // `axis` counted from the front: 0 ≤ result < rank. Throws ShapeError, naming `what`, when there
-  // is none.
+  // is no such axis.
   Index normalized(Index axis, const char* what = "axis") const;
 
   // The product of all sizes; 1 for a scalar.
   Index elements() const { return elements_; }
-  // The last size, and the product of the others: the tensor seen as a matrix. A scalar is [1, 1].
+  // The last size, and the product of the others: the tensor as a matrix. A scalar is [1, 1].
   Index columns() const { return rank_ == 0 ? 1 : sizes_[static_cast<std::size_t>(rank_ - 1)]; }
   Index rows() const;
 
   const Index* begin() const { return sizes_.data(); }
   const Index* end() const { return sizes_.data() + rank_; }
 
-  // A copy with one axis changed, removed or put in before position `axis`. Throw ShapeError, the
-  // last one naming `what`, when there is no such axis or position or no room for one more.
+  // A copy with one axis resized, removed or inserted before position `axis`. Throw ShapeError, the
+  // last one naming `what`, when there is no such axis or position or the rank would exceed
+  // `max_rank`.
   Shape with(Index axis, Index size) const;
   Shape without(Index axis) const;
   Shape inserted(Index axis, Index size, const char* what = "inserted axis") const;
@@ -66,8 +67,8 @@ class Shape {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-// The shape that NumPy's broadcasting gives the two: aligned at the last axis, sizes equal or 1.
-// Throws ShapeError, naming `what` and both shapes, when there is none.
+// The shape that both broadcast to by NumPy's rules: aligned at the last axis, sizes equal or 1.
+// Throws ShapeError, naming `what` and both shapes, when they do not broadcast.
 Shape broadcast(const char* what, const Shape& a, const Shape& b);
 
 }  // namespace weft

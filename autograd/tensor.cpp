@@ -53,19 +53,19 @@ Tensor<T> Tensor<T>::clone() const {
 
 template <class T>
 Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
-  Shape shape;  // with 1 for the size that is to be worked out
-  Index unknown = -1;
+  Shape shape;  // with 1 for the size to infer
+  Index inferred_axis = -1;
   for (Index size : sizes) {
-    if (size == -1 && std::exchange(unknown, shape.rank()) != -1)
+    if (size == -1 && std::exchange(inferred_axis, shape.rank()) != -1)
       weft::fail<ShapeError>("reshape", "at most one size of -1", "two");
     shape = shape.inserted(shape.rank(), size == -1 ? 1 : size, "reshape");
   }
-  if (unknown != -1) {
+  if (inferred_axis != -1) {
     if (shape.elements() == 0 || size() % shape.elements() != 0)
       weft::fail<ShapeError>(
           "reshape", concatenate_text("sizes that divide ", size(), " elements, as ", shape_),
           concatenate_text("a product of ", shape.elements()));
-    shape = shape.with(unknown, size() / shape.elements());
+    shape = shape.with(inferred_axis, size() / shape.elements());
   }
   return reshaped(shape);
 }

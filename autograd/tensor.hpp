@@ -19,14 +19,14 @@ class Tensor {
   Tensor() : shape_{0} {}
   // Zeros.
   explicit Tensor(Shape shape);
-  // The elements in row-major order. Throws ShapeError when their number is not the shape's.
+  // The elements in row-major order. Throws ShapeError when their number differs from the shape's.
   Tensor(Shape shape, std::span<const T> values);
   Tensor(Shape shape, std::initializer_list<T> values)
       : Tensor(shape, std::span<const T>(values.begin(), values.size())) {}
 
-  // Every element `value`.
+  // Every element is `value`.
   static Tensor full(Shape shape, T value);
-  // Elements that hold anything until they are written; memory from `pool` when there is one.
+  // Uninitialized elements; memory from `pool` when there is one.
   static Tensor uninitialized(Shape shape, Pool* pool = nullptr);
 
   const Shape& shape() const { return shape_; }
@@ -43,7 +43,7 @@ class Tensor {
   auto begin() const { return values().begin(); }
   auto end() const { return values().end(); }
 
-  // The element at a position, one index an axis. Throws ShapeError when there is none.
+  // The element at a position, one index per axis. Throws ShapeError when there is none.
   template <class... Indices>
   T& operator()(Indices... indices) {
     return data()[offset({static_cast<Index>(indices)...})];
@@ -57,8 +57,8 @@ class Tensor {
 
   void fill(T value);
   Tensor clone() const;
-  // The same elements under another shape; one size may be -1 and is then worked out.
-  // Throws ShapeError when the number of elements differs.
+  // The same elements, shared, with another shape; one size may be -1 and is then inferred. Throws
+  // ShapeError when the number of elements differs.
   Tensor reshaped(std::initializer_list<Index> sizes) const {
     return reshaped(std::span<const Index>(sizes.begin(), sizes.size()));
   }

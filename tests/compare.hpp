@@ -1,4 +1,4 @@
-// How far tensors are apart.
+// Comparisons of tensors.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// The largest |actual - expected|, in units of the largest |expected| or, where that is larger, of
-// `unit`. Infinite for different shapes and for NaN.
+// The largest |actual - expected|, divided by the largest |expected| or, if larger, by `unit`.
+// Infinite for different shapes and for NaN.
 template <class A, class B>
 double distance(const Tensor<A>& actual, const Tensor<B>& expected, double unit = 0.0) {
   if (actual.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
@@ -25,7 +25,7 @@ double distance(const Tensor<A>& actual, const Tensor<B>& expected, double unit 
   return difference == 0.0 ? 0.0 : difference / scale;
 }
 
-// True when the tensors have one shape and the same bits, but for the sign of zeros.
+// True when the tensors have the same shape and equal elements.
 template <class T>
 bool same(const Tensor<T>& a, const Tensor<T>& b) {
   return a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin());

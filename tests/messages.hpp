@@ -1,4 +1,4 @@
-// What the tests of error messages are written with.
+// Helpers for testing error messages.
 #pragma once
 
 #include <string>

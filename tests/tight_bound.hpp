@@ -1,4 +1,4 @@
-// The bound that the tests hold every gradient to: 1e-7 + 1e-6 · |numeric|.
+// The tolerance of the tests for gradients: 1e-7 + 1e-6 · |numeric|.
 #pragma once
 
 #include <weft/autograd/gradcheck.hpp>

@@ -1,4 +1,4 @@
-// What operations are written with: Eigen maps on ranges of elements and rows.
+// Helpers for writing operations: Eigen maps of ranges of elements, and sums over ranges.
 // Included by definitions only, never by another header of weft.
 #pragma once
 
@@ -33,9 +33,9 @@ ConstArray<T> array(const Tensor<T>& tensor, Index begin, Index end) {
   return array(tensor.data(), begin, end);
 }
 
-// A tensor as what a kernel that adds to gradients also fills: with the first write, overwritten.
+// A tensor as a fresh gradient, for kernels that add to gradients to overwrite.
 template <class T>
-Gradient<T> to_overwrite(Tensor<T>& tensor) {
+Gradient<T> as_fresh_gradient(Tensor<T>& tensor) {
   return {tensor.values(), true, true};
 }
 
@@ -48,8 +48,8 @@ void accumulate(const Gradient<T>& gradient, Index begin, Index end, const Expre
     array(gradient.data(), begin, end) += expression;
 }
 
-// Σ body(begin, end) over ranges that cover 0 … count, each of at least `grain_of(cost)` items but
-// the last, added in order: the same bits on any number of threads.
+// Σ body(begin, end) over ranges that cover 0 … count, each of at least `grain_of(cost)` items
+// except the last, added in order: the same bits on any number of threads.
 template <class Body>
 double sum_of_ranges(Index count, Index cost, const Body& body) {
   constexpr Index max_ranges = 64;

@@ -6,10 +6,10 @@
 
 #include "autograd/kernels/vector.hpp"
 
-// c is computed in blocks of some rows and one or two vectors of columns. A block's sums stay in
-// registers while k runs: for each p, the vectors of row p of b are multiplied by one number of
-// each row of a. The columns of b under a block, the panel, are copied to where they lie close
-// together, unless few rows would use the copy.
+// c is computed in blocks of a few rows and one or two vectors of columns. The sums of a block stay
+// in registers over the loop along k: for each p, the vectors of row p of b are multiplied by one
+// element of each row of a. The columns of b for a block, the panel, are packed into contiguous
+// memory, unless too few rows would use the copy.
 
 namespace weft {
 namespace {
@@ -19,11 +19,11 @@ constexpr Index max_rows = 12;
 #else
 constexpr Index max_rows = 6;
 #endif
-constexpr Index panel_bytes = 3 << 13;  // most of the first-level cache
-constexpr Index rows_together = 384;    // of a, kept in the second-level cache
-constexpr Index rows_worth_a_copy = 24;
+constexpr Index panel_bytes = 3 << 13;  // most of the L1 cache
+constexpr Index rows_per_pass = 384;    // of a, kept in the L2 cache
+constexpr Index min_rows_to_pack = 24;
 
-// What all blocks on one panel of b share.
+// A panel of b, shared by all blocks of its columns.
 template <class T>
 struct Panel {
   const T* data;
@@ -31,8 +31,7 @@ struct Panel {
   Index k;
 };
 
-// Calls body(std::integral_constant) for 0 … count - 1. What such a loop indexes stays in
-// registers.
+// Calls body(std::integral_constant) for 0 … count - 1. Constant indices keep arrays in registers.
 template <Index count, class Body>
 void unrolled(const Body& body) {
   [&]<Index... i>(std::integer_sequence<Index, i...>) {
@@ -86,7 +85,7 @@ BlockProduct<T> block_product_for(Index rows, Index vectors, bool transposed) {
   return products[static_cast<std::size_t>(rows - 1)];
 }
 
-// The first or the last two numbers of x and y in turn: x0 y0 x1 y1, or x2 y2 x3 y3.
+// Interleaves the first or the last two elements of x and y: x0 y0 x1 y1, or x2 y2 x3 y3.
 template <bool last, class Four>
 Four interleave(const Four& x, const Four& y) {
   constexpr int i = last ? 2 : 0;
@@ -97,7 +96,8 @@ Four interleave(const Four& x, const Four& y) {
 #endif
 }
 
-// Rows 0 … 3 and columns 0 … 3 of alpha · b. Where b has fewer columns, the last one again.
+// Copies rows 0 … 3 and columns 0 … 3 of alpha · b, where b is transposed in memory. When b has
+// fewer columns, repeats the last one.
 template <class T>
 void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* to,
                          Index to_stride) {
@@ -105,21 +105,21 @@ void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* 
   Four rows[4];
   for (Index j = 0; j < 4; ++j)
     rows[j] = alpha * load<4 * sizeof(T)>(b + std::min(j, columns - 1) * b_stride);
-  // Interleaving twice puts column j of four rows together.
+  // Interleaving twice transposes the block.
   const Four even[] = {interleave<false>(rows[0], rows[2]), interleave<true>(rows[0], rows[2])};
   const Four odd[] = {interleave<false>(rows[1], rows[3]), interleave<true>(rows[1], rows[3])};
-  const auto put = [&](Index j, const Four& column) {
+  const auto store_column = [&](Index j, const Four& column) {
     store<T, 4 * sizeof(T)>(column, to + j * to_stride);
   };
   for (Index half = 0; half < 2; ++half) {
-    put(2 * half, interleave<false>(even[half], odd[half]));
-    put(2 * half + 1, interleave<true>(even[half], odd[half]));
+    store_column(2 * half, interleave<false>(even[half], odd[half]));
+    store_column(2 * half + 1, interleave<true>(even[half], odd[half]));
   }
 }
 
-// Copies rows 0 … k and columns 0 … columns of alpha · b to rows of `width` numbers. Of what is
-// beyond the columns, some is written too; it is multiplied, but stored nowhere. Here b is
-// transposed in memory.
+// Copies rows 0 … k and columns 0 … columns of alpha · b, where b is transposed in memory, to rows
+// of `width` elements. Some of the padding beyond the columns is written too; its products are
+// discarded.
 template <class T>
 void copy_transposed(Index k, Index columns, T alpha, const T* b, Index b_stride, T* panel,
                      Index width) {
@@ -144,7 +144,7 @@ void copy_rows(Index k, Index columns, T alpha, const T* b, Index b_stride, T* p
   }
 }
 
-// The columns of c under one panel, in blocks of about the same number of rows.
+// Computes the columns of c for one panel, in blocks of about the same number of rows.
 template <class T>
 void panel_product(Index m, Index vectors, const Panel<T>& panel, const MatrixView<T>& a, T beta,
                    T* c, Index c_stride) {
@@ -162,7 +162,7 @@ void panel_product(Index m, Index vectors, const Panel<T>& panel, const MatrixVi
   }
 }
 
-// The same where c has fewer columns than the panel: by way of a block as wide as the panel.
+// The same when c has fewer columns than the panel: through a temporary block as wide as the panel.
 template <class T>
 void narrow_panel_product(Index m, Index vectors, Index columns, const Panel<T>& panel,
                           const MatrixView<T>& a, T beta, T* c, Index c_stride) {
@@ -185,7 +185,7 @@ void narrow_panel_product(Index m, Index vectors, Index columns, const Panel<T>&
 
 }  // namespace
 
-bool is_for_blocks(Index m, Index n, Index k) {
+bool prefers_blocked_product(Index m, Index n, Index k) {
   return m * n * k <= (vector_bytes > 16 ? 1 << 22 : 1 << 16);
 }
 
@@ -193,12 +193,12 @@ template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   constexpr Index max_k = panel_bytes / (2 * vector_bytes);
-  // Kept, so that what lies beyond a panel's columns is a number of an earlier panel, or zero:
-  // numbers too small to be normal would be slow.
-  alignas(64) static thread_local T copy[panel_bytes / static_cast<Index>(sizeof(T))];
-  for (Index i = 0; i < m; i += rows_together) {
-    const Index rows = std::min(rows_together, m - i);
-    // At least once, so that beta is heeded where k is 0.
+  // Static, so that the padding beyond a panel's columns holds values of an earlier panel, or
+  // zeros: uninitialized memory might hold denormals, which are slow.
+  alignas(64) static thread_local T packed[panel_bytes / static_cast<Index>(sizeof(T))];
+  for (Index i = 0; i < m; i += rows_per_pass) {
+    const Index rows = std::min(rows_per_pass, m - i);
+    // At least once, so that beta is applied when k is 0.
     for (Index p = 0; p == 0 || p < k; p += max_k) {
       const Index depth = std::min(max_k, k - p);
       Index width;
@@ -208,21 +208,21 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
         const Index columns = std::min(width, n - j);
         const T* const b_part = b.at(p, j).data;
         Panel<T> panel{b_part, b.stride, depth};
-        if (b.transposed || columns < width || rows >= rows_worth_a_copy || alpha != T{1}) {
+        if (b.transposed || columns < width || rows >= min_rows_to_pack || alpha != T{1}) {
           if (b.transposed)
-            copy_transposed(depth, columns, alpha, b_part, b.stride, copy, width);
+            copy_transposed(depth, columns, alpha, b_part, b.stride, packed, width);
           else
             (vectors == 1 ? copy_rows<1, T> : copy_rows<2, T>)(depth, columns, alpha, b_part,
-                                                               b.stride, copy);
-          panel = {copy, width, depth};
+                                                               b.stride, packed);
+          panel = {packed, width, depth};
         }
         const MatrixView<T> a_part = a.at(i, p);
-        const T keep = p == 0 ? beta : T{1};
+        const T part_beta = p == 0 ? beta : T{1};
         T* to = c + i * c_stride + j;
         if (columns == width)
-          panel_product(rows, vectors, panel, a_part, keep, to, c_stride);
+          panel_product(rows, vectors, panel, a_part, part_beta, to, c_stride);
         else
-          narrow_panel_product(rows, vectors, columns, panel, a_part, keep, to, c_stride);
+          narrow_panel_product(rows, vectors, columns, panel, a_part, part_beta, to, c_stride);
       }
     }
   }

@@ -6,11 +6,11 @@
 
 namespace weft {
 
-// True where blocked_product is faster than a library: libraries pay for their calls and for
-// copies that only a large product earns back.
-bool is_for_blocks(Index m, Index n, Index k);
+// True when blocked_product is faster than a library: the call overhead and the packing of a
+// library only pay off for large products.
+bool prefers_blocked_product(Index m, Index n, Index k);
 
-// c = alpha · a · b + beta · c, as matrix_product. Works for all sizes.
+// c = alpha · a · b + beta · c, as matrix_product, for all sizes.
 template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride);

@@ -1,4 +1,4 @@
-// DropoutMask: which elements dropout keeps, worked out again wherever it is needed.
+// DropoutMask: the mask of dropout, recomputed wherever it is needed.
 // Included by definitions only.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace weft {
 
-// Element i is kept with probability 1 - p, to the nearest 2^-16, as 16-bit number i of a random
-// stream decides, and then divided by 1 - p.
+// Keeps element i with probability 1 - p, rounded to a multiple of 2^-16, by 16-bit number i of a
+// random stream, and divides it by 1 - p.
 class DropoutMask {
  public:
   DropoutMask(const RandomStream& stream, double p)
       : stream_(stream),
-        dropped_(static_cast<std::uint32_t>(std::lround(p * 0x1p16))),
+        threshold_(static_cast<std::uint32_t>(std::lround(p * 0x1p16))),
         scale_(p < 1.0 ? 1.0 / (1.0 - p) : 0.0) {}
 
   // to[i] = from[i] · mask of element first + i. `from` may be `to`.
@@ -25,7 +25,7 @@ class DropoutMask {
       const T scale = static_cast<T>(scale_);
 #pragma omp simd
       for (Index i = begin; i < end; ++i)
-        to[i] = from[i] * (numbers[i - begin] >= dropped_ ? scale : T{0});
+        to[i] = from[i] * (numbers[i - begin] >= threshold_ ? scale : T{0});
     });
   }
   // to[i] += from[i] · mask of element first + i.
@@ -35,7 +35,7 @@ class DropoutMask {
       const T scale = static_cast<T>(scale_);
 #pragma omp simd
       for (Index i = begin; i < end; ++i)
-        to[i] += from[i] * (numbers[i - begin] >= dropped_ ? scale : T{0});
+        to[i] += from[i] * (numbers[i - begin] >= threshold_ ? scale : T{0});
     });
   }
 
@@ -52,7 +52,7 @@ class DropoutMask {
   }
 
   RandomStream stream_;
-  std::uint32_t dropped_;  // numbers below it are dropped
+  std::uint32_t threshold_;  // smaller numbers drop their element
   double scale_;
 };
 

@@ -47,9 +47,9 @@ void eigen_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
 }
 
 #ifdef WEFT_HAS_ONEDNN
-// Holds the library to the calling thread, and signals back. Up to version 3.11.1 oneDNN's kernels
-// point the stack pointer into the heap while they run, so a signal's handler, whoever set it,
-// would overwrite what lies there (uxlfoundation/oneDNN issue 4845).
+// Limits the library to the calling thread, and blocks signals. Up to version 3.11.1 oneDNN's
+// kernels point the stack pointer into the heap while they run, so any signal handler would
+// overwrite the heap (uxlfoundation/oneDNN issue 4845).
 class OneThreadWithoutSignals {
  public:
   OneThreadWithoutSignals() : threads_(omp_get_max_threads()) {
@@ -72,12 +72,12 @@ class OneThreadWithoutSignals {
 
 void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                    const MatrixView<float>& b, float beta, float* c, Index c_stride) {
-  const OneThreadWithoutSignals alone;
+  const OneThreadWithoutSignals guard;
   const dnnl_status_t status =
       dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
                  a.stride, b.data, b.stride, beta, c, c_stride);
   if (status != dnnl_success)
-    fail<Error>("matrix product", "oneDNN to succeed", concatenate_text("its status ", status));
+    fail<Error>("matrix product", "oneDNN to succeed", concatenate_text("status ", status));
 }
 #else
 void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
@@ -101,41 +101,45 @@ template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   if (m == 0 || n == 0) return;
-  if (is_for_blocks(m, n, k))
+  if (prefers_blocked_product(m, n, k))
     blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
   else
     large_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
 Tiles::Tiles(Index m, Index n, Index k) : rows(m), columns(n) {
-  // About eight tiles, but none so small that handing it out costs more than it saves.
-  constexpr Index smallest = Index{1} << 19;  // multiplications
-  cut(std::clamp<Index>(m * n / smallest * k + m * n % smallest * k / smallest, 1, 8));
-  const auto is_ours = [&] { return is_for_blocks(tile_rows, tile_columns, k); };
-  if (is_ours() && is_sequential()) {
-    Index wanted = 0;
-    do cut(++wanted);
-    while (!is_ours());
+  // About eight tiles, but none so small that scheduling it costs more than it saves.
+  constexpr Index min_tile_work = Index{1} << 19;  // multiplications
+  choose_tiles(std::clamp<Index>(
+      m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8));
+  const auto uses_blocked_product = [&] {
+    return prefers_blocked_product(tile_rows, tile_columns, k);
+  };
+  if (uses_blocked_product() && is_sequential()) {
+    Index target = 0;
+    do choose_tiles(++target);
+    while (!uses_blocked_product());
   }
 }
 
-// Each tile reads its rows of a and its columns of b: cuts where that is least in all. A tile too
-// few counts as much as one that reads everything.
-void Tiles::cut(Index wanted) {
-  Index by_rows = 1, by_columns = 1;
+// Each tile reads its rows of a and its columns of b: minimizes the total read. Each tile below the
+// target counts as one that reads everything.
+void Tiles::choose_tiles(Index target) {
+  Index row_tiles = 1, column_tiles = 1;
   Index least = std::numeric_limits<Index>::max();
-  for (Index r = 1; r <= wanted; ++r) {
-    const Index across_rows = std::clamp<Index>(rows / 48, 1, r);
-    const Index across_columns = std::clamp<Index>(columns / 48, 1, wanted / r);
-    const Index missing = wanted - across_rows * across_columns;
-    const Index read = across_rows * columns + across_columns * rows + missing * (rows + columns);
+  for (Index r = 1; r <= target; ++r) {
+    const Index candidate_row_tiles = std::clamp<Index>(rows / 48, 1, r);
+    const Index candidate_column_tiles = std::clamp<Index>(columns / 48, 1, target / r);
+    const Index missing = target - candidate_row_tiles * candidate_column_tiles;
+    const Index read =
+        candidate_row_tiles * columns + candidate_column_tiles * rows + missing * (rows + columns);
     if (read >= least) continue;
     least = read;
-    by_rows = across_rows;
-    by_columns = across_columns;
+    row_tiles = candidate_row_tiles;
+    column_tiles = candidate_column_tiles;
   }
-  tile_rows = round_up((std::max<Index>(rows, 1) + by_rows - 1) / by_rows, 8);
-  tile_columns = round_up((std::max<Index>(columns, 1) + by_columns - 1) / by_columns, 16);
+  tile_rows = round_up((std::max<Index>(rows, 1) + row_tiles - 1) / row_tiles, 8);
+  tile_columns = round_up((std::max<Index>(columns, 1) + column_tiles - 1) / column_tiles, 16);
 }
 
 const char* matrix_product_library() {

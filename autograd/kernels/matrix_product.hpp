@@ -1,4 +1,4 @@
-// matrix_product: the one way in which weft multiplies matrices.
+// matrix_product: computes all matrix products of weft.
 #pragma once
 
 #include <algorithm>
@@ -8,29 +8,27 @@
 
 namespace weft {
 
-// c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with rows c_stride apart. With
-// beta = 0 the old c is not read. Runs on the calling thread; the result does not depend on how
-// many threads there are. Products that fit into a core's caches are weft's own (blocked_product);
-// of larger ones oneDNN computes those in single precision when weft was built with it, and Eigen
-// the others.
+// c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with row stride c_stride. With
+// beta = 0 the old c is not read. Runs on the calling thread; the result does not depend on the
+// number of threads. Products that fit into a core's caches use blocked_product; larger ones use
+// oneDNN for single precision, when weft was built with it, and Eigen otherwise.
 template <class T>
 void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
-// How the result [m, n] of a product is cut for several threads. The cut, and with it the bits of
-// the result, depends on the sizes alone, but for tiles that are weft's own to multiply: these
-// give the same bits however they are cut, and a thread that runs alone takes as large ones as it
-// can.
+// The tiling of the result [m, n] of a product for several threads. The tiling, and with it the
+// bits of the result, depends only on the sizes, except for tiles that use blocked_product: it
+// gives the same bits for any tiling, and when single-threaded its tiles are as large as possible.
 struct Tiles {
   Index rows, columns;  // of the whole result
   Index tile_rows, tile_columns;
 
   Tiles(Index m, Index n, Index k);
-  Index across() const { return (columns + tile_columns - 1) / tile_columns; }
-  Index count() const { return (rows + tile_rows - 1) / tile_rows * across(); }
+  Index tiles_per_row() const { return (columns + tile_columns - 1) / tile_columns; }
+  Index count() const { return (rows + tile_rows - 1) / tile_rows * tiles_per_row(); }
 
  private:
-  void cut(Index wanted);
+  void choose_tiles(Index target);
 };
 
 // Calls body(row_begin, row_end, column_begin, column_end) for every tile, in parallel.
@@ -38,15 +36,15 @@ template <class Body>
 void for_each_tile(const Tiles& tiles, const Body& body) {
   parallel_for(tiles.count(), 1, [&](Index begin, Index end) {
     for (Index tile = begin; tile < end; ++tile) {
-      const Index row = tile / tiles.across() * tiles.tile_rows;
-      const Index column = tile % tiles.across() * tiles.tile_columns;
+      const Index row = tile / tiles.tiles_per_row() * tiles.tile_rows;
+      const Index column = tile % tiles.tiles_per_row() * tiles.tile_columns;
       body(row, std::min(row + tiles.tile_rows, tiles.rows), column,
            std::min(column + tiles.tile_columns, tiles.columns));
     }
   });
 }
 
-// matrix_product with its tiles spread over the threads.
+// matrix_product with its tiles distributed over threads.
 template <class T>
 void parallel_matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                              const MatrixView<T>& b, T beta, T* c, Index c_stride) {

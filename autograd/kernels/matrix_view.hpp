@@ -1,4 +1,4 @@
-// MatrixView: a matrix inside some buffer.
+// MatrixView: a view of a matrix in memory.
 #pragma once
 
 #include "weft/autograd/shape.hpp"

@@ -1,4 +1,4 @@
-// fold and spread: from many elements to one result, and from one result to many elements.
+// reduce and add_broadcast: reductions over an axis, and their gradients.
 // Included by definitions only, never by another header of weft.
 #pragma once
 
@@ -6,49 +6,52 @@
 
 namespace weft {
 
-// The most contiguous elements that are folded into one in one go.
-constexpr Index longest_run = 512;
+// Maximum number of contiguous elements reduced at a time.
+constexpr Index max_run = 512;
 
-// A tensor seen as [outer, reduced, inner]. A reduction takes the middle axis away and has
-// outer · inner results.
-struct Blocks {
+// A tensor as [outer, reduced, inner]. A reduction removes the middle axis and has outer · inner
+// results.
+struct ReductionLayout {
   Index outer = 1;
   Index reduced = 1;
   Index inner = 1;
 
-  // How many positions of the middle axis are folded in one go: few enough for float sums to stay
-  // accurate. Their results are folded again.
-  Index part_rows() const { return inner == 1 ? longest_run : 64; }
-  Index parts() const { return (reduced + part_rows() - 1) / part_rows(); }
+  // The number of positions of the middle axis reduced at a time, small enough for float sums to
+  // stay accurate. The partial results are reduced again.
+  Index tile_rows() const { return inner == 1 ? max_run : 64; }
+  Index parts() const { return (reduced + tile_rows() - 1) / tile_rows(); }
 };
 
-// Rows (positions of the middle axis) and columns of one outer position.
-struct Piece {
+// A range of rows (positions of the middle axis) and columns of one outer position.
+struct ReductionTile {
   Index outer;
   Index part;
   Index first_row, last_row;
   Index first_column, last_column;
 };
 
-// Calls `body` on pieces that together are all of the blocks.
+// Calls `body` on tiles that cover the tensor, in parallel.
 template <class Body>
-void for_each_piece(const Blocks& blocks, const Body& body) {
+void for_each_reduction_tile(const ReductionLayout& layout, const Body& body) {
   constexpr Index columns = 1024;
-  const Index rows = blocks.part_rows(), parts = blocks.parts();
-  const Index strips = (blocks.inner + columns - 1) / columns;
-  const Index cost = std::min(rows, blocks.reduced) * std::min(columns, blocks.inner);
-  parallel_for(blocks.outer * parts * strips, grain_of(cost + 8), [&](Index begin, Index end) {
-    Index outer = begin / strips / parts, part = begin / strips % parts, strip = begin % strips;
-    for (Index i = begin; i < end; ++i) {
-      body(Piece{outer, part, part * rows, std::min((part + 1) * rows, blocks.reduced),
-                 strip * columns, std::min((strip + 1) * columns, blocks.inner)});
-      if (++strip < strips) continue;
-      strip = 0;
-      if (++part < parts) continue;
-      part = 0;
-      ++outer;
-    }
-  });
+  const Index rows = layout.tile_rows(), parts = layout.parts();
+  const Index column_tiles = (layout.inner + columns - 1) / columns;
+  const Index cost = std::min(rows, layout.reduced) * std::min(columns, layout.inner);
+  parallel_for(
+      layout.outer * parts * column_tiles, grain_of(cost + 8), [&](Index begin, Index end) {
+        Index outer = begin / column_tiles / parts, part = begin / column_tiles % parts,
+              column_tile = begin % column_tiles;
+        for (Index i = begin; i < end; ++i) {
+          body(ReductionTile{outer, part, part * rows, std::min((part + 1) * rows, layout.reduced),
+                             column_tile * columns,
+                             std::min((column_tile + 1) * columns, layout.inner)});
+          if (++column_tile < column_tiles) continue;
+          column_tile = 0;
+          if (++part < parts) continue;
+          part = 0;
+          ++outer;
+        }
+      });
 }
 
 struct Sum {
@@ -57,19 +60,19 @@ struct Sum {
     return values.sum();
   }
   template <class T>
-  static T join(T a, T b) {
+  static T combine(T a, T b) {
     return a + b;
   }
 };
 
-// NaN wins, as in torch.amax.
+// NaN propagates, as in torch.amax.
 struct Max {
   template <class Values>
   static auto of(const Values& values) {
     return values.template maxCoeff<Eigen::PropagateNaN>();
   }
   template <class T>
-  static T join(T a, T b) {
+  static T combine(T a, T b) {
     return a >= b || a != a ? a : b;
   }
 };
@@ -81,43 +84,42 @@ struct Elements {
   T operator()(Index element, Index /*result*/) const { return data[element]; }
 };
 
-// The results, [outer · inner], of Sum or Max over `term(element, result)` of each element, where
-// `result` is the one that the element belongs to. The order of the additions depends on the blocks
-// only.
+// Sum or Max of `term(element, result)` over each element's result, where both are indices. Result
+// [outer · inner]. The order of the additions depends only on the layout.
 template <class Reduction, class T, class Term>
-Tensor<T> reduce(const Pass<T>& pass, const Blocks& blocks, const Term& term) {
-  const Index reduced = blocks.reduced, inner = blocks.inner, parts = blocks.parts();
-  if (reduced == 0) return pass.zeros({blocks.outer * inner});
-  Tensor<T> results = pass.uninitialized({blocks.outer * parts * inner});
-  for_each_piece(blocks, [&](const Piece& piece) {
-    T* to = results.data() + (piece.outer * parts + piece.part) * inner;
-    const Index first = piece.outer * reduced + piece.first_row;
+Tensor<T> reduce(const Pass<T>& pass, const ReductionLayout& layout, const Term& term) {
+  const Index reduced = layout.reduced, inner = layout.inner, parts = layout.parts();
+  if (reduced == 0) return pass.zeros({layout.outer * inner});
+  Tensor<T> results = pass.uninitialized({layout.outer * parts * inner});
+  for_each_reduction_tile(layout, [&](const ReductionTile& tile) {
+    T* to = results.data() + (tile.outer * parts + tile.part) * inner;
+    const Index first = tile.outer * reduced + tile.first_row;
     if (inner == 1) {
-      alignas(64) T terms[longest_run];
-      const Index count = piece.last_row - piece.first_row;
+      alignas(64) T terms[max_run];
+      const Index count = tile.last_row - tile.first_row;
 #pragma omp simd
-      for (Index i = 0; i < count; ++i) terms[i] = term(first + i, piece.outer);
+      for (Index i = 0; i < count; ++i) terms[i] = term(first + i, tile.outer);
       *to = Reduction::of(array(&terms[0], 0, count));
       return;
     }
-    const Index result = piece.outer * inner;
+    const Index result = tile.outer * inner;
 #pragma omp simd
-    for (Index column = piece.first_column; column < piece.last_column; ++column)
+    for (Index column = tile.first_column; column < tile.last_column; ++column)
       to[column] = term(first * inner + column, result + column);
-    for (Index row = 1; row < piece.last_row - piece.first_row; ++row)
+    for (Index row = 1; row < tile.last_row - tile.first_row; ++row)
 #pragma omp simd
-      for (Index column = piece.first_column; column < piece.last_column; ++column) {
+      for (Index column = tile.first_column; column < tile.last_column; ++column) {
         const T value = term((first + row) * inner + column, result + column);
-        to[column] = Reduction::join(to[column], value);
+        to[column] = Reduction::combine(to[column], value);
       }
   });
   if (parts == 1) return results;
-  return reduce<Reduction>(pass, {blocks.outer, parts, inner}, Elements<T>{results.data()});
+  return reduce<Reduction>(pass, {layout.outer, parts, inner}, Elements<T>{results.data()});
 }
 
 // Adds `term(element, result)` to the gradient of each element.
 template <class T, class Term>
-void add_broadcast(const Gradient<T>& dx, const Blocks& blocks, const Term& term) {
+void add_broadcast(const Gradient<T>& dx, const ReductionLayout& layout, const Term& term) {
   const auto add = [&](Index begin, Index end, Index result, Index result_step) {
     T* to = dx.data();
     if (dx.fresh)
@@ -127,15 +129,15 @@ void add_broadcast(const Gradient<T>& dx, const Blocks& blocks, const Term& term
 #pragma omp simd
       for (Index i = begin; i < end; ++i) to[i] += term(i, result + (i - begin) * result_step);
   };
-  for_each_piece(blocks, [&](const Piece& piece) {
-    const Index first = piece.outer * blocks.reduced;
-    if (blocks.inner == 1) {
-      add(first + piece.first_row, first + piece.last_row, piece.outer, 0);
+  for_each_reduction_tile(layout, [&](const ReductionTile& tile) {
+    const Index first = tile.outer * layout.reduced;
+    if (layout.inner == 1) {
+      add(first + tile.first_row, first + tile.last_row, tile.outer, 0);
       return;
     }
-    for (Index row = first + piece.first_row; row < first + piece.last_row; ++row)
-      add(row * blocks.inner + piece.first_column, row * blocks.inner + piece.last_column,
-          piece.outer * blocks.inner + piece.first_column, 1);
+    for (Index row = first + tile.first_row; row < first + tile.last_row; ++row)
+      add(row * layout.inner + tile.first_column, row * layout.inner + tile.last_column,
+          tile.outer * layout.inner + tile.first_column, 1);
   });
 }
 

@@ -1,4 +1,4 @@
-// The steps of a softmax over one row, for every operation that has one inside.
+// The steps of a softmax over one row, shared by all operations that compute one.
 // Included by definitions only.
 #pragma once
 
@@ -7,45 +7,45 @@
 
 namespace weft {
 
-// What a row of scores adds up to: exp(x_j) summed is sum · exp(maximum).
+// The maximum and the sum of a row: Σ exp(x_j) = sum · exp(maximum).
 template <class T>
 struct RowSum {
   T maximum, sum;
-  // Of no numbers at all.
-  static RowSum nothing() { return {-std::numeric_limits<T>::infinity(), T{0}}; }
-  // log Σ exp(x_j); -infinity for a row with nothing in it.
+  // Of an empty row.
+  static RowSum empty_row() { return {-std::numeric_limits<T>::infinity(), T{0}}; }
+  // log Σ exp(x_j); -infinity for an empty or fully masked row.
   T log() const { return maximum + std::log(sum); }
-  // What makes exp(x_j - maximum) a weight; 0 for a row with nothing in it.
+  // The factor that normalizes exp(x_j - maximum); 0 for an empty or fully masked row.
   T factor() const { return sum == T{0} ? T{0} : T{1} / sum; }
 };
 
-// Goes on with a row, `row` being the part before x: y_j = exp(x_j - maximum), with the maximum of
-// all so far, and `row` then the sum of all so far. `y` may be `x`. A row of -infinity alone gives
-// zeros. Returns what the y of the parts before are to be multiplied with.
+// One step of an online softmax, where `row` holds the parts before x: y_j = exp(x_j - maximum),
+// with the maximum of all parts including x, and updates `row` to include x. `y` may be `x`. If all
+// elements are -infinity, y is zeros. Returns the factor to multiply y of the earlier parts by.
 template <class T>
 T exponentiate_part(const T* x, T* y, Index n, RowSum<T>& row) {
   const T maximum = std::max(row.maximum, row_maximum(x, n));
   if (maximum == -std::numeric_limits<T>::infinity()) {
-    // Nothing is seen, or what is seen is not a number, which must show.
+    // All elements are masked, or NaN, which must propagate.
     for (Index j = 0; j < n; ++j) y[j] = std::isnan(x[j]) ? x[j] : T{0};
     return T{1};
   }
   map_row(
       n, y, [maximum](const auto& part) { return fast_exp(part - maximum); }, x);
-  const T before = fast_exp(row.maximum - maximum);
-  row = {maximum, row.sum * before + sum_of_row(n, same, y)};
-  return before;
+  const T rescale = fast_exp(row.maximum - maximum);
+  row = {maximum, row.sum * rescale + sum_of_row(n, identity, y)};
+  return rescale;
 }
 
 // y_j = exp(x_j - max x) of a whole row.
 template <class T>
 RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
-  auto row = RowSum<T>::nothing();
+  auto row = RowSum<T>::empty_row();
   exponentiate_part(x, y, n, row);
   return row;
 }
 
-// Divides what exponentiate_row wrote by its sum; zeros stay zeros.
+// Divides the result of exponentiate_row by its sum; zeros stay zeros.
 template <class T>
 void normalize_row(T* y, Index n, const RowSum<T>& row) {
   map_row(

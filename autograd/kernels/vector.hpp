@@ -1,4 +1,4 @@
-// Vectors of numbers that the processor works on together, and loops over rows made of them.
+// SIMD vectors, and loops over rows that use them.
 // Included by definitions only.
 #pragma once
 
@@ -17,7 +17,7 @@ constexpr Index vector_bytes = 32;
 constexpr Index vector_bytes = 16;
 #endif
 
-// `bytes` of numbers, in a register and anywhere in memory.
+// A vector of `bytes`, in a register and, unaligned, in memory.
 template <class T, Index bytes = vector_bytes>
 struct VectorOf {
   typedef T type __attribute__((vector_size(bytes)));
@@ -26,7 +26,7 @@ struct VectorOf {
 template <class T, Index bytes = vector_bytes>
 using Vector = typename VectorOf<T, bytes>::type;
 
-// How many numbers a vector has.
+// The number of elements of a vector.
 template <class T, Index bytes = vector_bytes>
 constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
 
@@ -51,39 +51,41 @@ void map_from(Index j, Index n, T* to, const Function& f, const Rows*... rows) {
     for (; j < n; ++j) to[j] = f(rows[j]...);
 }
 
-// Folds f(rows[j]...) for j … n into `so_far` and its lanes into one number, halves first.
-template <Index bytes, class T, class Fold, class Function, class... Rows>
-T fold_from(Index j, Index n, Vector<T, bytes> so_far, const Fold& fold, const Function& f,
-            const Rows*... rows) {
+// Reduces f(rows[j]...) for j … n into `accumulator`, then its lanes to one number, halves first.
+template <Index bytes, class T, class Combine, class Function, class... Rows>
+T reduce_from(Index j, Index n, Vector<T, bytes> accumulator, const Combine& combine,
+              const Function& f, const Rows*... rows) {
   for (; j + lanes<T, bytes> <= n; j += lanes<T, bytes>)
-    so_far = fold(so_far, f(load<bytes>(rows + j)...));
-  const T* parts = reinterpret_cast<const T*>(&so_far);
+    accumulator = combine(accumulator, f(load<bytes>(rows + j)...));
+  const T* lane_values = reinterpret_cast<const T*>(&accumulator);
   if constexpr (bytes > 16) {
-    return fold_from<bytes / 2, T>(
-        j, n, fold(load<bytes / 2>(parts), load<bytes / 2>(parts + lanes<T, bytes / 2>)), fold, f,
-        rows...);
+    return reduce_from<bytes / 2, T>(
+        j, n,
+        combine(load<bytes / 2>(lane_values), load<bytes / 2>(lane_values + lanes<T, bytes / 2>)),
+        combine, f, rows...);
   } else {
-    T result = so_far[0];
-    for (Index lane = 1; lane < lanes<T, bytes>; ++lane) result = fold(result, so_far[lane]);
-    for (; j < n; ++j) result = fold(result, f(rows[j]...));
+    T result = accumulator[0];
+    for (Index lane = 1; lane < lanes<T, bytes>; ++lane)
+      result = combine(result, accumulator[lane]);
+    for (; j < n; ++j) result = combine(result, f(rows[j]...));
     return result;
   }
 }
 
 }  // namespace detail
 
-// Functions for rows as they are, and for the products of two.
-constexpr auto same = [](const auto& x) { return x; };
+// Functions for the rows below: the identity, and the product of two.
+constexpr auto identity = [](const auto& x) { return x; };
 constexpr auto product = [](const auto& x, const auto& y) { return x * y; };
 
-// to[j] = f(rows[j]...) for 0 … n - 1. f is called with vectors and, for the last few, with
-// numbers. `to` may be one of the rows.
+// to[j] = f(rows[j]...) for 0 … n - 1. f is called with vectors and, for the last few elements,
+// with numbers. `to` may be one of the rows.
 template <class T, class Function, class... Rows>
 void map_row(Index n, T* to, const Function& f, const Rows*... rows) {
   detail::map_from<vector_bytes>(0, n, to, f, rows...);
 }
 
-// to[j] += f(rows[j]...), or to[j] = f(rows[j]...) where what `to` holds is to be overwritten.
+// to[j] += f(rows[j]...), or to[j] = f(rows[j]...) when `overwrite`.
 template <class T, class Function, class... Rows>
 void accumulate_row(Index n, T* to, bool overwrite, const Function& f, const Rows*... rows) {
   if (overwrite) return map_row(n, to, f, rows...);
@@ -95,15 +97,15 @@ void accumulate_row(Index n, T* to, bool overwrite, const Function& f, const Row
 template <class T, class Function, class... Rows>
 T sum_of_row(Index n, const Function& f, const T* row, const Rows*... rows) {
   const auto plus = [](const auto& a, const auto& b) { return a + b; };
-  return detail::fold_from<vector_bytes, T>(0, n, Vector<T>{}, plus, f, row, rows...);
+  return detail::reduce_from<vector_bytes, T>(0, n, Vector<T>{}, plus, f, row, rows...);
 }
 
-// The largest of n numbers, NaN passed over; -infinity when there are none.
+// The maximum of n numbers, ignoring NaN; -infinity when n is 0.
 template <class T>
 T row_maximum(const T* row, Index n) {
   const auto larger = [](const auto& a, const auto& b) { return b > a ? b : a; };
-  return detail::fold_from<vector_bytes, T>(0, n, Vector<T>{} - std::numeric_limits<T>::infinity(),
-                                            larger, same, row);
+  return detail::reduce_from<vector_bytes, T>(
+      0, n, Vector<T>{} - std::numeric_limits<T>::infinity(), larger, identity, row);
 }
 
 }  // namespace weft

@@ -1,5 +1,4 @@
-// Functions of one number that compilers turn into vector code when called in a loop; fast_exp is
-// for vectors too.
+// Elementary functions that compilers vectorize when called in a loop; fast_exp also takes vectors.
 // Included by definitions only.
 #pragma once
 
@@ -10,7 +9,7 @@
 namespace weft {
 namespace detail {
 
-// fast_exp of a number or a vector V of them, with integers of the same size.
+// fast_exp of a number or a vector V of numbers, with `Integers` of the same size.
 template <class V, class Integers>
 V exponential(const V& x) {
   constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
@@ -28,7 +27,7 @@ V exponential(const V& x) {
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   p = p * r * r + r + 1.0F;
-  // The integer n stands in the low bits of `shifted`; moved up, it is the exponent of 2^n.
+  // The low bits of `shifted` hold the integer n; shifted left, it is the exponent of 2^n.
   const Integers exponent = (std::bit_cast<Integers>(shifted) - 0x4B400000 + 127) << 23;
   const V y = p * std::bit_cast<V>(exponent);
   return x < lowest ? 0.0F : y;
@@ -54,13 +53,13 @@ V fast_exp(const V& x) {
 // tanh x to within 1e-7.
 inline float fast_tanh(float x) {
   const float a = std::abs(x);
-  // Near 0, 1 - e^-2a loses digits; there the first terms of the series are exact enough.
+  // Near 0, 1 - e^-2a cancels; there the first terms of the Taylor series are accurate enough.
   const float square = x * x;
   const float series =
       x + x * square * (-0.333333333F + square * (0.133333333F - square * 0.0539682540F));
   const float e = fast_exp(-2.0F * a);
-  const float far = std::copysign((1.0F - e) / (1.0F + e), x);
-  return a < 0.125F ? series : far;
+  const float direct = std::copysign((1.0F - e) / (1.0F + e), x);
+  return a < 0.125F ? series : direct;
 }
 inline double fast_tanh(double x) { return std::tanh(x); }
 
@@ -74,11 +73,11 @@ inline float fast_erf(float x) {
   p = p * t + 1.421413741F;
   p = p * t - 0.284496736F;
   p = p * t + 0.254829592F;
-  const float far = std::copysign(1.0F - p * t * fast_exp(-a * a), x);
+  const float direct = std::copysign(1.0F - p * t * fast_exp(-a * a), x);
   const float square = x * x;
   const float series =
       1.12837917F * x * (1.0F - square * (0.333333333F - square * (0.1F - square * 0.0238095238F)));
-  return a < 0.25F ? series : far;
+  return a < 0.25F ? series : direct;
 }
 inline double fast_erf(double x) { return std::erf(x); }
 

@@ -9,11 +9,12 @@
 namespace weft {
 namespace {
 
-// Two operands side by side under the shape that they broadcast to. Neighbouring axes that both
-// operands step through alike are one axis here, so equal shapes have a single one.
-class Pairing {
+// Iterates over two operands broadcast to a common shape. Adjacent axes that are contiguous in both
+// operands are merged, so equal shapes have a single axis.
+class BroadcastLoop {
  public:
-  Pairing(const Shape& a, const Shape& b, const Shape& result) : elements_(result.elements()) {
+  BroadcastLoop(const Shape& a, const Shape& b, const Shape& result)
+      : elements_(result.elements()) {
     Index a_stride = 1, b_stride = 1;
     for (Index axis = 1; axis <= result.rank(); ++axis) {
       const Index a_size = axis <= a.rank() ? a[-axis] : 1;
@@ -26,9 +27,8 @@ class Pairing {
     if (count_ == 0) push({1, 1, 1});
   }
 
-  // Calls `body(first, count, a, a_step, b, b_step)` on runs of results that start at `first`; they
-  // pair element a + i a_step with element b + i b_step. At least one of the steps is 1, the other
-  // 0 or 1.
+  // Calls `body(first, count, a, a_step, b, b_step)` on runs of results: result first + i is of
+  // elements a + i a_step and b + i b_step. At least one of the steps is 1, the other 0 or 1.
   template <class Body>
   void for_each_run(const Body& body) const {
     const Axis& inner = axes_[0];
@@ -69,18 +69,18 @@ class Pairing {
   std::size_t count_ = 0;
 };
 
-// function(a, b), element by element, under the shape `result` that the two broadcast to.
+// function(a, b), element by element, with the shape `result` that the two broadcast to.
 template <class T, class Function>
 Tensor<T> combine(const Pass<T>& pass, const Tensor<T>& a_tensor, const Tensor<T>& b_tensor,
                   const Shape& result, const Function& function) {
   Tensor<T> y_tensor = pass.uninitialized(result);
-  Pairing(a_tensor.shape(), b_tensor.shape(), result)
+  BroadcastLoop(a_tensor.shape(), b_tensor.shape(), result)
       .for_each_run(
           [&](Index first, Index count, Index a_first, Index a_step, Index b_first, Index b_step) {
             const T* a = a_tensor.data() + a_first;
             const T* b = b_tensor.data() + b_first;
             T* y = y_tensor.data() + first;
-            // A loop for each pair of steps, so that each is vector code.
+            // A separate loop for each pair of steps, so that each is vectorized.
             if (a_step == b_step)
 #pragma omp simd
               for (Index i = 0; i < count; ++i) y[i] = function(a[i], b[i]);
@@ -109,7 +109,7 @@ Tensor<T> negative(const Pass<T>& pass, const Tensor<T>& x) {
   return y;
 }
 
-// What a backward needs to know of an operand to add to its gradient.
+// What backward needs to add to the gradient of an operand.
 struct Operand {
   NodeId node;
   Shape shape;
@@ -125,18 +125,20 @@ template <class T>
 void add_summed(Pass<T>& pass, const Operand& operand, Tensor<T> dy) {
   if (!operand.wants_gradient()) return;
   const Shape& shape = operand.shape;
-  const Index missing = dy.rank() - shape.rank();
+  const Index added_axes = dy.rank() - shape.rank();
   for (Index axis = 0; axis < dy.rank(); ++axis) {
-    const Shape present = dy.shape();
-    const Index size = axis < missing ? 1 : shape[axis - missing];
-    if (size == present[axis]) continue;
+    const Shape current = dy.shape();
+    const Index size = axis < added_axes ? 1 : shape[axis - added_axes];
+    if (size == current[axis]) continue;
     const auto product = [](const Index* begin, const Index* end) {
       return std::accumulate(begin, end, Index{1}, std::multiplies<Index>());
     };
-    const Index* at = present.begin() + axis;
-    dy = reduce<Sum>(pass, {product(present.begin(), at), *at, product(at + 1, present.end())},
+    const Index* axis_size = current.begin() + axis;
+    dy = reduce<Sum>(pass,
+                     {product(current.begin(), axis_size), *axis_size,
+                      product(axis_size + 1, current.end())},
                      Elements<T>{dy.data()})
-             .reshaped(present.with(axis, 1));
+             .reshaped(current.with(axis, 1));
   }
   pass.add_gradient(operand.node, dy);
 }

@@ -14,16 +14,16 @@
 namespace weft {
 namespace {
 
-// How many queries and keys are worked on at a time: their scores stay in the second-level cache.
+// Queries and keys per tile: its scores stay in the L2 cache.
 constexpr Index query_tile = 256, key_tile = 128;
-// Under a causal mask fewer queries see less of what is beyond the first of them.
+// Under a causal mask, smaller tiles compute fewer masked scores.
 constexpr Index causal_query_tile = 32;
-// A row of scores is padded with -infinity to a multiple of this many, so that it is whole vectors.
+// Rows of scores are padded with -infinity to a multiple of this, so that they are whole vectors.
 constexpr Index padding = 16;
 
 constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
 
-// What forward and backward share: the inputs, their sizes, and who sees whom.
+// What forward and backward share: the inputs, their sizes, and the mask.
 template <class T>
 struct Attention {
   Tensor<T> q, k, v;  // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
@@ -31,17 +31,17 @@ struct Attention {
   T scale;
   MaskView mask;
   DropoutMask dropout;
-  bool drops;
-  // Where queries see different keys: no key or value is NaN or infinite.
+  bool use_dropout;
+  // False when some key or value is NaN or infinite and the mask differs between queries.
   bool all_finite;
-  Index tile_queries;  // worked on at a time
-  Index tile_keys;     // keys worked on at a time, padded
+  Index tile_queries;  // queries per tile
+  Index tile_keys;     // keys per tile, padded
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
-  // Elements of a tile of scores, whose rows are tile_keys apart.
+  // Elements of a tile of scores, whose row stride is tile_keys.
   Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
-  // Work on (sequence, head) pairs: how many make a range for a thread.
+  // The number of (sequence, head) pairs in a range of parallel_for.
   Index grain() const { return grain_of(queries * keys * (size + value_size + 16) / 4); }
 };
 
@@ -57,11 +57,11 @@ struct Head {
   Index out_offset(Index query) const {
     return (b * a.queries + query) * a.v_stride() + h * a.value_size;
   }
-  // The position of (query, key 0) among all weights [B, H, Q, K]; of the query among all rows.
+  // The index of a query's row in the weights [B, H, Q, K], and the offset of its first element.
   Index row(Index query) const { return (b * a.heads + h) * a.queries + query; }
   Index weight_offset(Index query) const { return row(query) * a.keys; }
 
-  // How many keys the queries first … last see at the most.
+  // The largest limit of the queries first … last.
   Index limit(Index first, Index last) const {
     Index limit = 0;
     for (Index query = first; query < last; ++query)
@@ -77,10 +77,10 @@ bool is_finite(const Tensor<T>& x) {
          }) == 0.0;
 }
 
-// The keys and values of a head. Where many queries read them, they are copied to where they lie
-// close together. Where queries see different keys, a hidden key has weight 0, and 0 times
-// a NaN or an infinity would reach the result: if not all are finite, the copy has such rows as
-// zeros, and the queries that do see them get NaN.
+// The keys and values of a head, packed contiguously if many queries read them. A key masked for
+// only some queries has weight 0 for these, but 0 times NaN or infinity would reach the result: if
+// not all are finite, the copy has zeros in the non-finite rows, and the queries that attend to
+// these get NaN.
 template <class T>
 class KeysAndValues {
  public:
@@ -93,12 +93,14 @@ class KeysAndValues {
     if (!is_copy(a)) return;
     T* k_copy = scratch + a.keys;
     T* v_copy = k_copy + a.keys * a.size;
-    if (!a.all_finite) bad_ = scratch;
+    if (!a.all_finite) non_finite_ = scratch;
     for (Index key = 0; key < a.keys; ++key) {
-      const bool good = a.all_finite || finite(a, key);
-      if (bad_) bad_[key] = good ? T{0} : std::numeric_limits<T>::quiet_NaN();
-      copy_row(good ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
-      copy_row(good ? v_ + key * v_stride_ : nullptr, a.value_size, v_copy + key * a.value_size);
+      const bool is_finite_row = a.all_finite || finite(a, key);
+      if (non_finite_)
+        non_finite_[key] = is_finite_row ? T{0} : std::numeric_limits<T>::quiet_NaN();
+      copy_row(is_finite_row ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
+      copy_row(is_finite_row ? v_ + key * v_stride_ : nullptr, a.value_size,
+               v_copy + key * a.value_size);
     }
     k_ = k_copy;
     v_ = v_copy;
@@ -106,23 +108,23 @@ class KeysAndValues {
     v_stride_ = a.value_size;
   }
 
-  // Elements of scratch that a head may need.
+  // The number of elements of scratch for a head.
   static Index scratch_size(const Attention<T>& a) {
     return is_copy(a) ? a.keys * (1 + a.size + a.value_size) : 0;
   }
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
   MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
-  // Makes the scores of bad keys among begin … end NaN.
-  void mark(T* scores, Index begin, Index end) const {
-    if (bad_)
-      for (Index key = begin; key < end; ++key) scores[key - begin] += bad_[key];
+  // Sets the scores of non-finite keys among begin … end to NaN.
+  void propagate_non_finite(T* scores, Index begin, Index end) const {
+    if (non_finite_)
+      for (Index key = begin; key < end; ++key) scores[key - begin] += non_finite_[key];
   }
 
  private:
   static bool is_copy(const Attention<T>& a) { return !a.all_finite || a.queries > query_tile; }
 
-  // Copies a row, or writes zeros where there is none.
+  // Copies a row, or writes zeros when `from` is null.
   static void copy_row(const T* from, Index size, T* to) {
     if (from)
       std::copy(from, from + size, to);
@@ -138,10 +140,10 @@ class KeysAndValues {
   const T* k_;
   const T* v_;
   Index k_stride_, v_stride_;
-  T* bad_ = nullptr;
+  T* non_finite_ = nullptr;
 };
 
-// Some queries and some keys of a head.
+// A range of queries and a range of keys of a head.
 struct Tile {
   Index first, last;  // queries
   Index begin, end;   // keys
@@ -150,8 +152,8 @@ struct Tile {
   Index keys() const { return end - begin; }
 };
 
-// Calls body(tile) for the tiles of queries first … last, in the order of the keys; for one without
-// keys when the queries see none.
+// Calls body(tile) for the tiles of queries first … last, in the order of the keys; for one empty
+// tile when all keys are masked.
 template <class T, class Body>
 void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& body) {
   const Index limit = head.limit(first, last);
@@ -159,27 +161,28 @@ void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& 
     body(Tile{first, last, begin, std::min(begin + head.a.tile_keys, limit)});
 }
 
-// The scores of a tile, hidden ones -infinity.
+// The scores of a tile, masked ones -infinity.
 template <class T>
-void score(const Head<T>& head, const KeysAndValues<T>& rows, const Tile& tile, T* scores) {
+void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values, const Tile& tile,
+                    T* scores) {
   const Attention<T>& a = head.a;
   matrix_product(tile.queries(), tile.keys(), a.size, a.scale,
                  {a.q.data() + head.q_offset(tile.first), a.q_stride()},
-                 rows.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
+                 keys_and_values.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
   for (Index query = tile.first; query < tile.last; ++query) {
     T* row = scores + (query - tile.first) * a.tile_keys;
-    rows.mark(row, tile.begin, tile.end);
-    const Index own = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
-    a.mask.apply(head.b, head.h, query, tile.begin, own, row, row);
-    std::fill(row + own, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
+    keys_and_values.propagate_non_finite(row, tile.begin, tile.end);
+    const Index limit = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
+    a.mask.apply(head.b, head.h, query, tile.begin, limit, row, row);
+    std::fill(row + limit, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
   }
 }
 
 // to = from · dropout's mask, for the weights of a tile. `from` may be `to`.
 template <class T>
-void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
+void apply_dropout(const Head<T>& head, const Tile& tile, const T* from, T* to) {
   const Attention<T>& a = head.a;
-  // Rows that lie as those of all weights do are one range of elements.
+  // Rows with the stride of the whole weights are one range of elements.
   if (a.tile_keys == a.keys)
     return a.dropout.apply(head.weight_offset(tile.first), from, to, tile.queries() * a.keys);
   for (Index query = tile.first; query < tile.last; ++query) {
@@ -188,13 +191,13 @@ void drop(const Head<T>& head, const Tile& tile, const T* from, T* to) {
   }
 }
 
-// Works through the keys with a running maximum and sum of each query's scores (Milakov and
-// Gimelshein, 2018): what was added to O before is scaled down when the maximum grows, and the
-// division by the sum comes last.
+// An online softmax over the tiles of keys, with a running maximum and sum of each query's scores
+// (Milakov and Gimelshein, 2018): O is rescaled when the maximum grows, and divided by the sum
+// last.
 template <class T>
 void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
-  const KeysAndValues<T> rows(head, scratch);
+  const KeysAndValues<T> keys_and_values(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   const auto scale_row = [&](Index query, T factor) {
     T* row = y.data() + head.out_offset(query);
@@ -204,15 +207,15 @@ void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_
   for (Index first = 0; first < a.queries; first += a.tile_queries) {
     const Index last = std::min(first + a.tile_queries, a.queries);
     std::array<RowSum<T>, query_tile> sums;
-    std::fill_n(sums.begin(), last - first, RowSum<T>::nothing());
+    std::fill_n(sums.begin(), last - first, RowSum<T>::empty_row());
     for_each_tile_of(head, first, last, [&](const Tile& tile) {
-      score(head, rows, tile, p);
+      compute_scores(head, keys_and_values, tile, p);
       for (Index query = first; query < last; ++query) {
         T* row = p + (query - first) * a.tile_keys;
         RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
-        const T before = exponentiate_part(row, row, padded(tile.keys()), sum);
-        if (before != T{1} && tile.begin > 0) scale_row(query, before);
-        // The only tile of the row, then.
+        const T rescale = exponentiate_part(row, row, padded(tile.keys()), sum);
+        if (rescale != T{1} && tile.begin > 0) scale_row(query, rescale);
+        // With weights, a tile has all keys.
         if (weights) {
           T* out = weights + head.weight_offset(query);
           std::copy(row, row + tile.end, out);
@@ -220,9 +223,9 @@ void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_
           normalize_row(out, tile.end, sum);
         }
       }
-      if (a.drops) drop(head, tile, p, p);
+      if (a.use_dropout) apply_dropout(head, tile, p, p);
       matrix_product(tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
-                     rows.v().at(tile.begin, 0), tile.begin == 0 ? T{0} : T{1},
+                     keys_and_values.v().at(tile.begin, 0), tile.begin == 0 ? T{0} : T{1},
                      y.data() + head.out_offset(first), a.v_stride());
     });
     for (Index query = first; query < last; ++query) {
@@ -239,7 +242,7 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
                    const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
                    const Gradient<T>& dv) {
   const Attention<T>& a = head.a;
-  const KeysAndValues<T> rows(head, scratch);
+  const KeysAndValues<T> keys_and_values(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
   for (Index first = 0; first < a.queries; first += a.tile_queries) {
@@ -252,20 +255,20 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
     }
     const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
     for_each_tile_of(head, first, last, [&](const Tile& tile) {
-      score(head, rows, tile, p);
+      compute_scores(head, keys_and_values, tile, p);
       for (Index query = first; query < last; ++query) {
         T* row = p + (query - first) * a.tile_keys;
         const T log_sum = log_sums.data()[head.row(query)];
-        // A query that sees nothing has only scores of -infinity, and weights of 0.
-        const T base = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
-        const auto weight = [base](const auto& scores) { return fast_exp(scores - base); };
+        // A query with every key masked has scores of -infinity, and weights of 0.
+        const T shift = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
+        const auto weight = [shift](const auto& scores) { return fast_exp(scores - shift); };
         map_row(padded(tile.keys()), row, weight, row);
       }
       if (dv) {
-        // dV += (P m)ᵀ dO, with the dropped weights borrowed from the room of dP.
+        // dV += (P m)ᵀ dO, with P m in the memory of dP.
         const T* dropped = p;
-        if (a.drops) {
-          drop(head, tile, p, dp);
+        if (a.use_dropout) {
+          apply_dropout(head, tile, p, dp);
           dropped = dp;
         }
         matrix_product(tile.keys(), a.value_size, tile.queries(), T{1},
@@ -273,10 +276,10 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
                        dv.data() + head.v_offset(tile.begin), a.v_stride());
       }
       if (!dq && !dk) return;
-      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in its place.
+      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in place.
       matrix_product(tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
-                     rows.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
-      if (a.drops) drop(head, tile, dp, dp);
+                     keys_and_values.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
+      if (a.use_dropout) apply_dropout(head, tile, dp, dp);
       for (Index query = first; query < last; ++query) {
         const T* p_row = p + (query - first) * a.tile_keys;
         T* dp_row = dp + (query - first) * a.tile_keys;
@@ -289,8 +292,8 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
       }
       if (dq)
         matrix_product(tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
-                       rows.k().at(tile.begin, 0), T{1}, dq.data() + head.q_offset(first),
-                       a.q_stride());
+                       keys_and_values.k().at(tile.begin, 0), T{1},
+                       dq.data() + head.q_offset(first), a.q_stride());
       if (dk)
         matrix_product(tile.keys(), a.size, tile.queries(), T{1}, {dp, a.tile_keys, true},
                        {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
@@ -299,14 +302,16 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
   }
 }
 
-// Calls body(head, scratch) for every head of every sequence, in parallel; room for `tiles` tiles.
+// Calls body(head, scratch) for every head of every sequence, in parallel; scratch has room for
+// `tiles` tiles.
 template <class T, class Body>
 void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, const Body& body) {
-  const Index room = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
-  Tensor<T> scratch = pass.uninitialized({thread_count(), room});
+  const Index scratch_size = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
+  Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
     for (Index item = begin; item < end; ++item)
-      body(Head<T>{a, item / a.heads, item % a.heads}, scratch.data() + thread_index() * room);
+      body(Head<T>{a, item / a.heads, item % a.heads},
+           scratch.data() + thread_index() * scratch_size);
   });
 }
 
@@ -329,11 +334,11 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 
 }  // namespace
 
-// Forward:  S = Q Kᵀ / √d + what the mask adds, P = softmax(S) over the keys seen, O = (P m) V with
-//           dropout's mask m.
+// Forward:  S = Q Kᵀ / √d + the mask's bias, P = softmax(S) over the keys not masked, O = (P m) V
+//           with the dropout mask m.
 // Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>) / √d, dQ = dS K, dK = dSᵀ Q.
-// Keeps L = log Σ exp S for each row and works out P = exp(S - L) again, so that memory grows with
-// the length, not with its square.
+// Keeps L = log Σ exp S for each row and recomputes P = exp(S - L), so that memory is linear in the
+// length, not quadratic.
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                                     const AttentionOptions<T>& options) {
@@ -342,16 +347,17 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
   const Index batch = queries.shape()[0], heads = options.num_heads;
   const Index num_queries = queries.shape()[1], num_keys = keys.shape()[1];
   const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
-  const bool drops = pass.training() && options.dropout > 0.0;
+  const bool use_dropout = pass.training() && options.dropout > 0.0;
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
   const Attention<T> attention{
       queries.value(), keys.value(), values.value(), batch, heads, num_queries, num_keys, size,
       value_size, static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
-      mask, DropoutMask(drops ? pass.next_random_stream() : RandomStream{}, options.dropout), drops,
-      mask.same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
+      mask, DropoutMask(use_dropout ? pass.next_random_stream() : RandomStream{}, options.dropout),
+      use_dropout,
+      mask.is_same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
       options.mask.causal ? causal_query_tile : query_tile,
-      // Weights are handed out row by row.
+      // Weights are written in whole rows.
       padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
 
   Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
@@ -369,8 +375,8 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
                      {queries.node(), keys.node(), values.node()},
                      [q = queries.node(), k = keys.node(), v = values.node(), attention, y,
                       log_sums](Pass<T>& backward, const Tensor<T>& dy) {
-                       // One variable may be queries, keys and values at once: what is fresh is
-                       // zeroed first.
+                       // One variable may be queries, keys and values at once: zero all fresh
+                       // gradients before adding.
                        const Gradient<T> dq = backward.gradient(q).zero_if_fresh();
                        const Gradient<T> dk = backward.gradient(k).zero_if_fresh();
                        const Gradient<T> dv = backward.gradient(v).zero_if_fresh();

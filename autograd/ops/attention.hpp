@@ -1,4 +1,4 @@
-// Scaled dot-product attention over several heads as one operation, with gradients.
+// Multi-head scaled dot-product attention as one fused operation, with gradients.
 #pragma once
 
 #include "weft/autograd/ops/mask.hpp"
@@ -10,7 +10,7 @@ template <class T>
 struct AttentionOptions {
   Index num_heads = 1;
   Mask mask = {};
-  // Probability of dropping an attention weight, while the tape trains.
+  // Dropout probability of the attention weights, while the tape trains.
   double dropout = 0.0;
   // When not null, receives the weights before dropout, [batch, heads, queries, keys].
   Tensor<T>* weights = nullptr;
@@ -19,8 +19,8 @@ struct AttentionOptions {
 // softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1). queries
 // [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
 // [batch, num_keys, num_heads · d_v]; head h has columns h · d … (h + 1) · d. Result
-// [batch, num_queries, num_heads · d_v], heads side by side. What masked keys and values hold (NaN
-// too) reaches neither the result nor a gradient. Throws ShapeError and ValueError.
+// [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
+// affect neither the result nor a gradient. Throws ShapeError and ValueError.
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                                     const AttentionOptions<T>& options = {});

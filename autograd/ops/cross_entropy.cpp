@@ -6,8 +6,8 @@
 namespace weft {
 namespace {
 
-// Throws unless the options and the targets suit logits [..., classes]; the number of targets that
-// count.
+// Throws unless the options and the targets match logits [..., classes]. Returns the number of
+// targets that are not ignored.
 Index check_targets(const Shape& logits, const Tokens& targets,
                     const CrossEntropyOptions& options) {
   if (logits.rank() < 1 || targets.shape() != logits.without(-1))
@@ -34,9 +34,8 @@ Index check_targets(const Shape& logits, const Tokens& targets,
 
 }  // namespace
 
-// Forward:  loss = Σ_i (L_i - (1 - ε) x_i[t_i] - ε mean_c x_i[c]) / D over the rows that count,
-// with
-//           L_i = log Σ_c exp x_i[c], ε the smoothing and D the divisor.
+// Forward:  loss = Σ_i (L_i - (1 - ε) x_i[t_i] - ε mean_c x_i[c]) / D over the rows that are not
+//           ignored, with L_i = log Σ_c exp x_i[c], ε the smoothing and D the divisor.
 // Backward: dx_i[c] = (exp(x_i[c] - L_i) - (1 - ε) [c = t_i] - ε / classes) dy / D, so only x and L
 //           are kept.
 template <class T>
@@ -48,55 +47,55 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
   const T divisor =
       static_cast<T>(options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted))));
   const T smoothing = static_cast<T>(options.label_smoothing);
-  const TokenId ignored = options.ignore_index;
+  const TokenId ignore_index = options.ignore_index;
 
   const Index grain = grain_of(16 * classes);
   Tensor<T> log_sums = pass.uninitialized({rows});
   Tensor<T> partial = pass.zeros({(rows + grain - 1) / grain});
   parallel_for(rows, grain, [&](Index begin, Index end) {
-    const T share = T{1} / static_cast<T>(classes);
+    const T inverse_classes = T{1} / static_cast<T>(classes);
     T loss = 0;
     for (Index row = begin; row < end; ++row) {
       const TokenId target = targets.data()[row];
-      if (target == ignored) continue;
+      if (target == ignore_index) continue;
       const T* x = logits.value().data() + row * classes;
       const T maximum = row_maximum(x, classes);
       const T log_sum = std::log(sum_of_row(
           classes, [maximum](const auto& logit) { return fast_exp(logit - maximum); }, x));
       log_sums.data()[row] = maximum + log_sum;
-      // Differences with the maximum keep large logits from cancelling each other's digits.
-      const T target_part = (T{1} - smoothing) * (x[target] - maximum);
-      // Each term by its share, so that the sum cannot overflow.
-      const auto part = [=](const auto& logit) { return (logit - maximum) * share; };
-      const T smooth_part = smoothing > T{0} ? smoothing * sum_of_row(classes, part, x) : T{0};
-      loss += (log_sum - target_part - smooth_part) / divisor;
+      // Subtracting the maximum first keeps large logits from cancelling.
+      const T target_term = (T{1} - smoothing) * (x[target] - maximum);
+      // Divides each term by the number of classes, so that the sum cannot overflow.
+      const auto term = [=](const auto& logit) { return (logit - maximum) * inverse_classes; };
+      const T smoothing_term = smoothing > T{0} ? smoothing * sum_of_row(classes, term, x) : T{0};
+      loss += (log_sum - target_term - smoothing_term) / divisor;
     }
     partial.data()[begin / grain] = loss;
   });
   Tensor<T> y = pass.uninitialized({});
   T loss = 0;
-  for (T part : partial) loss += part;
+  for (T term : partial) loss += term;
   *y.data() = loss;
 
   return pass.record("cross_entropy", y, {logits.node()},
                      [x = logits.node(), x_value = logits.value(), targets, log_sums, divisor,
-                      smoothing, ignored, grain](Pass<T>& backward, const Tensor<T>& dy) {
+                      smoothing, ignore_index, grain](Pass<T>& backward, const Tensor<T>& dy) {
                        const Index n = x_value.shape()[-1];
                        const T factor = dy.item() / divisor;
-                       const T spread = smoothing / static_cast<T>(n);
+                       const T uniform = smoothing / static_cast<T>(n);
                        const Gradient<T> dx = backward.gradient(x);
                        parallel_for(targets.size(), grain, [&](Index begin, Index end) {
                          for (Index row = begin; row < end; ++row) {
                            T* dx_row = dx.data() + row * n;
                            const TokenId target = targets.data()[row];
-                           if (target == ignored) {
+                           if (target == ignore_index) {
                              if (dx.fresh) std::fill(dx_row, dx_row + n, T{0});
                              continue;
                            }
                            const T* x_row = x_value.data() + row * n;
                            const T log_sum = log_sums.data()[row];
                            const auto slope = [=](const auto& logit) {
-                             return (fast_exp(logit - log_sum) - spread) * factor;
+                             return (fast_exp(logit - log_sum) - uniform) * factor;
                            };
                            accumulate_row(n, dx_row, dx.fresh, slope, x_row);
                            dx_row[target] -= (T{1} - smoothing) * factor;

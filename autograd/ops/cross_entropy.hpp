@@ -8,20 +8,20 @@
 namespace weft {
 
 struct CrossEntropyOptions {
-  // Targets of this value do not count.
+  // Targets of this value are ignored.
   TokenId ignore_index = -100;
-  // ε in 0 … 1: the target distribution is (1 - ε) on the target and ε / classes everywhere
-  // (Szegedy et al., 2016; as torch has it).
+  // ε in 0 … 1: the target distribution is 1 - ε on the target, plus ε / classes on every class
+  // (Szegedy et al., 2016; as in torch).
   double label_smoothing = 0.0;
-  // What the summed loss is divided by; the number of targets that count when not given. Lets
-  // several small batches make up the mean of a large one.
+  // The divisor of the summed loss; when not given, the number of targets that are not ignored. For
+  // gradient accumulation, the number of targets of the whole batch.
   std::optional<double> divisor = {};
 };
 
-// The mean over the targets that count of -log softmax(logits)[target]. logits [..., classes],
-// targets [...], result []. Finite for any finite logits. When every target is ignored, the loss
-// and its gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for a target outside
-// 0 … classes - 1, naming its position.
+// The mean over the targets that are not ignored of -log softmax(logits)[target]. logits
+// [..., classes], targets [...], result []. Finite for any finite logits. When every target is
+// ignored, the loss and its gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for
+// a target outside 0 … classes - 1, naming its position.
 template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options = {});

@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Forward:  y = x m / (1 - p), m_i = 1 where random number i of the stream keeps the element.
-// Backward: dx = dy m / (1 - p), with m drawn again.
+// Forward:  y = x m / (1 - p), m_i = 1 where the mask keeps element i and 0 elsewhere.
+// Backward: dx = dy m / (1 - p), with m regenerated.
 template <class T>
 Var<T> dropout(const Var<T>& x, double p) {
   check_probability("dropout: p", p);

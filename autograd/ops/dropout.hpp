@@ -5,10 +5,10 @@
 
 namespace weft {
 
-// Inverted dropout (Srivastava et al., 2014): while the tape trains, each element is 0 with
-// probability p and x / (1 - p) otherwise; p = 1 gives zeros. On other tapes, x itself. The mask is
-// a function of the tape's seed and step and is drawn again in the backward, not kept. Throws
-// ValueError unless 0 ≤ p ≤ 1.
+// Inverted dropout (Srivastava et al., 2014): while the tape trains, each element becomes 0 with
+// probability p and x / (1 - p) otherwise; p = 1 gives zeros. On other tapes, returns x itself. The
+// mask is a function of the tape's seed and step and is regenerated in backward instead of being
+// kept. Throws ValueError unless 0 ≤ p ≤ 1.
 template <class T>
 Var<T> dropout(const Var<T>& x, double p);
 

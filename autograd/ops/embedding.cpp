@@ -13,9 +13,9 @@ void check_tokens(const Tokens& tokens, Index vocabulary) {
                        concatenate_text("an id of 0 to ", vocabulary - 1), token);
 }
 
-// Adds each row of dy to its token's row of dw. The work is divided by columns, and each range of
-// them takes the tokens in order: no two threads write the same place, and the sums do not depend
-// on the number of threads.
+// Adds each row of dy to its token's row of dw. Parallel over ranges of columns, each of which adds
+// the tokens in order: no two threads write the same element, and the sums do not depend on the
+// number of threads.
 template <class T>
 void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gradient<T>& dw) {
   if (dw.fresh)

@@ -5,9 +5,9 @@
 
 namespace weft {
 
-// Row tokens[i] of weight [vocabulary, d] for every token; the result has the tokens' shape and a
-// last axis d. Throws ShapeError unless weight is a matrix, and ValueError, naming the position,
-// for a token below 0 or ≥ vocabulary.
+// Row tokens[i] of weight [vocabulary, d] for every token: tokens [...], result [..., d]. Throws
+// ShapeError unless weight is a matrix, and ValueError, naming the position, for a token below 0 or
+// ≥ vocabulary.
 template <class T>
 Var<T> embedding(const Tokens& tokens, const Var<T>& weight);
 

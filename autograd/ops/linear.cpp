@@ -20,10 +20,10 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
 
 // Forward:  y = f(z), z = x Wᵀ + b.
 // Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps z for the
-// activations whose slope is computed from it, y for the others.
+// activations whose derivative is computed from it, y for the others.
 template <class T>
-Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
-                   Activation activation) {
+Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
+                    Activation activation) {
   check_linear(x, weight);
   Pass<T>& pass = pass_of("linear", x, weight);
   const Index rows = x.shape().rows(), in = weight.shape()[1], out = weight.shape()[0];
@@ -77,12 +77,12 @@ Var<T> linear_with(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
 
 template <class T>
 Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, Activation activation) {
-  return linear_with(x, weight, &bias, activation);
+  return fused_linear(x, weight, &bias, activation);
 }
 
 template <class T>
 Var<T> linear(const Var<T>& x, const Var<T>& weight, Activation activation) {
-  return linear_with<T>(x, weight, nullptr, activation);
+  return fused_linear<T>(x, weight, nullptr, activation);
 }
 
 template Var<float> linear(const Var<float>&, const Var<float>&, const Var<float>&, Activation);

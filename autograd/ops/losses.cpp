@@ -55,7 +55,7 @@ Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target) {
                      });
 }
 
-// Forward:  y = Σ (max(x, 0) - t x + log(1 + e^-|x|)) / n, which overflows for no x.
+// Forward:  y = Σ (max(x, 0) - t x + log(1 + e^-|x|)) / n, which never overflows.
 // Backward: dx = dy · (σ(x) - t) / n.
 template <class T>
 Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& targets) {

@@ -1,4 +1,4 @@
-// ValidLens and Mask: which keys each query may see, and which of them it favours.
+// ValidLens and Mask: the keys that each query may attend to, and a bias for their scores.
 #pragma once
 
 #include <initializer_list>
@@ -10,11 +10,11 @@ namespace weft {
 
 struct Mask;
 
-// How many keys, counted from the first, are seen: one length for each sequence of the batch, or
-// one for each of its queries. Keys at and past the length are not seen.
+// The number of leading keys that may be attended to: one length for each sequence of the batch, or
+// one for each of its queries. Keys at and past the length are masked.
 class ValidLens {
  public:
-  // No limit: every key is seen.
+  // No limit: no key is masked.
   ValidLens() = default;
   // [batch]
   ValidLens(std::initializer_list<std::int32_t> lengths);
@@ -24,10 +24,10 @@ class ValidLens {
 
   bool given() const { return given_; }
   const Tensor<std::int32_t>& lengths() const { return lengths_; }
-  // A mask by these lengths alone.
+  // A mask with only these lengths.
   operator Mask() const;
   // Throws ShapeError unless the shape is [batch] or [batch, queries], ValueError unless every
-  // length is 0 … keys. `operation` opens the message.
+  // length is 0 … keys. The message starts with `operation`.
   void check(const char* operation, Index batch, Index queries, Index keys) const;
   // The length of one query; `keys` when there is no limit.
   Index length(Index batch, Index query, Index keys) const {
@@ -40,18 +40,19 @@ class ValidLens {
   bool given_ = false;
 };
 
-// Which keys a query sees: those that every part that is given admits, and what else is added to
-// their scores. A query that sees no key gets zeros, and zero gradient.
+// The keys that a query may attend to: those that no given part masks. A query with every key
+// masked gets a result of zeros, and zero gradient.
 struct Mask {
   ValidLens valid_lens = {};
-  // Query i sees keys 0 … i + keys - queries: with as many queries as keys, those up to itself.
+  // Query i attends to keys 0 … i + keys - queries: with as many queries as keys, to those up to
+  // its own position.
   bool causal = false;
-  // True where a key is seen: [queries, keys], [batch, queries, keys] or, where there are heads,
+  // True where attention is allowed: [queries, keys], [batch, queries, keys] or, with heads,
   // [batch, heads, queries, keys]. No elements when not given.
   Tensor<bool> allowed = {};
-  // Added to the scores before the softmax, in one of the same shapes: finite numbers, which favour
-  // some keys over others, and -infinity, which hides a key (torch's attn_mask of floats). A
-  // constant, also for a tape of doubles. No elements when not given.
+  // Added to the scores before the softmax, in one of the same shapes: finite numbers, and
+  // -infinity to mask a key (torch's float attn_mask). A constant, also for a tape of doubles. No
+  // elements when not given.
   Tensor<float> bias = {};
 };
 

@@ -1,13 +1,12 @@
-// Rows replaced by zeros, with gradients.
+// Masking of rows, with gradients.
 #pragma once
 
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
 
-// x in the rows (along its last axis) where `kept` is true, zeros in the others, whatever x holds
-// there (NaN too); those get no gradient. `kept` has x's shape but for the last axis. Throws
-// ShapeError.
+// x in the rows (along its last axis) where `kept` is true; zeros in the others, even where x is
+// NaN, and these get no gradient. x [..., n], kept [...], result [..., n]. Throws ShapeError.
 template <class T>
 Var<T> mask_rows(const Var<T>& x, const Tensor<bool>& kept);
 

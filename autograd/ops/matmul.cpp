@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-// The matrices of a tensor, one after the other; `batch_stride` 0 when all are the same one.
+// A batch of matrices, contiguous; `batch_stride` is 0 when all share one matrix.
 template <class T>
 struct Matrices {
   const T* data;
@@ -31,8 +31,8 @@ Matrices<T> matrices_of(const Tensor<T>& tensor, bool transposed) {
   return {tensor.data(), rows, columns, tensor.rank() == 2 ? 0 : rows * columns, transposed};
 }
 
-// c[i] = a[i] · b[i] + beta · c[i], matrices [m, n] one after the other, or all products summed
-// into one c when `summed`.
+// c[i] = a[i] · b[i] + beta · c[i], for contiguous matrices c[i] [m, n]; when `summed`, sums all
+// products into one c.
 template <class T>
 void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& a,
                      const Matrices<T>& b, T beta, T* c, bool summed) {
@@ -50,16 +50,16 @@ void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& 
 
 }  // namespace
 
-// Forward:  y = a b for every matrix of the batch, with a or b transposed where asked.
-// Backward: da = dy bᵀ and db = aᵀ dy, themselves transposed where a or b was. A single b under a
-// batch of a receives the sum over the batch.
+// Forward:  y = a b for every matrix of the batch, with a or b transposed by the options.
+// Backward: da = dy bᵀ and db = aᵀ dy, themselves transposed where a or b was. The gradient of a b
+// shared by a batch is the sum over the batch.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   Pass<T>& pass = pass_of("matmul", a, b);
   const auto mismatch = [&] {
     fail<ShapeError>(concatenate_text("matmul", options.transpose_a ? " (a transposed)" : "",
                                       options.transpose_b ? " (b transposed)" : ""),
-                     "shapes [..., M, K] and [..., K, N], or [K, N] after a batch",
+                     "shapes [..., M, K] and [..., K, N], or [..., M, K] and [K, N]",
                      concatenate_text(a.shape(), " and ", b.shape()));
   };
   if (a.rank() < 2 || b.rank() < 2 || (b.rank() != 2 && b.rank() != a.rank())) mismatch();
@@ -78,28 +78,29 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   batched_product(batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 
-  return pass.record(
-      "matmul", y, {a.node(), b.node()},
-      [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,
-       k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
-        const Matrices<T> in_a = matrices_of(a_value, options.transpose_a);
-        const Matrices<T> in_b = matrices_of(b_value, options.transpose_b);
-        const Matrices<T> in_dy{dy.data(), m, n, m * n, false};
-        if (const Gradient<T> da = backward.gradient(a)) {
-          if (options.transpose_a)
-            batched_product(batch, k, m, n, in_b, transposed(in_dy), da.beta(), da.data(), false);
-          else
-            batched_product(batch, m, k, n, in_dy, transposed(in_b), da.beta(), da.data(), false);
-        }
-        if (const Gradient<T> db = backward.gradient(b)) {
-          if (options.transpose_b)
-            batched_product(batch, n, k, m, transposed(in_dy), in_a, db.beta(), db.data(),
-                            shared_b);
-          else
-            batched_product(batch, k, n, m, transposed(in_a), in_dy, db.beta(), db.data(),
-                            shared_b);
-        }
-      });
+  return pass.record("matmul", y, {a.node(), b.node()},
+                     [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options,
+                      batch, m, n, k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
+                       const Matrices<T> a_matrices = matrices_of(a_value, options.transpose_a);
+                       const Matrices<T> b_matrices = matrices_of(b_value, options.transpose_b);
+                       const Matrices<T> dy_matrices{dy.data(), m, n, m * n, false};
+                       if (const Gradient<T> da = backward.gradient(a)) {
+                         if (options.transpose_a)
+                           batched_product(batch, k, m, n, b_matrices, transposed(dy_matrices),
+                                           da.beta(), da.data(), false);
+                         else
+                           batched_product(batch, m, k, n, dy_matrices, transposed(b_matrices),
+                                           da.beta(), da.data(), false);
+                       }
+                       if (const Gradient<T> db = backward.gradient(b)) {
+                         if (options.transpose_b)
+                           batched_product(batch, n, k, m, transposed(dy_matrices), a_matrices,
+                                           db.beta(), db.data(), shared_b);
+                         else
+                           batched_product(batch, k, n, m, transposed(a_matrices), dy_matrices,
+                                           db.beta(), db.data(), shared_b);
+                       }
+                     });
 }
 
 template Var<float> matmul(const Var<float>&, const Var<float>&, const MatmulOptions&);

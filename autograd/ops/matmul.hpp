@@ -11,8 +11,8 @@ struct MatmulOptions {
   bool transpose_b = false;
 };
 
-// a · b for matrices [M, K] and [K, N], or for a batch of them: all axes but the last two equal, or
-// a batch [..., M, K] times one matrix [K, N]. Result [..., M, N]. Throws ShapeError.
+// a · b for matrices [M, K] and [K, N], or for a batch of them: all axes except the last two equal,
+// or a batch [..., M, K] times one matrix [K, N]. Result [..., M, N]. Throws ShapeError.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
 

@@ -9,7 +9,7 @@ namespace weft {
 
 // Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
 // Backward: with g = dy w: dx = r (g - mean(g) - h mean(g h)), dw = Σ dy h, db = Σ dy over rows.
-// Keeps x and each row's mean and r; the sums over rows go by ranges, then over the ranges in
+// Keeps x and each row's mean and r; sums over rows are within ranges, then over the ranges in
 // order.
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
@@ -31,7 +31,7 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
     const T* b = bias.value().data();
     for (Index row = begin; row < end; ++row) {
       const T* x_row = x.value().data() + row * n;
-      const T mean = sum_of_row(n, same, x_row) / static_cast<T>(n);
+      const T mean = sum_of_row(n, identity, x_row) / static_cast<T>(n);
       const auto square = [=](const auto& v) { return (v - mean) * (v - mean); };
       const T variance = sum_of_row(n, square, x_row) / static_cast<T>(n);
       const T scale = T{1} / std::sqrt(variance + static_cast<T>(eps));
@@ -53,7 +53,7 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
         const auto add_rows = [&](Index begin, Index end, T* dw_sum) {
           T* db_sum = dw_sum + columns;
           const T* weights = w_value.data();
-          const T unit = T{1} / static_cast<T>(columns);
+          const T inverse_columns = T{1} / static_cast<T>(columns);
           for (Index row = begin; row < end; ++row) {
             const T* x_row = x_value.data() + row * columns;
             const T* dy_row = dy.data() + row * columns;
@@ -61,13 +61,14 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
             const auto normalized = [mean, scale](const auto& v) { return (v - mean) * scale; };
             const auto h_times = [&](const auto& d, const auto& v) { return normalized(v) * d; };
             accumulate_row(columns, dw_sum, false, h_times, dy_row, x_row);
-            accumulate_row(columns, db_sum, false, same, dy_row);
+            accumulate_row(columns, db_sum, false, identity, dy_row);
             if (!dx) continue;
-            const T g_mean = unit * sum_of_row(columns, product, dy_row, weights);
-            const auto gh = [&](const auto& d, const auto& weight_j, const auto& v) {
+            const T g_mean = inverse_columns * sum_of_row(columns, product, dy_row, weights);
+            const auto g_times_h = [&](const auto& d, const auto& weight_j, const auto& v) {
               return d * weight_j * normalized(v);
             };
-            const T gh_mean = unit * sum_of_row(columns, gh, dy_row, weights, x_row);
+            const T gh_mean =
+                inverse_columns * sum_of_row(columns, g_times_h, dy_row, weights, x_row);
             const auto slope = [&](const auto& d, const auto& weight_j, const auto& v) {
               return scale * (d * weight_j - g_mean - normalized(v) * gh_mean);
             };
@@ -91,34 +92,33 @@ Var<T> normalize(const Var<T>& x) {
   if (x.rank() < 1) fail<ShapeError>("normalize", "at least one axis", x.shape());
   const Index n = x.shape().columns(), rows = x.shape().rows();
   Tensor<T> y = x.pass().uninitialized(x.shape());
-  Tensor<T> lengths = x.pass().uninitialized({rows});
+  Tensor<T> norms = x.pass().uninitialized({rows});
   parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const auto x_row = array(x.value(), row * n, (row + 1) * n);
       auto y_row = array(y, row * n, (row + 1) * n);
-      // Squares of numbers up to 1 do not overflow.
+      // Scaling to at most 1 keeps the squares from overflowing.
       T largest = 0;
       for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(x_row[j]));
       y_row = x_row / (largest == T{0} ? T{1} : largest);
-      const T length = std::sqrt(y_row.square().sum());
-      if (largest != T{0}) y_row /= length;
-      lengths.data()[row] = largest * length;
+      const T norm = std::sqrt(y_row.square().sum());
+      if (largest != T{0}) y_row /= norm;
+      norms.data()[row] = largest * norm;
     }
   });
   return x.pass().record(
-      "normalize", y, {x.node()},
-      [x = x.node(), y, lengths](Pass<T>& backward, const Tensor<T>& dy) {
+      "normalize", y, {x.node()}, [x = x.node(), y, norms](Pass<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         const Index columns = y.shape().columns();
         parallel_for(y.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
             const Index first = row * columns, last = first + columns;
             const auto y_row = array(y, first, last), dy_row = array(dy, first, last);
-            const T length = lengths.data()[row];
-            if (length == T{0})
+            const T norm = norms.data()[row];
+            if (norm == T{0})
               accumulate(dx, first, last, T{0} * y_row);
             else
-              accumulate(dx, first, last, (dy_row - y_row * (y_row * dy_row).sum()) / length);
+              accumulate(dx, first, last, (dy_row - y_row * (y_row * dy_row).sum()) / norm);
           }
         });
       });

@@ -1,4 +1,4 @@
-// Rows normalized, with gradients.
+// Normalization of rows, with gradients.
 #pragma once
 
 #include "weft/autograd/tape.hpp"
@@ -11,8 +11,8 @@ namespace weft {
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
 
-// x / ‖x‖ over the last axis. A row of zeros, which points nowhere, stays zeros and gets no
-// gradient. x [..., n]. Throws ShapeError.
+// x / ‖x‖ over the last axis. A row of zeros stays zeros and gets no gradient. x [..., n]. Throws
+// ShapeError.
 template <class T>
 Var<T> normalize(const Var<T>& x);
 

@@ -12,14 +12,14 @@ using Order = std::array<Index, Shape::max_rank>;
 
 std::size_t at(Index axis) { return static_cast<std::size_t>(axis); }
 
-// One axis of a loop: how many positions, and how far apart they lie in the source and the result.
+// One axis of a loop: the number of positions, and their strides in the source and the result.
 struct Axis {
   Index size;
-  Index source_step;
-  Index result_step;
+  Index source_stride;
+  Index result_stride;
 };
 
-// A loop over several axes, the last one fastest.
+// A nested loop over several axes, innermost last.
 struct Loop {
   std::array<Axis, Shape::max_rank> axes;
   Index rank = 0;
@@ -37,57 +37,57 @@ struct Loop {
   }
 };
 
-// The loop that reads a source of shape `shape` in the order of the permuted result. Axes that
-// follow each other in both are one; axes of size 1 are left out.
+// The loop that reads a source of shape `shape` in the order of the permuted result. Axes that are
+// adjacent in both are merged; axes of size 1 are left out.
 Loop permuted_loop(const Shape& shape, const Order& order) {
-  Order step{};
+  Order stride{};
   for (Index axis = shape.rank() - 1, elements = 1; axis >= 0; elements *= shape[axis--])
-    step[at(axis)] = elements;
+    stride[at(axis)] = elements;
   Loop loop;
   for (Index i = 0; i < shape.rank(); ++i) {
-    const Index size = shape[order[at(i)]], source_step = step[at(order[at(i)])];
+    const Index size = shape[order[at(i)]], source_stride = stride[at(order[at(i)])];
     if (size == 1) continue;
     Axis* previous = loop.rank > 0 ? &loop.axes[at(loop.rank - 1)] : nullptr;
-    if (previous && previous->source_step == source_step * size)
-      *previous = {previous->size * size, source_step, 0};
+    if (previous && previous->source_stride == source_stride * size)
+      *previous = {previous->size * size, source_stride, 0};
     else
-      loop.push({size, source_step, 0});
+      loop.push({size, source_stride, 0});
   }
   for (Index axis = loop.rank - 1, elements = 1; axis >= 0; --axis) {
-    loop.axes[at(axis)].result_step = elements;
+    loop.axes[at(axis)].result_stride = elements;
     elements *= loop.axes[at(axis)].size;
   }
   return loop;
 }
 
-// Goes through the positions of a loop from any of them on.
-class Walk {
+// Iterates over the positions of a loop, starting at any of them.
+class LoopIterator {
  public:
-  Walk(const Loop& loop, Index position) : loop_(loop) {
+  LoopIterator(const Loop& loop, Index position) : loop_(loop) {
     for (Index axis = loop.rank - 1; axis >= 0; --axis) {
-      const auto& [size, source_step, result_step] = loop.axes[at(axis)];
+      const auto& [size, source_stride, result_stride] = loop.axes[at(axis)];
       const Index index = position % size;
       position /= size;
       indices_[at(axis)] = index;
-      source_ += index * source_step;
-      result_ += index * result_step;
+      source_ += index * source_stride;
+      result_ += index * result_stride;
     }
   }
 
   void next() {
     for (Index axis = loop_.rank - 1; axis >= 0; --axis) {
-      const auto& [size, source_step, result_step] = loop_.axes[at(axis)];
-      source_ += source_step;
-      result_ += result_step;
+      const auto& [size, source_stride, result_stride] = loop_.axes[at(axis)];
+      source_ += source_stride;
+      result_ += result_stride;
       if (++indices_[at(axis)] < size) return;
       indices_[at(axis)] = 0;
-      source_ -= size * source_step;
-      result_ -= size * result_step;
+      source_ -= size * source_stride;
+      result_ -= size * result_stride;
     }
   }
 
   Index index(Index axis) const { return indices_[at(axis)]; }
-  // Where the position lies.
+  // The offsets of the current position.
   Index source() const { return source_; }
   Index result() const { return result_; }
 
@@ -98,92 +98,92 @@ class Walk {
   Index result_ = 0;
 };
 
-// The innermost axis stays innermost: whole runs are copied.
+// When the innermost axis stays innermost: copies whole runs.
 template <class T>
 void permute_runs(const T* from, Loop loop, const Gradient<T>& to) {
   const Index length = loop.remove(loop.rank - 1).size;
   parallel_for(loop.positions(), grain_of(length), [&](Index begin, Index end) {
-    Walk walk(loop, begin);
-    for (Index run = begin; run < end; ++run, walk.next())
+    LoopIterator iterator(loop, begin);
+    for (Index run = begin; run < end; ++run, iterator.next())
       accumulate(to, run * length, (run + 1) * length,
-                 array(from, walk.source(), walk.source() + length));
+                 array(from, iterator.source(), iterator.source() + length));
   });
 }
 
-// A matrix's rows lie this far apart.
-using RowStep = Eigen::OuterStride<>;
+// The row stride of a matrix.
+using RowStride = Eigen::OuterStride<>;
 template <class T, int rows, int columns>
 using Matrix = Eigen::Matrix<T, rows, columns, Eigen::RowMajor>;
 
-// Writes or adds the transpose of `source` at `first`, its rows `step` apart.
+// Writes or adds the transpose of `source` at `first`, with row stride `stride`.
 template <class T, class Source>
-void put_transposed(const Source& source, const Gradient<T>& to, Index first, Index step) {
+void add_transposed(const Source& source, const Gradient<T>& to, Index first, Index stride) {
   using Transposed = Matrix<T, Source::ColsAtCompileTime, Source::RowsAtCompileTime>;
-  Eigen::Map<Transposed, 0, RowStep> result(to.data() + first, source.cols(), source.rows(),
-                                            RowStep(step));
+  Eigen::Map<Transposed, 0, RowStride> result(to.data() + first, source.cols(), source.rows(),
+                                              RowStride(stride));
   if (to.fresh)
     result = source.transpose();
   else
     result += source.transpose();
 }
 
-// The same for a source of any size in memory, its rows `source_step` apart. Most of it goes in
-// squares that fit into registers.
+// The same for a source of any size in memory, with row stride `source_stride`. Most of it is
+// transposed in squares that fit into registers.
 template <class T>
-void transpose_block(const T* from, Index source_step, Index rows, Index columns,
-                     const Gradient<T>& to, Index first, Index step) {
+void transpose_block(const T* from, Index source_stride, Index rows, Index columns,
+                     const Gradient<T>& to, Index first, Index stride) {
   constexpr int side = 4;
   const Index square_rows = rows / side * side, square_columns = columns / side * side;
   for (Index column = 0; column < square_columns; column += side)
     for (Index row = 0; row < square_rows; row += side) {
-      const Matrix<T, side, side> square = Eigen::Map<const Matrix<T, side, side>, 0, RowStep>(
-          from + row * source_step + column, RowStep(source_step));
-      put_transposed(square, to, first + column * step + row, step);
+      const Matrix<T, side, side> square = Eigen::Map<const Matrix<T, side, side>, 0, RowStride>(
+          from + row * source_stride + column, RowStride(source_stride));
+      add_transposed(square, to, first + column * stride + row, stride);
     }
-  const Eigen::Map<const Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 0, RowStep> source(
-      from, rows, columns, RowStep(source_step));
-  put_transposed(source.rightCols(columns - square_columns), to, first + square_columns * step,
-                 step);
-  put_transposed(source.bottomLeftCorner(rows - square_rows, square_columns), to,
-                 first + square_rows, step);
+  const Eigen::Map<const Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 0, RowStride> source(
+      from, rows, columns, RowStride(source_stride));
+  add_transposed(source.rightCols(columns - square_columns), to, first + square_columns * stride,
+                 stride);
+  add_transposed(source.bottomLeftCorner(rows - square_rows, square_columns), to,
+                 first + square_rows, stride);
 }
 
-// The innermost axis of the source goes elsewhere: it and the result's innermost axis make matrices
-// to transpose, one for each position of the other axes.
+// When the innermost axis of the source moves: it and the result's innermost axis form matrices to
+// transpose, one for each position of the other axes.
 template <class T>
 void permute_matrices(const T* from, Loop loop, const Gradient<T>& to) {
   constexpr Index side = 128;  // of the blocks in which a matrix is transposed
   const Axis row = loop.remove(loop.rank - 1);
   Index position = 0;
-  while (loop.axes[at(position)].source_step != 1) ++position;
+  while (loop.axes[at(position)].source_stride != 1) ++position;
   const Axis column = loop.remove(position);
-  loop.push({(column.size + side - 1) / side, side, side * column.result_step});
-  loop.push({(row.size + side - 1) / side, side * row.source_step, side});
+  loop.push({(column.size + side - 1) / side, side, side * column.result_stride});
+  loop.push({(row.size + side - 1) / side, side * row.source_stride, side});
   const Index cost = std::min(side, row.size) * std::min(side, column.size);
   parallel_for(loop.positions(), grain_of(cost), [&](Index begin, Index end) {
-    Walk walk(loop, begin);
-    for (Index i = begin; i < end; ++i, walk.next()) {
-      const Index columns = std::min(side, column.size - walk.index(loop.rank - 2) * side);
-      const Index rows = std::min(side, row.size - walk.index(loop.rank - 1) * side);
-      transpose_block(from + walk.source(), row.source_step, rows, columns, to, walk.result(),
-                      column.result_step);
+    LoopIterator iterator(loop, begin);
+    for (Index i = begin; i < end; ++i, iterator.next()) {
+      const Index columns = std::min(side, column.size - iterator.index(loop.rank - 2) * side);
+      const Index rows = std::min(side, row.size - iterator.index(loop.rank - 1) * side);
+      transpose_block(from + iterator.source(), row.source_stride, rows, columns, to,
+                      iterator.result(), column.result_stride);
     }
   });
 }
 
-// `loop` has at least one axis, and no element is left out.
+// `loop` has at least one axis, and covers all elements.
 template <class T>
 void permute_elements(const Tensor<T>& from, const Loop& loop, const Gradient<T>& to) {
-  if (loop.axes[at(loop.rank - 1)].source_step == 1)
+  if (loop.axes[at(loop.rank - 1)].source_stride == 1)
     permute_runs(from.data(), loop, to);
   else
     permute_matrices(from.data(), loop, to);
 }
 
-// Forward:  y[i_0, i_1, …] = x at the same indices, each on the axis that it came from.
+// Forward:  y = x with its axes in the given order.
 // Backward: the inverse permutation of dy.
 template <class T>
-Var<T> permute_in_order(const char* operation, const Var<T>& x, const Order& order) {
+Var<T> record_permute(const char* operation, const Var<T>& x, const Order& order) {
   Order sizes{}, inverse{};
   for (Index i = 0; i < x.rank(); ++i) {
     sizes[at(i)] = x.shape()[order[at(i)]];
@@ -194,7 +194,7 @@ Var<T> permute_in_order(const char* operation, const Var<T>& x, const Order& ord
   if (loop.rank <= 1 || x.size() == 0) return reshape(x, shape);
 
   Tensor<T> y = x.pass().uninitialized(shape);
-  permute_elements(x.value(), loop, to_overwrite(y));
+  permute_elements(x.value(), loop, as_fresh_gradient(y));
   return x.pass().record(
       operation, y, {x.node()}, [x = x.node(), inverse](Pass<T>& backward, const Tensor<T>& dy) {
         permute_elements(dy, permuted_loop(dy.shape(), inverse), backward.gradient(x));
@@ -218,7 +218,7 @@ Var<T> permute(const Var<T>& x, std::span<const Index> axes) {
     fail<ShapeError>("permute", concatenate_text("each axis of ", x.shape(), " once"),
                      "(" + list + ")");
   }
-  return permute_in_order("permute", x, order);
+  return record_permute("permute", x, order);
 }
 
 template <class T>
@@ -227,7 +227,7 @@ Var<T> transpose(const Var<T>& x, Index axis1, Index axis2) {
   std::iota(order.begin(), order.end(), Index{0});
   std::swap(order[at(x.shape().normalized(axis1, "transpose"))],
             order[at(x.shape().normalized(axis2, "transpose"))]);
-  return permute_in_order("transpose", x, order);
+  return record_permute("transpose", x, order);
 }
 
 template Var<float> permute(const Var<float>&, std::span<const Index>);

@@ -8,15 +8,15 @@
 
 namespace weft {
 
-// Axes put in the given order: result axis i is x's axis axes[i]. Throws ShapeError unless each
-// axis is given once.
+// The axes in the given order: axis i of the result is axis axes[i] of x. Throws ShapeError unless
+// each axis is given once.
 template <class T>
 Var<T> permute(const Var<T>& x, std::span<const Index> axes);
 template <class T>
 Var<T> permute(const Var<T>& x, std::initializer_list<Index> axes) {
   return permute(x, std::span(axes.begin(), axes.size()));
 }
-// Two axes exchanged. Throws ShapeError for an axis that x does not have.
+// Two axes swapped. Throws ShapeError for an axis that x does not have.
 template <class T>
 Var<T> transpose(const Var<T>& x, Index axis1 = -2, Index axis2 = -1);
 

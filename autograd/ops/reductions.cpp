@@ -7,11 +7,11 @@
 namespace weft {
 namespace {
 
-// What is reduced, as which blocks, to a result of which shape.
+// The input of a reduction, its layout and the shape of the result.
 template <class T>
 struct Reduction {
   Var<T> x;
-  Blocks blocks;
+  ReductionLayout layout;
   Shape result;
 };
 
@@ -20,7 +20,7 @@ Reduction<T> over_all(const Var<T>& x) {
   return {x, {1, x.size(), 1}, Shape{}};
 }
 
-// Where other axes lie between those to reduce, these are brought to the end first.
+// If the axes to reduce are not adjacent, permutes them to the end first.
 template <class T>
 Reduction<T> over_axes(const char* operation, const Var<T>& x, std::initializer_list<Index> axes,
                        bool keep_axes) {
@@ -32,23 +32,23 @@ Reduction<T> over_axes(const char* operation, const Var<T>& x, std::initializer_
                        concatenate_text("axis ", axis, " twice"));
   }
 
-  Blocks blocks;
+  ReductionLayout layout;
   Shape result = x.shape();
-  bool together = true;
+  bool adjacent = true;
   for (Index axis = 0; axis < x.rank(); ++axis) {
     const Index size = x.shape()[axis];
     if (!reduced[static_cast<std::size_t>(axis)]) {
-      (blocks.reduced == 1 ? blocks.outer : blocks.inner) *= size;
+      (layout.reduced == 1 ? layout.outer : layout.inner) *= size;
       continue;
     }
-    together = together && (size == 1 || blocks.inner == 1);
-    blocks.reduced *= size;
+    adjacent = adjacent && (size == 1 || layout.inner == 1);
+    layout.reduced *= size;
     result = result.with(axis, 1);
   }
   if (!keep_axes)
     for (Index axis = x.rank() - 1; axis >= 0; --axis)
       if (reduced[static_cast<std::size_t>(axis)]) result = result.without(axis);
-  if (together) return {x, blocks, result};
+  if (adjacent) return {x, layout, result};
 
   std::array<Index, Shape::max_rank> order{};
   std::size_t count = 0;
@@ -56,26 +56,26 @@ Reduction<T> over_axes(const char* operation, const Var<T>& x, std::initializer_
     for (Index axis = 0; axis < x.rank(); ++axis)
       if (reduced[static_cast<std::size_t>(axis)] == to_reduce) order[count++] = axis;
   return {permute(x, std::span<const Index>(order.data(), count)),
-          {blocks.outer * blocks.inner, blocks.reduced, 1},
+          {layout.outer * layout.inner, layout.reduced, 1},
           result};
 }
 
 template <class T>
 void check_not_empty(const char* operation, const Reduction<T>& reduction) {
-  if (reduction.blocks.reduced == 0)
+  if (reduction.layout.reduced == 0)
     fail<ShapeError>(operation, "at least one element to reduce", reduction.x.shape());
 }
 
 template <class T>
 Tensor<T> sum_of(const Reduction<T>& reduction) {
-  const auto& [x, blocks, result] = reduction;
-  return reduce<Sum>(x.pass(), blocks, Elements<T>{x.value().data()}).reshaped(result);
+  const auto& [x, layout, result] = reduction;
+  return reduce<Sum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(result);
 }
 
 template <class T>
 Tensor<T> mean_of(const Reduction<T>& reduction) {
   Tensor<T> mean = sum_of(reduction);
-  array(mean, 0, mean.size()) /= static_cast<T>(reduction.blocks.reduced);
+  array(mean, 0, mean.size()) /= static_cast<T>(reduction.layout.reduced);
   return mean;
 }
 
@@ -86,9 +86,9 @@ Var<T> sum(const Reduction<T>& reduction) {
   const Var<T>& x = reduction.x;
   return x.pass().record(
       "sum", sum_of(reduction), {x.node()},
-      [x = x.node(), blocks = reduction.blocks](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), layout = reduction.layout](Pass<T>& backward, const Tensor<T>& dy) {
         const T* g = dy.data();
-        add_broadcast(backward.gradient(x), blocks, [g](Index, Index result) { return g[result]; });
+        add_broadcast(backward.gradient(x), layout, [g](Index, Index result) { return g[result]; });
       });
 }
 
@@ -100,32 +100,33 @@ Var<T> mean(const Reduction<T>& reduction) {
   const Var<T>& x = reduction.x;
   return x.pass().record(
       "mean", mean_of(reduction), {x.node()},
-      [x = x.node(), blocks = reduction.blocks](Pass<T>& backward, const Tensor<T>& dy) {
-        const T factor = T{1} / static_cast<T>(blocks.reduced);
+      [x = x.node(), layout = reduction.layout](Pass<T>& backward, const Tensor<T>& dy) {
+        const T factor = T{1} / static_cast<T>(layout.reduced);
         const T* g = dy.data();
-        add_broadcast(backward.gradient(x), blocks,
+        add_broadcast(backward.gradient(x), layout,
                       [g, factor](Index, Index result) { return g[result] * factor; });
       });
 }
 
 // Forward:  y = max x.
-// Backward: dx = dy / (number of elements with x = y) at these, 0 elsewhere.
+// Backward: dx = dy / (number of elements with x = y) at these elements, 0 elsewhere.
 template <class T>
 Var<T> max(const Reduction<T>& reduction) {
   check_not_empty("max", reduction);
-  const auto& [x, blocks, shape] = reduction;
-  const Tensor<T> y = reduce<Max>(x.pass(), blocks, Elements<T>{x.value().data()}).reshaped(shape);
+  const auto& [x, layout, shape] = reduction;
+  const Tensor<T> y = reduce<Max>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(shape);
   return x.pass().record(
       "max", y, {x.node()},
-      [x = x.node(), x_value = x.value(), y, blocks = blocks](Pass<T>& backward,
+      [x = x.node(), x_value = x.value(), y, layout = layout](Pass<T>& backward,
                                                               const Tensor<T>& dy) {
         const auto is_maximum = [v = x_value.data(), m = y.data()](Index element, Index result) {
           return v[element] == m[result];
         };
-        Tensor<T> share = reduce<Sum>(backward, blocks, is_maximum);
-        array(share, 0, share.size()) = array(dy, 0, dy.size()) / array(share, 0, share.size());
-        add_broadcast(backward.gradient(x), blocks,
-                      [is_maximum, g = share.data()](Index element, Index result) {
+        Tensor<T> tied_gradient = reduce<Sum>(backward, layout, is_maximum);
+        array(tied_gradient, 0, tied_gradient.size()) =
+            array(dy, 0, dy.size()) / array(tied_gradient, 0, tied_gradient.size());
+        add_broadcast(backward.gradient(x), layout,
+                      [is_maximum, g = tied_gradient.data()](Index element, Index result) {
                         return is_maximum(element, result) ? g[result] : T{0};
                       });
       });
@@ -135,24 +136,24 @@ Var<T> max(const Reduction<T>& reduction) {
 // Backward: dx = dy · 2 (x - mean) / (n - correction).
 template <class T>
 Var<T> variance(const Reduction<T>& reduction, Index correction) {
-  const auto& [x, blocks, shape] = reduction;
+  const auto& [x, layout, shape] = reduction;
   if (correction < 0) fail<ValueError>("variance", "a correction of at least 0", correction);
-  if (blocks.reduced <= correction)
+  if (layout.reduced <= correction)
     fail<ShapeError>("variance",
                      concatenate_text("more elements to reduce than the correction ", correction),
-                     concatenate_text(blocks.reduced, " of ", x.shape()));
-  const auto divisor = static_cast<T>(blocks.reduced - correction);
+                     concatenate_text(layout.reduced, " of ", x.shape()));
+  const auto divisor = static_cast<T>(layout.reduced - correction);
   const Tensor<T> mean = mean_of(reduction);
   const auto square = [v = x.value().data(), m = mean.data()](Index element, Index result) {
     const T deviation = v[element] - m[result];
     return deviation * deviation;
   };
-  Tensor<T> y = reduce<Sum>(x.pass(), blocks, square).reshaped(shape);
+  Tensor<T> y = reduce<Sum>(x.pass(), layout, square).reshaped(shape);
   array(y, 0, y.size()) /= divisor;
   return x.pass().record("variance", y, {x.node()},
-                         [x = x.node(), x_value = x.value(), mean, blocks = blocks, divisor](
+                         [x = x.node(), x_value = x.value(), mean, layout = layout, divisor](
                              Pass<T>& backward, const Tensor<T>& dy) {
-                           add_broadcast(backward.gradient(x), blocks,
+                           add_broadcast(backward.gradient(x), layout,
                                          [v = x_value.data(), m = mean.data(), g = dy.data(),
                                           factor = T{2} / divisor](Index element, Index result) {
                                            return (v[element] - m[result]) * (g[result] * factor);

@@ -8,22 +8,21 @@
 namespace weft {
 
 // Over all elements: a scalar, shape []. An empty sum is 0; mean and max throw ShapeError when
-// there is nothing to reduce.
+// there are no elements to reduce.
 template <class T>
 Var<T> sum(const Var<T>& x);
 template <class T>
 Var<T> mean(const Var<T>& x);
 template <class T>
 Var<T> max(const Var<T>& x);
-// Σ(x - mean)² / (n - correction): correction 1 as torch.var has it, 0 as layer norm has it. Throws
+// Σ(x - mean)² / (n - correction): correction 1 as in torch.var, 0 as in layer norm. Throws
 // ShapeError unless n > correction, ValueError unless correction ≥ 0.
 template <class T>
 Var<T> variance(const Var<T>& x, Index correction = 1);
 
-// Over some axes (negative ones count from the end), which are removed or, with `keep_axes`, stay
-// with size 1. Where several elements are the maximum, they share its gradient equally
-// (torch.amax). Throw ShapeError, beside the above, for an axis that x does not have or that is
-// given twice.
+// Over some axes (negative ones count from the end), which are removed or, with `keep_axes`, kept
+// with size 1. Elements that tie for the maximum share its gradient equally (as torch.amax). Also
+// throw ShapeError for an axis that x does not have or that is given twice.
 template <class T>
 Var<T> sum(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
 template <class T>

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// The cosines and sines of each position's angles, one a pair.
+// The cosines and sines of the angle of each pair at each position.
 template <class T>
 struct Angles {
   Tensor<T> cosine, sine;  // [time, d / 2]
@@ -21,10 +21,10 @@ Angles<T> angles(const Pass<T>& pass, Index time, Index d, const RotaryOptions& 
   parallel_for(count, grain_of(time * cost), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
       // In double, as a float's angle would be off by 1e-3 at position 10000.
-      const double speed =
+      const double frequency =
           std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
       for (Index i = 0; i < time; ++i) {
-        const double angle = static_cast<double>(options.first_position + i) * speed;
+        const double angle = static_cast<double>(options.first_position + i) * frequency;
         result.cosine(i, j) = static_cast<T>(std::cos(angle));
         result.sine(i, j) = static_cast<T>(std::sin(angle));
       }
@@ -33,26 +33,28 @@ Angles<T> angles(const Pass<T>& pass, Index time, Index d, const RotaryOptions& 
   return result;
 }
 
-// Adds x to `result`, its pairs turned by the angles; by their negatives with direction -1.
+// Adds x to `result`, with its pairs rotated by the angles times `direction`, 1 or -1.
 template <class T>
-void turn(const Tensor<T>& x, const Angles<T>& by, T direction, RotaryPairs pairs,
-          const Gradient<T>& result) {
+void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPairs pairs,
+            const Gradient<T>& result) {
   const Index columns = x.shape().columns();
-  const Index time = by.cosine.shape()[0], count = by.cosine.shape()[1];
-  const Index step = pairs == RotaryPairs::interleaved ? 2 : 1;  // from pair to pair
-  const Index apart = pairs == RotaryPairs::interleaved ? 1 : count;
+  const Index time = rotation.cosine.shape()[0], count = rotation.cosine.shape()[1];
+  const Index pair_stride = pairs == RotaryPairs::interleaved ? 2 : 1;  // between pairs
+  const Index channel_stride = pairs == RotaryPairs::interleaved ? 1 : count;
   parallel_for(x.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      const T* cosine = by.cosine.data() + row % time * count;
-      const T* sine = by.sine.data() + row % time * count;
+      const T* cosine = rotation.cosine.data() + row % time * count;
+      const T* sine = rotation.sine.data() + row % time * count;
       if (result.fresh) array(result.data(), row * columns, (row + 1) * columns).setZero();
       for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count) {
         const T* a = x.data() + first;
-        const T* b = a + apart;
+        const T* b = a + channel_stride;
         T* to = result.data() + first;
         for (Index j = 0; j < count; ++j) {
-          to[j * step] += a[j * step] * cosine[j] - direction * b[j * step] * sine[j];
-          to[j * step + apart] += direction * a[j * step] * sine[j] + b[j * step] * cosine[j];
+          to[j * pair_stride] +=
+              a[j * pair_stride] * cosine[j] - direction * b[j * pair_stride] * sine[j];
+          to[j * pair_stride + channel_stride] +=
+              direction * a[j * pair_stride] * sine[j] + b[j * pair_stride] * cosine[j];
         }
       }
     }
@@ -72,8 +74,8 @@ void check_rotary(const char* what, Index columns, Index num_heads, const Rotary
                      options.first_position);
 }
 
-// Forward:  (a, b) of pair j at position i turned by i · base^(-2j/d).
-// Backward: (da, db) turned back; the angles' cosines and sines are kept.
+// Forward:  (a, b) of pair j at position i rotated by i · base^(-2j/d).
+// Backward: (da, db) rotated by the negative angle. Keeps the cosines and sines.
 template <class T>
 Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options) {
   if (x.rank() < 2)
@@ -81,13 +83,13 @@ Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& o
   check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
   if (x.size() == 0) return x;
   Pass<T>& pass = x.pass();
-  const Angles<T> by = angles(pass, x.shape()[-2], x.shape().columns() / num_heads, options);
+  const Angles<T> rotation = angles(pass, x.shape()[-2], x.shape().columns() / num_heads, options);
   Tensor<T> y = pass.uninitialized(x.shape());
-  turn(x.value(), by, T{1}, options.pairs, to_overwrite(y));
+  rotate(x.value(), rotation, T{1}, options.pairs, as_fresh_gradient(y));
   return pass.record(
       "rotary_embedding", y, {x.node()},
-      [x = x.node(), by, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
-        turn(dy, by, T{-1}, pairs, backward.gradient(x));
+      [x = x.node(), rotation, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
+        rotate(dy, rotation, T{-1}, pairs, backward.gradient(x));
       });
 }
 

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-// The product of the sizes from an axis on.
+// The product of the sizes of an axis and all later ones.
 Index elements_from(const Shape& shape, Index axis) {
   Index product = 1;
   for (; axis < shape.rank(); ++axis) product *= shape[axis];
@@ -19,10 +19,10 @@ Index elements_before(const Shape& shape, Index axis) {
   return product;
 }
 
-// Where the runs of one tensor begin: at `first`, and `step` apart.
+// The offset of the first run of a tensor, and the stride between runs.
 struct Runs {
   Index first;
-  Index step;
+  Index stride;
 };
 
 // Writes or adds `count` runs of `length` elements.
@@ -31,42 +31,42 @@ void copy_runs(const Tensor<T>& from, Runs source, const Gradient<T>& to, Runs r
                Index length) {
   parallel_for(count * length, grain_of(1), [&](Index begin, Index end) {
     for (Index run = begin / length, offset = begin % length; begin < end; ++run, offset = 0) {
-      const Index taken = std::min(length - offset, end - begin);
-      const Index at_source = source.first + run * source.step + offset;
-      const Index at_result = result.first + run * result.step + offset;
-      accumulate(to, at_result, at_result + taken, array(from, at_source, at_source + taken));
-      begin += taken;
+      const Index copied = std::min(length - offset, end - begin);
+      const Index at_source = source.first + run * source.stride + offset;
+      const Index at_result = result.first + run * result.stride + offset;
+      accumulate(to, at_result, at_result + copied, array(from, at_source, at_source + copied));
+      begin += copied;
     }
   });
 }
 
-// Forward:  y = the tensors' runs that begin at `axis`, one tensor after the other.
-// Backward: each takes its runs of dy.
-// One record a tensor, each taking its own part and handing dy on to the record before it, so that
-// no list has to be kept.
+// Forward:  y = the tensors concatenated along `axis`.
+// Backward: dx = the slice of dy for each tensor.
+// Records one node per tensor, which adds its slice and passes dy on to the node before it, so that
+// no list is kept.
 template <class T>
 Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape& shape,
             Index axis) {
   Pass<T>& pass = tensors.front().pass();
   Tensor<T> y = pass.uninitialized(shape);
   const Index count = elements_before(shape, axis);
-  const Index step = elements_from(shape, axis);
+  const Index stride = elements_from(shape, axis);
   Var<T> result = pass.constant(y);
   Index first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
-    copy_runs(x.value(), {0, length}, to_overwrite(y), {first, step}, count, length);
+    copy_runs(x.value(), {0, length}, as_fresh_gradient(y), {first, stride}, count, length);
     first += length;
   }
   first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
     result = pass.record(operation, y, {result.node(), x.node()},
-                         [before = result.node(), x = x.node(), first, step, count, length](
+                         [before = result.node(), x = x.node(), first, stride, count, length](
                              Pass<T>& backward, const Tensor<T>& dy) {
                            backward.add_gradient(before, dy);
                            if (const Gradient<T> dx = backward.gradient(x))
-                             copy_runs(dy, {first, step}, dx, {0, length}, count, length);
+                             copy_runs(dy, {first, stride}, dx, {0, length}, count, length);
                          });
     first += length;
   }
@@ -79,10 +79,10 @@ void check_list(const char* operation, std::span<const Var<T>> tensors) {
   for (const Var<T>& x : tensors) pass_of(operation, tensors.front(), x);
 }
 
-// Forward:  y = x under another shape.
-// Backward: dx = dy under x's.
+// Forward:  y = x with another shape.
+// Backward: dx = dy with x's shape.
 template <class T>
-Var<T> share(const Var<T>& x, Tensor<T> y) {
+Var<T> record_reshape(const Var<T>& x, Tensor<T> y) {
   return x.pass().record(
       "reshape", std::move(y), {x.node()},
       [x = x.node()](Pass<T>& backward, const Tensor<T>& dy) { backward.add_gradient(x, dy); });
@@ -92,16 +92,16 @@ Var<T> share(const Var<T>& x, Tensor<T> y) {
 
 template <class T>
 Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes) {
-  return share(x, x.value().reshaped(sizes));
+  return record_reshape(x, x.value().reshaped(sizes));
 }
 
 template <class T>
 Var<T> reshape(const Var<T>& x, const Shape& shape) {
-  return share(x, x.value().reshaped(shape));
+  return record_reshape(x, x.value().reshaped(shape));
 }
 
 // Forward:  y = x[…, begin … end, …].
-// Backward: dx = dy there, 0 elsewhere.
+// Backward: dx = dy in the slice, 0 elsewhere.
 template <class T>
 Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
   axis = x.shape().normalized(axis, "slice");
@@ -116,7 +116,7 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
   const Index count = elements_before(x.shape(), axis);
   const Index length = (end - begin) * inner;
   const Runs runs{begin * inner, size * inner};
-  copy_runs(x.value(), runs, to_overwrite(y), {0, length}, count, length);
+  copy_runs(x.value(), runs, as_fresh_gradient(y), {0, length}, count, length);
   return x.pass().record(
       "slice", y, {x.node()},
       [x = x.node(), runs, count, length](Pass<T>& backward, const Tensor<T>& dy) {
@@ -133,7 +133,7 @@ Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
   for (const Var<T>& x : tensors) {
     if (x.rank() != first.rank() || x.shape().with(axis, first[axis]) != first)
       fail<ShapeError>("concatenate",
-                       concatenate_text("sizes as in ", first, " on every axis but ", axis),
+                       concatenate_text("sizes of ", first, " on every axis except ", axis),
                        x.shape());
     size += x.shape()[axis];
   }
@@ -152,11 +152,11 @@ Var<T> stack(std::span<const Var<T>> tensors, Index axis) {
 }
 
 // Forward:  y = x with each position of the axis `times` times.
-// Backward: dx = the sum of dy over these.
+// Backward: dx = the sum of dy over the repetitions.
 template <class T>
 Var<T> repeat(const Var<T>& x, Index axis, Index times) {
   axis = x.shape().normalized(axis, "repeat");
-  if (times < 0) fail<ValueError>("repeat", "a number of times of at least 0", times);
+  if (times < 0) fail<ValueError>("repeat", "times ≥ 0", times);
   Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, times * x.shape()[axis]));
   const Index rows = elements_before(x.shape(), axis + 1);
   const Index inner = elements_from(x.shape(), axis + 1);

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// The same elements under another shape, sharing x's memory; one size may be -1 and is then worked
-// out. Throws ShapeError when the number of elements differs.
+// The same elements with another shape, sharing x's memory; one size may be -1 and is then
+// inferred. Throws ShapeError when the number of elements differs.
 template <class T>
 Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes);
 template <class T>
@@ -19,15 +19,15 @@ Var<T> reshape(const Var<T>& x, const Shape& shape);
 // 0 ≤ begin ≤ end ≤ size.
 template <class T>
 Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end);
-// The tensors one after the other along an axis. Throws ShapeError when there are none or their
-// other sizes differ.
+// The tensors concatenated along an axis. Throws ShapeError when there are none or their other
+// sizes differ.
 template <class T>
 Var<T> concatenate(std::span<const Var<T>> tensors, Index axis);
 template <class T>
 Var<T> concatenate(const std::vector<Var<T>>& tensors, Index axis) {
   return concatenate(std::span<const Var<T>>(tensors), axis);
 }
-// Tensors of one shape side by side along a new axis put in at position `axis`. Throws ShapeError
+// Tensors of the same shape stacked along a new axis inserted at position `axis`. Throws ShapeError
 // when there are none or their shapes differ.
 template <class T>
 Var<T> stack(std::span<const Var<T>> tensors, Index axis);
@@ -35,7 +35,7 @@ template <class T>
 Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
   return stack(std::span<const Var<T>>(tensors), axis);
 }
-// Each position of an axis `times` times in a row: [a, b] → [a, a, b, b] (torch.repeat_interleave).
+// Each position of an axis repeated `times` times: [a, b] → [a, a, b, b] (torch.repeat_interleave).
 // Throws ValueError unless times ≥ 0.
 template <class T>
 Var<T> repeat(const Var<T>& x, Index axis, Index times);

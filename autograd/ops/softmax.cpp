@@ -81,8 +81,7 @@ Var<T> log_softmax(const Var<T>& x) {
       });
 }
 
-// Forward and backward as softmax, over the keys that a row sees; y is 0 at the others, and so is
-// dx.
+// Forward and backward as softmax, over the keys that are not masked; y and dx are 0 at the others.
 template <class T>
 Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
   const Shape& shape = scores.shape();
@@ -104,7 +103,7 @@ Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
       std::fill(y_row + limit, y_row + keys, T{0});
     }
   });
-  // 0 · (dy - <dy, y>) is 0 at hidden keys, as dy is finite.
+  // 0 · (dy - <dy, y>) is 0 at masked keys, as dy is finite.
   return scores.pass().record("masked_softmax", y, {scores.node()},
                               [x = scores.node(), y](Pass<T>& backward, const Tensor<T>& dy) {
                                 softmax_backward(y, dy, backward.gradient(x));

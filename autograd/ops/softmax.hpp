@@ -15,10 +15,10 @@ Var<T> softmax(const Var<T>& x);
 template <class T>
 Var<T> log_softmax(const Var<T>& x);
 
-// Softmax over the keys that `mask` lets each query see; the others get weight 0, and what they
-// hold (NaN too) does not matter. scores [batch, queries, keys] or [batch, heads, queries, keys].
-// A row that sees no key is all zeros. Throws ShapeError or ValueError for a mask that does not
-// fit.
+// Softmax over the keys that each query may attend to; masked keys get weight 0, whatever their
+// scores (even NaN). scores [batch, queries, keys] or [batch, heads, queries, keys]. A row with
+// every key masked is all zeros. Throws ShapeError or ValueError for a mask that does not match the
+// scores.
 template <class T>
 Var<T> masked_softmax(const Var<T>& scores, const Mask& mask);
 

@@ -10,14 +10,14 @@ void check_options(const UnfoldOptions& o) {
     fail<ValueError>("unfold", "size, dilation and stride ≥ 1",
                      concatenate_text(o.size, ", ", o.dilation, " and ", o.stride));
   if (o.before < 0 || o.after < 0)
-    fail<ValueError>("unfold", "numbers of zeros ≥ 0",
-                     concatenate_text(o.before, " before and ", o.after, " after"));
+    fail<ValueError>("unfold", "before and after ≥ 0",
+                     concatenate_text(o.before, " and ", o.after));
 }
 
 }  // namespace
 
 // Forward:  y[w, j] = x[w stride + j dilation - before], 0 outside the sequence.
-// Backward: dx[i] = Σ dy[w, j] over the places w, j where x[i] went.
+// Backward: dx[i] = Σ dy[w, j] over all w, j with w stride + j dilation - before = i.
 template <class T>
 Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens) {
   check_options(options);
@@ -52,7 +52,7 @@ Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& va
       [x = x.node(), options, valid_lens, batch, time, channels, count, width](
           Pass<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
-        // Each position collects what is its own, so that threads share nothing.
+        // Parallel over positions of x, so that no two threads write the same element.
         parallel_for(batch * time, grain_of(width), [&](Index begin, Index end) {
           for (Index position = begin; position < end; ++position) {
             auto sum = array(dx.data(), position * channels, (position + 1) * channels);

@@ -1,4 +1,4 @@
-// Windows on a sequence, with gradients: what a convolution multiplies its weight with.
+// Sliding windows over a sequence, with gradients: the input of a convolution's matrix product.
 #pragma once
 
 #include "weft/autograd/ops/mask.hpp"
@@ -7,26 +7,25 @@
 namespace weft {
 
 struct UnfoldOptions {
-  // Positions in a window, and how far apart they are.
+  // The number of positions in a window, and the distance between them.
   Index size = 1;
   Index dilation = 1;
-  // How far each window begins after the one before it.
+  // The distance between the starts of consecutive windows.
   Index stride = 1;
-  // Zeros that stand in front of and after the sequence.
+  // The number of zeros to pad the sequence with before its start and after its end.
   Index before = 0;
   Index after = 0;
 
-  // From the first position of a window to the one after its last.
+  // The number of positions from the first of a window to its last, inclusive.
   Index span() const { return dilation * (size - 1) + 1; }
 };
 
-// The vectors of x [batch, time, channels] that lie in each window, one after the other: row w of
-// the result [batch, windows, size · channels] holds those at w · stride + j · dilation - before
+// The vectors of x [batch, time, channels] in each window, concatenated: row w of the result
+// [batch, windows, size · channels] has those at w · stride + j · dilation - before
 // for j = 0 … size - 1, where windows = ⌊(time + before + after - span) / stride⌋ + 1. With
-// `valid_lens` [batch], what x holds past the end of a sequence (NaN too) counts as zeros and gets
-// no gradient. Throws ShapeError unless x has three axes and a window fits; ValueError unless size,
-// dilation and stride are ≥ 1 and the numbers of zeros ≥ 0, and for lengths that are negative or
-// more than the time.
+// `valid_lens` [batch], x past the end of a sequence (even NaN) counts as zeros and gets no
+// gradient. Throws ShapeError unless x has three axes and a window fits; ValueError unless size,
+// dilation and stride are ≥ 1 and the padding ≥ 0, and for lengths outside 0 … time.
 template <class T>
 Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens = {});
 

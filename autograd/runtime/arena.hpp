@@ -1,4 +1,4 @@
-// Arena: memory handed out front to back and taken back all at once.
+// Arena: a bump allocator that frees all of its memory at once.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Arena {
     return memory;
   }
 
-  // Forgets every object and keeps the memory. Runs no destructors.
+  // Frees every object and keeps the memory for reuse. Runs no destructors.
   void reset() { current_ = used_ = 0; }
 
  private:

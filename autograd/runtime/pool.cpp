@@ -7,8 +7,8 @@
 namespace weft {
 namespace {
 
-// Sizes are counted in units of 64 bytes. A class is a power of two and one further bit, so that
-// batches of different lengths share blocks. Pages of a block that are never touched take no
+// Sizes are in units of 64 bytes. A size class is given by the two highest bits of the size, so
+// that batches of different lengths share blocks. Pages of a block that are never accessed take no
 // physical memory.
 unsigned size_class(std::size_t units) {
   const auto power = static_cast<unsigned>(std::bit_width(units)) - 1;
@@ -23,16 +23,16 @@ std::size_t class_units(unsigned index) {
   return ((std::size_t{2} + index % 2 + 1) << (power - 1)) - 1;
 }
 
-// Holds a spin lock for a few instructions at a time.
-class Guard {
+// Holds a spin lock for its scope, a few instructions.
+class SpinLockGuard {
  public:
-  explicit Guard(std::atomic_flag& flag) : flag_(flag) {
+  explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
     while (flag_.test_and_set(std::memory_order_acquire)) {
     }
   }
-  ~Guard() { flag_.clear(std::memory_order_release); }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  ~SpinLockGuard() { flag_.clear(std::memory_order_release); }
+  SpinLockGuard(const SpinLockGuard&) = delete;
+  SpinLockGuard& operator=(const SpinLockGuard&) = delete;
 
  private:
   std::atomic_flag& flag_;
@@ -43,7 +43,7 @@ class Guard {
 Buffer::Block* Pool::take(std::size_t bytes) {
   const unsigned index = size_class(bytes / 64 + 1);
   {
-    Guard guard(lock_);
+    SpinLockGuard guard(lock_);
     ++blocks_in_use_;
     if (Buffer::Block* block = free_[index]) {
       free_[index] = block->next;
@@ -55,13 +55,13 @@ Buffer::Block* Pool::take(std::size_t bytes) {
   try {
     block = Buffer::allocate(class_units(index) * 64);
   } catch (...) {
-    Guard guard(lock_);
+    SpinLockGuard guard(lock_);
     --blocks_in_use_;
     throw;
   }
   block->pool = this;
   block->size_class = index;
-  Guard guard(lock_);
+  SpinLockGuard guard(lock_);
   statistics_.bytes_held += block->capacity;
   ++statistics_.heap_requests;
   return block;
@@ -70,7 +70,7 @@ Buffer::Block* Pool::take(std::size_t bytes) {
 void Pool::give_back(Buffer::Block* block) noexcept {
   bool last = false;
   {
-    Guard guard(lock_);
+    SpinLockGuard guard(lock_);
     --blocks_in_use_;
     if (!abandoned_) {
       block->next = free_[block->size_class];
@@ -86,8 +86,8 @@ void Pool::give_back(Buffer::Block* block) noexcept {
 void Pool::abandon() noexcept {
   bool last = false;
   {
-    // Under the lock to the end: whoever gives the last block back deletes the pool.
-    Guard guard(lock_);
+    // Under the lock to the end: the thread that releases the last block deletes the pool.
+    SpinLockGuard guard(lock_);
     abandoned_ = true;
     for (Buffer::Block*& list : free_)
       while (list) Buffer::deallocate(std::exchange(list, list->next));
@@ -97,7 +97,7 @@ void Pool::abandon() noexcept {
 }
 
 MemoryStatistics Pool::statistics() const {
-  Guard guard(lock_);
+  SpinLockGuard guard(lock_);
   return statistics_;
 }
 

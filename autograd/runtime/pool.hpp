@@ -1,4 +1,4 @@
-// Pool: released memory, kept by size for reuse.
+// Pool: keeps released memory, by size, for reuse.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace weft {
 class Pool {
  public:
   static Pool* create() { return new Pool; }
-  // Gives up ownership: free blocks return to the heap, blocks in use follow when released.
+  // Ends ownership: free blocks return to the heap, blocks in use when they are released.
   void abandon() noexcept;
   MemoryStatistics statistics() const;
 
@@ -26,7 +26,7 @@ class Pool {
   Buffer::Block* take(std::size_t bytes);
   void give_back(Buffer::Block* block) noexcept;
 
-  // Two size classes a power of two; the largest covers all of a 64-bit address space.
+  // Two size classes per power of two; the largest covers all of a 64-bit address space.
   static constexpr unsigned class_count = 128;
 
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;

@@ -27,7 +27,7 @@ GradCheckReport check(const Operation& operation, const GradCheckOptions& option
                    options);
 }
 
-// y = x² + x, with a backward of the test's own: `add(dx, dy, x)` adds to one element's gradient.
+// y = x² + x, with the given backward: `add(dx, dy, x)` adds to the gradient dx.
 template <class Add>
 Operation with_backward(Add add) {
   return [add](const Var<double>& x) {
@@ -41,7 +41,7 @@ Operation with_backward(Add add) {
   };
 }
 
-// The same for a backward that treats every element alike.
+// The same with a backward that multiplies by slope(x) element by element.
 template <class Slope>
 Operation with_slope(Slope slope) {
   return with_backward(
@@ -74,7 +74,7 @@ const std::map<std::string, Operation> mistakes = {
        for (Index i = 0; i + 1 < dy.size(); ++i)
          dx.data()[i] = dx.beta() * dx.data()[i] + dy.data()[i] * (2 * x.data()[i] + 1);
      })},
-    {"two elements exchanged",
+    {"two elements swapped",
      with_backward([](Gradient<double>& dx, const Tensor<double>& dy, const Tensor<double>& x) {
        dx.zero_if_fresh();
        for (Index i = 0; i < dy.size(); ++i)
@@ -87,7 +87,7 @@ const std::map<std::string, Operation> mistakes = {
                                 backward.gradient(x).zero_if_fresh();
                               });
      }},
-    {"a backward of softmax that passes dy on", [](const Var<double>& x) {
+    {"a backward of softmax that passes dy through", [](const Var<double>& x) {
        return x.pass().record("softmax", softmax(x).value(), {x.node()},
                               [x = x.node()](Pass<double>& backward, const Tensor<double>& dy) {
                                 backward.add_gradient(x, dy);
@@ -105,7 +105,7 @@ TEST_CASE("gradcheck: every seeded mistake is caught, element by element and alo
     }
 }
 
-TEST_CASE("gradcheck: right gradients pass the tight bound", "[autograd]") {
+TEST_CASE("gradcheck: correct gradients pass the tight bound", "[autograd]") {
   const GradCheckReport report = check(with_slope([](double x) { return 2 * x + 1; }), tight_bound);
   CHECK(report.passed());
   CHECK(report.checked() == 6);
@@ -166,7 +166,7 @@ TEST_CASE("gradcheck: a scalar parameter's element is at []", "[autograd]") {
   CHECK(report.worst().position() == "[]");
 }
 
-TEST_CASE("gradcheck: warns of a kink", "[autograd]") {
+TEST_CASE("gradcheck: warns about a kink", "[autograd]") {
   Parameter<double> x(Tensor<double>({3}, {-1.0, 1e-8, 1.0}));
   const auto report =
       gradcheck([&](Tape<double>& tape) { return relu(tape.parameter(x)); }, {{"x", &x}});
@@ -178,7 +178,7 @@ TEST_CASE("gradcheck: warns of a kink", "[autograd]") {
   CHECK_THAT(text.str(), Catch::Matchers::Contains("warning: 1 near a kink"));
 }
 
-TEST_CASE("gradcheck: dropout's mask is held fixed, or off without training", "[autograd]") {
+TEST_CASE("gradcheck: dropout masks are fixed, and off without training", "[autograd]") {
   const Operation operation = [](const Var<double>& x) {
     return dropout(x * x, 0.5) + dropout(x, 0.5);
   };
@@ -186,14 +186,13 @@ TEST_CASE("gradcheck: dropout's mask is held fixed, or off without training", "[
   GradCheckOptions evaluation = tight_bound;
   evaluation.training = false;
   CHECK(check(operation, evaluation).passed());
-  // Somewhere an element is dropped: its gradient is 0 only while training.
+  // The gradient of a dropped element is 0 only while training.
   const Operation all_dropped = [](const Var<double>& x) { return dropout(x, 1.0); };
   CHECK(check(all_dropped).worst().numeric == 0.0);
   CHECK(check(all_dropped, evaluation).worst().numeric != 0.0);
 }
 
-TEST_CASE("gradcheck: the parameters are left as they were, their gradients cleared",
-          "[autograd]") {
+TEST_CASE("gradcheck: restores the parameters and clears their gradients", "[autograd]") {
   const Tensor<double> start = Random(2).normal_tensor<double>({4});
   Parameter<double> x(start);
   for (const Index directions : {0, 2}) {
@@ -205,7 +204,7 @@ TEST_CASE("gradcheck: the parameters are left as they were, their gradients clea
   }
 }
 
-TEST_CASE("gradcheck: an exception leaves the parameters as they were", "[autograd]") {
+TEST_CASE("gradcheck: restores the parameters after an exception", "[autograd]") {
   const Tensor<double> start = Random(2).normal_tensor<double>({4});
   Parameter<double> x(start);
   for (const Index directions : {0, 2})
@@ -222,7 +221,7 @@ TEST_CASE("gradcheck: an exception leaves the parameters as they were", "[autogr
     }
 }
 
-TEST_CASE("gradcheck: refuses what it cannot check", "[autograd]") {
+TEST_CASE("gradcheck: throws for functions and options that it cannot check", "[autograd]") {
   CHECK_THROWS_WITH(check([](const Var<double>& x) { return x; }, {.eps = 0.0}),
                     "gradcheck: eps: expected a step > 0, got 0");
   CHECK_THROWS_AS(check([](const Var<double>& x) { return x; }, {.eps = nan}), ValueError);
@@ -235,7 +234,7 @@ TEST_CASE("gradcheck: refuses what it cannot check", "[autograd]") {
       check([](const Var<double>& x) { return x.tape().constant(Tensor<double>({1})); }), Error);
 }
 
-TEST_CASE("gradcheck: empty parameters and unused ones pass", "[autograd]") {
+TEST_CASE("gradcheck: empty and unused parameters pass", "[autograd]") {
   Parameter<double> empty(Tensor<double>({0, 3}));
   Parameter<double> unused(Tensor<double>({2}, {1, 2}));
   Parameter<double> x(Tensor<double>({1, 3}, {1, 2, 3}));

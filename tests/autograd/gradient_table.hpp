@@ -8,7 +8,7 @@
 //        [](const Inputs& x) { return multiply(x[0], x[1]); }},
 //   });
 //
-// Every row is checked as it stands, and again with each input used twice, so no row needs that.
+// Every row is checked as given, and again with each input used twice.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ namespace weft {
 
 using Inputs = std::vector<Var<double>>;
 
-// What an input of a row holds: given values, or a shape of numbers drawn when the row is checked,
-// standard normal unless said.
+// The values of an input of a row: given, or a shape of random numbers, standard normal by default,
+// drawn when the row is checked.
 struct InputValues {
   using Draw = std::function<Tensor<double>(Random& random)>;
 
@@ -34,19 +34,19 @@ struct InputValues {
   Draw draw;
 };
 
-// Numbers for functions that finite differences cannot be taken of everywhere.
-// Within 0.5 … 2.
+// Inputs for functions that are not differentiable everywhere.
+// Uniform in 0.5 … 2.
 InputValues positive(Shape shape);
-// Within ±(0.2 … 1.2).
+// Uniform in ±(0.2 … 1.2).
 InputValues away_from_zero(Shape shape);
 // 0.1, 0.2, 0.3, … in random order.
 InputValues distinct(Shape shape);
 
 struct GradientCase {
-  std::string operation;  // as the header declares it
-  std::string sentence;   // what the row is about
+  std::string operation;    // its name in the header
+  std::string description;  // what the row tests
   std::vector<InputValues> inputs;
-  // Computes the result from the inputs; the tape, which trains, is x[0].tape().
+  // Computes the result from the inputs, on a tape in training mode, x[0].tape().
   std::function<Var<double>(const Inputs& x)> function;
 };
 

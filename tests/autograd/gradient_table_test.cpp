@@ -40,7 +40,7 @@ std::vector<std::string> only_in(const std::set<std::string>& a, const std::set<
 }  // namespace
 
 TEST_CASE("gradient table: every row agrees with central differences", "[autograd]") {
-  // As it stands, and with each input used twice and not a leaf of the tape.
+  // As given, and with each input used twice and not a leaf of the tape.
   const std::vector<std::function<Var<double>(const GradientCase&, Inputs)>> uses = {
       [](const GradientCase& row, const Inputs& inputs) { return row.function(inputs); },
       [](const GradientCase& row, Inputs inputs) {
@@ -64,7 +64,7 @@ TEST_CASE("gradient table: every row agrees with central differences", "[autogra
         return use(row, inputs);
       };
       const GradCheckReport report = gradcheck(function, named, tight_bound);
-      INFO(row.operation << ": " << row.sentence << "\n" << report);
+      INFO(row.operation << ": " << row.description << "\n" << report);
       CHECK(report.passed());
       gradients += report.checked();
     }

@@ -16,16 +16,18 @@
 namespace weft {
 namespace {
 
-// Sets OpenMP's number of threads, unchecked, and puts the old one back.
-class Threads {
+// Sets OpenMP's number of threads, unchecked, and restores the old one.
+class ThreadCountGuard {
  public:
-  explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
-  ~Threads() { omp_set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
+  explicit ThreadCountGuard(int count) : previous_(omp_get_max_threads()) {
+    omp_set_num_threads(count);
+  }
+  ~ThreadCountGuard() { omp_set_num_threads(previous_); }
+  ThreadCountGuard(const ThreadCountGuard&) = delete;
+  ThreadCountGuard& operator=(const ThreadCountGuard&) = delete;
 
  private:
-  int before_;
+  int previous_;
 };
 
 std::vector<std::pair<Index, Index>> ranges(Index count, Index grain) {
@@ -41,11 +43,10 @@ std::vector<std::pair<Index, Index>> ranges(Index count, Index grain) {
 
 }  // namespace
 
-TEST_CASE("parallel_for: ranges cover everything once, whatever the number of threads",
-          "[autograd]") {
+TEST_CASE("parallel_for: ranges cover each item once, for any number of threads", "[autograd]") {
   const std::vector<std::pair<Index, Index>> expected = {{0, 4}, {4, 8}, {8, 10}};
   for (const int threads : {1, 2, 3, 8}) {
-    const Threads set(threads);
+    const ThreadCountGuard guard(threads);
     CHECK(ranges(10, 4) == expected);
     CHECK(ranges(0, 4).empty());
     CHECK(ranges(3, 4).size() == 1);
@@ -53,10 +54,9 @@ TEST_CASE("parallel_for: ranges cover everything once, whatever the number of th
   }
 }
 
-TEST_CASE("parallel_for: the exception of the first range that threw reaches the caller",
-          "[autograd]") {
+TEST_CASE("parallel_for: rethrows the exception of the first range that threw", "[autograd]") {
   for (const int threads : {1, 2, 8}) {
-    const Threads set(threads);
+    const ThreadCountGuard guard(threads);
     CHECK_THROWS_WITH(parallel_for(100, 1,
                                    [](Index begin, Index) {
                                      if (begin % 10 == 7)
@@ -67,8 +67,8 @@ TEST_CASE("parallel_for: the exception of the first range that threw reaches the
   }
 }
 
-TEST_CASE("parallel_for: inside of itself it runs on the thread that calls it", "[autograd]") {
-  const Threads set(3);
+TEST_CASE("parallel_for: a nested call runs on the calling thread", "[autograd]") {
+  const ThreadCountGuard guard(3);
   std::atomic<Index> sum = 0;
   parallel_for(10, 1, [&](Index outer, Index) {
     const auto thread = std::this_thread::get_id();
@@ -79,15 +79,15 @@ TEST_CASE("parallel_for: inside of itself it runs on the thread that calls it", 
   CHECK(sum == 4950);
 }
 
-TEST_CASE("parallel_for: two threads may use it at once", "[autograd]") {
+TEST_CASE("parallel_for: two threads may call it concurrently", "[autograd]") {
   std::vector<Index> sums(2);
-  const auto work = [&sums](std::size_t which) {
+  const auto work = [&sums](std::size_t index) {
     for (int round = 0; round < 50; ++round) {
       std::vector<Index> items(1000);
       parallel_for(1000, 10, [&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) items[static_cast<std::size_t>(i)] = i;
       });
-      sums[which] += std::accumulate(items.begin(), items.end(), Index{0});
+      sums[index] += std::accumulate(items.begin(), items.end(), Index{0});
     }
   };
   std::thread other(work, 1);
@@ -97,14 +97,14 @@ TEST_CASE("parallel_for: two threads may use it at once", "[autograd]") {
   CHECK(sums[1] == 50 * 499500);
 }
 
-TEST_CASE("threads: a million of them are asked for, a sensible number is used", "[autograd]") {
-  const Threads set(1000000);
+TEST_CASE("threads: a request for a million is limited", "[autograd]") {
+  const ThreadCountGuard guard(1000000);
   CHECK(thread_count() == thread_limit());
   CHECK(ranges(100000, 1).size() == 100000);
 }
 
-TEST_CASE("threads: the number is set within its limits", "[autograd]") {
-  const Threads back(omp_get_max_threads());
+TEST_CASE("threads: set_thread_count accepts numbers within the limits only", "[autograd]") {
+  const ThreadCountGuard guard(omp_get_max_threads());
   set_thread_count(3);
   CHECK(thread_count() == 3);
   CHECK_THROWS_AS(set_thread_count(0), ValueError);
@@ -113,8 +113,8 @@ TEST_CASE("threads: the number is set within its limits", "[autograd]") {
   CHECK(thread_count() == 3);
 }
 
-TEST_CASE("threads: each that runs has an index of its own", "[autograd]") {
-  const Threads set(4);
+TEST_CASE("threads: each running thread has its own index", "[autograd]") {
+  const ThreadCountGuard guard(4);
   CHECK(thread_index() == 0);
   std::atomic<bool> inside = true;
   std::vector<std::atomic<int>> users(4);

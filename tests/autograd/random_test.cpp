@@ -21,7 +21,7 @@ std::vector<std::uint32_t> numbers(const RandomStream& stream, std::uint64_t fir
 
 }  // namespace
 
-TEST_CASE("philox: the known answers of its authors' distribution", "[autograd]") {
+TEST_CASE("philox: gives the known answers of Random123", "[autograd]") {
   // From kat_vectors of Random123: philox4x32, 10 rounds.
   CHECK(philox({0, 0, 0, 0}, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff) ==
@@ -30,7 +30,7 @@ TEST_CASE("philox: the known answers of its authors' distribution", "[autograd]"
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("random stream: any part of it is philox of the position", "[autograd]") {
+TEST_CASE("random stream: any part is philox of the position", "[autograd]") {
   const RandomStream stream{0x0123456789abcdef, 7, 9};
   // In each group of 64 numbers, number i is word i / 16 of the counter 16 · group + i % 16.
   const auto by_definition = [&](std::uint64_t i) {
@@ -51,7 +51,7 @@ TEST_CASE("random stream: any part of it is philox of the position", "[autograd]
     }
 }
 
-TEST_CASE("random stream: seed, step and stream each give other numbers", "[autograd]") {
+TEST_CASE("random stream: seed, step and stream each change the numbers", "[autograd]") {
   const auto reference = numbers({1, 2, 3}, 0, 8);
   CHECK(numbers({1, 2, 3}, 0, 8) == reference);
   CHECK(numbers({2, 2, 3}, 0, 8) != reference);
@@ -59,7 +59,7 @@ TEST_CASE("random stream: seed, step and stream each give other numbers", "[auto
   CHECK(numbers({1, 2, 4}, 0, 8) != reference);
 }
 
-TEST_CASE("random: continues from its state as if never stopped", "[autograd]") {
+TEST_CASE("random: resumes from its state", "[autograd]") {
   Random random(5);
   for (int i = 0; i < 10; ++i) random.normal();
   Random resumed(random.state());
@@ -67,7 +67,7 @@ TEST_CASE("random: continues from its state as if never stopped", "[autograd]") 
   CHECK(resumed.state() == random.state());
 }
 
-TEST_CASE("random: uniform and normal numbers have their mean and variance", "[autograd]") {
+TEST_CASE("random: uniform and normal numbers have the expected mean and variance", "[autograd]") {
   constexpr Index count = 20000;
   const auto moments = [](const Tensor<double>& x) {
     const double n = static_cast<double>(x.size());
@@ -85,7 +85,7 @@ TEST_CASE("random: uniform and normal numbers have their mean and variance", "[a
   CHECK(moments(normal).second == Approx(0.25).epsilon(0.05));
 }
 
-TEST_CASE("random: below reaches every number under the limit, evenly", "[autograd]") {
+TEST_CASE("random: below is uniform over the numbers below the limit", "[autograd]") {
   Random random(7);
   std::array<int, 6> counts{};
   for (int i = 0; i < 6000; ++i) ++counts[static_cast<std::size_t>(random.below(6))];

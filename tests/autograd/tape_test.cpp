@@ -27,7 +27,7 @@ Parameter<float> parameter_of(std::initializer_list<float> numbers) {
   return Parameter<float>(Tensor<float>({static_cast<Index>(numbers.size())}, numbers));
 }
 
-// x unchanged, with a backward of the test's own.
+// x unchanged, with the given backward.
 template <class Backward>
 Var<float> identity(const Var<float>& x, const char* name, Backward backward) {
   return x.pass().record(name, x.value().clone(), {x.node()}, backward);
@@ -43,7 +43,7 @@ TEST_CASE("tape: a loss of x² + 3x has the gradient 2x + 3", "[autograd]") {
   CHECK(values(p.grad()) == std::vector<float>{5, -1});
 }
 
-TEST_CASE("tape: gradients of several passes add up until they are zeroed", "[autograd]") {
+TEST_CASE("tape: gradients accumulate over passes until they are zeroed", "[autograd]") {
   auto p = parameter_of({1, 2});
   Tape<float> tape;
   for (int pass = 0; pass < 3; ++pass) tape.backward(sum(scale(tape.parameter(p), 2.0)));
@@ -53,7 +53,7 @@ TEST_CASE("tape: gradients of several passes add up until they are zeroed", "[au
   CHECK(values(p.grad()) == std::vector<float>{2, 2});
 }
 
-TEST_CASE("tape: a parameter may enter a pass several times", "[autograd]") {
+TEST_CASE("tape: a parameter may be used several times in a pass", "[autograd]") {
   const auto p = parameter_of({3});
   Tape<float> tape;
   tape.backward(tape.parameter(p) * tape.parameter(p));
@@ -69,7 +69,7 @@ TEST_CASE("tape: a parameter that the loss does not depend on gets no gradient",
   CHECK_FALSE(unused.has_grad());
 }
 
-TEST_CASE("tape: backward starts from a given upstream gradient, and leaves it alone",
+TEST_CASE("tape: backward starts from a given upstream gradient and does not change it",
           "[autograd]") {
   const auto p = parameter_of({1, 2});
   const Tensor<float> upstream({2}, {10, 100});
@@ -80,14 +80,14 @@ TEST_CASE("tape: backward starts from a given upstream gradient, and leaves it a
   CHECK(values(upstream) == std::vector<float>{10, 100});
 }
 
-TEST_CASE("tape: a parameter is its own gradient's start", "[autograd]") {
+TEST_CASE("tape: the gradient of a parameter with respect to itself is 1", "[autograd]") {
   const auto p = parameter_of({5});
   Tape<float> tape;
   tape.backward(tape.parameter(p));
   CHECK(values(p.grad()) == std::vector<float>{1});
 }
 
-TEST_CASE("tape: backward of what has no gradient says why", "[autograd]") {
+TEST_CASE("tape: backward of a variable without a gradient throws and says why", "[autograd]") {
   const auto p = parameter_of({1, 2});
   Tape<float> tape, other;
   const Var x = tape.parameter(p);
@@ -108,7 +108,7 @@ TEST_CASE("tape: backward of what has no gradient says why", "[autograd]") {
   CHECK(values(p.grad()) == std::vector<float>{1, 1});
 }
 
-TEST_CASE("tape: a variable of a pass that has ended cannot be used, but can be read",
+TEST_CASE("tape: a variable of an ended pass cannot be used, but its value can be read",
           "[autograd]") {
   const auto p = parameter_of({2});
   std::optional<Var<float>> survivor;
@@ -134,7 +134,7 @@ TEST_CASE("tape: constants outlive the pass", "[autograd]") {
   CHECK(values(p.grad()) == std::vector<float>{2});
 }
 
-TEST_CASE("tape: a gradient that two operands share is not changed through one of them",
+TEST_CASE("tape: adding to one of two operands that share a gradient does not change the other",
           "[autograd]") {
   const auto p = parameter_of({1}), q = parameter_of({1});
   Tape<float> tape;
@@ -148,7 +148,7 @@ TEST_CASE("tape: a gradient that two operands share is not changed through one o
   CHECK(values(q.grad()) == std::vector<float>{101});
 }
 
-TEST_CASE("tape: records that the result does not depend on are dropped without being run",
+TEST_CASE("tape: nodes that the result does not depend on are destroyed without being run",
           "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
@@ -162,7 +162,7 @@ TEST_CASE("tape: records that the result does not depend on are dropped without 
   CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("tape: what a backward keeps is given back as soon as it ran", "[autograd]") {
+TEST_CASE("tape: what a backward function keeps is freed as soon as it has run", "[autograd]") {
   const auto p = parameter_of({1});
   const auto kept = std::make_shared<int>();
   long uses = 0;
@@ -177,7 +177,7 @@ TEST_CASE("tape: what a backward keeps is given back as soon as it ran", "[autog
   CHECK(uses == 1);
 }
 
-TEST_CASE("tape: an exception in a backward ends the pass and leaves the tape usable",
+TEST_CASE("tape: an exception in a backward function ends the pass and leaves the tape usable",
           "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
@@ -214,7 +214,7 @@ TEST_CASE("tape: inference records nothing", "[autograd]") {
   CHECK_FALSE(tape.training());
 }
 
-TEST_CASE("tape: random numbers depend on the step and on the operation's place in the pass",
+TEST_CASE("tape: random numbers depend on the step and on the operation's position in the pass",
           "[autograd]") {
   Tape<float> tape({.training = true, .seed = 3});
   const Var ones = tape.constant(Tensor<float>::full({64}, 1.0F));
@@ -232,7 +232,7 @@ TEST_CASE("tape: random numbers depend on the step and on the operation's place 
   CHECK(draw() == second);
 }
 
-TEST_CASE("tape: from the second pass on, its memory is recycled", "[autograd]") {
+TEST_CASE("tape: memory is reused from the second pass on", "[autograd]") {
   Random random(4);
   Parameter<float> weight(random.normal_tensor<float>({64, 48}));
   const auto input = random.normal_tensor<float>({32, 48});
@@ -248,7 +248,8 @@ TEST_CASE("tape: from the second pass on, its memory is recycled", "[autograd]")
   CHECK(tape.memory().heap_requests == requests);
 }
 
-TEST_CASE("tape: anomalies are named where they first appear", "[autograd]") {
+TEST_CASE("tape: detect_anomaly names the operation where NaN or infinity first appears",
+          "[autograd]") {
   Tape<float> tape({.detect_anomaly = true});
   const auto p = parameter_of({1, 0, -1});
   const Var x = tape.parameter(p);
@@ -264,14 +265,14 @@ TEST_CASE("tape: anomalies are named where they first appear", "[autograd]") {
   tape.backward(sum(exp(tape.parameter(p))));
 }
 
-TEST_CASE("tape: operations refuse inputs of two tapes", "[autograd]") {
+TEST_CASE("tape: operations throw for inputs of two tapes", "[autograd]") {
   Tape<float> tape, other;
   const auto p = parameter_of({1});
   CHECK_THROWS_WITH(tape.parameter(p) + other.parameter(p),
                     "add: expected inputs of one tape, got inputs of two");
 }
 
-TEST_CASE("tape: two threads use two tapes at once", "[autograd]") {
+TEST_CASE("tape: two threads use two tapes concurrently", "[autograd]") {
   const auto weight = Random(5).normal_tensor<float>({80, 80});
   const auto train = [&weight] {
     Parameter<float> p(weight);

@@ -32,14 +32,14 @@ TEST_CASE("shape: a scalar has one element, one row and one column", "[autograd]
   CHECK(scalar.to_string() == "[]");
 }
 
-TEST_CASE("shape: an empty last axis leaves the rows countable", "[autograd]") {
+TEST_CASE("shape: rows are counted when the last axis is empty", "[autograd]") {
   const Shape shape{4, 3, 0};
   CHECK(shape.elements() == 0);
   CHECK(shape.rows() == 12);
   CHECK(shape.columns() == 0);
 }
 
-TEST_CASE("shape: axes are changed, removed and put in", "[autograd]") {
+TEST_CASE("shape: axes are resized, removed and inserted", "[autograd]") {
   const Shape shape{2, 3};
   CHECK(shape.with(-1, 7) == Shape{2, 7});
   CHECK(shape.without(0) == Shape{3});
@@ -51,21 +51,21 @@ TEST_CASE("shape: axes are changed, removed and put in", "[autograd]") {
   CHECK(Shape{2, 3} != Shape{2, 3, 1});
 }
 
-TEST_CASE("shape: sizes that cannot be are refused", "[autograd]") {
+TEST_CASE("shape: invalid sizes throw", "[autograd]") {
   constexpr Index huge = 50'000'000;
   CHECK_THROWS_WITH((Shape{2, -1}), "shape: expected sizes of at least 0, got -1");
   CHECK_THROWS_AS((Shape{huge, huge, huge}), ShapeError);
   CHECK_THROWS_AS((Shape{huge, huge, huge, huge, huge, huge}), ShapeError);
   CHECK_THROWS_AS((Shape{INT64_MAX}), ShapeError);
   CHECK_THROWS_AS((Shape{INT64_MAX, INT64_MAX, 2, 2}), ShapeError);
-  // A product that comes to 0 when it wraps around 64 bits, and one that is 0.
+  // A product that overflows to 0 in 64 bits, and one that is 0.
   CHECK_THROWS_AS((Shape{Index{1} << 32, Index{1} << 32}), ShapeError);
   CHECK_THROWS_AS((Shape{0, Index{1} << 40, Index{1} << 40}), ShapeError);
   CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), "shape: expected at most 6 axes, got 7");
   CHECK_THROWS_AS((Shape{1, 1, 1, 1, 1, 1}.inserted(0, 1)), ShapeError);
 }
 
-TEST_CASE("tensor: starts as zeros, holds what it is given, row after row", "[autograd]") {
+TEST_CASE("tensor: is zeros or the given values in row-major order", "[autograd]") {
   const Tensor<float> zeros({2, 3});
   CHECK(std::all_of(zeros.begin(), zeros.end(), [](float v) { return v == 0.0F; }));
   const Tensor<float> tensor({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -77,7 +77,7 @@ TEST_CASE("tensor: starts as zeros, holds what it is given, row after row", "[au
   CHECK(reinterpret_cast<std::uintptr_t>(tensor.data()) % 64 == 0);
 }
 
-TEST_CASE("tensor: wrong numbers of values and wrong positions are refused", "[autograd]") {
+TEST_CASE("tensor: wrong numbers of values and wrong positions throw", "[autograd]") {
   CHECK_THROWS_WITH(Tensor<float>({2, 2}, {1, 2, 3}),
                     "tensor: expected 4 values for shape [2, 2], got 3");
   const Tensor<float> tensor({2, 3});
@@ -99,7 +99,7 @@ TEST_CASE("tensor: copies share elements, clones do not", "[autograd]") {
   CHECK(own(0) == 1.0F);
 }
 
-TEST_CASE("tensor: reshaped shares the elements and works one size out", "[autograd]") {
+TEST_CASE("tensor: reshaped shares the elements and infers one size", "[autograd]") {
   Tensor<float> tensor({2, 6});
   Tensor<float> reshaped = tensor.reshaped({3, -1, 2});
   CHECK(reshaped.shape() == Shape{3, 2, 2});
@@ -109,7 +109,7 @@ TEST_CASE("tensor: reshaped shares the elements and works one size out", "[autog
   CHECK(Tensor<float>({0, 3}).reshaped({-1, 3}).shape() == Shape{0, 3});
 }
 
-TEST_CASE("tensor: shapes that do not hold the elements are refused", "[autograd]") {
+TEST_CASE("tensor: reshaping to a different number of elements throws", "[autograd]") {
   const Tensor<float> tensor({2, 6});
   CHECK_THROWS_WITH(tensor.reshaped({5}),
                     "reshape: expected a shape of 12 elements, as [2, 6], got [5]");
@@ -123,7 +123,7 @@ TEST_CASE("tensor: shapes that do not hold the elements are refused", "[autograd
   CHECK_THROWS_AS(tensor.reshaped({12, 1, 1, 1, 1, 1, -1}), ShapeError);
 }
 
-TEST_CASE("parameter: a copy has elements of its own", "[autograd]") {
+TEST_CASE("parameter: a copy has its own elements", "[autograd]") {
   Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
   Parameter<float> copy = parameter;
   copy.value()(0) = 9;
@@ -134,7 +134,7 @@ TEST_CASE("parameter: a copy has elements of its own", "[autograd]") {
   CHECK(parameter.value()(1) == 2.0F);
 }
 
-TEST_CASE("parameter: takes a tensor's elements over unless they are shared", "[autograd]") {
+TEST_CASE("parameter: takes over the elements of a tensor unless they are shared", "[autograd]") {
   Tensor<float> tensor({2}, {1, 2});
   const float* elements = tensor.data();
   Parameter<float> taken(std::move(tensor));
@@ -146,7 +146,7 @@ TEST_CASE("parameter: takes a tensor's elements over unless they are shared", "[
   CHECK(shared(0) == 1.0F);
 }
 
-TEST_CASE("parameter: the gradient is zeros until something is added", "[autograd]") {
+TEST_CASE("parameter: the gradient is zeros until one is set", "[autograd]") {
   Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
   CHECK_FALSE(parameter.has_grad());
   CHECK(parameter.grad()(1) == 0.0F);

@@ -1,4 +1,4 @@
-// Multi-head attention against PyTorch's and d2l.ai's: write_layers.py wrote what is expected.
+// Multi-head attention against PyTorch's and d2l.ai's. write_layers.py wrote the expected values.
 #include <weft/layers/multi_head_attention.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
@@ -59,8 +59,7 @@ TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, kdim and vdim", "[golden]", flo
   check_attention<TestType>("torch_attention_sizes_additive", {7, 5}, true);
 }
 
-TEMPLATE_TEST_CASE("multi-head attention that rotates queries and keys", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("multi-head attention with rotary embeddings", "[golden]", float, double) {
   for (const auto& [name, pairs] :
        {std::pair("interleaved", RotaryPairs::interleaved), {"halves", RotaryPairs::halves}}) {
     const golden::LayerCase<TestType> expected(concatenate_text("rotary_attention_", name));

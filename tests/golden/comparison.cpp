@@ -9,7 +9,7 @@
 namespace weft::golden {
 namespace {
 
-struct Tally {
+struct Summary {
   const char* type;
   double bound;
   Index tensors = 0, numbers = 0;
@@ -23,8 +23,8 @@ struct Tally {
     worst_error = error;
     worst = what;
   }
-  // Nothing when nothing was compared, as where tests are only listed.
-  ~Tally() {
+  // Prints nothing when nothing was compared, as when tests are only listed.
+  ~Summary() {
     if (tensors > 0)
       std::cerr << "compared with PyTorch in " << type << ": " << tensors << " tensors of "
                 << numbers << " numbers, worst relative error " << worst_error << " (bound "
@@ -33,9 +33,9 @@ struct Tally {
 };
 
 template <class T>
-Tally& tally() {
-  static Tally tally{std::is_same_v<T, double> ? "double" : "float", bound<T>};
-  return tally;
+Summary& summary() {
+  static Summary summary{std::is_same_v<T, double> ? "double" : "float", bound<T>};
+  return summary;
 }
 
 }  // namespace
@@ -46,13 +46,13 @@ double relative_error(const Tensor<T>& actual, const Tensor<double>& expected) {
   if (actual.shape() != expected.shape()) return infinity;
   double squares = 0.0;
   for (const double value : expected) squares += value * value;
-  double usual = std::sqrt(squares / static_cast<double>(std::max<Index>(expected.size(), 1)));
-  if (usual < 1e-12) usual = 1.0;
+  double typical = std::sqrt(squares / static_cast<double>(std::max<Index>(expected.size(), 1)));
+  if (typical < 1e-12) typical = 1.0;
   double worst = 0.0;
   for (Index i = 0; i < expected.size(); ++i) {
     const double e = expected.data()[i];
     const double error =
-        std::abs(static_cast<double>(actual.data()[i]) - e) / std::max(std::abs(e), usual);
+        std::abs(static_cast<double>(actual.data()[i]) - e) / std::max(std::abs(e), typical);
     if (std::isnan(error)) return infinity;
     worst = std::max(worst, error);
   }
@@ -62,7 +62,7 @@ double relative_error(const Tensor<T>& actual, const Tensor<double>& expected) {
 template <class T>
 void check(const std::string& what, const Tensor<T>& actual, const Tensor<double>& expected) {
   const double error = relative_error(actual, expected);
-  tally<T>().add(what, expected.size(), error);
+  summary<T>().add(what, expected.size(), error);
   INFO(what);
   CHECK(error < bound<T>);
 }

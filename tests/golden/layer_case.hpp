@@ -1,5 +1,5 @@
-// LayerCase: a layer's inputs, weights, results and gradients, as write_case in write_layers.py
-// writes them.
+// LayerCase: the inputs, weights, results and gradients of a layer, as written by write_case in
+// write_layers.py.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class LayerCase {
   Tensor<std::int32_t> integers(const std::string& path) const {
     return file_.tensor<std::int32_t>(full(path));
   }
-  // The parts of a mask that the case has.
+  // The mask of the case: `seen` is Mask::allowed, `added` is Mask::bias.
   Mask mask() const {
     Mask mask;
     if (has("valid_lens")) mask.valid_lens = ValidLens(integers("valid_lens"));
@@ -43,8 +43,8 @@ class LayerCase {
     golden::check(name_ + ' ' + path, actual, expected(path));
   }
 
-  // Loads the weights of the file into the layer, and runs call(tape, inputs) forwards and
-  // backwards. What it returns and all gradients must be as expected.
+  // Loads the weights of the file into the layer, and runs call(tape, inputs) forward and backward.
+  // Checks its result and all gradients.
   template <class Layer, class Call>
   void check(Layer& layer, const std::vector<std::string>& inputs, const Call& call) const {
     load_weights(file_.path(), layer, {.group = full("parameters")});

@@ -1,4 +1,4 @@
-// Small layers against PyTorch's: write_layers.py wrote what is expected.
+// Small layers against PyTorch's. write_layers.py wrote the expected values.
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("torch.nn.Linear", "[golden]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("torch.nn.Embedding, with tokens that come again", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Embedding, with repeated tokens", "[golden]", float, double) {
   Random random(1);
   Embedding<TestType> layer({.num_embeddings = 6, .embedding_dim = hiddens}, random);
   const LayerCase<TestType> expected("embedding");

@@ -1,4 +1,4 @@
-// Operations against PyTorch's: write_operations.py wrote what is expected.
+// Operations against PyTorch's. write_operations.py wrote the expected values.
 #include <functional>
 #include <limits>
 #include <map>
@@ -18,21 +18,21 @@ using Inputs = std::vector<Var<T>>;
 template <class T>
 using Operation = std::function<Var<T>(const Inputs<T>& x)>;
 
-constexpr Index ignored = CrossEntropyOptions{}.ignore_index;
+constexpr Index ignore_index = CrossEntropyOptions{}.ignore_index;
 
 // The same integers and masks as in the script.
 Tensor<TokenId> tokens() { return Tensor<TokenId>({2, 3}, {2, 0, 2, 4, 1, 2}); }
-Tensor<TokenId> targets() { return Tensor<TokenId>({6}, {3, ignored, 0, 4, 3, 1}); }
+Tensor<TokenId> targets() { return Tensor<TokenId>({6}, {3, ignore_index, 0, 4, 3, 1}); }
 Tensor<TokenId> all_targets() { return Tensor<TokenId>({6}, {3, 2, 0, 4, 3, 1}); }
-Tensor<bool> seen() {
+Tensor<bool> allowed() {
   return Tensor<bool>({3, 4}, {true, false, true, true,   //
                                true, true, false, false,  //
                                false, true, true, true});
 }
-Tensor<float> added() {
-  constexpr float hidden = -std::numeric_limits<float>::infinity();
-  return Tensor<float>({3, 4}, {0.5f, hidden, -2, 0.25f,  //
-                                1, 0, hidden, hidden,     //
+Tensor<float> bias() {
+  constexpr float masked = -std::numeric_limits<float>::infinity();
+  return Tensor<float>({3, 4}, {0.5f, masked, -2, 0.25f,  //
+                                1, 0, masked, masked,     //
                                 -1, 3, 0.75f, 2});
 }
 
@@ -100,8 +100,8 @@ std::map<std::string, Operation<T>> operations() {
       {"variance_biased", [](X x) { return variance(x[0], {-1}, 0); }},
       {"softmax", [](X x) { return softmax(x[0]); }},
       {"log_softmax", [](X x) { return log_softmax(x[0]); }},
-      {"masked_softmax", [](X x) { return masked_softmax(x[0], {.allowed = seen()}); }},
-      {"masked_softmax_added", [](X x) { return masked_softmax(x[0], {.bias = added()}); }},
+      {"masked_softmax", [](X x) { return masked_softmax(x[0], {.allowed = allowed()}); }},
+      {"masked_softmax_added", [](X x) { return masked_softmax(x[0], {.bias = bias()}); }},
       {"layer_norm", [](X x) { return layer_norm(x[0], x[1], x[2]); }},
       {"embedding", [](X x) { return embedding(tokens(), x[0]); }},
       {"cross_entropy", [](X x) { return cross_entropy(x[0], all_targets()); }},
@@ -132,8 +132,8 @@ std::map<std::string, Operation<T>> operations() {
       {"attention", attention(2, {})},
       {"attention_causal", attention(3, {.causal = true})},
       {"attention_lengths", attention(2, {.valid_lens = {4, 2}})},
-      {"attention_mask", attention(2, {.allowed = seen()})},
-      {"attention_added", attention(2, {.bias = added()})},
+      {"attention_mask", attention(2, {.allowed = allowed()})},
+      {"attention_added", attention(2, {.bias = bias()})},
       {"rotary_interleaved", rotary(RotaryPairs::interleaved)},
       {"rotary_halves", rotary(RotaryPairs::halves)},
   };

@@ -1,4 +1,4 @@
-// Optimizers against PyTorch's: write_optimizers.py wrote where they get in 20 steps.
+// Optimizers against PyTorch's. write_optimizers.py wrote the parameters of 20 steps.
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@ using namespace weft;
 
 namespace {
 
-// Model in write_optimizers.py.
+// Matches Model in write_optimizers.py.
 template <class T>
 struct Model : Module<T> {
   explicit Model(Random& random)
@@ -70,7 +70,7 @@ std::map<std::string, MakeOptimizer<T>> optimizers() {
   };
 }
 
-// What the file has for one of the steps.
+// The slice of `steps` for one step.
 Tensor<double> at(Index step, const Tensor<double>& steps) {
   const Shape shape = steps.shape().without(0);
   const auto size = static_cast<std::size_t>(shape.elements());
@@ -79,8 +79,7 @@ Tensor<double> at(Index step, const Tensor<double>& steps) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every one of 20 steps of training, by each optimizer", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden]", float, double) {
   const Hdf5File file(WEFT_TEST_DATA "/optimizers.h5");
   const Tokens tokens = file.tensor<TokenId>("tokens"), labels = file.tensor<TokenId>("labels");
   for (const auto& [name, make_optimizer] : optimizers<TestType>()) {

@@ -1,4 +1,4 @@
-"""Prints the table of tests/autograd/elementwise_test.cpp: PyTorch's values and slopes."""
+"""Prints the table of tests/autograd/ops/elementwise_test.cpp: PyTorch's values and derivatives."""
 import torch
 from torch.nn import functional as F
 

@@ -1,4 +1,4 @@
-"""Rotary position embeddings by the two formulas in use.
+"""Rotary position embeddings by the two common formulas.
 
 Interleaved pairs are complex numbers times a phase, as in Meta's Llama; halves are x cos +
 rotate_half(x) sin, as in Hugging Face's transformers.

@@ -1,5 +1,5 @@
-// Attention by each scoring function, kernel regression and self-attention: write_attention.py
-// wrote what is expected.
+// Attention with each scoring function, kernel regression and self-attention. write_attention.py
+// wrote the expected values.
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
@@ -16,7 +16,7 @@ golden::LayerCase<T> attention_case(const std::string& name) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("attention by additive scoring", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("attention with additive scoring", "[golden]", float, double) {
   const auto expected = attention_case<TestType>("additive_pooling");
   Random random(1);
   AttentionPooling<TestType> layer({.scoring = Scoring::additive,
@@ -29,9 +29,9 @@ TEMPLATE_TEST_CASE("attention by additive scoring", "[golden]", float, double) {
   expected.check("weights", weights);
 }
 
-TEMPLATE_TEST_CASE("multi-head attention by each scoring function", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("multi-head attention with each scoring function", "[golden]", float, double) {
   for (const Scoring scoring : scorings) {
-    if (scoring == Scoring::scaled_dot_product) continue;  // among the layers of layers.h5
+    if (scoring == Scoring::scaled_dot_product) continue;  // tested with layers.h5
     const auto expected = attention_case<TestType>("multi_head_attention_" + to_string(scoring));
     Random random(1);
     MultiHeadAttention<TestType> layer({.query_size = 6,
@@ -61,8 +61,7 @@ TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden]", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention of a sequence to itself", "[golden]", float,
-                   double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention as self-attention", "[golden]", float, double) {
   const auto expected = attention_case<TestType>("self_attention");
   Random random(1);
   SelfAttention<TestType> layer({.d_model = 8, .num_heads = 2}, random);

@@ -1,4 +1,5 @@
-// Recurrent layers and convolutions: write_sequence_layers.py wrote what is expected.
+// Recurrent layers and convolutions against PyTorch's. write_sequence_layers.py wrote the expected
+// values.
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr Index inputs = 4, hiddens = 5;
 
-// The states, then the final states of the layers, as in the file.
+// The states, followed in time by the final states of the layers, as in the file.
 template <class T>
 Var<T> joined(const RecurrentResult<T>& result) {
   return concatenate(std::vector{result.states, transpose(result.final_states, 0, 1)}, 1);
@@ -75,7 +76,7 @@ TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden]", float, double) {
   check_convolution<TestType>("all", all);
 }
 
-TEMPLATE_TEST_CASE("torch.nn.Conv1d, as long as its input", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Conv1d, with output as long as the input", "[golden]", float, double) {
   const auto options = [](Index size, Padding padding, Index dilation) {
     return Conv1dOptions{.in_channels = inputs,
                          .out_channels = hiddens,

@@ -1,4 +1,4 @@
-// Transformers against PyTorch's and d2l.ai's: write_layers.py wrote what is expected.
+// Transformers against PyTorch's and d2l.ai's. write_layers.py wrote the expected values.
 #include <cmath>
 
 #include <weft/layers.hpp>
@@ -27,7 +27,7 @@ std::string block_name(bool norm_first, Activation activation) {
   return (norm_first ? "pre_norm_" : "post_norm_") + to_string(activation);
 }
 
-// EncoderDecoder in write_layers.py.
+// Matches EncoderDecoder in write_layers.py.
 template <class T>
 struct EncoderDecoder : Module<T> {
   explicit EncoderDecoder(Random& random)
@@ -51,7 +51,7 @@ struct EncoderDecoder : Module<T> {
   Linear<T> output;
 };
 
-// What d2l.ai's TransformerEncoder and TransformerDecoder have in common: D2lStack in
+// The common part of d2l.ai's TransformerEncoder and TransformerDecoder. Matches D2lStack in
 // write_layers.py.
 template <class T, class Blocks>
 struct D2lStack : Module<T> {
@@ -143,10 +143,10 @@ TEMPLATE_TEST_CASE("torch's encoder and decoder of two blocks each, up to the lo
         model.encoder(embed(model.source_embedding, expected.integers("source")), expected.mask());
     const auto logits =
         model.output(model.decoder(embed(model.target_embedding, target), memory, expected.mask()));
-    Tensor<bool> counted(target.shape());
-    std::transform(target.begin(), target.end(), counted.begin(),
+    Tensor<bool> not_padding(target.shape());
+    std::transform(target.begin(), target.end(), not_padding.begin(),
                    [](TokenId token) { return token != padding; });
-    expected.check("logits", mask_rows(logits, counted).value());
+    expected.check("logits", mask_rows(logits, not_padding).value());
     return cross_entropy(logits, expected.integers("labels"), {.ignore_index = padding});
   });
 }

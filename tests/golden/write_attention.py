@@ -1,5 +1,5 @@
-"""Writes attention.h5: attention by each scoring function, kernel regression and self-attention, by
-PyTorch, in double. The groups are laid out as write_layers.py lays out its own.
+"""Writes attention.h5: attention with each scoring function, kernel regression and self-attention,
+computed by PyTorch in double. The groups have the layout of write_layers.py.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -28,7 +28,7 @@ class AdditiveScoring(nn.Module):
         return self.w_v(features.tanh()).squeeze(-1)
 
 
-# Of queries [..., Q, d] and keys [..., K, d], each to [..., Q, K].
+# Scores [..., Q, K] of queries [..., Q, d] and keys [..., K, d].
 SCORES = {
     "dot_product": lambda q, k: torch.einsum("...qd,...kd->...qk", q, k),
     "gaussian": lambda q, k: -0.5 * (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1),
@@ -45,7 +45,7 @@ KERNELS = {
 
 
 class Pooling(nn.Module):
-    """The parameters of additive scoring, if any, are of a child `additive`, as in weft."""
+    """Parameters of additive scoring are in a child `additive`, as in weft."""
 
     def __init__(self, scoring, sizes):
         super().__init__()

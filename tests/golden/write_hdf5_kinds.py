@@ -1,4 +1,4 @@
-"""Writes hdf5_kinds.h5: a dataset and an attribute of every kind that h5py users write and weft reads."""
+"""Writes hdf5_kinds.h5: datasets and attributes of every type that h5py writes and weft reads."""
 
 from pathlib import Path
 

@@ -1,16 +1,17 @@
-"""Writes layers.h5: what PyTorch's modules make of random inputs and weights, in double.
+"""Writes layers.h5: results and gradients of PyTorch's modules, for random inputs and weights and in
+double.
 
-A group a case:
-    inputs/<name>                what goes in
-    valid_lens, seen, added      the mask, under weft's names for its parts, where the case has any
-    tokens, …                    other integers that go in
-    parameters/<name>            the weights, under PyTorch's names: the module's state_dict
-    output, upstream             what comes out, and the gradient that is sent back into it
-    weights, logits              what else comes out, where the case has it
+One group per case:
+    inputs/<name>                the floating-point inputs
+    valid_lens, seen, added      the mask, if any: Mask::valid_lens, Mask::allowed and Mask::bias
+    tokens, …                    integer inputs
+    parameters/<name>            the weights: the module's state_dict
+    output, upstream             the output, and its gradient
+    weights, logits              other outputs, if any
     input_gradients/<name>
     parameter_gradients/<name>
 
-All random numbers are exact in float too, so that weft's float code starts from the same ones.
+All random numbers are exact in float too, so that weft's float code gets the same inputs.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -39,10 +40,10 @@ def random(*shape):
 
 
 def randomized(module):
-    """Some parameters start as zeros or ones, which would hide mistakes."""
+    """Randomizes all parameters: some start as zeros or ones, which would hide mistakes."""
     with torch.no_grad():
         for parameter in module.parameters():
-            # The scales of norms stay around 1: near 0, all vectors become one, and gradients noise.
+            # Scales of norms stay near 1: near 0, outputs are alike and gradients are noise.
             middle = 1.0 if (parameter == 1.0).all() else 0.0
             parameter.copy_((middle + normal(*parameter.shape) / 3).float())
     return module
@@ -54,7 +55,7 @@ def write(group, tensors):
 
 
 def write_case(file, name, module, inputs, output, integers={}, mask={}, **outputs):
-    """Sends a random gradient back through `output` and writes all that came of it."""
+    """Backpropagates a random gradient of `output` and writes the case."""
     group = file.create_group(name)
     upstream = normal(*output.shape)
     output.backward(upstream)
@@ -69,7 +70,7 @@ def write_case(file, name, module, inputs, output, integers={}, mask={}, **outpu
 
 
 def hidden(valid_lens, queries, keys):
-    """True where a key is hidden, [batch, queries, keys], from [batch] or [batch, queries]."""
+    """True where a key is masked, [batch, queries, keys], from [batch] or [batch, queries]."""
     lengths = torch.as_tensor(valid_lens).reshape(BATCH, -1, 1).expand(-1, queries, -1)
     return torch.arange(keys) >= lengths
 
@@ -83,9 +84,9 @@ def causal(time):
 
 
 class MultiHeadAttention(nn.Module):
-    """d2l.ai's: every input has a size of its own, and lengths may differ from query to query.
+    """d2l.ai's, with separate input sizes and with lengths per sequence or per query.
 
-    `rotate`, when given, turns the heads of queries and keys, [batch, time, heads, d].
+    `rotate`, when given, rotates the heads of queries and keys, [batch, time, heads, d].
     """
 
     def __init__(self, query_size, key_size, value_size, bias, num_hiddens=HIDDENS,
@@ -121,14 +122,14 @@ def write_d2l_attention(file):
 
 
 def boolean_mask(*shape):
-    """True where hidden, but never for the first key."""
+    """True where masked, but never for the first key."""
     mask = torch.rand(*shape) < 0.4
     mask[..., 0] = False
     return mask
 
 
 def additive_mask(*shape):
-    """Of 64ths, so that sums of two are exact in float."""
+    """Multiples of 1/64, so that sums of two are exact in float."""
     return ((64 * normal(*shape)).round() / 64).masked_fill(boolean_mask(*shape), -torch.inf)
 
 
@@ -212,7 +213,7 @@ def write_blocks(file):
 
 
 class EncoderDecoder(nn.Module):
-    """torch's stacks of two blocks each, from tokens to the logits of tokens."""
+    """torch's encoder and decoder of two blocks each, from tokens to logits."""
 
     def __init__(self):
         super().__init__()
@@ -236,7 +237,7 @@ class EncoderDecoder(nn.Module):
 
 
 def write_encoder_decoder(file):
-    """The loss of a padded batch; logits where the target is no padding, zeros elsewhere."""
+    """The loss of a padded batch; logits where the target is not padding, zeros elsewhere."""
     model = randomized(EncoderDecoder())
     source = torch.tensor([[3, 1, 3, 6, 2], [5, 4, PADDING, PADDING, PADDING]])
     target = torch.tensor([[1, 2, 6, 6], [1, 4, 3, PADDING]])
@@ -255,7 +256,7 @@ def positions(time, d):
 
 
 class AddNorm(nn.Module):
-    """d2l.ai's residual connection, and the norm after it."""
+    """d2l.ai's residual connection followed by a norm."""
 
     def __init__(self):
         super().__init__()
@@ -303,7 +304,7 @@ class D2lDecoderBlock(nn.Module):
 
 
 class D2lStack(nn.Module):
-    """d2l.ai's TransformerEncoder or, with a last layer, TransformerDecoder of two blocks."""
+    """d2l.ai's TransformerEncoder or, with an output layer, TransformerDecoder of two blocks."""
 
     def __init__(self, block, outputs=None):
         super().__init__()
@@ -352,7 +353,7 @@ def write_small_layers(file):
 
 
 def write_rotary_attention(file):
-    """Heads of 4 channels, so that the two pairings differ."""
+    """Uses heads of 4 channels, so that the two pairings differ."""
     size = 4 * HEADS
     for rotate in (rotary.interleaved, rotary.halves):
         attention = randomized(MultiHeadAttention(size, size, size, False, size, rotate))
@@ -366,7 +367,7 @@ def write_rotary_attention(file):
 if __name__ == "__main__":
     torch.manual_seed(1)
     torch.set_default_dtype(torch.double)
-    # The format of HDF5 1.8 and later keeps a file of many small groups small.
+    # The format of HDF5 1.8 stores many small groups compactly.
     path = pathlib.Path(__file__).parent / "layers.h5"
     with h5py.File(path, "w", libver="v108") as output_file:
         write_d2l_attention(output_file)

@@ -1,8 +1,8 @@
-"""Writes operations.h5: what PyTorch's functions make of random inputs, in double.
+"""Writes operations.h5: results and gradients of PyTorch's functions for random inputs, in double.
 
-A group a case: inputs/<i>, output, upstream (the gradient that is sent back into the output) and
-gradients/<i>. Integers and masks that go in are written out in the test. All random numbers are
-exact in float too, so that weft's float code starts from the same ones.
+One group per case: inputs/<i>, output, upstream (the gradient of the output) and gradients/<i>.
+Integer inputs and masks are constants in the test. All random numbers are exact in float too, so
+that weft's float code gets the same inputs.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -31,7 +31,7 @@ def positive(*shape):
 
 
 def normal(*shape):
-    # Away from 0, where some functions bend.
+    # Away from 0, where some functions are not differentiable.
     x = torch.randn(shape, dtype=torch.float32)
     return (x + 0.1 * x.sign()).double()
 
@@ -131,7 +131,7 @@ CASES = {
     "rotary_halves": (lambda x: rotated(x, rotary.halves), [normal(2, 5, 12)]),
 }
 
-# The format of HDF5 1.8 and later keeps a file of many small groups small.
+# The format of HDF5 1.8 stores many small groups compactly.
 with h5py.File(pathlib.Path(__file__).with_name("operations.h5"), "w", libver="v108") as file:
     for name, (function, inputs) in CASES.items():
         inputs = [tensor.clone().requires_grad_() for tensor in inputs]

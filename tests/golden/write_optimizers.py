@@ -1,9 +1,9 @@
-"""Writes optimizers.h5: where PyTorch's optimizers get in 20 steps of training, in double.
+"""Writes optimizers.h5: the parameters after each of 20 steps of PyTorch's optimizers, in double.
 
 The model predicts a token from the one before it: an embedding, a layer norm, a linear layer. One
-token is never seen, so that some gradients are 0. The learning rate halves after 10 steps.
+token never occurs, so that some gradients are 0. The learning rate halves after 10 steps.
 
-    tokens, labels              what goes in, and what should come out
+    tokens, labels              the inputs and the expected outputs
     start/<name>                the model's state_dict before training, exact in float too
     <optimizer>/<name>          [20, ...], the parameter after each step
 

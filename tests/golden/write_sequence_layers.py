@@ -1,9 +1,9 @@
-"""Writes sequence_layers.h5: what PyTorch's recurrent layers and convolutions make of random inputs
-and weights, in double.
+"""Writes sequence_layers.h5: results and gradients of PyTorch's recurrent layers and convolutions
+for random inputs and weights, in double.
 
-Cases are groups as in layers.h5. Their parameters are the state_dict as it is, and the inputs are
-[batch, time, channels], also those of the convolutions. A recurrent layer's output is its states,
-followed in time by the final states of its layers.
+Cases are groups as in layers.h5. Their parameters are the unchanged state_dict, and all inputs,
+including those of convolutions, are [batch, time, channels]. The output of a recurrent layer is its
+states, followed in time by the final states of its layers.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -73,7 +73,7 @@ def write_convolutions(file):
 if __name__ == "__main__":
     torch.manual_seed(1)
     torch.set_default_dtype(torch.double)
-    # The format of HDF5 1.8 and later keeps a file of many small groups small.
+    # The format of HDF5 1.8 stores many small groups compactly.
     path = pathlib.Path(__file__).parent / "sequence_layers.h5"
     with h5py.File(path, "w", libver="v108") as output_file:
         write_recurrent_layers(output_file)

@@ -1,5 +1,5 @@
-"""Writes torch_*.h5: the weights of a feed-forward network of PyTorch, as its users keep them with
-h5py, and what the network computes."""
+"""Writes torch_*.h5: the weights of a PyTorch feed-forward network, as users save them with h5py,
+and an input and output of the network."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ with h5py.File(folder / "torch_nested.h5", "w") as file:
     for name, value in weights.items():
         file.create_dataset(name.replace(".", "/"), data=value, compression="gzip", shuffle=True)
 
-# torch.compile puts "_orig_mod." in front of all names; double precision, big-endian.
+# torch.compile prefixes all names with "_orig_mod."; double precision, big-endian.
 with h5py.File(folder / "torch_compiled.h5", "w") as file:
     for name, value in weights.items():
         file[f"state_dict/_orig_mod.{name}"] = value.astype(">f8")

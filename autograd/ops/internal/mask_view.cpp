@@ -15,27 +15,28 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
   for (const float term : mask.bias)
     if (!(term < std::numeric_limits<float>::infinity()))
       fail<ValueError>(concatenate_text(operation, ": mask"),
-                       "finite numbers or -infinity to add to scores", term);
+                       "a bias of finite numbers or -infinity", term);
 }
 
 Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) const {
   if (shape == Shape{0}) return 0;
-  const Shape whole{queries_, keys_}, by_sequence{batch, queries_, keys_},
-      by_head{batch, heads_, queries_, keys_};
-  if (shape != whole && shape != by_sequence && shape != by_head)
+  const Shape shared{queries_, keys_}, per_sequence{batch, queries_, keys_},
+      per_head{batch, heads_, queries_, keys_};
+  if (shape != shared && shape != per_sequence && shape != per_head)
     fail<ShapeError>(concatenate_text(operation, ": mask"),
-                     concatenate_text("shape ", whole, ", ", by_sequence, " or ", by_head), shape);
+                     concatenate_text("shape ", shared, ", ", per_sequence, " or ", per_head),
+                     shape);
   return shape.rank();
 }
 
 bool MaskView::visible_to_any(Index batch, Index key) const {
   const float score = 0.0F;
-  float room = 0.0F;
-  // The last query first: where a mask is causal, it sees the most.
+  float masked = 0.0F;
+  // The last query first: under a causal mask, it attends to the most keys.
   for (Index query = queries_ - 1; query >= 0; --query) {
     if (key >= limit(batch, query)) continue;
     for (Index head = 0; head < heads_; ++head)
-      if (std::isfinite(*apply(batch, head, query, key, 1, &score, &room))) return true;
+      if (std::isfinite(*apply(batch, head, query, key, 1, &score, &masked))) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// MaskView: a Mask checked against the sizes at hand and ready to be asked row by row.
+// MaskView: a Mask checked against the sizes of the scores, for use row by row.
 // Included by definitions only.
 #pragma once
 
@@ -11,51 +11,53 @@ namespace weft {
 
 class MaskView {
  public:
-  // Throws ShapeError or ValueError when the mask does not fit; `operation` opens the message.
+  // Throws ShapeError or ValueError when the mask does not match the sizes; the message starts with
+  // `operation`.
   MaskView(const char* operation, const Mask& mask, Index batch, Index heads, Index queries,
            Index keys);
 
-  // Keys from here on are hidden from the query.
+  // Keys at and past the limit are masked for the query.
   Index limit(Index batch, Index query) const {
     Index limit = mask_.valid_lens.length(batch, query, keys_);
     if (mask_.causal) limit = std::clamp<Index>(query + 1 + keys_ - queries_, 0, limit);
     return limit;
   }
-  // The scores of `count` keys from `begin` on, all below the limit, as the softmax is to see them:
-  // with what is added, and -infinity for hidden keys, whatever their scores hold (NaN too).
-  // `scores` itself where there is nothing to do, otherwise `room`, which may be `scores`.
+  // The masked scores of `count` keys from `begin` on, all below the limit: with the bias added,
+  // and -infinity for masked keys, whatever their scores (even NaN). Returns `scores` itself when
+  // there is nothing to do, otherwise `masked`, which may be `scores`.
   template <class T>
   const T* apply(Index batch, Index head, Index query, Index begin, Index count, const T* scores,
-                 T* room) const {
-    constexpr T hidden = -std::numeric_limits<T>::infinity();
+                 T* masked) const {
+    constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
     if (allowed_rank_ > 0) {
-      const bool* seen = mask_.allowed.data() + offset(allowed_rank_, batch, head, query) + begin;
-      for (Index j = 0; j < count; ++j) room[j] = seen[j] ? scores[j] : hidden;
-      scores = room;
+      const bool* allowed =
+          mask_.allowed.data() + offset(allowed_rank_, batch, head, query) + begin;
+      for (Index j = 0; j < count; ++j) masked[j] = allowed[j] ? scores[j] : minus_infinity;
+      scores = masked;
     }
     if (bias_rank_ > 0) {
-      const float* added = mask_.bias.data() + offset(bias_rank_, batch, head, query) + begin;
+      const float* bias = mask_.bias.data() + offset(bias_rank_, batch, head, query) + begin;
       for (Index j = 0; j < count; ++j) {
-        const T term = static_cast<T>(added[j]);
-        room[j] = term == hidden ? hidden : scores[j] + term;
+        const T term = static_cast<T>(bias[j]);
+        masked[j] = term == minus_infinity ? minus_infinity : scores[j] + term;
       }
-      scores = room;
+      scores = masked;
     }
     return scores;
   }
-  // True when all queries of one sequence see the same keys, those below limit(batch, 0), as they
-  // are.
-  bool same_for_all_queries() const {
+  // True when all queries of a sequence attend to the same keys, those below limit(batch, 0),
+  // without a bias.
+  bool is_same_for_all_queries() const {
     return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
-  // True when some query of the sequence sees the key, with some head.
+  // True when some query of the sequence may attend to the key, in some head.
   bool visible_to_any(Index batch, Index key) const;
 
  private:
   // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
   Index rank_of(const char* operation, Index batch, const Shape& shape) const;
-  // Where the row of a query begins in a part of that rank.
+  // The offset of a query's row in a part of that rank.
   Index offset(Index rank, Index batch, Index head, Index query) const {
     const Index matrix = rank == 2 ? 0 : rank == 3 ? batch : batch * heads_ + head;
     return (matrix * queries_ + query) * keys_;

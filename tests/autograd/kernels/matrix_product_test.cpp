@@ -14,10 +14,10 @@
 namespace weft {
 namespace {
 
-// Element by element, in double: what every way of multiplying must agree with.
+// The reference: element by element, in double.
 template <class T>
-Tensor<T> plain_product(Index m, Index n, Index k, double alpha, MatrixView<T> a, MatrixView<T> b,
-                        double beta, const Tensor<T>& c) {
+Tensor<T> reference_product(Index m, Index n, Index k, double alpha, MatrixView<T> a,
+                            MatrixView<T> b, double beta, const Tensor<T>& c) {
   Tensor<T> result = c.clone();
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -36,7 +36,7 @@ void check_product(Index m, Index n, Index k, bool transpose_a, bool transpose_b
   INFO("m " << m << " n " << n << " k " << k << " transposed " << transpose_a << transpose_b
             << " beta " << beta << (parallel ? " parallel" : ""));
   Random random(static_cast<std::uint64_t>(m * 10000 + n * 100 + k));
-  // Rows further apart than they are long.
+  // Strides larger than the rows.
   const Index a_stride = (transpose_a ? m : k) + 3, b_stride = (transpose_b ? k : n) + 1;
   const auto a_values = random.uniform_tensor<T>({transpose_a ? k : m, a_stride}, -1.0, 1.0);
   const auto b_values = random.uniform_tensor<T>({transpose_b ? n : k, b_stride}, -1.0, 1.0);
@@ -44,7 +44,7 @@ void check_product(Index m, Index n, Index k, bool transpose_a, bool transpose_b
   const MatrixView<T> b{b_values.data(), b_stride, transpose_b};
   auto c = random.uniform_tensor<T>({m, n + 2}, -1.0, 1.0);
   if (beta == 0.0) c.fill(std::numeric_limits<T>::quiet_NaN());
-  const Tensor<T> expected = plain_product<T>(m, n, k, 0.5, a, b, beta, c);
+  const Tensor<T> expected = reference_product<T>(m, n, k, 0.5, a, b, beta, c);
   if (parallel)
     parallel_matrix_product(m, n, k, T(0.5), a, b, static_cast<T>(beta), c.data(), n + 2);
   else
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("matrix product: agrees with the definition", "[autograd]", f
         }
 }
 
-TEMPLATE_TEST_CASE("matrix product: over no inner elements is beta times the old matrix",
+TEMPLATE_TEST_CASE("matrix product: with k = 0, the result is beta times the old matrix",
                    "[autograd]", float, double) {
   std::vector<TestType> c = {1, 2, 3, 4};
   matrix_product<TestType>(2, 2, 0, 1, {nullptr, 1}, {nullptr, 1}, 2, c.data(), 2);
@@ -88,15 +88,15 @@ TEMPLATE_TEST_CASE("matrix product: over no inner elements is beta times the old
   matrix_product<TestType>(0, 2, 2, 1, {nullptr, 1}, {nullptr, 1}, 0, c.data(), 2);
 }
 
-TEST_CASE("matrix product: its tiles cover the result once, whatever the sizes", "[autograd]") {
+TEST_CASE("matrix product: tiles cover the result once, for all sizes", "[autograd]") {
   for (const Index m : {1, 7, 48, 97, 1000, 5000})
     for (const Index n : {1, 16, 43, 96, 1536})
       for (const Index k : {0, 1, 100, 4096}) {
         const Tiles tiles(m, n, k);
         Index covered = 0;
         for (Index tile = 0; tile < tiles.count(); ++tile) {
-          const Index row = tile / tiles.across() * tiles.tile_rows;
-          const Index column = tile % tiles.across() * tiles.tile_columns;
+          const Index row = tile / tiles.tiles_per_row() * tiles.tile_rows;
+          const Index column = tile % tiles.tiles_per_row() * tiles.tile_columns;
           REQUIRE(row < m);
           REQUIRE(column < n);
           covered += std::min(tiles.tile_rows, m - row) * std::min(tiles.tile_columns, n - column);
@@ -109,8 +109,8 @@ namespace {
 volatile std::sig_atomic_t alarms = 0;
 }  // namespace
 
-// A handler writes below the stack pointer, wherever a library may have left it.
-TEST_CASE("matrix product: a signal that comes in between harms nothing", "[autograd]") {
+// A signal handler writes below the stack pointer, which a library may have moved into the heap.
+TEST_CASE("matrix product: a signal during a product does no harm", "[autograd]") {
   constexpr Index m = 300, n = 200, k = 400;
   const Tensor<float> a = Tensor<float>::full({m, k}, 0.5F), b = Tensor<float>::full({k, n}, 0.25F);
   Tensor<float> c({m, n});
@@ -121,7 +121,7 @@ TEST_CASE("matrix product: a signal that comes in between harms nothing", "[auto
   sigaction(SIGALRM, &action, &previous);
   const itimerval every_millisecond{{0, 1000}, {0, 1000}}, never{};
   setitimer(ITIMER_REAL, &every_millisecond, nullptr);
-  // A heap that was written to aborts.
+  // A corrupted heap aborts.
   for (int i = 0; alarms < 20 && i < 100000; ++i)
     matrix_product(m, n, k, 1.0F, {a.data(), k}, {b.data(), n}, 0.0F, c.data(), n);
   setitimer(ITIMER_REAL, &never, nullptr);

@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-constexpr Index longest = 70;  // four of the longest vectors, and some numbers more
+constexpr Index longest = 70;  // four of the longest vectors of float, and a remainder
 
-// n small integers, which are added up without rounding, and some more that must not be read.
+// n small integers, whose sums are exact, followed by elements that must not be read.
 template <class T>
 std::vector<T> row_of(Index n, int seed) {
   std::vector<T> row(static_cast<std::size_t>(n) + 8, T{1000});
@@ -30,8 +30,8 @@ TEMPLATE_TEST_CASE("rows: mapped, accumulated and summed at every length", "[aut
     const std::vector<T> x = row_of<T>(n, 5), y = row_of<T>(n, 11);
     std::vector<T> mapped(x.size(), T{-1}), added = x, written = x;
     map_row(n, mapped.data(), product, x.data(), y.data());
-    accumulate_row(n, added.data(), false, same, y.data());
-    accumulate_row(n, written.data(), true, same, y.data());
+    accumulate_row(n, added.data(), false, identity, y.data());
+    accumulate_row(n, written.data(), true, identity, y.data());
     T sum = 0;
     for (std::size_t j = 0; j < x.size(); ++j) {
       const bool inside = static_cast<Index>(j) < n;
@@ -44,24 +44,25 @@ TEMPLATE_TEST_CASE("rows: mapped, accumulated and summed at every length", "[aut
   }
 }
 
-TEMPLATE_TEST_CASE("rows: the largest number wherever it stands, NaN passed over", "[autograd]",
-                   float, double) {
+TEMPLATE_TEST_CASE("rows: row_maximum finds the maximum at any position and ignores NaN",
+                   "[autograd]", float, double) {
   using T = TestType;
   constexpr T infinity = std::numeric_limits<T>::infinity();
   CHECK(row_maximum<T>(nullptr, 0) == -infinity);
   for (Index n = 1; n <= longest; ++n)
-    for (Index place = 0; place < n; ++place) {
-      INFO("n " << n << " place " << place);
+    for (Index position = 0; position < n; ++position) {
+      INFO("n " << n << " position " << position);
       std::vector<T> x = row_of<T>(n, 3);
-      x[static_cast<std::size_t>(place)] = T{42};
-      if (n > 1) x[static_cast<std::size_t>((place + 1) % n)] = std::numeric_limits<T>::quiet_NaN();
+      x[static_cast<std::size_t>(position)] = T{42};
+      if (n > 1)
+        x[static_cast<std::size_t>((position + 1) % n)] = std::numeric_limits<T>::quiet_NaN();
       CHECK(row_maximum(x.data(), n) == T{42});
     }
-  const std::vector<T> nothing(20, -infinity);
-  CHECK(row_maximum(nothing.data(), 20) == -infinity);
+  const std::vector<T> all_infinite(20, -infinity);
+  CHECK(row_maximum(all_infinite.data(), 20) == -infinity);
 }
 
-TEST_CASE("fast_exp: the same of a number and of a vector of numbers", "[autograd]") {
+TEST_CASE("fast_exp: gives the same results for numbers and vectors", "[autograd]") {
   const std::vector<float> points = {-std::numeric_limits<float>::infinity(),
                                      -200.0F,
                                      -87.0F,

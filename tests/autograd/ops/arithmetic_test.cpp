@@ -15,9 +15,9 @@ std::vector<T> values(const Tensor<T>& tensor) {
   return {tensor.begin(), tensor.end()};
 }
 
-// a - b by NumPy's rule, one element after the other.
-Tensor<double> paired_by_hand(const Tensor<double>& a, const Tensor<double>& b,
-                              const Shape& shape) {
+// a - b with NumPy's broadcasting, element by element.
+Tensor<double> reference_difference(const Tensor<double>& a, const Tensor<double>& b,
+                                    const Shape& shape) {
   Tensor<double> y(shape);
   const auto at = [&](const Tensor<double>& x, Index position) {
     Index offset = 0, stride = 1;
@@ -60,7 +60,7 @@ TEST_CASE("arithmetic: a row, a column and a scalar broadcast", "[autograd]") {
   CHECK((scalar + scalar).shape() == Shape{});
 }
 
-TEST_CASE("arithmetic: all pairs of shapes broadcast as NumPy's rule says", "[autograd]") {
+TEST_CASE("arithmetic: all pairs of shapes broadcast by NumPy's rules", "[autograd]") {
   // Every tensor of sizes 1 or (2, 3, 4, 5), of rank 0 to 4, against every other.
   constexpr std::array<Index, 4> full = {2, 3, 4, 5};
   std::vector<Tensor<double>> tensors;
@@ -76,14 +76,15 @@ TEST_CASE("arithmetic: all pairs of shapes broadcast as NumPy's rule says", "[au
   for (const Tensor<double>& a : tensors)
     for (const Tensor<double>& b : tensors) {
       const Tensor<double> y = (tape.constant(a) - tape.constant(b)).value();
-      const Tensor<double> expected = paired_by_hand(a, b, broadcast("test", a.shape(), b.shape()));
+      const Tensor<double> expected =
+          reference_difference(a, b, broadcast("test", a.shape(), b.shape()));
       INFO(a.shape() << " and " << b.shape());
       REQUIRE(y.shape() == expected.shape());
       REQUIRE(std::equal(y.begin(), y.end(), expected.begin()));
     }
 }
 
-TEST_CASE("arithmetic: the gradient of what was broadcast is summed", "[autograd]") {
+TEST_CASE("arithmetic: the gradient of a broadcast operand is summed", "[autograd]") {
   Parameter<float> matrix(Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
   Parameter<float> row(Tensor<float>({3}, {10, 20, 30}));
   Parameter<float> scalar(Tensor<float>(Shape{}, {2}));
@@ -95,7 +96,7 @@ TEST_CASE("arithmetic: the gradient of what was broadcast is summed", "[autograd
   CHECK(scalar.grad().item() == -21.0F);
 }
 
-TEST_CASE("arithmetic: empty axes pass, and what is broadcast along them gets zeros",
+TEST_CASE("arithmetic: empty axes are allowed, and operands broadcast along them get zero gradient",
           "[autograd]") {
   Parameter<float> empty(Tensor<float>({0, 3}));
   Parameter<float> row(Tensor<float>({1, 3}, {1, 2, 3}));
@@ -107,12 +108,12 @@ TEST_CASE("arithmetic: empty axes pass, and what is broadcast along them gets ze
   CHECK(empty.grad().shape() == Shape{0, 3});
 }
 
-TEST_CASE("arithmetic: shapes that do not broadcast are named", "[autograd]") {
+TEST_CASE("arithmetic: shapes that do not broadcast throw", "[autograd]") {
   Tape<float> tape;
   const Var a = tape.constant(Tensor<float>({2, 3}));
   const Var b = tape.constant(Tensor<float>({2}));
-  CHECK_THROWS_WITH(
-      a + b, "add: expected shapes that broadcast, axis by axis equal or 1, got [2, 3] and [2]");
+  CHECK_THROWS_WITH(a + b,
+                    "add: expected shapes that broadcast (sizes equal or 1), got [2, 3] and [2]");
   CHECK_THROWS_WITH(a - b, Catch::Matchers::StartsWith("subtract: expected shapes"));
   CHECK_THROWS_WITH(a * b, Catch::Matchers::StartsWith("multiply: expected shapes"));
   CHECK_THROWS_AS(a / b, ShapeError);
@@ -121,7 +122,8 @@ TEST_CASE("arithmetic: shapes that do not broadcast are named", "[autograd]") {
                     "add: expected inputs of one tape, got inputs of two");
 }
 
-TEST_CASE("arithmetic: same bits on any number of threads, also of what is summed", "[autograd]") {
+TEST_CASE("arithmetic: the same bits on any number of threads, also of summed gradients",
+          "[autograd]") {
   Random random(4);
   Parameter<float> matrix(random.normal_tensor<float>({700, 96}));
   Parameter<float> row(random.normal_tensor<float>({96}));

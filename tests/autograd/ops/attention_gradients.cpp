@@ -16,7 +16,7 @@ std::vector<GradientCase> rows() {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2});
        }},
       {"scaled_dot_product_attention",
-       "of a sequence to itself",
+       "self-attention",
        {{2, 3, 4}},
        [](const Inputs& x) {
          return scaled_dot_product_attention(x[0], x[0], x[0], {.num_heads = 2});
@@ -43,23 +43,23 @@ std::vector<GradientCase> rows() {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.mask = {.causal = true}});
        }},
       {"scaled_dot_product_attention",
-       "with a boolean mask a head",
+       "with a boolean mask per head",
        {{1, 2, 4}, {1, 3, 4}, {1, 3, 4}},
        [](const Inputs& x) {
-         const Tensor<bool> seen({1, 2, 2, 3}, {true, false, true, false, false, false,  //
-                                                true, true, true, false, true, false});
+         const Tensor<bool> allowed({1, 2, 2, 3}, {true, false, true, false, false, false,  //
+                                                   true, true, true, false, true, false});
          return scaled_dot_product_attention(x[0], x[1], x[2],
-                                             {.num_heads = 2, .mask = {.allowed = seen}});
+                                             {.num_heads = 2, .mask = {.allowed = allowed}});
        }},
       {"scaled_dot_product_attention",
-       "with lengths and numbers added to the scores, -infinity among them",
+       "with lengths and a bias, including -infinity",
        {{2, 2, 4}, {2, 3, 4}, {2, 3, 4}},
        [](const Inputs& x) {
-         constexpr float hidden = -std::numeric_limits<float>::infinity();
-         const Tensor<float> added({2, 2, 3}, {0.5F, hidden, -1, hidden, 2, 0,  //
-                                               hidden, hidden, hidden, 1, 0.25F, hidden});
+         constexpr float masked = -std::numeric_limits<float>::infinity();
+         const Tensor<float> bias({2, 2, 3}, {0.5F, masked, -1, masked, 2, 0,  //
+                                              masked, masked, masked, 1, 0.25F, masked});
          return scaled_dot_product_attention(
-             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .bias = added}});
+             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .bias = bias}});
        }},
       {"scaled_dot_product_attention",
        "with dropout",
@@ -69,7 +69,7 @@ std::vector<GradientCase> rows() {
              x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {3, 5}}, .dropout = 0.4});
        }},
       {"scaled_dot_product_attention",
-       "to no keys",
+       "with no keys",
        {{1, 2, 4}, {1, 0, 4}, {1, 0, 4}},
        [](const Inputs& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
   };

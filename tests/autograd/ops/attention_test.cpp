@@ -17,8 +17,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Queries, keys and values, and what becomes of them: result and gradients for upstream ones.
-struct Run {
+// Queries, keys and values, with the result of attention and the gradients for an upstream of ones.
+struct AttentionRun {
   Parameter<double> q, k, v;
   Tensor<double> y;
 
@@ -31,7 +31,7 @@ struct Run {
   }
 };
 
-Run random_run(Index batch, Index queries, Index keys, Index size) {
+AttentionRun random_run(Index batch, Index queries, Index keys, Index size) {
   Random random(9);
   return {Parameter<double>(random.normal_tensor<double>({batch, queries, size})),
           Parameter<double>(random.normal_tensor<double>({batch, keys, size})),
@@ -43,7 +43,7 @@ bool all_finite(const Tensor<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
 }
 
-// The same by its definition, one operation after the other, for one head.
+// The same, composed of single operations by definition, for one head.
 Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<double>& v,
                      const Mask& mask) {
   const auto scaled = scale(q, 1.0 / std::sqrt(static_cast<double>(q.shape()[-1])));
@@ -53,7 +53,7 @@ Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<doubl
 
 }  // namespace
 
-TEST_CASE("attention: one query between two keys, by hand", "[autograd]") {
+TEST_CASE("attention: one query and two keys, computed by hand", "[autograd]") {
   Tape<double> tape;
   // Scores 1·ln 3 and 0, so weights 3/4 and 1/4.
   const auto q = tape.constant(Tensor<double>({1, 1, 1}, {std::log(3.0)}));
@@ -65,8 +65,9 @@ TEST_CASE("attention: one query between two keys, by hand", "[autograd]") {
   CHECK(weights(0, 0, 0, 0) == Approx(0.75));
 }
 
-TEST_CASE("attention: agrees with its composition for every kind of mask, over several tiles",
-          "[autograd]") {
+TEST_CASE(
+    "attention: matches a composition of operations for every kind of mask, over several tiles",
+    "[autograd]") {
   Random random(2);
   const Index batch = 2, queries = 300, size = 8;
   // One tile of keys, and several.
@@ -75,22 +76,23 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
   Parameter<double> k(random.normal_tensor<double>({batch, keys, size}));
   Parameter<double> v(random.normal_tensor<double>({batch, keys, size}));
   const auto upstream = random.normal_tensor<double>({batch, queries, size});
-  const auto some = static_cast<std::int32_t>(keys - 10);
+  const auto first_length = static_cast<std::int32_t>(keys - 10);
   Tensor<std::int32_t> lengths({batch, queries});
   for (auto& length : lengths) length = static_cast<std::int32_t>(random.below(keys + 1));
-  Tensor<bool> seen({queries, keys});
-  for (bool& value : seen) value = random.uniform() < 0.5;
-  Tensor<float> added = random.normal_tensor<float>({batch, queries, keys});
-  for (float& value : added)
+  Tensor<bool> allowed({queries, keys});
+  for (bool& value : allowed) value = random.uniform() < 0.5;
+  Tensor<float> bias = random.normal_tensor<float>({batch, queries, keys});
+  for (float& value : bias)
     if (random.uniform() < 0.3) value = -std::numeric_limits<float>::infinity();
-  const Mask masks[] = {{},
-                        {.valid_lens = {some, 17}},
-                        {.valid_lens = ValidLens(lengths)},
-                        {.causal = true},
-                        {.allowed = seen},
-                        {.bias = added},
-                        {.valid_lens = {some, 0}, .causal = true, .allowed = seen},
-                        {.valid_lens = {some, 0}, .causal = true, .allowed = seen, .bias = added}};
+  const Mask masks[] = {
+      {},
+      {.valid_lens = {first_length, 17}},
+      {.valid_lens = ValidLens(lengths)},
+      {.causal = true},
+      {.allowed = allowed},
+      {.bias = bias},
+      {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed},
+      {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed, .bias = bias}};
   // The result and the gradients of queries, keys and values.
   const auto run = [&](const auto& attend) {
     Tape<double> tape;
@@ -113,10 +115,9 @@ TEST_CASE("attention: agrees with its composition for every kind of mask, over s
   }
 }
 
-TEST_CASE("attention: dropout drops the same weights whatever is worked on at a time",
-          "[autograd]") {
-  Run run = random_run(1, 300, 400, 4);
-  // Weights are handed out from tiles that are as wide as all keys.
+TEST_CASE("attention: dropout drops the same weights for any tile size", "[autograd]") {
+  AttentionRun run = random_run(1, 300, 400, 4);
+  // With weights, tiles have all keys.
   const auto attended = [&](Tensor<double>* weights) {
     Tape<double> tape({.training = true, .seed = 3});
     const auto y =
@@ -135,7 +136,7 @@ TEST_CASE("attention: dropout drops the same weights whatever is worked on at a 
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(distance(in_tiles[i], whole[i]) < 1e-12);
 }
 
-TEST_CASE("attention: heads are columns side by side", "[autograd]") {
+TEST_CASE("attention: heads are contiguous ranges of columns", "[autograd]") {
   Random random(3);
   const auto qkv = random.normal_tensor<float>({1, 5, 6});
   Tape<float> tape;
@@ -152,20 +153,22 @@ TEST_CASE("attention: heads are columns side by side", "[autograd]") {
   }
 }
 
-TEST_CASE("attention: what masked keys and values hold reaches neither result nor gradient",
+TEST_CASE("attention: masked keys and values affect neither the result nor a gradient",
           "[autograd]") {
   const Tensor<std::int32_t> by_query({1, 3}, {1, 2, 2});
-  const Tensor<bool> seen({3, 4}, {true, true, false, false, true, false, false, false,  //
-                                   true, true, false, false});
-  constexpr float hidden = -std::numeric_limits<float>::infinity();
-  const Tensor<float> added({3, 4}, {1, 2, hidden, hidden, -3, hidden, hidden, hidden,  //
-                                     0, 1, hidden, hidden});
-  const Mask masks[] = {
-      {.valid_lens = {2}}, {.valid_lens = ValidLens(by_query)}, {.allowed = seen}, {.bias = added}};
+  const Tensor<bool> allowed({3, 4}, {true, true, false, false, true, false, false, false,  //
+                                      true, true, false, false});
+  constexpr float masked = -std::numeric_limits<float>::infinity();
+  const Tensor<float> bias({3, 4}, {1, 2, masked, masked, -3, masked, masked, masked,  //
+                                    0, 1, masked, masked});
+  const Mask masks[] = {{.valid_lens = {2}},
+                        {.valid_lens = ValidLens(by_query)},
+                        {.allowed = allowed},
+                        {.bias = bias}};
   for (const Mask& mask : masks)
     for (const double bad : {nan, infinity}) {
-      Run run = random_run(1, 3, 4, 2);
-      Run clean = run;
+      AttentionRun run = random_run(1, 3, 4, 2);
+      AttentionRun clean = run;
       run.k.value()(0, 3, 0) = bad;
       run.v.value()(0, 2, 1) = bad;
       run.attend({.mask = mask});
@@ -181,8 +184,8 @@ TEST_CASE("attention: what masked keys and values hold reaches neither result no
     }
 }
 
-TEST_CASE("attention: a NaN that is seen shows in the queries that see it", "[autograd]") {
-  Run run = random_run(1, 3, 3, 2);
+TEST_CASE("attention: a NaN propagates to the queries that attend to it", "[autograd]") {
+  AttentionRun run = random_run(1, 3, 3, 2);
   run.v.value()(0, 1, 0) = nan;
   run.attend({.mask = {.causal = true}});
   CHECK(std::isfinite(run.y(0, 0, 0)));
@@ -190,11 +193,11 @@ TEST_CASE("attention: a NaN that is seen shows in the queries that see it", "[au
   CHECK(std::isnan(run.y(0, 2, 0)));
 }
 
-TEST_CASE("attention: a query that sees no key gets zeros and zero gradient", "[autograd]") {
-  Tensor<float> added({2, 2, 3});
-  for (Index i = 0; i < 6; ++i) added.data()[i] = -std::numeric_limits<float>::infinity();
-  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.bias = added}}) {
-    Run run = random_run(2, 2, 3, 2);
+TEST_CASE("attention: a query with every key masked gets zeros and zero gradient", "[autograd]") {
+  Tensor<float> bias({2, 2, 3});
+  for (Index i = 0; i < 6; ++i) bias.data()[i] = -std::numeric_limits<float>::infinity();
+  for (const Mask& mask : {Mask{.valid_lens = {0, 3}}, Mask{.bias = bias}}) {
+    AttentionRun run = random_run(2, 2, 3, 2);
     run.attend({.mask = mask});
     for (Index query = 0; query < 2; ++query)
       for (Index c = 0; c < 2; ++c) {
@@ -206,22 +209,22 @@ TEST_CASE("attention: a query that sees no key gets zeros and zero gradient", "[
   }
 }
 
-TEST_CASE("attention: what a mask adds to the scores, by hand", "[autograd]") {
+TEST_CASE("attention: a bias is added to the scores, computed by hand", "[autograd]") {
   Tape<double> tape;
   // Scores 0, with ln 3 added to the second head's first: weights 1/2, 1/2 and 3/4, 1/4.
   const auto q = tape.constant(Tensor<double>({1, 1, 2}));
   const auto k = tape.constant(Tensor<double>({1, 2, 2}));
   const auto v = tape.constant(Tensor<double>({1, 2, 2}, {8, 8, 4, 4}));
-  const Tensor<float> added({1, 2, 1, 2}, {0, 0, std::log(3.0F), 0});
+  const Tensor<float> bias({1, 2, 1, 2}, {0, 0, std::log(3.0F), 0});
   const auto y =
-      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.bias = added}}).value();
+      scaled_dot_product_attention(q, k, v, {.num_heads = 2, .mask = {.bias = bias}}).value();
   CHECK(y(0, 0, 0) == Approx(6.0));
   CHECK(y(0, 0, 1) == Approx(7.0));
 }
 
-TEST_CASE("attention: a later key changes nothing earlier when causal", "[autograd]") {
-  Run run = random_run(1, 4, 4, 2);
-  Run changed = run;
+TEST_CASE("attention: a causal result does not depend on later keys", "[autograd]") {
+  AttentionRun run = random_run(1, 4, 4, 2);
+  AttentionRun changed = run;
   changed.k.value()(0, 3, 0) += 1.0;
   changed.v.value()(0, 3, 1) += 1.0;
   run.attend({.mask = {.causal = true}});
@@ -232,7 +235,7 @@ TEST_CASE("attention: a later key changes nothing earlier when causal", "[autogr
   }
 }
 
-TEST_CASE("attention: no batch, no queries and no keys are defined", "[autograd]") {
+TEST_CASE("attention: an empty batch, no queries and no keys are allowed", "[autograd]") {
   Tape<float> tape;
   const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   CHECK(scaled_dot_product_attention(of({0, 2, 4}), of({0, 3, 4}), of({0, 3, 4})).shape() ==
@@ -244,7 +247,7 @@ TEST_CASE("attention: no batch, no queries and no keys are defined", "[autograd]
     CHECK(value == 0.0F);
 }
 
-TEST_CASE("attention: bad shapes, heads, masks and dropout are named", "[autograd]") {
+TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autograd]") {
   Tape<float> tape;
   const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   const auto x = of({2, 3, 4});
@@ -271,7 +274,7 @@ TEST_CASE("attention: bad shapes, heads, masks and dropout are named", "[autogra
     CHECK_THROWS_WITH(
         scaled_dot_product_attention(
             x, x, x, {.mask = {.bias = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
-        Catch::Contains("mask: expected finite numbers or -infinity to add to scores, got"));
+        Catch::Contains("mask: expected a bias of finite numbers or -infinity, got"));
 }
 
 TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-TEMPLATE_TEST_CASE("cross entropy: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("cross entropy: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto logits = tape.constant(Tensor<TestType>({2, 3}, {1, 2, 3, 0, 0, 0}));
   // -log softmax: 2.4076059644, 1.4076059644, 0.4076059644; log 3 in every class.
@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("cross entropy: values by hand", "[autograd]", float, double)
         Approx((0.4076059644 + std::log(3.0)) / 10.0));
 }
 
-TEST_CASE("cross entropy: finite for huge logits", "[autograd]") {
+TEST_CASE("cross entropy: is finite for huge logits", "[autograd]") {
   for (const float huge : {1e4F, 1e38F})
     for (const double smoothing : {0.0, 0.1}) {
       Parameter<float> logits(Tensor<float>({2, 3}, {huge, -huge, -huge, -huge, huge, huge}));
@@ -35,7 +35,7 @@ TEST_CASE("cross entropy: finite for huge logits", "[autograd]") {
     }
 }
 
-TEST_CASE("cross entropy: 0 with zero gradient when every target is ignored", "[autograd]") {
+TEST_CASE("cross entropy: is 0 with zero gradient when every target is ignored", "[autograd]") {
   Parameter<float> logits(Tensor<float>({1, 3}, {1, 2, 3}));
   Tape<float> tape;
   const auto loss = cross_entropy(tape.parameter(logits), Tokens({1}, {-100}));
@@ -44,7 +44,7 @@ TEST_CASE("cross entropy: 0 with zero gradient when every target is ignored", "[
   for (const float g : logits.grad()) CHECK(g == 0.0F);
 }
 
-TEST_CASE("cross entropy: bad targets, shapes and options are named", "[autograd]") {
+TEST_CASE("cross entropy: invalid targets, shapes and options throw", "[autograd]") {
   Tape<float> tape;
   const auto logits = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 3})),

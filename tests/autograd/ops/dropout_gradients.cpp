@@ -7,9 +7,9 @@ namespace {
 
 std::vector<GradientCase> rows() {
   return {
-      {"dropout", "of a half", {{5, 7}}, [](const Inputs& x) { return dropout(x[0], 0.5); }},
-      {"dropout", "of nothing", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 0.0); }},
-      {"dropout", "of everything", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 1.0); }},
+      {"dropout", "with p = 0.5", {{5, 7}}, [](const Inputs& x) { return dropout(x[0], 0.5); }},
+      {"dropout", "with p = 0", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 0.0); }},
+      {"dropout", "with p = 1", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 1.0); }},
   };
 }
 

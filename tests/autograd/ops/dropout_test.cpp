@@ -14,7 +14,8 @@ TEST_CASE("dropout: off unless the tape trains", "[autograd]") {
   CHECK(std::equal(x.begin(), x.end(), y.begin()));
 }
 
-TEST_CASE("dropout: zeros about p of the elements and keeps the mean", "[autograd]") {
+TEST_CASE("dropout: zeros about p of the elements and scales the others by 1 / (1 - p)",
+          "[autograd]") {
   Tape<double> tape({.training = true, .seed = 1});
   const Index n = 200000;
   const auto y = dropout(tape.constant(Tensor<double>::full({n}, 1.0)), 0.3).value();
@@ -29,12 +30,12 @@ TEST_CASE("dropout: zeros about p of the elements and keeps the mean", "[autogra
   CHECK(std::abs(static_cast<double>(zeros) - 0.3 * static_cast<double>(n)) < 1025.0);
 }
 
-TEST_CASE("dropout: masks differ by seed, step and place, and by nothing else", "[autograd]") {
-  const auto mask = [](std::uint64_t seed, std::uint32_t step, int place) {
+TEST_CASE("dropout: masks depend only on seed, step and position in the pass", "[autograd]") {
+  const auto mask = [](std::uint64_t seed, std::uint32_t step, int position) {
     Tape<float> tape({.training = true, .seed = seed});
     tape.set_step(step);
     auto y = dropout(tape.constant(Tensor<float>::full({200}, 1.0F)), 0.5);
-    for (int i = 0; i < place; ++i)
+    for (int i = 0; i < position; ++i)
       y = dropout(tape.constant(Tensor<float>::full({200}, 1.0F)), 0.5);
     return std::vector<float>(y.value().begin(), y.value().end());
   };
@@ -44,7 +45,7 @@ TEST_CASE("dropout: masks differ by seed, step and place, and by nothing else", 
   CHECK(mask(1, 0, 0) != mask(1, 0, 1));
 }
 
-TEST_CASE("dropout: the gradient goes where the value went", "[autograd]") {
+TEST_CASE("dropout: the gradient has the same mask as the value", "[autograd]") {
   Parameter<float> x(Tensor<float>::full({5000}, 2.0F));
   Tape<float> tape({.training = true, .seed = 4});
   const auto y = dropout(tape.parameter(x), 0.25);

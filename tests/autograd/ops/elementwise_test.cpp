@@ -15,10 +15,11 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// A function's value and slope at x, by PyTorch (tests/golden/print_elementwise.py).
+// The value and derivative of a function at x, computed by PyTorch
+// (tests/golden/print_elementwise.py).
 struct Row {
   std::string function;
-  double x, value, slope;
+  double x, value, derivative;
 };
 const std::vector<Row> rows = {
     {"exp", -9, 0.000123409804087, 0.000123409804087},
@@ -103,7 +104,7 @@ const std::map<std::string, Function<T>> functions = {
 
 // The value of a function at each of `points`, and its gradient for an upstream of ones.
 template <class T>
-std::pair<Tensor<T>, Tensor<T>> value_and_slope(Function<T> function, Tensor<T> points) {
+std::pair<Tensor<T>, Tensor<T>> value_and_derivative(Function<T> function, Tensor<T> points) {
   Parameter<T> x(std::move(points));
   Tape<T> tape;
   const Var<T> y = function(tape.parameter(x));
@@ -113,23 +114,24 @@ std::pair<Tensor<T>, Tensor<T>> value_and_slope(Function<T> function, Tensor<T> 
 
 template <class T>
 Tensor<T> value_of(Function<T> function, Tensor<T> points) {
-  return value_and_slope(function, std::move(points)).first;
+  return value_and_derivative(function, std::move(points)).first;
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("functions of one element: values and slopes are PyTorch's", "[autograd]", float,
-                   double) {
+TEMPLATE_TEST_CASE("functions of one element: values and derivatives match PyTorch", "[autograd]",
+                   float, double) {
   const double accuracy = std::is_same_v<TestType, float> ? 1e-6 : 1e-10;
   for (const Row& row : rows) {
     INFO(row.function << " at " << row.x);
-    // Once alone and once among many, where vector code computes it.
+    // A single element, and many, which vectorized code computes.
     for (const Index count : {1, 67}) {
       const auto points = Tensor<TestType>::full({count}, static_cast<TestType>(row.x));
-      const auto [y, dx] = value_and_slope(functions<TestType>.at(row.function), points);
+      const auto [y, dx] = value_and_derivative(functions<TestType>.at(row.function), points);
       for (Index i = 0; i < count; ++i) {
         CHECK(std::abs(double{y(i)} - row.value) <= accuracy * (1.0 + std::abs(row.value)));
-        CHECK(std::abs(double{dx(i)} - row.slope) <= accuracy * (1.0 + std::abs(row.slope)));
+        CHECK(std::abs(double{dx(i)} - row.derivative) <=
+              accuracy * (1.0 + std::abs(row.derivative)));
       }
     }
   }
@@ -153,26 +155,26 @@ TEST_CASE("functions of one element: float is close to double from -12 to 12", "
   std::copy(points.begin(), points.end(), same_points.begin());
 
   for (const std::string name : {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh"}) {
-    const auto [y, dx] = value_and_slope(functions<float>.at(name), points);
-    const auto [exact_y, exact_dx] = value_and_slope(functions<double>.at(name), same_points);
-    double worst_value = 0.0, worst_slope = 0.0;
+    const auto [y, dx] = value_and_derivative(functions<float>.at(name), points);
+    const auto [exact_y, exact_dx] = value_and_derivative(functions<double>.at(name), same_points);
+    double worst_value = 0.0, worst_derivative = 0.0;
     for (Index i = 0; i < count; ++i) {
       const auto error = [](double value, double exact) {
         return std::abs(value - exact) / (1.0 + std::abs(exact));
       };
       worst_value = std::max(worst_value, error(double{y(i)}, exact_y(i)));
-      worst_slope = std::max(worst_slope, error(double{dx(i)}, exact_dx(i)));
+      worst_derivative = std::max(worst_derivative, error(double{dx(i)}, exact_dx(i)));
     }
     INFO(name);
     CHECK(worst_value < 1e-6);
-    CHECK(worst_slope < 2e-6);
+    CHECK(worst_derivative < 2e-6);
   }
 }
 
-TEST_CASE("functions of one element: infinities and NaN where they are due", "[autograd]") {
+TEST_CASE("functions of one element: infinities and NaN", "[autograd]") {
   const Tensor<float> points({5}, {-infinity, infinity, nan, 0.0F, 200.0F});
   const auto value = [&](const char* name) { return value_of(functions<float>.at(name), points); };
-  // 0, or next to it: without AVX-512, Eigen's vectors stop at e^-88.4.
+  // 0, or close to it: without AVX-512, Eigen's vectors stop at e^-88.4.
   CHECK(value("exp")(0) < 3e-39F);
   CHECK(value("exp")(1) == infinity);
   CHECK(value("exp")(4) == infinity);
@@ -191,23 +193,23 @@ TEST_CASE("functions of one element: infinities and NaN where they are due", "[a
   }
 }
 
-TEST_CASE("functions of one element: the slope at a kink is as documented", "[autograd]") {
-  const auto slope_at = [](const char* name, float x) {
-    return value_and_slope(functions<float>.at(name), Tensor<float>({1}, {x})).second(0);
+TEST_CASE("functions of one element: the derivative at a kink is as documented", "[autograd]") {
+  const auto derivative_at = [](const char* name, float x) {
+    return value_and_derivative(functions<float>.at(name), Tensor<float>({1}, {x})).second(0);
   };
-  CHECK(slope_at("relu", 0.0F) == 0.0F);
-  CHECK(slope_at("abs", 0.0F) == 0.0F);
-  CHECK(slope_at("clamp", -0.5F) == 1.0F);
-  CHECK(slope_at("clamp", 1.25F) == 1.0F);
-  CHECK(slope_at("sqrt", 0.0F) == infinity);
-  // Far out the slope is 0, however large its factors.
-  CHECK(slope_at("gelu_tanh", -1e13F) == 0.0F);
+  CHECK(derivative_at("relu", 0.0F) == 0.0F);
+  CHECK(derivative_at("abs", 0.0F) == 0.0F);
+  CHECK(derivative_at("clamp", -0.5F) == 1.0F);
+  CHECK(derivative_at("clamp", 1.25F) == 1.0F);
+  CHECK(derivative_at("sqrt", 0.0F) == infinity);
+  // For large inputs the derivative is 0, however large its factors.
+  CHECK(derivative_at("gelu_tanh", -1e13F) == 0.0F);
 }
 
-TEST_CASE("power: x^0 is 1 with slope 0, also at 0; negative numbers have whole powers",
+TEST_CASE("power: x^0 is 1 with derivative 0, also at 0; negative numbers have integer powers",
           "[autograd]") {
-  const auto [y, dx] = value_and_slope<double>([](const Var<double>& x) { return power(x, 0.0); },
-                                               Tensor<double>({2}, {0.0, -3.0}));
+  const auto [y, dx] = value_and_derivative<double>(
+      [](const Var<double>& x) { return power(x, 0.0); }, Tensor<double>({2}, {0.0, -3.0}));
   CHECK(y(0) == 1.0);
   CHECK(dx(0) == 0.0);
   const auto cube = [](const Var<double>& x) { return power(x, 3.0); };
@@ -221,7 +223,7 @@ TEST_CASE("scale and negate: 2.5 x and -x", "[autograd]") {
   CHECK((-x).value()(2) == -4.0F);
 }
 
-TEST_CASE("clamp: limits that cross are refused", "[autograd]") {
+TEST_CASE("clamp: throws unless low ≤ high", "[autograd]") {
   Tape<float> tape;
   const Var x = tape.constant(Tensor<float>({1}, {0}));
   CHECK_THROWS_WITH(clamp(x, 2.0, 1.0), "clamp: expected low ≤ high, got 2 and 1");
@@ -229,19 +231,19 @@ TEST_CASE("clamp: limits that cross are refused", "[autograd]") {
   CHECK(clamp(x, 1.0, 1.0).value()(0) == 1.0F);
 }
 
-TEST_CASE("functions of one element: empty tensors pass", "[autograd]") {
+TEST_CASE("functions of one element: empty tensors are allowed", "[autograd]") {
   for (const auto& [name, function] : functions<float>) {
-    const auto [y, dx] = value_and_slope(function, Tensor<float>({2, 0}));
+    const auto [y, dx] = value_and_derivative(function, Tensor<float>({2, 0}));
     CHECK(y.shape() == Shape{2, 0});
     CHECK(dx.shape() == Shape{2, 0});
   }
 }
 
-TEST_CASE("functions of one element: same bits on any number of threads", "[autograd]") {
+TEST_CASE("functions of one element: the same bits on any number of threads", "[autograd]") {
   const auto points = Random(3).normal_tensor<float>({100, 777});
   for (const auto& [name, function] : functions<float>)
     check_same_bits([&, f = function] {
-      auto [y, dx] = value_and_slope(f, points);
+      auto [y, dx] = value_and_derivative(f, points);
       return std::vector{y, dx};
     });
 }

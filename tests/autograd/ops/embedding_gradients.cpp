@@ -8,13 +8,13 @@ namespace {
 std::vector<GradientCase> rows() {
   return {
       {"embedding",
-       "tokens more than once, and rows that none has",
+       "with repeated tokens and unused rows",
        {{5, 3}},
        [](const Inputs& x) {
          return embedding(Tokens({2, 3}, {4, 0, 4, 4, 2, 0}), x[0]);
        }},
       {"embedding",
-       "one token without axes",
+       "of a scalar token",
        {{3, 2}},
        [](const Inputs& x) { return embedding(Tokens(Shape{}, {1}), x[0]); }},
   };

@@ -15,7 +15,7 @@ std::vector<T> elements(const Tensor<T>& tensor) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("embedding: each token's row", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("embedding: gives the row of each token", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto weight = tape.constant(Tensor<TestType>({3, 2}, {1, 2, 3, 4, 5, 6}));
   const auto y = embedding(Tokens({2, 2}, {2, 0, 0, 1}), weight);
@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("embedding: a row's gradient is the sum over its tokens", "[a
   const Tokens tokens({3}, {3, 0, 3});
   const Tensor<TestType> upstream({3, 2}, {1, 2, 3, 4, 5, 6});
   Tape<TestType> tape;
-  // Memory that held something before must read as zeros in the rows of no token.
+  // The rows of no token must get zero gradient, even in reused memory.
   weight.set_grad(Tensor<TestType>::full(weight.shape(), 99));
   weight.zero_grad();
   tape.backward(embedding(tokens, tape.parameter(weight)), upstream);
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("embedding: a row's gradient is the sum over its tokens", "[a
   CHECK(elements(weight.grad()) == std::vector<TestType>(8, 0));
 }
 
-TEST_CASE("embedding: a token outside the vocabulary is named with its position", "[autograd]") {
+TEST_CASE("embedding: a token outside the vocabulary throws, naming its position", "[autograd]") {
   Tape<float> tape;
   const auto weight = tape.constant(Tensor<float>({5, 2}));
   CHECK_THROWS_AS(embedding(Tokens({2, 2}, {0, 1, 5, 2}), weight), ValueError);
@@ -54,7 +54,7 @@ TEST_CASE("embedding: a token outside the vocabulary is named with its position"
   CHECK_THROWS_AS(embedding(Tokens({1}, {0}), tape.constant(Tensor<float>({0, 2}))), ValueError);
 }
 
-TEST_CASE("embedding: a weight that is no matrix is an error", "[autograd]") {
+TEST_CASE("embedding: a weight that is not a matrix throws", "[autograd]") {
   Tape<float> tape;
   CHECK_THROWS_AS(embedding(Tokens({1}, {0}), tape.constant(Tensor<float>({5}))), ShapeError);
   CHECK_THROWS_WITH(embedding(Tokens({1}, {0}), tape.constant(Tensor<float>({5}))),

@@ -17,7 +17,7 @@ std::vector<T> elements(const Tensor<T>& tensor) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("mse loss: value and gradients by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("mse loss: value and gradients computed by hand", "[autograd]", float, double) {
   Parameter<TestType> prediction(Tensor<TestType>({2, 2}, {1, 2, 3, 4}));
   Parameter<TestType> target(Tensor<TestType>({2, 2}, {1, 0, 6, 4}));
   Tape<TestType> tape;
@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("mse loss: value and gradients by hand", "[autograd]", float,
   CHECK(elements(target.grad()) == std::vector<TestType>{0, -1, 1.5, 0});
 }
 
-TEMPLATE_TEST_CASE("binary cross entropy: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("binary cross entropy: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto logits = tape.constant(Tensor<TestType>({3}, {0, 2, -1}));
   const Tensor<TestType> targets({3}, {1, 0.25, 0});
@@ -39,7 +39,8 @@ TEMPLATE_TEST_CASE("binary cross entropy: values by hand", "[autograd]", float, 
   CHECK(binary_cross_entropy_with_logits(logits, targets).item() == Approx(expected));
 }
 
-TEMPLATE_TEST_CASE("binary cross entropy: gradients by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("binary cross entropy: gradients computed by hand", "[autograd]", float,
+                   double) {
   Parameter<TestType> logits(Tensor<TestType>({2}, {0, static_cast<TestType>(std::log(3.0))}));
   Tape<TestType> tape;
   const auto loss =
@@ -50,8 +51,9 @@ TEMPLATE_TEST_CASE("binary cross entropy: gradients by hand", "[autograd]", floa
   CHECK(logits.grad()(1) == Approx(0.125));
 }
 
-TEMPLATE_TEST_CASE("binary cross entropy: finite for huge logits, exact for confident ones",
-                   "[autograd]", float, double) {
+TEMPLATE_TEST_CASE(
+    "binary cross entropy: is finite for huge logits and accurate for confident ones", "[autograd]",
+    float, double) {
   for (const double huge : {1e4, 1e38}) {
     const auto x = static_cast<TestType>(huge);
     Parameter<TestType> logits(Tensor<TestType>({4}, {x, x, -x, -x}));
@@ -68,7 +70,7 @@ TEMPLATE_TEST_CASE("binary cross entropy: finite for huge logits, exact for conf
         Approx(std::exp(-20.0)));
 }
 
-TEST_CASE("losses: shapes that differ, nothing at all and bad targets are errors", "[autograd]") {
+TEST_CASE("losses: different shapes, empty tensors and invalid targets throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3})), none = tape.constant(Tensor<float>({0, 3}));
   CHECK_THROWS_AS(mse_loss(x, none), ShapeError);

@@ -7,7 +7,7 @@
 
 using namespace weft;
 
-TEST_CASE("mask_rows: rows that are not kept become zeros, whatever they hold", "[autograd]") {
+TEST_CASE("mask_rows: rows that are not kept become zeros, even if they are NaN", "[autograd]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor<bool> kept({2, 2}, {true, false, false, true});
   Tape<double> tape;
@@ -18,7 +18,7 @@ TEST_CASE("mask_rows: rows that are not kept become zeros, whatever they hold", 
   CHECK(same(x.grad(), Tensor<double>({2, 2, 2}, {1, 2, 0, 0, 0, 0, 7, 8})));
 }
 
-TEST_CASE("mask_rows: what does not fit is refused", "[autograd]") {
+TEST_CASE("mask_rows: shapes that do not match throw", "[autograd]") {
   Tape<double> tape;
   const Var x = tape.constant(Tensor<double>({2, 3, 4}));
   CHECK(message_of<ShapeError>([&] {

@@ -6,8 +6,8 @@
 
 namespace weft {
 
-TEMPLATE_TEST_CASE("matmul: a product by hand, either side transposed", "[autograd]", float,
-                   double) {
+TEMPLATE_TEST_CASE("matmul: a product computed by hand, with each operand transposed", "[autograd]",
+                   float, double) {
   Tape<TestType> tape;
   const auto a = tape.constant(Tensor<TestType>({2, 3}, {1, 2, 3, 4, 5, 6}));
   const auto a_t = tape.constant(Tensor<TestType>({3, 2}, {1, 4, 2, 5, 3, 6}));
@@ -36,12 +36,12 @@ TEST_CASE("matmul: a batch, and a batch times one matrix", "[autograd]") {
   CHECK(z(1, 0, 0) == 6.0F);
 }
 
-TEST_CASE("matmul: shapes that do not fit name both", "[autograd]") {
+TEST_CASE("matmul: shapes that do not match throw and are named", "[autograd]") {
   Tape<float> tape;
   const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   CHECK_THROWS_WITH(
       matmul(of({2, 3}), of({4, 5})),
-      "matmul: expected shapes [..., M, K] and [..., K, N], or [K, N] after a batch, got "
+      "matmul: expected shapes [..., M, K] and [..., K, N], or [..., M, K] and [K, N], got "
       "[2, 3] and [4, 5]");
   CHECK_THROWS_WITH(matmul(of({2, 3}), of({3, 5}), {.transpose_b = true}),
                     Catch::Contains("matmul (b transposed)"));
@@ -52,7 +52,8 @@ TEST_CASE("matmul: shapes that do not fit name both", "[autograd]") {
                     "matmul: expected inputs of one tape, got inputs of two");
 }
 
-TEMPLATE_TEST_CASE("linear: x Wᵀ + b by hand, with and without relu", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("linear: x Wᵀ + b computed by hand, with and without relu", "[autograd]", float,
+                   double) {
   Tape<TestType> tape;
   const auto x = tape.constant(Tensor<TestType>({1, 2, 2}, {1, 2, -1, 0}));
   const auto w = tape.constant(Tensor<TestType>({3, 2}, {1, 0, 0, 1, 1, 1}));
@@ -66,7 +67,7 @@ TEMPLATE_TEST_CASE("linear: x Wᵀ + b by hand, with and without relu", "[autogr
   CHECK(std::equal(bounded.begin(), bounded.end(), expected_bounded));
 }
 
-TEST_CASE("linear: gelu's two forms at 1, as published", "[autograd]") {
+TEST_CASE("linear: published values of both forms of gelu at 1", "[autograd]") {
   Tape<double> tape;
   const auto x = tape.constant(Tensor<double>({1, 1}, {1}));
   const auto one = tape.constant(Tensor<double>({1, 1}, {1}));
@@ -74,7 +75,7 @@ TEST_CASE("linear: gelu's two forms at 1, as published", "[autograd]") {
   CHECK(linear(x, one, Activation::gelu_tanh).item() == Approx(0.8411919906082768).epsilon(1e-14));
 }
 
-TEST_CASE("linear: no rows give no rows, and zero gradient", "[autograd]") {
+TEST_CASE("linear: an input of no rows gives no rows and zero gradient", "[autograd]") {
   Parameter<float> weight(Tensor<float>::full({3, 2}, 1.0F));
   Tape<float> tape;
   const auto y = linear(tape.constant(Tensor<float>({0, 2})), tape.parameter(weight));
@@ -83,7 +84,7 @@ TEST_CASE("linear: no rows give no rows, and zero gradient", "[autograd]") {
   for (const float g : weight.grad()) CHECK(g == 0.0F);
 }
 
-TEST_CASE("linear: shapes that do not fit say what is wrong", "[autograd]") {
+TEST_CASE("linear: shapes that do not match throw", "[autograd]") {
   Tape<float> tape;
   const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   CHECK_THROWS_WITH(

@@ -21,7 +21,7 @@ std::vector<GradientCase> rows() {
        [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }},
       {"normalize", "of rows", {{2, 3, 4}}, [](const Inputs& x) { return normalize(x[0]); }},
       {"normalize",
-       "of single numbers, which become 1 or -1",
+       "of rows of one element",
        {away_from_zero({4, 1})},
        [](const Inputs& x) { return normalize(x[0]); }},
   };

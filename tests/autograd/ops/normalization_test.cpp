@@ -8,7 +8,7 @@
 
 namespace weft {
 
-TEMPLATE_TEST_CASE("layer norm: a row by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("layer norm: a row computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto x = tape.constant(Tensor<TestType>({1, 4}, {1, 2, 3, 4}));
   const auto w = tape.constant(Tensor<TestType>({4}, {1, 1, 2, 1}));
@@ -31,7 +31,7 @@ TEST_CASE("layer norm: a row of equal numbers gives the bias", "[autograd]") {
   CHECK(y(0, 1) == -1.0F);
 }
 
-TEST_CASE("layer norm: bad shapes and eps are named", "[autograd]") {
+TEST_CASE("layer norm: invalid shapes and eps throw", "[autograd]") {
   Tape<float> tape;
   const auto of = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   CHECK_THROWS_WITH(layer_norm(of({2, 3}), of({2}), of({3})),
@@ -43,7 +43,7 @@ TEST_CASE("layer norm: bad shapes and eps are named", "[autograd]") {
   CHECK_THROWS_AS(layer_norm(of({}), of({1}), of({1})), ShapeError);
 }
 
-TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autograd]", float,
+TEMPLATE_TEST_CASE("normalize: large and small rows computed by hand", "[autograd]", float,
                    double) {
   Tape<TestType> tape;
   for (const double size : {1.0, 1e30, 1e-30}) {
@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("unit length: rows by hand, however large or small", "[autogr
   }
 }
 
-TEST_CASE("unit length: zeros stay zeros and get no gradient, a NaN shows in its row",
+TEST_CASE("normalize: zeros stay zeros and get no gradient, NaN propagates in its row",
           "[autograd]") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   Parameter<float> x(Tensor<float>({3, 2}, {0, 0, nan, nan, 0, 2}));

@@ -21,7 +21,7 @@ std::vector<GradientCase> rows() {
          return dropout(recompute(part, before), 0.3);
        }},
       {"recompute",
-       "two inputs, one part inside another",
+       "two inputs, with nested parts",
        {{3, 4}, {4, 2}},
        [](const Inputs& x) {
          return recompute(

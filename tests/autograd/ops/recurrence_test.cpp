@@ -23,7 +23,7 @@ template <class T>
 using Recurrence = Var<T> (*)(const Var<T>&, const Var<T>&, const Var<T>&, const Var<T>&,
                               const ValidLens&);
 
-// The inputs of a recurrence, and what becomes of them: states, and the gradients for given ones.
+// The inputs of a recurrence, and a function that runs it forward and backward.
 template <class T>
 struct Run {
   Parameter<T> inputs, weight, bias, initial;
@@ -39,7 +39,7 @@ struct Run {
     initial = parameter({batch, size});
   }
 
-  // The states, then the gradients.
+  // Returns the states, then the gradients for `upstream`.
   template <class Function>
   std::vector<Tensor<T>> operator()(const Function& function, const Tensor<T>& upstream) {
     Tape<T> tape;
@@ -52,7 +52,7 @@ struct Run {
   }
 };
 
-// A step by its definition, one operation after the other.
+// A step composed of single operations, by definition.
 template <class T>
 Var<T> gru_step(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, const Var<T>& h) {
   const Index size = h.shape()[1];
@@ -95,7 +95,7 @@ auto with_lengths(Recurrence<T> recurrence, const ValidLens& lengths) {
 
 }  // namespace
 
-TEST_CASE("recurrence: a unit's steps by hand", "[autograd]") {
+TEST_CASE("recurrence: steps of one unit computed by hand", "[autograd]") {
   Tape<double> tape;
   const auto of = [&](Shape shape, std::initializer_list<double> values) {
     return tape.constant(Tensor<double>(shape, values));
@@ -114,10 +114,10 @@ TEST_CASE("recurrence: a unit's steps by hand", "[autograd]") {
   CHECK(distance(after.value(), Tensor<double>({1, 1, 1}, {0.75 * n + 0.25 * 0.5})) < 1e-15);
 }
 
-TEMPLATE_TEST_CASE("recurrence: agrees with its steps, one operation after the other", "[autograd]",
-                   float, double) {
+TEMPLATE_TEST_CASE("recurrence: matches a composition of single operations", "[autograd]", float,
+                   double) {
   constexpr double tolerance = std::is_same_v<TestType, double> ? 1e-12 : 2e-5;
-  // Over two ranges of sequences, and more units than a vector holds.
+  // Two ranges of sequences, and more units than a vector has lanes.
   const Index batch = 11, time = 7, size = 19;
   Random random(5);
   const auto upstream = random.normal_tensor<TestType>({batch, time, size});
@@ -134,14 +134,14 @@ TEMPLATE_TEST_CASE("recurrence: agrees with its steps, one operation after the o
   compare(3, &gru_recurrence<TestType>, &gru_step<TestType>);
 }
 
-TEST_CASE("recurrence: a sequence with a length is that sequence by itself", "[autograd]") {
+TEST_CASE("recurrence: a sequence in a padded batch gives the same as alone", "[autograd]") {
   const auto check = [](Index gates, Recurrence<double> recurrence) {
     const Index batch = 3, time = 5, size = 4;
     const std::vector<std::int32_t> lengths{2, 5, 0};
     Run<double> run(gates, batch, time, size);
     Random random(6);
     Tensor<double> upstream = random.normal_tensor<double>({batch, time, size});
-    // What lies past the ends may be anything.
+    // Elements past the ends may be anything.
     for (Index b = 0; b < batch; ++b)
       for (Index t = lengths[static_cast<std::size_t>(b)]; t < time; ++t) {
         for (Index i = 0; i < gates * size; ++i) run.inputs.value()(b, t, i) = nan;
@@ -197,7 +197,7 @@ TEST_CASE("recurrence: the last states are those at the lengths", "[autograd]") 
   CHECK(same(last_states(none, initial).value(), initial.value()));
 }
 
-TEST_CASE("recurrence: no steps, no sequences, and nothing to differentiate", "[autograd]") {
+TEST_CASE("recurrence: no steps, no sequences and no gradients", "[autograd]") {
   Tape<float> tape = Tape<float>::inference();
   const auto zeros = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   for (const Shape& shape : {Shape{2, 0, 9}, Shape{0, 4, 9}, Shape{2, 4, 9}}) {
@@ -207,7 +207,7 @@ TEST_CASE("recurrence: no steps, no sequences, and nothing to differentiate", "[
   }
 }
 
-TEST_CASE("recurrence: what does not fit is refused", "[autograd]") {
+TEST_CASE("recurrence: shapes, lengths and tapes that do not match throw", "[autograd]") {
   Tape<float> tape, other;
   const auto zeros = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
   const Var inputs = zeros({2, 4, 9}), weight = zeros({9, 3}), bias = zeros({9});

@@ -17,7 +17,7 @@ std::vector<GradientCase> rows() {
          return sum(x[0], {2, 0});
        }},
       {"sum",
-       "axes that stay",
+       "with kept axes",
        {{2, 3, 2}},
        [](const Inputs& x) {
          return sum(x[0], {0, 1}, true);

@@ -23,7 +23,7 @@ std::vector<T> elements(const Tensor<T>& tensor) {
 
 using Group = std::vector<double>;
 
-// The elements of x that each result over `axes` is made of, in the order of the results.
+// The elements of x that each result over `axes` reduces, in the order of the results.
 std::vector<Group> groups(const Tensor<double>& x, std::initializer_list<Index> axes) {
   std::map<Index, Group> by_result;
   for (Index i = 0; i < x.size(); ++i) {
@@ -51,7 +51,7 @@ double squares_of(const Group& group) {
   return sum;
 }
 
-// Compares a result with what `expected` says of each group.
+// Compares each result with expected(group).
 template <class T, class Expected>
 void check_groups(const Var<T>& result, const std::vector<Group>& all, const Expected& expected) {
   REQUIRE(result.size() == std::ssize(all));
@@ -70,7 +70,7 @@ Tensor<T> converted(const Tensor<double>& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("reductions: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("reductions: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto x = tape.constant(Tensor<TestType>({2, 3}, {1, 2, 3, 4, 5, 9}));
   CHECK(sum(x).item() == 24);
@@ -93,8 +93,8 @@ TEMPLATE_TEST_CASE("reductions: values by hand", "[autograd]", float, double) {
   CHECK(elements(sum(x, {}).value()) == elements(x.value()));
 }
 
-TEMPLATE_TEST_CASE("reductions: over every set of axes, of size 1 too", "[autograd]", float,
-                   double) {
+TEMPLATE_TEST_CASE("reductions: over every set of axes, including axes of size 1", "[autograd]",
+                   float, double) {
   Random random(3);
   auto tape = Tape<TestType>::inference();
   for (const Shape& shape : {Shape{3, 4, 2, 5}, Shape{2, 1, 3, 1}, Shape{1, 3, 1, 2},
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("reductions: over every set of axes, of size 1 too", "[autogr
   }
 }
 
-TEST_CASE("reductions: float sums of many elements keep their digits", "[autograd]") {
+TEST_CASE("reductions: float sums of many elements are accurate", "[autograd]") {
   auto tape = Tape<float>::inference();
   const auto many = tape.constant(Tensor<float>::full({1000, 1000}, 0.1F));
   CHECK(sum(many).item() == Approx(1e6 * static_cast<double>(0.1F)).epsilon(1e-6));
@@ -143,7 +143,7 @@ TEST_CASE("reductions: float sums of many elements keep their digits", "[autogra
   CHECK(variance(tape.constant(far), 0).item() == 1.0F);
 }
 
-TEST_CASE("max: a NaN wins wherever it stands", "[autograd]") {
+TEST_CASE("max: NaN propagates from any position", "[autograd]") {
   auto tape = Tape<double>::inference();
   for (Index at = 0; at < 3; ++at) {
     Tensor<double> values({3, 2}, {1, 2, 5, 4, 3, 6});
@@ -169,7 +169,7 @@ TEMPLATE_TEST_CASE("max: elements that tie share the gradient equally", "[autogr
   CHECK(elements(x.grad()) == std::vector<TestType>{0, 0, 0, 0, 1, 2, 3, 4});
 }
 
-TEMPLATE_TEST_CASE("reductions: gradients by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("reductions: gradients computed by hand", "[autograd]", float, double) {
   Parameter<TestType> x(Tensor<TestType>({2, 2}, {1, 3, 2, 6}));
   Tape<TestType> tape;
   tape.backward(mean(tape.parameter(x), {0}), Tensor<TestType>({2}, {2, 4}));
@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("reductions: gradients by hand", "[autograd]", float, double)
   CHECK(elements(x.grad()) == std::vector<TestType>{-2, 2, -40, 40});
 }
 
-TEST_CASE("reductions: a sum of nothing is 0, its gradient is empty", "[autograd]") {
+TEST_CASE("reductions: an empty sum is 0, and its gradient is empty", "[autograd]") {
   Parameter<float> x(Tensor<float>({2, 0}));
   Tape<float> tape;
   CHECK(sum(tape.parameter(x)).item() == 0.0F);
@@ -193,7 +193,7 @@ TEST_CASE("reductions: a sum of nothing is 0, its gradient is empty", "[autograd
   CHECK(x.grad().empty());
 }
 
-TEST_CASE("reductions: the mean, maximum and variance of nothing are errors", "[autograd]") {
+TEST_CASE("reductions: the mean, maximum and variance of no elements throw", "[autograd]") {
   Tape<float> tape;
   const auto none = tape.constant(Tensor<float>({2, 0})),
              one = tape.constant(Tensor<float>({3, 1}));
@@ -211,7 +211,7 @@ TEST_CASE("reductions: the mean, maximum and variance of nothing are errors", "[
   CHECK_THROWS_WITH(variance(one, -1), "variance: expected a correction of at least 0, got -1");
 }
 
-TEST_CASE("reductions: axes that are not there or come twice are named", "[autograd]") {
+TEST_CASE("reductions: axes that do not exist or are given twice throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(sum(x, {2}), ShapeError);
@@ -246,7 +246,7 @@ TEST_CASE("reductions: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   });
 }
 
-TEST_CASE("reductions: passes after the first take no memory from the heap", "[autograd]") {
+TEST_CASE("reductions: passes after the first allocate no memory", "[autograd]") {
   Random random(5);
   Parameter<float> x(random.normal_tensor<float>({130, 3, 40}));
   Tape<float> tape;

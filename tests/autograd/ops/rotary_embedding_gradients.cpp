@@ -8,11 +8,11 @@ namespace {
 std::vector<GradientCase> rows() {
   return {
       {"rotary_embedding",
-       "of two heads, neighbours in pairs",
+       "of two heads, with interleaved pairs",
        {{2, 3, 8}},
        [](const Inputs& x) { return rotary_embedding(x[0], 2); }},
       {"rotary_embedding",
-       "of two heads, their halves in pairs, from a later position on",
+       "of two heads, with paired halves, from a later position on",
        {{2, 3, 8}},
        [](const Inputs& x) {
          return rotary_embedding(

@@ -13,7 +13,7 @@ using namespace weft;
 
 namespace {
 
-constexpr RotaryPairs both_pairings[] = {RotaryPairs::interleaved, RotaryPairs::halves};
+constexpr RotaryPairs all_pairings[] = {RotaryPairs::interleaved, RotaryPairs::halves};
 
 template <class T>
 Tensor<T> rotated(const Tensor<T>& x, Index num_heads, const RotaryOptions& options = {}) {
@@ -21,7 +21,7 @@ Tensor<T> rotated(const Tensor<T>& x, Index num_heads, const RotaryOptions& opti
   return rotary_embedding(tape.constant(x), num_heads, options).value();
 }
 
-// Σ q_c k_c of one position of each.
+// The inner product of query i and key j.
 double product(const Tensor<double>& queries, Index i, const Tensor<double>& keys, Index j) {
   double sum = 0.0;
   for (Index c = 0; c < queries.shape()[2]; ++c) sum += queries(0, i, c) * keys(0, j, c);
@@ -39,22 +39,22 @@ Tensor<double> repeated_vector(Index time, Index d, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("rotary embedding: a head of two channels turns by its position in radians",
+TEST_CASE("rotary embedding: a head of two channels rotates by its position in radians",
           "[autograd]") {
-  // The first axis, then the second one, and both again.
+  // The unit vectors of the first and the second axis, twice.
   const Tensor<double> x({1, 4, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
   const Tensor<double> expected({1, 4, 2}, {1, 0,                           //
                                             -std::sin(1.0), std::cos(1.0),  //
                                             std::cos(2.0), std::sin(2.0),   //
                                             -std::sin(3.0), std::cos(3.0)});
-  for (const RotaryPairs pairs : both_pairings)
+  for (const RotaryPairs pairs : all_pairings)
     CHECK(distance(rotated(x, 1, {.pairs = pairs}), expected) < 1e-15);
 }
 
-TEST_CASE("rotary embedding: each head pairs its channels as the option says", "[autograd]") {
-  // Two heads of four channels at position 1: the pairs turn by 1 and by 100^(-2/4) = 0.1.
+TEST_CASE("rotary embedding: pairs the channels of each head as the options say", "[autograd]") {
+  // Two heads of four channels at position 1: the pairs rotate by 1 and by 100^(-2/4) = 0.1.
   const Tensor<double> x({1, 1, 8}, {1, 2, 3, 4, 5, 6, 7, 8});
-  const auto turned = [](double a, double b, double angle) {
+  const auto rotate_pair = [](double a, double b, double angle) {
     return std::pair(a * std::cos(angle) - b * std::sin(angle),
                      a * std::sin(angle) + b * std::cos(angle));
   };
@@ -62,21 +62,20 @@ TEST_CASE("rotary embedding: each head pairs its channels as the option says", "
   for (Index head : {0, 4}) {
     double* to = interleaved.data() + head;
     const double* from = x.data() + head;
-    std::tie(to[0], to[1]) = turned(from[0], from[1], 1.0);
-    std::tie(to[2], to[3]) = turned(from[2], from[3], 0.1);
+    std::tie(to[0], to[1]) = rotate_pair(from[0], from[1], 1.0);
+    std::tie(to[2], to[3]) = rotate_pair(from[2], from[3], 0.1);
     to = halves.data() + head;
-    std::tie(to[0], to[2]) = turned(from[0], from[2], 1.0);
-    std::tie(to[1], to[3]) = turned(from[1], from[3], 0.1);
+    std::tie(to[0], to[2]) = rotate_pair(from[0], from[2], 1.0);
+    std::tie(to[1], to[3]) = rotate_pair(from[1], from[3], 0.1);
   }
   CHECK(distance(rotated(x, 2, {.base = 100.0, .first_position = 1}), interleaved) < 1e-15);
   CHECK(distance(rotated(x, 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 1}),
                  halves) < 1e-15);
 }
 
-TEST_CASE("rotary embedding: position 0 stays as it is, and every vector keeps its norm",
-          "[autograd]") {
+TEST_CASE("rotary embedding: position 0 is unchanged, and norms are preserved", "[autograd]") {
   const Tensor<double> x = Random(1).normal_tensor<double>({2, 50, 12});
-  for (const RotaryPairs pairs : both_pairings) {
+  for (const RotaryPairs pairs : all_pairings) {
     const Tensor<double> y = rotated(x, 3, {.pairs = pairs});
     for (Index batch : {0, 1})
       for (Index i = 0; i < 50; ++i) {
@@ -91,25 +90,24 @@ TEST_CASE("rotary embedding: position 0 stays as it is, and every vector keeps i
   }
 }
 
-TEST_CASE("rotary embedding: products depend on how far positions are apart, not on where",
-          "[autograd]") {
+TEST_CASE("rotary embedding: products depend only on relative positions", "[autograd]") {
   const Index time = 40, d = 16;
-  for (const RotaryPairs pairs : both_pairings) {
+  for (const RotaryPairs pairs : all_pairings) {
     const Tensor<double> queries = rotated(repeated_vector(time, d, 2), 1, {.pairs = pairs});
     const Tensor<double> keys = rotated(repeated_vector(time, d, 3), 1, {.pairs = pairs});
     for (Index i = 0; i < time; ++i)
       for (Index j = 0; j < time; ++j) {
-        const Index apart = i - j;
-        const double at_the_start =
-            apart >= 0 ? product(queries, apart, keys, 0) : product(queries, 0, keys, -apart);
+        const Index relative = i - j;
+        const double at_the_start = relative >= 0 ? product(queries, relative, keys, 0)
+                                                  : product(queries, 0, keys, -relative);
         CHECK(std::abs(product(queries, i, keys, j) - at_the_start) < 1e-12);
       }
-    // And it does depend on that.
+    // But they do depend on these.
     CHECK(std::abs(product(queries, 7, keys, 0) - product(queries, 0, keys, 0)) > 0.1);
   }
 }
 
-TEST_CASE("rotary embedding: a sequence may go on where another one ended", "[autograd]") {
+TEST_CASE("rotary embedding: first_position continues a sequence", "[autograd]") {
   const Tensor<double> x = Random(4).normal_tensor<double>({1, 9, 8});
   const Tensor<double> whole = rotated(x, 2);
   const Tensor<double> last({1, 3, 8}, x.values().last(24));
@@ -117,11 +115,11 @@ TEST_CASE("rotary embedding: a sequence may go on where another one ended", "[au
              Tensor<double>({1, 3, 8}, whole.values().last(24))));
 }
 
-TEST_CASE("rotary embedding: float has the digits of double, also far out", "[autograd]") {
+TEST_CASE("rotary embedding: float matches double, also at large positions", "[autograd]") {
   const Tensor<float> x = Random(5).normal_tensor<float>({2, 5000, 8});
   Tensor<double> as_double(x.shape());
   std::copy(x.begin(), x.end(), as_double.begin());
-  for (const RotaryPairs pairs : both_pairings)
+  for (const RotaryPairs pairs : all_pairings)
     CHECK(distance(rotated(x, 2, {.pairs = pairs}), rotated(as_double, 2, {.pairs = pairs})) <
           1e-7);
 }
@@ -139,7 +137,7 @@ TEST_CASE("rotary embedding: the same bits on any number of threads", "[autograd
   });
 }
 
-TEST_CASE("rotary embedding: leading axes are as many sequences, or none", "[autograd]") {
+TEST_CASE("rotary embedding: any number of leading axes, or none", "[autograd]") {
   const Tensor<double> x = Random(7).normal_tensor<double>({6, 5, 4});
   const Tensor<double> y = rotated(x, 2);
   CHECK(same(rotated(Tensor<double>({2, 3, 5, 4}, x.values()), 2),
@@ -149,7 +147,7 @@ TEST_CASE("rotary embedding: leading axes are as many sequences, or none", "[aut
   CHECK(rotated(Tensor<double>({2, 0, 4}), 2).shape() == Shape{2, 0, 4});
 }
 
-TEST_CASE("rotary embedding: what does not fit is refused", "[autograd]") {
+TEST_CASE("rotary embedding: invalid shapes and options throw", "[autograd]") {
   const auto message = [](const Shape& shape, Index num_heads, const RotaryOptions& options = {}) {
     return message_of<Error>([&] { rotated(Tensor<float>(shape), num_heads, options); });
   };

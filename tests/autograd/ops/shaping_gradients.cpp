@@ -9,7 +9,7 @@ namespace {
 std::vector<GradientCase> rows() {
   return {
       {"reshape",
-       "with a size worked out",
+       "with an inferred size",
        {{2, 6}},
        [](const Inputs& x) {
          return reshape(x[0], {3, -1});
@@ -28,7 +28,7 @@ std::vector<GradientCase> rows() {
          return permute(x[0], {0, 2, 1, 3});
        }},
       {"permute",
-       "the last axis goes to the front",
+       "the last axis to the front",
        {{2, 3, 5}},
        [](const Inputs& x) {
          return permute(x[0], {-1, 0, 1});
@@ -40,13 +40,13 @@ std::vector<GradientCase> rows() {
          return permute(x[0], {4, 3, 2, 1, 0});
        }},
       {"permute",
-       "to where they were",
+       "the identity",
        {{2, 3}},
        [](const Inputs& x) {
          return permute(x[0], {0, 1});
        }},
       {"transpose",
-       "a matrix with squares and a rest",
+       "a matrix of squares and a remainder",
        {{9, 6}},
        [](const Inputs& x) { return transpose(x[0]); }},
       {"transpose",
@@ -65,19 +65,22 @@ std::vector<GradientCase> rows() {
        {{2, 3}, {1, 3}},
        [](const Inputs& x) { return concatenate(x, 0); }},
       {"concatenate",
-       "along the last axis, one of no columns",
+       "along the last axis, with an empty tensor",
        {{2, 3}, {2, 0}, {2, 2}},
        [](const Inputs& x) { return concatenate(x, -1); }},
       {"concatenate",
-       "a constant between two others",
+       "with a constant",
        {{2, 3}, {2, 1}},
        [](const Inputs& x) {
          const auto constant = x[0].tape().constant(Tensor<double>::full({2, 2}, 0.5));
          return concatenate(Inputs{x[0], constant, x[1]}, 1);
        }},
-      {"stack", "in front", {{2, 3}, {2, 3}}, [](const Inputs& x) { return stack(x, 0); }},
       {"stack",
-       "at the end",
+       "along a new first axis",
+       {{2, 3}, {2, 3}},
+       [](const Inputs& x) { return stack(x, 0); }},
+      {"stack",
+       "along a new last axis",
        {{2, 3}, {2, 3}, {2, 3}},
        [](const Inputs& x) { return stack(x, -1); }},
 
@@ -86,7 +89,7 @@ std::vector<GradientCase> rows() {
        {{2, 3, 2}},
        [](const Inputs& x) { return repeat(x[0], 1, 3); }},
       {"repeat", "the last axis", {{2, 3}}, [](const Inputs& x) { return repeat(x[0], -1, 2); }},
-      {"repeat", "not at all", {{2, 3}}, [](const Inputs& x) { return repeat(x[0], 0, 0); }},
+      {"repeat", "zero times", {{2, 3}}, [](const Inputs& x) { return repeat(x[0], 0, 0); }},
   };
 }
 

@@ -23,9 +23,9 @@ std::vector<T> elements(const Tensor<T>& tensor) {
   return {tensor.begin(), tensor.end()};
 }
 
-// The same elements as `permute`, one at a time.
+// The reference for permute, element by element.
 template <class T>
-Tensor<T> permuted_one_by_one(const Tensor<T>& x, const std::vector<Index>& axes) {
+Tensor<T> reference_permute(const Tensor<T>& x, const std::vector<Index>& axes) {
   std::vector<Index> steps(axes.size(), 1), sizes;
   for (Index axis = x.rank() - 2; axis >= 0; --axis) {
     const auto a = static_cast<std::size_t>(axis);
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("reshape: the same elements in the same memory", "[autograd]"
   CHECK(reshape(tape.constant(Tensor<TestType>({0, 3})), {0, 5}).shape() == Shape{0, 5});
 }
 
-TEST_CASE("reshape: its gradient costs no memory", "[autograd]") {
+TEST_CASE("reshape: the gradient allocates no memory", "[autograd]") {
   Parameter<float> x(counting<float>({4, 4}));
   Tape<float> tape;
   for (int pass = 0; pass < 2; ++pass) {
@@ -65,7 +65,7 @@ TEST_CASE("reshape: its gradient costs no memory", "[autograd]") {
   CHECK(tape.memory().heap_requests == 0);
 }
 
-TEST_CASE("reshape: a shape with other elements is an error", "[autograd]") {
+TEST_CASE("reshape: a shape with a different number of elements throws", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(reshape(x, {4, 2}), ShapeError);
@@ -77,7 +77,7 @@ TEST_CASE("reshape: a shape with other elements is an error", "[autograd]") {
       "reshape: expected sizes that divide 6 elements, as [2, 3], got a product of 4");
 }
 
-TEMPLATE_TEST_CASE("transpose: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("transpose: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto x = tape.constant(counting<TestType>({2, 3}));
   CHECK(transpose(x).shape() == Shape{3, 2});
@@ -86,8 +86,8 @@ TEMPLATE_TEST_CASE("transpose: values by hand", "[autograd]", float, double) {
   CHECK(elements(y.value()) == std::vector<TestType>{0, 4, 2, 6, 1, 5, 3, 7});
 }
 
-TEMPLATE_TEST_CASE("permute: every order of four axes, of sizes 1 and 0 too", "[autograd]", float,
-                   double) {
+TEMPLATE_TEST_CASE("permute: every order of four axes, including sizes 1 and 0", "[autograd]",
+                   float, double) {
   auto tape = Tape<TestType>::inference();
   for (const Shape& shape : {Shape{2, 3, 4, 5}, Shape{5, 1, 3, 9}, Shape{1, 17, 1, 6},
                              Shape{2, 0, 3, 1}, Shape{1, 1, 1, 1}}) {
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("permute: every order of four axes, of sizes 1 and 0 too", "[
     do {
       INFO(shape << " in order " << Shape(axes));
       const auto y = permute(tape.constant(x), std::span<const Index>(axes));
-      const Tensor<TestType> expected = permuted_one_by_one(x, axes);
+      const Tensor<TestType> expected = reference_permute(x, axes);
       CHECK(y.shape() == expected.shape());
       CHECK(elements(y.value()) == elements(expected));
     } while (std::next_permutation(axes.begin(), axes.end()));
@@ -116,12 +116,12 @@ TEMPLATE_TEST_CASE("permute: tensors of many blocks", "[autograd]", float, doubl
     for (const auto& axes : {reversed, swapped}) {
       INFO(shape << " in order " << Shape(axes));
       CHECK(elements(permute(tape.constant(x), std::span<const Index>(axes)).value()) ==
-            elements(permuted_one_by_one(x, axes)));
+            elements(reference_permute(x, axes)));
     }
   }
 }
 
-TEST_CASE("permute: nothing is copied when no element moves", "[autograd]") {
+TEST_CASE("permute: shares the memory when no element moves", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(counting<float>({3, 1, 4, 1}));
   const auto y = permute(x, {1, 0, 3, 2});
@@ -129,7 +129,7 @@ TEST_CASE("permute: nothing is copied when no element moves", "[autograd]") {
   CHECK(y.value().data() == x.value().data());
 }
 
-TEST_CASE("permute, transpose: axes that do not fit are named", "[autograd]") {
+TEST_CASE("permute, transpose: invalid axes throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(permute(x, {0, 0}), ShapeError);
@@ -141,7 +141,7 @@ TEST_CASE("permute, transpose: axes that do not fit are named", "[autograd]") {
                     "transpose: expected an axis of [4], got -2");
 }
 
-TEMPLATE_TEST_CASE("slice: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("slice: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto x = tape.constant(counting<TestType>({2, 3, 2}));
   CHECK(elements(slice(x, 0, 1, 2).value()) == std::vector<TestType>{6, 7, 8, 9, 10, 11});
@@ -160,7 +160,7 @@ TEST_CASE("slice: elements outside get zero gradient", "[autograd]") {
   CHECK(elements(x.grad()) == std::vector<double>(6, 0.0));
 }
 
-TEST_CASE("slice: positions outside the axis are an error", "[autograd]") {
+TEST_CASE("slice: positions outside the axis throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(slice(x, 1, 1, 4), ShapeError);
@@ -171,7 +171,7 @@ TEST_CASE("slice: positions outside the axis are an error", "[autograd]") {
   CHECK_THROWS_WITH(slice(x, 2, 0, 1), "slice: expected an axis of [2, 3], got 2");
 }
 
-TEMPLATE_TEST_CASE("concatenate: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("concatenate: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto a = tape.constant(Tensor<TestType>({2, 2}, {1, 2, 3, 4}));
   const auto b = tape.constant(Tensor<TestType>({2, 1}, {5, 6}));
@@ -184,7 +184,7 @@ TEMPLATE_TEST_CASE("concatenate: values by hand", "[autograd]", float, double) {
   CHECK(concatenate(std::vector{none}, 1).shape() == Shape{2, 0});
 }
 
-TEST_CASE("concatenate: many tensors, some of them constants, each get their gradient",
+TEST_CASE("concatenate: each of many tensors gets its gradient, with constants among them",
           "[autograd]") {
   Parameter<double> x(counting<double>({3, 2}));
   Tape<double> tape;
@@ -200,12 +200,12 @@ TEST_CASE("concatenate: many tensors, some of them constants, each get their gra
   CHECK(elements(x.grad()) == std::vector<double>(6, 20.0));
 }
 
-TEST_CASE("concatenate: what does not fit is an error", "[autograd]") {
+TEST_CASE("concatenate: shapes and tapes that do not match throw", "[autograd]") {
   Tape<float> tape, other;
   const auto a = tape.constant(Tensor<float>({2, 3})), b = tape.constant(Tensor<float>({2, 4}));
   CHECK_THROWS_AS(concatenate(std::vector{a, b}, 0), ShapeError);
   CHECK_THROWS_WITH(concatenate(std::vector{a, b}, 0),
-                    "concatenate: expected sizes as in [2, 3] on every axis but 0, got [2, 4]");
+                    "concatenate: expected sizes of [2, 3] on every axis except 0, got [2, 4]");
   CHECK_THROWS_AS(concatenate(std::vector{a, reshape(a, {6})}, 0), ShapeError);
   CHECK_THROWS_WITH(concatenate(std::vector{a, b}, 2),
                     "concatenate: expected an axis of [2, 3], got 2");
@@ -215,7 +215,7 @@ TEST_CASE("concatenate: what does not fit is an error", "[autograd]") {
                     "concatenate: expected inputs of one tape, got inputs of two");
 }
 
-TEMPLATE_TEST_CASE("stack: values by hand", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("stack: values computed by hand", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto a = tape.constant(Tensor<TestType>({2}, {1, 2}));
   const auto b = tape.constant(Tensor<TestType>({2}, {3, 4}));
@@ -227,28 +227,28 @@ TEMPLATE_TEST_CASE("stack: values by hand", "[autograd]", float, double) {
   CHECK(stack(std::vector{scalar, scalar}, 0).shape() == Shape{2});
 }
 
-TEST_CASE("stack: what does not fit is an error", "[autograd]") {
+TEST_CASE("stack: shapes that do not match throw", "[autograd]") {
   Tape<float> tape;
   const auto a = tape.constant(Tensor<float>({2, 3})), b = tape.constant(Tensor<float>({3, 2}));
   CHECK_THROWS_AS(stack(std::vector{a, b}, 0), ShapeError);
   CHECK_THROWS_WITH(stack(std::vector{a, b}, 0),
                     "stack: expected tensors of one shape, [2, 3], got [3, 2]");
   CHECK_THROWS_WITH(stack(std::vector{a}, 3),
-                    "stack: expected a position of 0 to 2 among the axes, got 3 in [2, 3]");
+                    "stack: expected an axis position of 0 to 2, got 3 for shape [2, 3]");
   CHECK_THROWS_WITH(stack(std::vector<Var<float>>{}, 0),
                     "stack: expected at least one tensor, got none");
   CHECK_THROWS_WITH(stack(std::vector{reshape(a, {1, 1, 1, 1, 2, 3})}, 0),
-                    "stack: expected fewer than 6 axes to add one to, got [1, 1, 1, 1, 2, 3]");
+                    "stack: expected fewer than 6 axes, got [1, 1, 1, 1, 2, 3]");
 }
 
-TEMPLATE_TEST_CASE("repeat: each position several times in a row", "[autograd]", float, double) {
+TEMPLATE_TEST_CASE("repeat: repeats each position", "[autograd]", float, double) {
   Tape<TestType> tape;
   const auto x = tape.constant(Tensor<TestType>({2, 2}, {1, 2, 3, 4}));
   CHECK(elements(repeat(x, 0, 2).value()) == std::vector<TestType>{1, 2, 1, 2, 3, 4, 3, 4});
   CHECK(elements(repeat(x, -1, 2).value()) == std::vector<TestType>{1, 1, 2, 2, 3, 3, 4, 4});
   CHECK(repeat(x, 1, 0).shape() == Shape{2, 0});
   CHECK_THROWS_AS(repeat(x, 0, -1), ValueError);
-  CHECK_THROWS_WITH(repeat(x, 0, -1), "repeat: expected a number of times of at least 0, got -1");
+  CHECK_THROWS_WITH(repeat(x, 0, -1), "repeat: expected times ≥ 0, got -1");
 }
 
 TEST_CASE("shaping: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
@@ -257,8 +257,9 @@ TEST_CASE("shaping: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   const Tensor<float> upstream = random.normal_tensor<float>({120, 140, 30});
   check_same_bits([&] {
     Tape<float> tape;
-    const auto turned = permute(tape.parameter(x), {2, 0, 1});
-    const auto both = concatenate(std::vector{turned, slice(transpose(turned, 1, 2), 2, 0, 30)}, 1);
+    const auto permuted = permute(tape.parameter(x), {2, 0, 1});
+    const auto both =
+        concatenate(std::vector{permuted, slice(transpose(permuted, 1, 2), 2, 0, 30)}, 1);
     const auto joined = reshape(stack(std::vector{both, both, both}, 0), {120, 100, 30});
     const auto y = concatenate(std::vector{slice(joined, 1, 20, 90), slice(joined, 1, 0, 70)}, 1);
     x.zero_grad();
@@ -267,13 +268,13 @@ TEST_CASE("shaping: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   });
 }
 
-TEST_CASE("shaping: passes after the first take no memory from the heap", "[autograd]") {
+TEST_CASE("shaping: passes after the first allocate no memory", "[autograd]") {
   Parameter<float> x(counting<float>({6, 8}));
   Tape<float> tape;
   const auto pass = [&] {
     const auto var = tape.parameter(x);
-    const auto turned = repeat(transpose(var), 1, 2);
-    const auto y = concatenate(std::vector{turned, slice(turned, 0, 2, 5)}, 0);
+    const auto permuted = repeat(transpose(var), 1, 2);
+    const auto y = concatenate(std::vector{permuted, slice(permuted, 0, 2, 5)}, 0);
     tape.backward(stack(std::vector{y, y}, 0), Tensor<float>({2, 11, 12}));
     return tape.memory().heap_requests;
   };

@@ -10,7 +10,10 @@ namespace {
 std::vector<GradientCase> rows() {
   return {
       {"softmax", "over rows", {{2, 3, 5}}, [](const Inputs& x) { return softmax(x[0]); }},
-      {"softmax", "over rows of one", {{3, 1}}, [](const Inputs& x) { return softmax(x[0]); }},
+      {"softmax",
+       "over rows of one element",
+       {{3, 1}},
+       [](const Inputs& x) { return softmax(x[0]); }},
       {"log_softmax", "over rows", {{2, 3, 5}}, [](const Inputs& x) { return log_softmax(x[0]); }},
       {"masked_softmax",
        "with a length for each sequence",
@@ -33,16 +36,16 @@ std::vector<GradientCase> rows() {
        "with a boolean mask",
        {{2, 2, 3}},
        [](const Inputs& x) {
-         const Tensor<bool> seen({2, 3}, {true, false, true, false, false, false});
-         return masked_softmax(x[0], {.allowed = seen});
+         const Tensor<bool> allowed({2, 3}, {true, false, true, false, false, false});
+         return masked_softmax(x[0], {.allowed = allowed});
        }},
       {"masked_softmax",
-       "with lengths and numbers added to the scores, -infinity among them",
+       "with lengths and a bias, including -infinity",
        {{2, 2, 3}},
        [](const Inputs& x) {
-         constexpr float hidden = -std::numeric_limits<float>::infinity();
-         const Tensor<float> added({2, 3}, {0.5F, hidden, -1, hidden, 2, 0});
-         return masked_softmax(x[0], {.valid_lens = {1, 3}, .bias = added});
+         constexpr float masked = -std::numeric_limits<float>::infinity();
+         const Tensor<float> bias({2, 3}, {0.5F, masked, -1, masked, 2, 0});
+         return masked_softmax(x[0], {.valid_lens = {1, 3}, .bias = bias});
        }},
   };
 }

@@ -53,14 +53,14 @@ TEST_CASE("softmax: huge scores give finite weights", "[autograd]") {
   }
 }
 
-TEST_CASE("softmax: a NaN shows in its row and nowhere else", "[autograd]") {
+TEST_CASE("softmax: NaN propagates in its row only", "[autograd]") {
   Tape<float> tape;
   const auto y = softmax(tape.constant(Tensor<float>({2, 2}, {nan, 1, 1, 1}))).value();
   CHECK(std::isnan(y(0, 0)));
   CHECK(y(1, 0) == 0.5F);
 }
 
-TEST_CASE("softmax: an empty last axis gives an empty result, a scalar is an error", "[autograd]") {
+TEST_CASE("softmax: an empty last axis gives an empty result, a scalar throws", "[autograd]") {
   Tape<float> tape;
   CHECK(softmax(tape.constant(Tensor<float>({2, 0}))).shape() == Shape{2, 0});
   CHECK(log_softmax(tape.constant(Tensor<float>({0, 3}))).shape() == Shape{0, 3});
@@ -68,7 +68,8 @@ TEST_CASE("softmax: an empty last axis gives an empty result, a scalar is an err
                     "softmax: expected at least one axis, got []");
 }
 
-TEST_CASE("masked softmax: keys past the length have weight 0 whatever they hold", "[autograd]") {
+TEST_CASE("masked softmax: keys past the length have weight 0, whatever their scores",
+          "[autograd]") {
   const auto y =
       masked(Tensor<float>({2, 1, 3}, {1, 1, nan, infinity, 0, 0}), {.valid_lens = {2, 0}});
   CHECK(y(0, 0, 0) == 0.5F);
@@ -85,7 +86,7 @@ TEST_CASE("masked softmax: a length for each query", "[autograd]") {
   CHECK(y(0, 1, 2) == Approx(1.0 / 3.0));
 }
 
-TEST_CASE("masked softmax: causal, also with more keys than queries", "[autograd]") {
+TEST_CASE("masked softmax: a causal mask, also with more keys than queries", "[autograd]") {
   const auto square = masked(Tensor<float>({1, 2, 2}), {.causal = true});
   CHECK(square(0, 0, 0) == 1.0F);
   CHECK(square(0, 0, 1) == 0.0F);
@@ -96,7 +97,7 @@ TEST_CASE("masked softmax: causal, also with more keys than queries", "[autograd
   CHECK(wide(0, 1, 2) == Approx(1.0 / 3.0));
 }
 
-TEST_CASE("masked softmax: a boolean mask of each of its shapes", "[autograd]") {
+TEST_CASE("masked softmax: a boolean mask of each shape", "[autograd]") {
   const auto all =
       masked(Tensor<float>({2, 2, 1, 2}), {.allowed = Tensor<bool>({1, 2}, {false, true})});
   CHECK(all(1, 1, 0, 1) == 1.0F);
@@ -110,14 +111,14 @@ TEST_CASE("masked softmax: a boolean mask of each of its shapes", "[autograd]") 
   CHECK(by_head(0, 1, 0, 0) == 1.0F);
 }
 
-TEST_CASE("masked softmax: numbers added to the scores, -infinity hides whatever a key holds",
+TEST_CASE("masked softmax: a bias is added to the scores, and -infinity masks any score",
           "[autograd]") {
-  const Tensor<float> added({1, 3}, {1, 0, -infinity});
-  const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.bias = added});
+  const Tensor<float> bias({1, 3}, {1, 0, -infinity});
+  const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.bias = bias});
   CHECK(y(0, 0, 0) == 0.5F);
   CHECK(y(0, 0, 1) == 0.5F);
   CHECK(y(0, 0, 2) == 0.0F);
-  // With the other parts of a mask: each hides another key, and none is left.
+  // With the other parts of a mask: each masks another key, and none is left.
   const auto none =
       masked(Tensor<float>({1, 1, 3}), {.valid_lens = {2},
                                         .allowed = Tensor<bool>({1, 3}, {false, true, true}),
@@ -125,7 +126,7 @@ TEST_CASE("masked softmax: numbers added to the scores, -infinity hides whatever
   for (Index key = 0; key < 3; ++key) CHECK(none(0, 0, key) == 0.0F);
 }
 
-TEST_CASE("masked softmax: a mask that does not fit says so", "[autograd]") {
+TEST_CASE("masked softmax: a mask that does not match throws", "[autograd]") {
   const Tensor<float> scores({2, 3, 4});
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, 2, 3}}),
                     "masked_softmax: valid_lens: expected shape [2] or [2, 3], got [3]");

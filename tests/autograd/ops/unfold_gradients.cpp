@@ -8,11 +8,11 @@ namespace {
 std::vector<GradientCase> rows() {
   return {
       {"unfold",
-       "that overlap",
+       "with overlapping windows",
        {{2, 5, 3}},
        [](const Inputs& x) { return unfold(x[0], {.size = 3}); }},
       {"unfold",
-       "with zeros around, holes and gaps, and positions that are in none",
+       "with padding, dilation, stride and unused positions",
        {{2, 10, 2}},
        [](const Inputs& x) {
          return unfold(x[0], {.size = 2, .dilation = 2, .stride = 4, .before = 1, .after = 2});

@@ -9,9 +9,9 @@
 
 namespace weft {
 
-TEST_CASE("unfold: each has its positions side by side", "[autograd]") {
+TEST_CASE("unfold: concatenates the positions of each window", "[autograd]") {
   Tape<float> tape;
-  // Two channels: position t holds (t, -t).
+  // Two channels: position t is (t + 1, -t - 1).
   const Var x = tape.constant(Tensor<float>({1, 4, 2}, {1, -1, 2, -2, 3, -3, 4, -4}));
   CHECK(same(unfold(x, {.size = 2}).value(),
              Tensor<float>({1, 3, 4}, {1, -1, 2, -2, 2, -2, 3, -3, 3, -3, 4, -4})));
@@ -25,7 +25,7 @@ TEST_CASE("unfold: each has its positions side by side", "[autograd]") {
              Tensor<float>({1, 2, 6}, {0, 0, 1, -1, 2, -2, 0, 0, 0, 0, 0, 0})));
 }
 
-TEST_CASE("unfold: what lies past a sequence's end counts as zeros", "[autograd]") {
+TEST_CASE("unfold: positions past the end of a sequence count as zeros", "[autograd]") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   Parameter<float> x(Tensor<float>({2, 3, 1}, {1, 2, nan, nan, nan, nan}));
   Tape<float> tape;
@@ -35,7 +35,7 @@ TEST_CASE("unfold: what lies past a sequence's end counts as zeros", "[autograd]
   CHECK(same(x.grad(), Tensor<float>({2, 3, 1}, {1, 2, 0, 0, 0, 0})));
 }
 
-TEST_CASE("unfold: what does not fit is refused", "[autograd]") {
+TEST_CASE("unfold: invalid inputs and options throw", "[autograd]") {
   Tape<float> tape;
   const Var x = tape.constant(Tensor<float>({2, 4, 3}));
   CHECK(message_of<ShapeError>([&] {
@@ -49,7 +49,7 @@ TEST_CASE("unfold: what does not fit is refused", "[autograd]") {
   CHECK_THROWS_AS(unfold(x, {.dilation = 0}), ValueError);
   CHECK_THROWS_AS(unfold(x, {.stride = -1}), ValueError);
   CHECK(message_of<ValueError>([&] { unfold(x, {.before = -1}); }) ==
-        "unfold: expected numbers of zeros ≥ 0, got -1 before and 0 after");
+        "unfold: expected before and after ≥ 0, got -1 and 0");
   CHECK(message_of<ValueError>([&] {
           unfold(x, {}, {4, 5});
         }) == "unfold: valid_lens: expected lengths of 0 to 4, got 5");

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// A pool that is given up at the end of its scope.
+// A pool that is abandoned at the end of its scope.
 struct OwnedPool {
   Pool* pool = Pool::create();
   OwnedPool() = default;
@@ -32,7 +32,7 @@ TEST_CASE("buffer: memory of every size is aligned and can be written to its end
     }
 }
 
-TEST_CASE("buffer: handles share one block until the last is gone", "[autograd]") {
+TEST_CASE("buffer: handles share one block until the last is destroyed", "[autograd]") {
   Buffer first(100);
   CHECK(first.unique());
   {
@@ -47,7 +47,7 @@ TEST_CASE("buffer: handles share one block until the last is gone", "[autograd]"
   CHECK_FALSE(Buffer().unique());
 }
 
-TEST_CASE("pool: the next request of about the same size gets the same block", "[autograd]") {
+TEST_CASE("pool: reuses a released block for a request of about the same size", "[autograd]") {
   const OwnedPool owned;
   const void* memory = nullptr;
   {
@@ -61,7 +61,7 @@ TEST_CASE("pool: the next request of about the same size gets the same block", "
   CHECK(owned.pool->statistics().bytes_held <= 10000 * 3 / 2);
 }
 
-TEST_CASE("pool: its last block outlives it", "[autograd]") {
+TEST_CASE("pool: a block in use outlives its pool", "[autograd]") {
   Buffer survivor;
   {
     const OwnedPool owned;
@@ -70,14 +70,14 @@ TEST_CASE("pool: its last block outlives it", "[autograd]") {
   std::memset(survivor.data(), 1, 1000);
 }
 
-TEST_CASE("pool: more memory than there is throws and leaves the pool usable", "[autograd]") {
+TEST_CASE("pool: an allocation that fails throws and leaves the pool usable", "[autograd]") {
   const OwnedPool owned;
   CHECK_THROWS_AS(Buffer(SIZE_MAX / 2, owned.pool), std::bad_alloc);
   CHECK_THROWS_AS(Buffer(SIZE_MAX), std::bad_alloc);
   CHECK(Buffer(100, owned.pool).unique());
 }
 
-TEST_CASE("pool: threads may drop its blocks while it is given up", "[autograd]") {
+TEST_CASE("pool: threads may release blocks while it is abandoned", "[autograd]") {
   for (int round = 0; round < 200; ++round) {
     Pool* pool = Pool::create();
     std::vector<Buffer> free_soon;
