@@ -31,8 +31,7 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
   if (!file)
-    fail<FileError>("picture '" + path.string() + "'", "a writable file",
-                    std::strerror(errno));
+    fail<FileError>("picture '" + path.string() + "'", "a writable file", std::strerror(errno));
 }
 
 // The first lines of the script: the output file, its size in pixels and common settings.

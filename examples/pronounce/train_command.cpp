@@ -25,8 +25,8 @@ struct Options {
 bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
   constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("pronounce train",
-                             "Trains a model on a pronunciation dictionary. Of the words, 5 % are "
-                             "held out for validation and 5 % for testing, by a hash.");
+                             "Trains a model on a pronunciation dictionary; 5 % of the words are "
+                             "held out for validation and 5 % for testing.");
   dictionary_option(line, options.dictionary);
   line.option("out", "output directory for checkpoints, metrics and a plot", options.out);
   line.flag("full", "train a larger model for half an hour", options.full);
