@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// The parameters must outlive the object and stay where they are.
+// The parameters must outlive the object and must not be moved.
 template <class T>
 class ParameterElements {
  public:

@@ -1,4 +1,4 @@
-#include "train/files/seal.hpp"
+#include "train/files/checksum_line.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view prefix = "\nweft digest ";
 
-// Bytes `offset` … of the file, as many as `buffer` has or the file has left.
+// Reads bytes of the file from `offset` on, up to the size of `buffer` or the end of the file.
 std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesystem::path& path,
                                    std::size_t offset, std::span<std::byte> buffer) {
   std::size_t filled = 0;
@@ -31,39 +31,40 @@ std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesy
   return buffer.first(filled);
 }
 
-std::string text_of(const Digest& digest) { return concatenate_text(prefix, digest.text(), '\n'); }
+std::string line_of(const Digest& digest) { return concatenate_text(prefix, digest.text(), '\n'); }
 
 }  // namespace
 
-std::string seal_of(std::span<const std::byte> contents) {
+std::string checksum_line(std::span<const std::byte> contents) {
   Digest digest;
   digest.add(contents);
-  return text_of(digest);
+  return line_of(digest);
 }
 
-bool check_seal(const FileDescriptor& file, const std::filesystem::path& path) {
+bool verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "a file that can be read");
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size < seal_size) return false;
-  const std::size_t end = size - seal_size;
+  if (size < checksum_line_size) return false;
+  const std::size_t contents_size = size - checksum_line_size;
 
   std::vector<std::byte> buffer(std::min<std::size_t>(size, 1 << 18));
-  const auto last = read_at(file, path, end, std::span(buffer).first(seal_size));
-  const std::string seal(reinterpret_cast<const char*>(last.data()), last.size());
-  if (!seal.starts_with(prefix)) return false;
+  const auto last = read_at(file, path, contents_size, std::span(buffer).first(checksum_line_size));
+  const std::string line(reinterpret_cast<const char*>(last.data()), last.size());
+  if (!line.starts_with(prefix)) return false;
 
   Digest digest;
-  for (std::size_t offset = 0; offset < end;) {
+  for (std::size_t offset = 0; offset < contents_size;) {
     const auto bytes =
-        read_at(file, path, offset, std::span(buffer).first(std::min(buffer.size(), end - offset)));
+        read_at(file, path, offset,
+                std::span(buffer).first(std::min(buffer.size(), contents_size - offset)));
     if (bytes.empty()) break;
     digest.add(bytes);
     offset += bytes.size();
   }
-  if (seal != text_of(digest))
-    refuse_file(path, "a file as weft wrote it",
-                "a damaged one: its digest is not the one in its last line");
+  if (line != line_of(digest))
+    fail_on_file(path, "the checksum of its contents in the last line",
+                 "another one (a damaged file)");
   return true;
 }
 
