@@ -10,9 +10,10 @@ namespace weft {
 struct EmbeddingOptions {
   // The size of the vocabulary.
   Index num_embeddings = 0;
-  // The length of the vectors.
+  // The size of the vectors.
   Index embedding_dim = 0;
-  // The vectors start as normal numbers around 0: 1 as in PyTorch, 0.02 as in GPT-2.
+  // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
+  // 1 as in PyTorch, 0.02 as in GPT-2.
   double standard_deviation = 1.0;
 };
 

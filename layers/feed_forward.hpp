@@ -1,4 +1,4 @@
-// PositionWiseFeedForward: the same two-layer perceptron on every vector of a sequence.
+// PositionWiseFeedForward: a two-layer perceptron applied to each position of a sequence.
 #pragma once
 
 #include "weft/layers/dropout.hpp"
@@ -7,11 +7,11 @@
 namespace weft {
 
 struct PositionWiseFeedForwardOptions {
-  // The length of the vectors that come in and go out, and of those in between.
+  // The sizes of the input and output vectors, and of the hidden ones.
   Index num_hiddens = 0;
   Index ffn_num_hiddens = 0;
   Activation activation = Activation::relu;
-  // The probability of dropping an element in between.
+  // The probability of dropping a hidden element.
   double dropout = 0.0;
 };
 

@@ -1,4 +1,5 @@
-// LayerNorm: each vector shifted and scaled to mean 0 and variance 1, then by trained numbers.
+// LayerNorm: normalizes each vector to mean 0 and variance 1, then applies a learned scale and
+// shift.
 #pragma once
 
 #include "weft/autograd/tape.hpp"
@@ -12,7 +13,7 @@ struct LayerNormOptions {
 };
 
 // (x - mean) / √(variance + eps) · weight + bias over the last axis (Ba, Kiros and Hinton, 2016).
-// Weight starts as ones, bias as zeros.
+// Weight is initialized to ones, bias to zeros.
 template <class T = float>
 struct LayerNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.

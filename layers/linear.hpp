@@ -14,7 +14,8 @@ struct LinearOptions {
   bool bias = true;
 };
 
-// x · weightᵀ + bias. Weight and bias start uniform over ±1/√in_features, as in PyTorch.
+// x · weightᵀ + bias. Weight and bias are initialized uniformly over ±1/√in_features, as in
+// PyTorch.
 template <class T = float>
 struct Linear : Module<T> {
   // Throws ValueError unless both sizes are > 0.

@@ -1,4 +1,4 @@
-// PositionalEncoding: adds to each vector a fixed pattern that tells its position.
+// PositionalEncoding: adds fixed sinusoids that encode the position.
 #pragma once
 
 #include "weft/autograd/tape.hpp"
@@ -10,12 +10,12 @@ namespace weft {
 struct PositionalEncodingOptions {
   Index num_hiddens = 0;
   double dropout = 0.0;
-  // The longest sequence that can be encoded.
+  // The maximum sequence length.
   Index max_len = 1000;
 };
 
 // P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos(i / 10000^(2j/d)) with d = num_hiddens, even
-// or odd (Vaswani et al., 2017, section 3.5). Nothing of it is trained.
+// or odd (Vaswani et al., 2017, section 3.5). It has no parameters.
 template <class T = float>
 struct PositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.

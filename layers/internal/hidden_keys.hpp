@@ -1,4 +1,4 @@
-// Keys that no query sees hold padding, which may be anything.
+// zero_hidden_keys: zeros in place of keys that are masked for all queries.
 // Included by definitions only.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace weft {
 
-// The keys (or values) x [batch, num_keys, channels], with zeros in place of those that no query
-// sees when one of these is not finite. They would not reach what attention gives, but the gradient
-// of a projection's weight: as 0 · NaN.
+// The keys (or values) x [batch, num_keys, channels], with zeros in place of those that are masked
+// for all queries if any of these is not finite. A masked NaN does not reach the result of
+// attention, but it would reach the gradient of a projection's weight, as 0 · NaN.
 template <class T>
 Var<T> zero_hidden_keys(const Var<T>& x, const MaskView& mask);
 
