@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 class Pool;
@@ -19,7 +21,7 @@ struct MemoryStatistics {
 // A handle to one block of memory; copies share it. When the last handle is destroyed, the block
 // returns to its pool, or to the heap when it has none. Handles may be copied and destroyed on any
 // thread.
-class Buffer {
+class WEFT_API Buffer {
  public:
   Buffer() = default;
   // `bytes` of uninitialized memory, from `pool` when there is one. Throws std::bad_alloc.

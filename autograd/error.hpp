@@ -5,34 +5,36 @@
 #include <stdexcept>
 #include <string>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 // The base class of all exceptions that weft throws.
-class Error : public std::runtime_error {
+class WEFT_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // Shapes that do not match each other or the operation.
-class ShapeError : public Error {
+class WEFT_API ShapeError : public Error {
  public:
   using Error::Error;
 };
 
 // A value outside its range: a probability of 1.5, a token id of -1, a negative learning rate.
-class ValueError : public Error {
+class WEFT_API ValueError : public Error {
  public:
   using Error::Error;
 };
 
 // A NaN or an infinity where a finite number is required.
-class NonFiniteError : public Error {
+class WEFT_API NonFiniteError : public Error {
  public:
   using Error::Error;
 };
 
 // A file that cannot be opened, read, written or parsed.
-class FileError : public Error {
+class WEFT_API FileError : public Error {
  public:
   using Error::Error;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/gradcheck_report.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -29,7 +30,7 @@ struct GradCheckOptions {
 // the larger error counts. The parameters are restored and their gradients cleared, also after an
 // exception. Throws NonFiniteError when the result is not finite, and ValueError when it differs
 // from call to call or eps is not positive.
-GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
+WEFT_API GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                           const NamedParameters<double>& parameters,
                           const GradCheckOptions& options = {});
 

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/shape.hpp"
 
 namespace weft {
 
 // The result for one parameter: its worst element, and the numbers of elements compared. With
 // random directions, each direction counts as an element.
-struct GradCheckEntry {
+struct WEFT_API GradCheckEntry {
   std::string name;
   Shape shape;
   bool along_directions = false;
@@ -35,7 +36,7 @@ struct GradCheckEntry {
   std::string position() const;
 };
 
-struct GradCheckReport {
+struct WEFT_API GradCheckReport {
   std::vector<GradCheckEntry> entries;
 
   // True when no element failed.
@@ -48,6 +49,6 @@ struct GradCheckReport {
 
 // A table with one line per parameter: name, shape, checked, worst element with its index, both
 // gradients and errors, kinks.
-std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
+WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/tensor.hpp"
@@ -14,7 +15,7 @@ namespace weft {
 // input needs none. When `fresh`, nothing has been added yet: `values` are uninitialized, and the
 // first write must cover all of them and overwrite.
 template <class T>
-struct Gradient {
+struct WEFT_API Gradient {
   std::span<T> values = {};
   bool wanted = false;
   bool fresh = false;
@@ -50,7 +51,7 @@ struct Gradient {
 
 // The sum of a parameter's gradients. Clearing it costs nothing: the next gradient overwrites.
 template <class T>
-class GradientSum {
+class WEFT_API GradientSum {
  public:
   // True when nothing was added since the sum was cleared.
   bool empty() const { return empty_; }

@@ -4,31 +4,32 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/shape.hpp"
 
 namespace weft {
 
 // The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS or
 // `set_thread_count`), but at most `thread_limit()`.
-int thread_count();
+WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless
 // 1 ≤ threads ≤ `thread_limit()`.
-void set_thread_count(int threads);
+WEFT_API void set_thread_count(int threads);
 // Four times the number of processors, and at least 16: more threads only cost memory.
-int thread_limit();
+WEFT_API int thread_limit();
 
 namespace detail {
 // Calls `run(context, chunk)` for every chunk, on up to thread_count() threads.
-void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), const void* context);
+WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), const void* context);
 }  // namespace detail
 
 // The index of this thread in the running `parallel_for`: 0 … thread_count() - 1, and 0 outside of
 // one. For scratch memory per thread.
-int thread_index();
+WEFT_API int thread_index();
 
 // True when `parallel_for` here would use one thread: the maximum is 1, or the call is inside a
 // parallel region.
-bool is_sequential();
+WEFT_API bool is_sequential();
 
 // Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items except
 // the last. The ranges depend only on `count` and `grain`, never on the number of threads, so a

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/gradient.hpp"
 #include "weft/autograd/tensor.hpp"
 
@@ -14,7 +15,7 @@ namespace weft {
 // The gradient is not part of the value: it is `mutable`, a pass over a const model adds to it, and
 // copies start without one.
 template <class T = float>
-class Parameter {
+class WEFT_API Parameter {
  public:
   Parameter() = default;
   // Copies the elements if another tensor shares them.

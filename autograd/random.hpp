@@ -4,16 +4,17 @@
 #include <array>
 #include <cstdint>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
 // Four 32-bit numbers from a 128-bit counter and a 64-bit key: Philox4x32-10 of Salmon et al.,
 // "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
+WEFT_API std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
 
 // A stream of random numbers: element i is a function of `seed`, `step`, `stream` and i.
-struct RandomStream {
+struct WEFT_API RandomStream {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
   std::uint32_t stream = 0;
@@ -26,7 +27,7 @@ struct RandomStream {
 };
 
 // A sequence of random numbers. Its entire state is the seed and the number of draws made.
-class Random {
+class WEFT_API Random {
  public:
   struct State {
     std::uint64_t seed = 0;

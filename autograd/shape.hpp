@@ -8,12 +8,14 @@
 #include <span>
 #include <string>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 // Sizes, counts and positions. The same type as `Eigen::Index`.
 using Index = std::ptrdiff_t;
 
-class Shape {
+class WEFT_API Shape {
  public:
   static constexpr Index max_rank = 6;
 
@@ -65,10 +67,10 @@ class Shape {
   Index elements_ = 1;
 };
 
-std::ostream& operator<<(std::ostream& out, const Shape& shape);
+WEFT_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 // The shape that both broadcast to by NumPy's rules: aligned at the last axis, sizes equal or 1.
 // Throws ShapeError, naming `what` and both shapes, when they do not broadcast.
-Shape broadcast(const char* what, const Shape& a, const Shape& b);
+WEFT_API Shape broadcast(const char* what, const Shape& a, const Shape& b);
 
 }  // namespace weft

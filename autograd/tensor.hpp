@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/buffer.hpp"
 #include "weft/autograd/shape.hpp"
 
@@ -13,7 +14,7 @@ namespace weft {
 // Copies share the elements, as in PyTorch; `clone` copies them. Instantiated for float, double,
 // std::int32_t and bool.
 template <class T = float>
-class Tensor {
+class WEFT_API Tensor {
  public:
   // No elements: shape [0].
   Tensor() : shape_{0} {}

@@ -49,7 +49,7 @@ template <class T>
 Var<T> Conv1d<T>::operator()(const Var<T>& x, const ValidLens& valid_lens) const {
   check_sequences("Conv1d", x.shape(), weight.shape()[1]);
   Tape<T>& tape = x.tape();
-  // Windows have the channels of each position side by side.
+  // The rows of unfold are [kernel_size, in_channels].
   const Var<T> matrix =
       reshape(permute(tape.parameter(weight), {0, 2, 1}), {weight.shape()[0], -1});
   const Var<T> rows = unfold(x, window, valid_lens);

@@ -1,8 +1,9 @@
-// Conv1d: the same linear map of every window of a sequence.
+// Conv1d: one-dimensional convolution over a sequence.
 #pragma once
 
 #include <variant>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
 #include "weft/autograd/ops/unfold.hpp"
 #include "weft/autograd/random.hpp"
@@ -11,40 +12,40 @@
 
 namespace weft {
 
-// Zeros around a sequence that make the result, with stride 1, as long as the input: on both sides,
-// one more at the end where their number is odd (torch's 'same'), or all in front, so that no
-// result sees what comes after its own position.
+// Zero padding that makes the result, with stride 1, as long as the input. same: on both sides,
+// with one more zero at the end where their number is odd (torch's 'same'); causal: all at the
+// start, so that no result depends on later positions.
 enum class Padding { same, causal };
 
 struct Conv1dOptions {
   Index in_channels = 0;
   Index out_channels = 0;
-  // Positions in a window.
+  // The number of positions in a window.
   Index kernel_size = 0;
-  // How far each window begins after the one before it.
+  // The distance between the starts of consecutive windows.
   Index stride = 1;
-  // A number of zeros on both sides, or Padding.
+  // The number of zeros on each side, or Padding.
   std::variant<Index, Padding> padding = 0;
-  // How far the positions of a window are apart.
+  // The distance between consecutive positions of a window.
   Index dilation = 1;
   bool bias = true;
 };
 
-// y_t = bias + Σ_j weight[:, :, j] · x_{t · stride + j · dilation - padding in front}. In weft the
-// channels are the last axis, [batch, time, channels]; torch.nn.Conv1d has [batch, channels, time].
-// The weights are the same in both, and start uniform over ±1/√(in_channels · kernel_size) in both.
+// y_t = bias + Σ_j weight[:, :, j] · x_{t · stride + j · dilation - left padding}. The input is
+// [batch, time, channels], whereas torch.nn.Conv1d takes [batch, channels, time]. The weights have
+// the shape and initialization of PyTorch: uniform over ±1/√(in_channels · kernel_size).
 template <class T = float>
-struct Conv1d : Module<T> {
+struct WEFT_API Conv1d : Module<T> {
   // Throws ValueError unless sizes, stride and dilation are > 0 and the padding is ≥ 0, and for
   // Padding::same with a stride that is not 1.
   Conv1d(const Conv1dOptions& options, Random& random);
 
-  // x [batch, time, in_channels], result [batch, windows, out_channels] with windows =
-  // ⌊(time + padding - dilation · (kernel_size - 1) - 1) / stride⌋ + 1, padding being the zeros of
-  // both sides together. With `valid_lens` [batch], what x holds past the end of a sequence (NaN
-  // too) counts as padding: what that sequence would give by itself comes out first, and the rest
-  // means nothing. Throws ShapeError, also when no window fits, and ValueError for lengths that are
-  // negative or more than the time.
+  // x [batch, time, in_channels], result [batch, windows, out_channels] with
+  // windows = ⌊(time + padding - dilation · (kernel_size - 1) - 1) / stride⌋ + 1, where padding is
+  // the total of both sides. With `valid_lens` [batch], the values of x past the end of a sequence
+  // (even NaN) are treated as padding: the first results are those of the sequence alone, and the
+  // remaining ones are unspecified. Throws ShapeError, also when x is too short for one window, and
+  // ValueError for lengths that are negative or greater than time.
   Var<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {}) const;
 
   void members(Members<T>& members) override;

@@ -1,6 +1,7 @@
 // DotProductAttention: attention whose scores are scaled dot products.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/attention_pooling.hpp"
 
 namespace weft {
@@ -8,14 +9,14 @@ namespace weft {
 struct DotProductAttentionOptions {
   // The probability of dropping an attention weight.
   double dropout = 0.0;
-  // The last axis is cut into this many heads, each with an attention of its own.
+  // The last axis is split into this many heads, which attend independently.
   Index num_heads = 1;
 };
 
-// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1): an AttentionPooling that
-// needs no random numbers, as it has no parameters.
+// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1): an AttentionPooling
+// without parameters, which needs no random numbers.
 template <class T = float>
-struct DotProductAttention : AttentionPooling<T> {
+struct WEFT_API DotProductAttention : AttentionPooling<T> {
   // Throws ValueError unless num_heads > 0 and 0 ≤ dropout ≤ 1.
   explicit DotProductAttention(const DotProductAttentionOptions& options);
 

@@ -1,19 +1,20 @@
-// Dropout: some elements zero while training.
+// Dropout: sets random elements to zero during training.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
 
 namespace weft {
 
-// Inverted dropout (Srivastava et al., 2014): while the tape trains, each element is 0 with
-// probability p and x / (1 - p) otherwise. On other tapes, x itself.
+// Inverted dropout (Srivastava et al., 2014): on a training tape each element is 0 with probability
+// p and x / (1 - p) otherwise. On other tapes the result is x itself.
 template <class T = float>
-struct Dropout : Module<T> {
+struct WEFT_API Dropout : Module<T> {
   // Throws ValueError unless 0 ≤ p ≤ 1.
   explicit Dropout(double p);
 
-  // x of any shape, result of the same.
+  // x of any shape, result of the same shape.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) override;

@@ -1,6 +1,7 @@
 // Embedding: a vector for every token.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/random.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
@@ -10,14 +11,15 @@ namespace weft {
 struct EmbeddingOptions {
   // The size of the vocabulary.
   Index num_embeddings = 0;
-  // The length of the vectors.
+  // The size of the vectors.
   Index embedding_dim = 0;
-  // The vectors start as normal numbers around 0: 1 as in PyTorch, 0.02 as in GPT-2.
+  // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
+  // 1 as in PyTorch, 0.02 as in GPT-2.
   double standard_deviation = 1.0;
 };
 
 template <class T = float>
-struct Embedding : Module<T> {
+struct WEFT_API Embedding : Module<T> {
   // Throws ValueError unless both sizes are > 0 and the standard deviation is finite and ≥ 0.
   Embedding(const EmbeddingOptions& options, Random& random);
 

@@ -1,23 +1,24 @@
-// PositionWiseFeedForward: the same two-layer perceptron on every vector of a sequence.
+// PositionWiseFeedForward: a two-layer perceptron applied to each position of a sequence.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/dropout.hpp"
 #include "weft/layers/linear.hpp"
 
 namespace weft {
 
 struct PositionWiseFeedForwardOptions {
-  // The length of the vectors that come in and go out, and of those in between.
+  // The sizes of the input and output vectors, and of the hidden ones.
   Index num_hiddens = 0;
   Index ffn_num_hiddens = 0;
   Activation activation = Activation::relu;
-  // The probability of dropping an element in between.
+  // The probability of dropping a hidden element.
   double dropout = 0.0;
 };
 
 // dense2(dropout(activation(dense1(x)))) (Vaswani et al., 2017, section 3.3).
 template <class T = float>
-struct PositionWiseFeedForward : Module<T> {
+struct WEFT_API PositionWiseFeedForward : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   PositionWiseFeedForward(const PositionWiseFeedForwardOptions& options, Random& random);
 

@@ -15,11 +15,11 @@
 namespace weft {
 namespace {
 
-// log K(u), whose softmax is K / Σ K. Where K is 0, any number.
+// log K(u), whose softmax is K / Σ K. Unspecified where K is 0.
 template <class T>
 Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
   const auto log_of_1_minus = [&](const Var<T>& x) {
-    // Far below 1 - u² and 1 - |u| of any u < 1, so that it bounds only what K is 0 for.
+    // Less than 1 - u² and 1 - |u| for any |u| < 1, so that only points with K = 0 are clamped.
     constexpr double tiny = 1e-30;
     return log(clamp(u.tape().constant(Tensor<T>::full({1}, T{1})) - x, tiny, 1.0));
   };
@@ -39,7 +39,7 @@ Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
 
 // Whether K(u) > 0.
 template <class T>
-bool is_near(Kernel kernel, T u) {
+bool is_in_support(Kernel kernel, T u) {
   switch (kernel) {
     case Kernel::constant:
     case Kernel::gaussian:
@@ -77,23 +77,23 @@ KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
 
 template <class T>
 Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                       const Var<T>& values, const Tensor<bool>& seen,
+                                       const Var<T>& values, const Tensor<bool>& allowed,
                                        Tensor<T>* weights) const {
   if (queries.rank() != 1 || keys.rank() != 1 || values.shape() != keys.shape())
     fail<ShapeError>(
         "KernelRegression", "queries [num_queries], keys [num_keys] and values [num_keys]",
         concatenate_text(queries.shape(), ", ", keys.shape(), " and ", values.shape()));
   const Index num_queries = queries.size(), num_keys = keys.size();
-  // As one sequence of one head, whose vectors have one element.
+  // Treated as one sequence with one head and vectors of size 1.
   const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
   const FiniteKeys<T> finite(k, v);
   const Var<T> difference =
       reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.clean(k), {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
-  Mask mask{.allowed = seen, .bias = Tensor<float>({num_queries, num_keys})};
+  Mask mask{.allowed = allowed, .bias = Tensor<float>({num_queries, num_keys})};
   for (Index i = 0; i < u.size(); ++i)
-    if (!is_near(kernel, u.value().data()[i]))
+    if (!is_in_support(kernel, u.value().data()[i]))
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
   if (weights) *weights = p.value().clone().reshaped({num_queries, num_keys});

@@ -1,47 +1,49 @@
-// KernelRegression: attention pooling in its oldest form, of numbers along a line.
+// KernelRegression: Nadaraya-Watson regression of scalars, the earliest form of attention pooling.
 #pragma once
 
 #include <string>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
 
 namespace weft {
 
-// How the weight of a point falls with its distance u, up to a factor, which plays no part.
+// The kernel K(u): the weight of a point at distance u, up to a constant factor, which cancels.
 enum class Kernel {
   constant,      // 1: average pooling
   gaussian,      // e^(-u²/2)
   boxcar,        // 1 for |u| ≤ 1
   epanechnikov,  // 1 - u² for |u| < 1
-  triangular,    // 1 - |u| for |u| < 1; what d2l.ai calls Epanechnikov's
+  triangular,    // 1 - |u| for |u| < 1; called Epanechnikov in d2l.ai
 };
 
 // "gaussian", …
-std::string to_string(Kernel kernel);
+WEFT_API std::string to_string(Kernel kernel);
 
 struct KernelRegressionOptions {
   Kernel kernel = Kernel::gaussian;
-  // Where w starts. Distances are multiplied with it: the larger, the narrower the kernel.
+  // The initial value of w. Distances are multiplied by it: the larger, the narrower the kernel.
   double w = 1.0;
 };
 
 // f(x) = Σ_i K((x - x_i) w) y_i / Σ_j K((x - x_j) w): the average of the values y_i, weighted by
-// how near their keys x_i are to the query x (Nadaraya, 1964; Watson, 1964). With the Gaussian
-// kernel that is Σ_i softmax_i(-½ ((x - x_i) w)²) y_i. w is a parameter; who does not train it has
-// a fixed one. It has no gradient with the constant kernel and with the boxcar, which is flat.
+// the proximity of their keys x_i to the query x (Nadaraya, 1964; Watson, 1964). With the Gaussian
+// kernel that is Σ_i softmax_i(-½ ((x - x_i) w)²) y_i. w is a parameter; leave it out of the
+// optimizer to keep it fixed. It has no gradient with the constant and boxcar kernels, which are
+// piecewise constant.
 template <class T = float>
-struct KernelRegression : Module<T> {
+struct WEFT_API KernelRegression : Module<T> {
   // Throws ValueError unless w > 0.
   explicit KernelRegression(const KernelRegressionOptions& options);
 
-  // queries [num_queries], keys [num_keys], values [num_keys], result [num_queries]. `seen`
-  // [num_queries, num_keys] is true where a query may see a key; when not given, it sees all. A
-  // query gets 0 when no key that it sees is near enough for a weight. What hidden keys and values
-  // hold (NaN too) reaches nothing. `weights`, when given, receives [num_queries, num_keys], rows
-  // that sum to 1. Throws ShapeError.
+  // queries [num_queries], keys [num_keys], values [num_keys], result [num_queries]. `allowed`
+  // [num_queries, num_keys] is true where a query attends to a key; when not given, it attends to
+  // all. The result is 0 for a query whose weights are all 0. Masked keys and values, even if NaN,
+  // affect neither the result nor a gradient. `weights`, when given, receives
+  // [num_queries, num_keys], whose rows sum to 1. Throws ShapeError.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Tensor<bool>& seen = {}, Tensor<T>* weights = nullptr) const;
+                    const Tensor<bool>& allowed = {}, Tensor<T>* weights = nullptr) const;
 
   void members(Members<T>& members) override;
 

@@ -1,6 +1,8 @@
-// LayerNorm: each vector shifted and scaled to mean 0 and variance 1, then by trained numbers.
+// LayerNorm: normalizes each vector to mean 0 and variance 1, then applies a learned scale and
+// shift.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
 
@@ -12,9 +14,9 @@ struct LayerNormOptions {
 };
 
 // (x - mean) / √(variance + eps) · weight + bias over the last axis (Ba, Kiros and Hinton, 2016).
-// Weight starts as ones, bias as zeros.
+// Weight is initialized to ones, bias to zeros.
 template <class T = float>
-struct LayerNorm : Module<T> {
+struct WEFT_API LayerNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
   explicit LayerNorm(const LayerNormOptions& options);
 

@@ -1,6 +1,7 @@
-// LearnedPositionalEncoding: adds to each vector a trained one that belongs to its position.
+// LearnedPositionalEncoding: adds a learned vector for each position.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/dropout.hpp"
 #include "weft/layers/embedding.hpp"
 
@@ -9,15 +10,16 @@ namespace weft {
 struct LearnedPositionalEncodingOptions {
   Index num_hiddens = 0;
   double dropout = 0.0;
-  // The longest sequence that can be encoded.
+  // The maximum sequence length.
   Index max_len = 1000;
-  // The vectors start as normal numbers around 0: 0.02 as in GPT-2.
+  // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
+  // 0.02 as in GPT-2.
   double standard_deviation = 0.02;
 };
 
-// A vector for every position, found by training (Gehring et al., 2017; GPT-2).
+// A learned vector for every position (Gehring et al., 2017; GPT-2).
 template <class T = float>
-struct LearnedPositionalEncoding : Module<T> {
+struct WEFT_API LearnedPositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0, 0 ≤ dropout ≤ 1 and the standard deviation is
   // finite and ≥ 0.
   LearnedPositionalEncoding(const LearnedPositionalEncodingOptions& options, Random& random);

@@ -1,6 +1,7 @@
 // Linear: an affine map of the last axis.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/activation.hpp"
 #include "weft/autograd/random.hpp"
 #include "weft/autograd/tape.hpp"
@@ -14,9 +15,10 @@ struct LinearOptions {
   bool bias = true;
 };
 
-// x · weightᵀ + bias. Weight and bias start uniform over ±1/√in_features, as in PyTorch.
+// x · weightᵀ + bias. Weight and bias are initialized uniformly over ±1/√in_features, as in
+// PyTorch.
 template <class T = float>
-struct Linear : Module<T> {
+struct WEFT_API Linear : Module<T> {
   // Throws ValueError unless both sizes are > 0.
   Linear(const LinearOptions& options, Random& random);
 

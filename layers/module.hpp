@@ -1,4 +1,4 @@
-// Module: what every layer and model is; Members: how it names its parameters and children.
+// Module: the base class of layers and models; Members: the visitor of its parameters and children.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/parameter.hpp"
 
 namespace weft {
@@ -13,10 +14,10 @@ namespace weft {
 template <class T>
 class Module;
 
-// Receives what a module says of itself. Parameter names, counts, summaries, optimizers and HDF5
-// paths all come from this one list.
+// A visitor that receives the type, parameters and children of a module. Parameter names, counts,
+// summaries, optimizers and HDF5 paths are all derived from it.
 template <class T = float>
-class Members {
+class WEFT_API Members {
  public:
   virtual ~Members() = default;
 
@@ -25,7 +26,7 @@ class Members {
   virtual void parameter(const std::string& name, Parameter<T>& parameter) = 0;
   virtual void child(const std::string& name, Module<T>& child) = 0;
 
-  // A member under its name; one that is not there is passed over.
+  // Registers a member under its name; an empty optional is skipped.
   void operator()(const std::string& name, Parameter<T>& member) { parameter(name, member); }
   void operator()(const std::string& name, Module<T>& member) { child(name, member); }
   template <class Member>
@@ -42,14 +43,14 @@ class Members {
   }
 };
 
-// A layer or model: a plain struct whose copies and moves are the compiler's own. A copy has
-// parameters of its own.
+// A layer or model: a plain struct with default copy and move operations. A copy has its own
+// parameters.
 template <class T = float>
-class Module {
+class WEFT_API Module {
  public:
   virtual ~Module() = default;
 
-  // Names the type, each parameter and each child once.
+  // Registers the type, each parameter and each child once.
   virtual void members(Members<T>& members) = 0;
 
  protected:
@@ -60,9 +61,9 @@ class Module {
   Module& operator=(Module&&) = default;
 };
 
-// The children of a list as a module, so that every visitor meets them as it meets any children.
+// Adapts a list of children to a module, so that visitors treat it like any other child.
 template <class T, class Child>
-class ModuleList final : public Module<T> {
+class WEFT_API ModuleList final : public Module<T> {
  public:
   explicit ModuleList(std::vector<Child>& children) : children_(children) {}
   void members(Members<T>& members) override {
@@ -82,9 +83,9 @@ void Members<T>::operator()(const std::string& name, std::vector<Child>& childre
 }
 
 // All parameters of a module and its children, each under its full name ("encoder.0.norm.weight"),
-// in the order in which the modules name them.
+// in the order in which the modules register them.
 template <class T>
-NamedParameters<T> named_parameters(Module<T>& module);
+WEFT_API NamedParameters<T> named_parameters(Module<T>& module);
 
 extern template NamedParameters<float> named_parameters(Module<float>&);
 extern template NamedParameters<double> named_parameters(Module<double>&);

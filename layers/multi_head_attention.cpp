@@ -1,8 +1,8 @@
 #include "weft/layers/multi_head_attention.hpp"
 
 #include "layers/internal/checks.hpp"
+#include "layers/internal/hidden_keys.hpp"
 #include "layers/internal/python_text.hpp"
-#include "layers/internal/unseen_keys.hpp"
 
 namespace weft {
 namespace {
@@ -13,7 +13,7 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   check_positive("MultiHeadAttention: value_size", options.value_size);
   const auto [heads, hiddens] = std::pair(options.num_heads, options.num_hiddens);
   if (heads <= 0 || hiddens <= 0 || hiddens % heads != 0)
-    fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 that num_heads > 0 divides",
+    fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 divisible by num_heads > 0",
                      concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
   if (options.rotary) check_rotary("MultiHeadAttention: rotary", hiddens, heads, *options.rotary);
   return options;
@@ -47,16 +47,15 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
   const Index batch = queries.shape()[0], num_keys = keys.shape()[1];
   if (keys.shape()[0] != batch || values.shape()[0] != batch || values.shape()[1] != num_keys)
-    fail<ShapeError>("MultiHeadAttention",
-                     "as many sequences of queries, keys and values, and as many values as keys",
+    fail<ShapeError>("MultiHeadAttention", "equal batch sizes, and as many values as keys",
                      concatenate_text("queries ", queries.shape(), ", keys ", keys.shape(),
                                       ", values ", values.shape()));
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
                       num_keys);
-  const auto placed = [this](const Var<T>& x) {
+  const auto rotated = [this](const Var<T>& x) {
     return rotary ? rotary_embedding(x, attention.num_heads, *rotary) : x;
   };
-  return W_o(attention(placed(W_q(queries)), placed(W_k(zero_hidden_keys(keys, view))),
+  return W_o(attention(rotated(W_q(queries)), rotated(W_k(zero_hidden_keys(keys, view))),
                        W_v(zero_hidden_keys(values, view)), mask, weights));
 }
 

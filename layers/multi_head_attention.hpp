@@ -1,8 +1,9 @@
-// MultiHeadAttention: several attentions side by side, each on its own projections of the inputs.
+// MultiHeadAttention: parallel attention heads, each on its own projections of the inputs.
 #pragma once
 
 #include <optional>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/rotary_embedding.hpp"
 #include "weft/layers/attention_pooling.hpp"
 #include "weft/layers/linear.hpp"
@@ -10,38 +11,38 @@
 namespace weft {
 
 struct MultiHeadAttentionOptions {
-  // The lengths of the vectors that come in.
+  // The sizes of the input vectors.
   Index query_size = 0;
   Index key_size = 0;
   Index value_size = 0;
-  // The length of the vectors that come out; each head works on num_hiddens / num_heads of them.
+  // The size of the output vectors; each head has size num_hiddens / num_heads.
   Index num_hiddens = 0;
   Index num_heads = 1;
-  // How the heads score. Additive scoring has num_hiddens / num_heads hidden units, which all heads
-  // share.
+  // The scoring function. Additive scoring has num_hiddens / num_heads hidden units, shared by all
+  // heads.
   Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;
-  // When given (RotaryOptions{} for the usual ones), each head's queries and keys are rotated by
-  // their positions, its values not: for sequences that attend to themselves.
+  // When given (RotaryOptions{} for the defaults), each head's queries and keys, but not its
+  // values, get rotary position embeddings: for self-attention.
   std::optional<RotaryOptions> rotary = {};
 };
 
 // W_o · [head 1, head 2, …], where each head attends with its rows of W_q, W_k and W_v (Vaswani et
-// al., 2017, section 3.2.2). The projections start as every Linear does, and as in d2l.ai.
+// al., 2017, section 3.2.2). The projections are initialized as in Linear and in d2l.ai.
 template <class T = float>
-struct MultiHeadAttention : Module<T> {
+struct WEFT_API MultiHeadAttention : Module<T> {
   // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens, into heads of an
-  // even size where they are to be rotated, and 0 ≤ dropout ≤ 1.
+  // even size with `rotary`, and 0 ≤ dropout ≤ 1.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Random& random);
 
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
-  // [batch, num_keys, value_size], result [batch, num_queries, num_hiddens]. `mask` may be just
-  // ValidLens. What keys and values hold that no query sees (NaN too) reaches neither the result
-  // nor a gradient. `weights`, when given, receives the attention weights before dropout,
+  // [batch, num_keys, value_size], result [batch, num_queries, num_hiddens]. `mask` may be only
+  // ValidLens. Keys and values that are masked for all queries, even if NaN, affect neither the
+  // result nor a gradient. `weights`, when given, receives the attention weights before dropout,
   // [batch, num_heads, num_queries, num_keys]. Throws ShapeError, and ValueError for valid_lens
-  // that are negative or more than the keys.
+  // that are negative or greater than num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
 

@@ -1,6 +1,7 @@
-// PositionalEncoding: adds to each vector a fixed pattern that tells its position.
+// PositionalEncoding: adds fixed sinusoids that encode the position.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/dropout.hpp"
 #include "weft/layers/module.hpp"
@@ -10,14 +11,14 @@ namespace weft {
 struct PositionalEncodingOptions {
   Index num_hiddens = 0;
   double dropout = 0.0;
-  // The longest sequence that can be encoded.
+  // The maximum sequence length.
   Index max_len = 1000;
 };
 
 // P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos(i / 10000^(2j/d)) with d = num_hiddens, even
-// or odd (Vaswani et al., 2017, section 3.5). Nothing of it is trained.
+// or odd (Vaswani et al., 2017, section 3.5). It has no parameters.
 template <class T = float>
-struct PositionalEncoding : Module<T> {
+struct WEFT_API PositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   explicit PositionalEncoding(const PositionalEncodingOptions& options);
 

@@ -9,7 +9,7 @@
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/pass.hpp"
 #include "layers/internal/checks.hpp"
-#include "layers/internal/unseen_keys.hpp"
+#include "layers/internal/hidden_keys.hpp"
 
 namespace weft {
 
@@ -44,7 +44,7 @@ RecurrentResult<T> RecurrentLayers<T>::operator()(
     fail<ShapeError>(concatenate_text(type_, ": initial_states"), Shape{count, batch, size},
                      initial_states->shape());
 
-  // What lies past the ends would reach the gradients of W_ih, as 0 · NaN.
+  // A NaN past the end of a sequence would reach the gradient of W_ih, as 0 · NaN.
   Var<T> states = zero_hidden_keys(x, MaskView(type_, valid_lens, batch, 1, 1, x.shape()[1]));
   std::optional<Var<T>> final_states;
   for (Index i = 0; i < count; ++i) {
@@ -57,7 +57,7 @@ RecurrentResult<T> RecurrentLayers<T>::operator()(
     states = recurrence_(inputs, tape.parameter(layer.weight_hh), tape.parameter(layer.bias_hh),
                          initial, valid_lens);
     const Var<T> last = reshape(last_states(states, initial, valid_lens), {1, batch, size});
-    // One by one: a list of them would need the heap.
+    // One at a time: a list of them would need a heap allocation.
     const std::array<Var<T>, 2> both{final_states.value_or(last), last};
     final_states = i == 0 ? last : concatenate(std::span<const Var<T>>(both), 0);
   }

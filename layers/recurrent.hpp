@@ -1,6 +1,7 @@
-// RNN and GRU: layers that read a sequence step by step and carry a state along.
+// RNN and GRU: recurrent layers.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
 #include "weft/autograd/random.hpp"
 #include "weft/autograd/tape.hpp"
@@ -9,34 +10,35 @@
 namespace weft {
 
 struct RecurrentOptions {
-  // The lengths of the vectors that come in and of the states.
+  // The sizes of the input vectors and of the states.
   Index input_size = 0;
   Index num_hiddens = 0;
-  // Layers, each reading the states of the one below.
+  // The number of stacked layers; the input of each is the states of the one below.
   Index num_layers = 1;
 };
 
 template <class T = float>
 struct RecurrentResult {
-  Var<T> states;        // [batch, time, num_hiddens]: of the last layer, after every step
-  Var<T> final_states;  // [num_layers, batch, num_hiddens]: where each sequence ended
+  Var<T> states;        // [batch, time, num_hiddens]: the states of the last layer
+  Var<T> final_states;  // [num_layers, batch, num_hiddens]: after each sequence's last step
 };
 
-// What RNN and GRU share. Parameters are named and shaped as torch's and start as these do, uniform
-// over ±1/√num_hiddens.
+// The base class of RNN and GRU. Parameters have the names, shapes and initialization of
+// torch.nn's: uniform over ±1/√num_hiddens.
 template <class T = float>
-struct RecurrentLayers : Module<T> {
+struct WEFT_API RecurrentLayers : Module<T> {
   // x [batch, time, input_size], as with torch's batch_first=True. `initial_states`, zeros when not
-  // given, is [num_layers, batch, num_hiddens]: for instance the final states of the part before.
-  // With `valid_lens` [batch], each sequence stops at its length: its final state is the one after
-  // its last step, its states past the end are zeros, and what x holds there (NaN too) reaches
-  // nothing. Throws ShapeError, and ValueError for lengths that are negative or more than the time.
+  // given, is [num_layers, batch, num_hiddens]: for instance the final states of the preceding
+  // segment. With `valid_lens` [batch], each sequence stops at its length: its final state is the
+  // one after its last step, its states past the end are zeros, and the values of x there (even
+  // NaN) are ignored. Throws ShapeError, and ValueError for lengths that are negative or greater
+  // than time.
   RecurrentResult<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {},
                                 const std::optional<Var<T>>& initial_states = {}) const;
 
   void members(Members<T>& members) override;
 
-  // One layer's, for `gates` vectors of num_hiddens in each step.
+  // The parameters of one layer; `gates` is 1 in an RNN and 3 in a GRU.
   struct Layer {
     Parameter<T> weight_ih;  // [gates · num_hiddens, num_hiddens; input_size in the first layer]
     Parameter<T> weight_hh;  // [gates · num_hiddens, num_hiddens]
@@ -59,15 +61,15 @@ struct RecurrentLayers : Module<T> {
 
 // h_t = tanh(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh): torch.nn.RNN (Elman, 1990).
 template <class T = float>
-struct RNN : RecurrentLayers<T> {
+struct WEFT_API RNN : RecurrentLayers<T> {
   // Throws ValueError unless all options are > 0.
   RNN(const RecurrentOptions& options, Random& random);
 };
 
-// The gated recurrent unit (Cho et al., 2014): torch.nn.GRU, with the gates r, z and n one after
-// the other in each weight and bias; see gru_recurrence.
+// The gated recurrent unit (Cho et al., 2014): torch.nn.GRU, with the gates r, z and n stacked in
+// that order in each weight and bias; see gru_recurrence.
 template <class T = float>
-struct GRU : RecurrentLayers<T> {
+struct WEFT_API GRU : RecurrentLayers<T> {
   // Throws ValueError unless all options are > 0.
   GRU(const RecurrentOptions& options, Random& random);
 };

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/enum_names.hpp"
 #include "weft/layers/linear.hpp"
 
@@ -23,24 +24,24 @@ inline std::string to_string(Scoring scoring) { return name_of("scoring", scorin
 // The scores of a function without parameters. Throws ValueError for Scoring::additive, which is
 // AdditiveScoring below, and what the function throws.
 template <class T>
-Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys);
+WEFT_API Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys);
 
 // Each function takes queries [batch, num_queries, size] and keys [batch, num_keys, size] and
 // returns [batch, num_queries, num_keys]. They throw ShapeError.
 
 // <q, k>
 template <class T>
-Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys);
+WEFT_API Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys);
 // <q, k> / √size, of variance 1 for any size when the elements of queries and keys have variance 1
 // (Vaswani et al., 2017, section 3.2.1).
 template <class T>
-Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys);
+WEFT_API Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys);
 // -‖q - k‖² / 2, the logarithm of the Gaussian kernel up to a constant.
 template <class T>
-Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
+WEFT_API Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
 // <q, k> / (‖q‖ ‖k‖), within -1 … 1; 0, with zero gradient, for a vector of zeros.
 template <class T>
-Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);
+WEFT_API Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);
 
 struct AdditiveScoringOptions {
   // The lengths of queries and keys, which may differ.
@@ -51,7 +52,7 @@ struct AdditiveScoringOptions {
 
 // w_v · tanh(W_q q + W_k k) (Bahdanau et al., 2015, appendix A.1.2). Without biases, as in d2l.ai.
 template <class T = float>
-struct AdditiveScoring : Module<T> {
+struct WEFT_API AdditiveScoring : Module<T> {
   // Throws ValueError unless the sizes are > 0.
   AdditiveScoring(const AdditiveScoringOptions& options, Random& random);
 

@@ -1,35 +1,34 @@
-// SelfAttention: multi-head attention of a sequence to itself.
+// SelfAttention: multi-head self-attention.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/multi_head_attention.hpp"
 
 namespace weft {
 
 struct SelfAttentionOptions {
-  // The length of the vectors that come in and go out; each head works on d_model / num_heads of
-  // them.
+  // The size of the input and output vectors; each head has size d_model / num_heads.
   Index d_model = 0;
   Index num_heads = 1;
   Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
-  // Whether the four projections have a bias, as those of torch.nn.MultiheadAttention have.
+  // Whether the four projections have a bias, as in torch.nn.MultiheadAttention.
   bool bias = true;
-  // When given (RotaryOptions{} for the usual ones), queries and keys are rotated by their
-  // positions.
+  // When given (RotaryOptions{} for the defaults), queries and keys get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
 };
 
-// MultiHeadAttention whose queries, keys and values are all of length d_model, and one input
-// unless three are given. Its parameters have the names that those of MultiHeadAttention have.
+// MultiHeadAttention whose queries, keys and values all have size d_model, and are one input unless
+// three are given. Its parameters have the same names as those of MultiHeadAttention.
 template <class T = float>
-struct SelfAttention : MultiHeadAttention<T> {
+struct WEFT_API SelfAttention : MultiHeadAttention<T> {
   // Throws ValueError unless num_heads divides d_model > 0 and 0 ≤ dropout ≤ 1.
   SelfAttention(const SelfAttentionOptions& options, Random& random);
 
   using MultiHeadAttention<T>::operator();
-  // x [batch, time, d_model], result of the same shape. `mask` and `weights` as MultiHeadAttention
-  // has them.
+  // x [batch, time, d_model], result of the same shape. `mask` and `weights` as in
+  // MultiHeadAttention.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
 };
 

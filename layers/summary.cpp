@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Naming its members changes nothing in a module.
+// Visiting the members of a module does not modify it.
 template <class T>
 Module<T>& as_mutable(const Module<T>& module) {
   return const_cast<Module<T>&>(module);
@@ -52,7 +52,7 @@ class TreePrinter final : public Members<T> {
   }
 
  private:
-  // Children in a row that read alike.
+  // Consecutive children with identical text.
   struct Run {
     std::string first, last;
     Index length;

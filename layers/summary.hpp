@@ -1,25 +1,26 @@
-// A model as text: its tree of modules and its table of parameters.
+// Prints models: the tree of modules and the table of parameters.
 #pragma once
 
 #include <iosfwd>
 #include <string>
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
 
 namespace weft {
 
 // The number of elements of all parameters.
 template <class T>
-Index count_parameters(const Module<T>& module);
+WEFT_API Index count_parameters(const Module<T>& module);
 
-// The tree of modules, written as PyTorch writes it: a line a module, children indented under their
-// names, and neighbours in a list that read alike written once, as "(0-5): 6 x …".
+// Prints the tree of modules in PyTorch's format: one line per module, children indented under
+// their names, and consecutive identical children of a list printed once, as "(0-5): 6 x …".
 template <class T>
-std::ostream& operator<<(std::ostream& out, const Module<T>& module);
+WEFT_API std::ostream& operator<<(std::ostream& out, const Module<T>& module);
 
-// A line a parameter, with its name, shape, number of elements and bytes, and a line of totals.
+// One line per parameter with its name, shape, number of elements and bytes, then a line of totals.
 template <class T>
-std::string parameter_table(const Module<T>& module);
+WEFT_API std::string parameter_table(const Module<T>& module);
 
 extern template Index count_parameters(const Module<float>&);
 extern template Index count_parameters(const Module<double>&);

@@ -1,10 +1,10 @@
-// What transformer encoders and decoders share: their options, residual connections, and the
-// attention weights that they hand out.
+// Shared by transformer encoders and decoders: options, residual connections and attention weights.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/layers/feed_forward.hpp"
@@ -13,24 +13,24 @@
 
 namespace weft {
 
-struct TransformerBlockOptions {
+struct WEFT_API TransformerBlockOptions {
   Index num_hiddens = 0;
-  // The length of the vectors inside the feed-forward network.
+  // The hidden size of the feed-forward network.
   Index ffn_num_hiddens = 0;
   Index num_heads = 1;
   // The probability of dropping an attention weight, an element inside the feed-forward network,
-  // and an element of what each sublayer adds.
+  // and an element of each sublayer's output.
   double dropout = 0.0;
   Activation activation = Activation::relu;
-  // Each sublayer normalizes what comes in (Xiong et al., 2020); otherwise what goes out (Vaswani
-  // et al., 2017).
+  // Whether each sublayer normalizes its input (pre-norm; Xiong et al., 2020) or its output
+  // (post-norm; Vaswani et al., 2017).
   bool norm_first = false;
   // Whether W_q, W_k, W_v and W_o have a bias.
   bool attention_bias = false;
-  // When given, self-attention rotates its queries and keys by their positions.
+  // When given, queries and keys of the self-attention get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
 
-  // The options of a block's layers.
+  // Returns the options of a block's layers.
   MultiHeadAttentionOptions self_attention() const;
   MultiHeadAttentionOptions cross_attention() const;
   PositionWiseFeedForwardOptions feed_forward() const;
@@ -40,18 +40,18 @@ struct TransformerBlockOptions {
 struct TransformerOptions {
   Index num_blocks = 1;
   TransformerBlockOptions block = {};
-  // Whether training computes each block again in backward instead of keeping what is inside it
-  // (see weft::recompute). Not where attention weights are handed out.
+  // Whether training recomputes each block in backward instead of storing its activations (see
+  // weft::recompute). Ignored when attention weights are requested.
   bool recompute = false;
 };
 
-// The attention weights of every block, first block first, for drawing: each tensor is
-// [batch, num_heads, num_queries, num_keys], before dropout. Blocks add to what is there.
+// The attention weights of every block, first block first, for visualization: each tensor is
+// [batch, num_heads, num_queries, num_keys], before dropout. Each block appends its own.
 template <class T = float>
 struct AttentionWeights {
-  // Of a sequence's attention to itself.
+  // Of self-attention.
   std::vector<Tensor<T>> self;
-  // Of the decoder's attention to the encoder's output.
+  // Of the decoder's cross-attention to the encoder's output.
   std::vector<Tensor<T>> cross;
 };
 

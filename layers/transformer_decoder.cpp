@@ -61,8 +61,8 @@ Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          AttentionWeights<T>* weights) const {
   Var<T> y = x;
   for (const auto& block : blocks) {
-    const auto run = [&block, memory_mask](const Var<T>& in, const Var<T>& from) {
-      return block(in, from, memory_mask);
+    const auto run = [&block, memory_mask](const Var<T>& input, const Var<T>& encoded) {
+      return block(input, encoded, memory_mask);
     };
     y = recompute && !weights ? weft::recompute(run, y, memory)
                               : block(y, memory, memory_mask, weights);

@@ -1,24 +1,25 @@
-// TransformerDecoder: self-attention, attention to an encoder's output and feed-forward networks,
-// block after block.
+// TransformerDecoder: a stack of blocks of self-attention, cross-attention and a feed-forward
+// network.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/transformer.hpp"
 
 namespace weft {
 
-// Causal self-attention, attention to the memory (an encoder's output), then a feed-forward
+// Causal self-attention, cross-attention to the memory (an encoder's output), then a feed-forward
 // network, each with a residual connection, dropout and layer norm (Vaswani et al., 2017, section
 // 3.1).
 template <class T = float>
-struct TransformerDecoderBlock : Module<T> {
+struct WEFT_API TransformerDecoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
   // dropout outside 0 … 1.
   TransformerDecoderBlock(const TransformerBlockOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
-  // Position i sees positions 0 … i of x, and of the memory what `memory_mask` (which may be just
-  // ValidLens) lets it see. `weights`, when given, gets one tensor more in `self` and in `cross`.
-  // Throws ShapeError and ValueError.
+  // Position i attends to positions 0 … i of x, and to those of the memory that `memory_mask`
+  // (which may be just ValidLens) allows. When `weights` is given, one tensor is appended to `self`
+  // and one to `cross`. Throws ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
 
@@ -34,13 +35,13 @@ struct TransformerDecoderBlock : Module<T> {
   bool norm_first;
 };
 
-// Decoder blocks one after the other, and a last layer norm where blocks normalize first.
+// A stack of decoder blocks, followed by a layer norm if norm_first is set.
 template <class T = float>
-struct TransformerDecoder : Module<T> {
-  // Throws ValueError for options that a block cannot have and unless num_blocks > 0.
+struct WEFT_API TransformerDecoder : Module<T> {
+  // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerDecoder(const TransformerOptions& options, Random& random);
 
-  // As a block's call; `weights->self` and `weights->cross` get a tensor a block.
+  // As in a block; `weights->self` and `weights->cross` get one tensor per block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
 

@@ -49,7 +49,7 @@ Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
                                          AttentionWeights<T>* weights) const {
   Var<T> y = x;
   for (const auto& block : blocks) {
-    const auto run = [&block, mask](const Var<T>& in) { return block(in, mask); };
+    const auto run = [&block, mask](const Var<T>& input) { return block(input, mask); };
     y = recompute && !weights ? weft::recompute(run, y) : block(y, mask, weights);
   }
   return norm ? (*norm)(y) : y;

@@ -1,6 +1,7 @@
-// TransformerEncoder: self-attention and feed-forward networks, block after block.
+// TransformerEncoder: a stack of blocks of self-attention and a feed-forward network.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/transformer.hpp"
 
 namespace weft {
@@ -9,14 +10,14 @@ namespace weft {
 // norm (Vaswani et al., 2017, section 3.1). With a causal mask it is a block of a decoder-only
 // model such as GPT-2.
 template <class T = float>
-struct TransformerEncoderBlock : Module<T> {
+struct WEFT_API TransformerEncoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
   // dropout outside 0 … 1.
   TransformerEncoderBlock(const TransformerBlockOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
-  // says what each position sees; `weights`, when given, gets one tensor more in `self`. Throws
-  // ShapeError and ValueError.
+  // selects the positions that each position attends to. When `weights` is given, one tensor is
+  // appended to `self`. Throws ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
 
@@ -30,13 +31,13 @@ struct TransformerEncoderBlock : Module<T> {
   bool norm_first;
 };
 
-// Encoder blocks one after the other, and a last layer norm where blocks normalize first.
+// A stack of encoder blocks, followed by a layer norm if norm_first is set.
 template <class T = float>
-struct TransformerEncoder : Module<T> {
-  // Throws ValueError for options that a block cannot have and unless num_blocks > 0.
+struct WEFT_API TransformerEncoder : Module<T> {
+  // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerEncoder(const TransformerOptions& options, Random& random);
 
-  // As a block's call; `weights->self` gets a tensor a block.
+  // As in a block; `weights->self` gets one tensor per block.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
 

@@ -5,21 +5,20 @@
 namespace weft {
 namespace {
 
-volatile std::sig_atomic_t signal_came = 0;
+volatile std::sig_atomic_t signal_received = 0;
 bool installed = false;
 
-void note_signal(int) { signal_came = 1; }
+void handle_signal(int) { signal_received = 1; }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  if (installed)
-    throw Error("interrupt: expected no other Interrupt at the same time, got a second");
+  if (installed) throw Error("interrupt: expected one Interrupt at a time, got a second");
   installed = true;
-  signal_came = 0;
+  signal_received = 0;
   struct sigaction action {};
-  action.sa_handler = note_signal;
-  // The second signal meets the system's own handler; writes that a signal cuts short go on.
+  action.sa_handler = handle_signal;
+  // The second signal gets the default handler; writes that a signal interrupts are restarted.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &previous_interrupt_);
@@ -32,6 +31,6 @@ Interrupt::~Interrupt() {
   installed = false;
 }
 
-bool Interrupt::requested() const { return signal_came != 0; }
+bool Interrupt::requested() const { return signal_received != 0; }
 
 }  // namespace weft

@@ -1,15 +1,18 @@
-// Interrupt: Ctrl-C as a request that a program answers when it is ready to.
+// Interrupt: turns Ctrl-C into a flag that a program polls.
 #pragma once
 
 #include <csignal>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
-// While it lives, the first SIGINT or SIGTERM only sets a flag; the second one of its kind ends the
-// program as if there were no Interrupt. One at a time: a second object is an Error.
-class Interrupt {
+// During its lifetime, the first SIGINT or SIGTERM only sets a flag; a second signal of the same
+// kind terminates the program. At most one object may exist: the constructor of a second one throws
+// Error.
+class WEFT_API Interrupt {
  public:
-  // What a program that ended early returns from main.
+  // The exit status of an interrupted program.
   static constexpr int exit_status = 130;
 
   Interrupt();

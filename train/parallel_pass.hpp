@@ -1,4 +1,4 @@
-// ParallelPass: forward and backward of one batch in parts, each on a thread and a tape of its own.
+// ParallelPass: forward and backward of one batch in parts, each on its own thread and tape.
 #pragma once
 
 #include <cmath>
@@ -12,23 +12,23 @@
 
 namespace weft {
 
-// Operations of a small model are too short to be shared between threads; parts of its batch are
-// not. The bits of the result depend on the number of parts, not on the number of threads. The
-// model must outlive the object and stay where it is.
+// Data parallelism for small models, whose operations are too short to be parallelized one by one.
+// The result depends on the number of parts, but is bitwise identical for any number of threads.
+// The model must outlive the object and must not be moved.
 template <class T = float>
 class WEFT_API ParallelPass {
  public:
-  // For up to `max_parts` parts; `options` are those of each tape. Throws ValueError unless
+  // Prepares up to `max_parts` parts; `options` apply to each tape. Throws ValueError unless
   // max_parts ≥ 1.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options);
 
   Index max_parts() const { return static_cast<Index>(tapes_.size()); }
 
-  // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, several of them
-  // concurrently, and adds their gradients to those of the parameters in the order of the parts.
-  // Returns the sum of the losses; when it is not finite, gradients may be missing. Random numbers
-  // depend on `step`. Throws ValueError unless 1 ≤ parts ≤ max_parts, and Error when the loss uses
-  // a parameter that is not among those given.
+  // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, concurrently, and
+  // adds their gradients to those of the parameters in the order of the parts. Returns the sum of
+  // the losses; when it is not finite, gradients may be missing. Random numbers depend on `step`.
+  // Throws ValueError unless 1 ≤ parts ≤ max_parts, and Error when the loss uses a parameter that
+  // was not passed to the constructor.
   template <class Loss>
   double add_gradients(std::uint32_t step, Index parts, const Loss& loss) {
     begin(parts);

@@ -56,17 +56,17 @@ std::string duration(double seconds) {
 }
 
 // "[===>    ]", `width` columns in all.
-std::string bar(double done, std::size_t width) {
-  const std::size_t inside = width - 2;
+std::string bar(double progress, std::size_t width) {
+  const std::size_t inner_width = width - 2;
   const auto filled =
-      static_cast<std::size_t>(std::clamp(done, 0.0, 1.0) * static_cast<double>(inside));
+      static_cast<std::size_t>(std::clamp(progress, 0.0, 1.0) * static_cast<double>(inner_width));
   std::string text(filled, '=');
-  if (filled < inside) text += '>';
-  text.resize(inside, ' ');
+  if (filled < inner_width) text += '>';
+  text.resize(inner_width, ' ');
   return concatenate_text("[", text, "]");
 }
 
-// The file behind a stream; -1 when it is not one of the standard streams.
+// The file descriptor of a stream; -1 when it is not one of the standard streams.
 int descriptor(const std::ostream* stream) {
   if (stream == &std::cout) return STDOUT_FILENO;
   if (stream == &std::cerr || stream == &std::clog) return STDERR_FILENO;
@@ -84,22 +84,24 @@ int terminal_width(const std::ostream* stream) {
 std::string progress_text(const ProgressReport& report, int width) {
   constexpr std::size_t smallest_bar = 6, largest_bar = 40;
   const auto columns = static_cast<std::size_t>(std::max(width, 0));
-  const std::string place = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
-                                             report.step, "/", report.total_steps);
-  std::string rest;
-  for (const std::string& part :
+  const std::string position = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
+                                                report.step, "/", report.total_steps);
+  std::string fields;
+  for (const std::string& field :
        {concatenate_text(" loss ", decimal(report.loss, 3)),
         concatenate_text(" lr ", scientific(report.learning_rate)),
         concatenate_text(" norm ", decimal(report.grad_norm, 2)),
         concatenate_text(" ", thousands(report.tokens_per_second), " tok/s"),
         concatenate_text(" ", duration(report.seconds_left), " left")})
-    if (place.size() + rest.size() + part.size() <= columns) rest += part;
-  const std::size_t room = columns - std::min(columns, place.size() + rest.size() + 1);
-  const double done = static_cast<double>(report.step) /
-                      static_cast<double>(std::max<std::int64_t>(report.total_steps, 1));
-  const std::string middle =
-      room < smallest_bar ? "" : concatenate_text(" ", bar(done, std::min(room, largest_bar)));
-  return concatenate_text(place, middle, rest).substr(0, columns);
+    if (position.size() + fields.size() + field.size() <= columns) fields += field;
+  const std::size_t free_columns = columns - std::min(columns, position.size() + fields.size() + 1);
+  const double progress = static_cast<double>(report.step) /
+                          static_cast<double>(std::max<std::int64_t>(report.total_steps, 1));
+  const std::string progress_bar =
+      free_columns < smallest_bar
+          ? ""
+          : concatenate_text(" ", bar(progress, std::min(free_columns, largest_bar)));
+  return concatenate_text(position, progress_bar, fields).substr(0, columns);
 }
 
 ProgressLine::ProgressLine(std::ostream* output)
@@ -113,10 +115,10 @@ void ProgressLine::show(const ProgressReport& report) {
   using namespace std::chrono_literals;
   const auto now = Clock::now();
   const bool last = report.step >= report.total_steps;
-  if (!output_ || (now < next_ && !last)) return;
-  next_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(5s));
+  if (!output_ || (now < next_report_ && !last)) return;
+  next_report_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(5s));
   if (terminal_) {
-    // A line that fills the last column would make some terminals go on to the next line.
+    // Some terminals wrap a line that fills the last column.
     *output_ << '\r' << progress_text(report, terminal_width(output_) - 1) << "\033[K"
              << std::flush;
     drawn_ = true;
@@ -129,7 +131,7 @@ void ProgressLine::message(const std::string& text) {
   if (!output_) return;
   if (drawn_) *output_ << "\r\033[K";
   drawn_ = false;
-  next_ = Clock::now();
+  next_report_ = Clock::now();
   *output_ << text << std::endl;
 }
 

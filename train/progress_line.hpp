@@ -1,4 +1,4 @@
-// ProgressLine: one line of a terminal that shows how far training has come.
+// ProgressLine: shows the progress of training on one line of a terminal.
 #pragma once
 
 #include <chrono>
@@ -6,9 +6,11 @@
 #include <iosfwd>
 #include <string>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
-// What the line shows.
+// The contents of the line.
 struct ProgressReport {
   std::int64_t epoch = 1;  // from 1
   std::int64_t epochs = 1;
@@ -22,20 +24,20 @@ struct ProgressReport {
 };
 
 // "epoch 3/12  step 1200/9480 [===>      ] loss 0.834 lr 2.0e-03 norm 0.71 15.2k tok/s 6:41 left",
-// in at most `width` columns: the bar shrinks first, then the rightmost parts are left out.
-std::string progress_text(const ProgressReport& report, int width);
+// in at most `width` columns: the bar shrinks first, then the rightmost fields are dropped.
+WEFT_API std::string progress_text(const ProgressReport& report, int width);
 
-// Draws reports on a stream. On a terminal, over and over on one line, at most ten times a second;
-// elsewhere, as a line of its own every five seconds. The report of the last step is always drawn.
-class ProgressLine {
+// Writes reports to a stream: on a terminal by redrawing one line, at most ten times a second;
+// otherwise as a new line every five seconds. The report of the last step is always written.
+class WEFT_API ProgressLine {
  public:
-  // A null stream shows nothing. std::cout and std::cerr are terminals when their files are.
+  // A null stream disables output. Only std::cout, std::cerr and std::clog can be terminals.
   explicit ProgressLine(std::ostream* output);
   // Ends the line.
   ~ProgressLine();
 
   void show(const ProgressReport& report);
-  // Writes a line that stays, above the progress line.
+  // Writes a permanent line above the progress line.
   void message(const std::string& text);
 
  private:
@@ -44,7 +46,7 @@ class ProgressLine {
   std::ostream* output_;
   bool terminal_;
   bool drawn_ = false;
-  Clock::time_point next_ = Clock::now();
+  Clock::time_point next_report_ = Clock::now();
 };
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 #include "weft/train/parallel_pass.hpp"
 #include "weft/train/progress_line.hpp"
 #include "weft/train/weights/checkpoint.hpp"
-#include "train/files/folder_lock.hpp"
+#include "train/files/directory_lock.hpp"
 #include "train/internal/metrics_file.hpp"
 
 namespace weft {
@@ -39,7 +39,7 @@ void check_options(const TrainerOptions& options) {
   if (!(options.clip_norm > 0.0))
     fail<ValueError>("trainer: clip_norm", "a number > 0", options.clip_norm);
   if (options.resume && options.folder.empty())
-    fail<ValueError>("trainer: resume", "a folder to resume from", "none");
+    fail<ValueError>("trainer: resume", "a directory to resume from", "none");
   if (!options.validation) return;
   at_least("validation.every_steps", options.validation->every_steps, std::int64_t{0});
   at_least("validation.patience", options.validation->patience, std::int64_t{0});
@@ -63,7 +63,7 @@ class Trainer<T>::Run {
         line_(options_.output) {}
 
   TrainingResult train() {
-    open_folder();
+    open_directory();
     first_step_ = progress_.step;
     while (!ended() && !interrupted()) {
       const std::int64_t epoch = progress_.epoch + 1;
@@ -86,11 +86,11 @@ class Trainer<T>::Run {
 
   void update() {
     const auto start = Clock::now();
-    const std::int64_t labels = take_batches();
+    const std::int64_t labels = read_batches();
     loss_ = add_gradients(pass_);
-    if (!std::isfinite(loss_)) explain_non_finite("loss");
+    if (!std::isfinite(loss_)) fail_non_finite("loss");
     grad_norm_ = optimizer_.grad_norm();
-    if (!std::isfinite(grad_norm_)) explain_non_finite("gradient norm");
+    if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
     if (options_.schedule) optimizer_.set_learning_rate((*options_.schedule)(progress_.step + 1));
     optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
 
@@ -107,9 +107,9 @@ class Trainer<T>::Run {
     seconds_ += seconds_since(start);
   }
 
-  // The batches of the next update, which all divide by the labels of all of them. Returns that
-  // number.
-  std::int64_t take_batches() {
+  // Reads the batches of the next update and sets their divisors to their total number of labels,
+  // which it returns.
+  std::int64_t read_batches() {
     const Index left = trainer_.batches_.num_batches() - static_cast<Index>(progress_.batch);
     const Index count = std::min(options_.accumulation, left);
     std::int64_t labels = 0;
@@ -124,12 +124,12 @@ class Trainer<T>::Run {
     return labels;
   }
 
-  // A small batch has no more parts than examples.
+  // A batch has at most as many parts as examples.
   Index parts_of(const Batch& batch) const {
     return std::clamp<Index>(static_cast<Index>(batch.examples.size()), 1, options_.parts);
   }
 
-  // Runs the batches through the model and back; returns their loss. Stops at one that is not
+  // Runs forward and backward for the batches and returns their loss. Stops at a loss that is not
   // finite.
   double add_gradients(ParallelPass<T>& pass) {
     optimizer_.zero_grad();
@@ -148,14 +148,15 @@ class Trainer<T>::Run {
     return loss;
   }
 
-  // Runs the step again on tapes that look at every value, to say where it went wrong.
-  [[noreturn]] void explain_non_finite(const char* what) {
+  // Runs the step again with anomaly detection, to name the operation that failed.
+  [[noreturn]] void fail_non_finite(const char* what) {
     const std::string step = concatenate_text("step ", progress_.step + 1);
-    ParallelPass<T> careful(named_parameters(trainer_.model_), options_.parts,
-                            {.training = true, .seed = options_.seed, .detect_anomaly = true});
+    ParallelPass<T> checking_pass(
+        named_parameters(trainer_.model_), options_.parts,
+        {.training = true, .seed = options_.seed, .detect_anomaly = true});
     double loss = 0.0;
     try {
-      loss = add_gradients(careful);
+      loss = add_gradients(checking_pass);
     } catch (const NonFiniteError& error) {
       optimizer_.zero_grad();
       throw NonFiniteError(concatenate_text(step, ": ", error.what()));
@@ -209,15 +210,15 @@ class Trainer<T>::Run {
     if (options_.max_steps > 0) total = std::min(total, options_.max_steps);
     const auto done = static_cast<double>(progress_.step - first_step_);
     const auto left = static_cast<double>(total - progress_.step);
-    shown_loss_ = done > 1.0 ? 0.95 * shown_loss_ + 0.05 * loss_ : loss_;
-    line_.show({epoch, options_.epochs, progress_.step, total, shown_loss_,
+    smoothed_loss_ = done > 1.0 ? 0.95 * smoothed_loss_ + 0.05 * loss_ : loss_;
+    line_.show({epoch, options_.epochs, progress_.step, total, smoothed_loss_,
                 optimizer_.learning_rate(), grad_norm_, tokens_per_second(),
                 seconds_since(start_) / done * left});
   }
 
   double tokens_per_second() const { return static_cast<double>(labels_seen_) / seconds_; }
 
-  // --- The end ------------------------------------------------------------------------------
+  // --- Stopping -----------------------------------------------------------------------------
 
   bool out_of_patience() const {
     return options_.validation && options_.validation->patience > 0 &&
@@ -236,19 +237,18 @@ class Trainer<T>::Run {
 
   // --- Files --------------------------------------------------------------------------------
 
-  void open_folder() {
+  void open_directory() {
     if (options_.folder.empty()) return;
     std::error_code error;
     std::filesystem::create_directories(options_.folder, error);
-    if (error)
-      fail<FileError>(options_.folder.string(), "a folder that can be written", error.message());
+    if (error) fail<FileError>(options_.folder.string(), "a writable directory", error.message());
     lock_.emplace(options_.folder);
     const bool last_exists = std::filesystem::exists(file("last.h5"), error);
     if (options_.resume && last_exists)
       resume();
     else if (progress_.step == 0 && !options_.resume &&
              (last_exists || std::filesystem::exists(file("best.h5"), error)))
-      fail<FileError>(options_.folder.string(), "a folder without a training, or one to resume",
+      fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                       "checkpoints of an earlier training");
     metrics_.emplace(
         file("metrics.csv"),
@@ -300,16 +300,16 @@ class Trainer<T>::Run {
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
   ParallelPass<T> pass_;
-  std::vector<Batch> batches_;  // of the running update
+  std::vector<Batch> batches_;  // of the current update
   double loss_ = 0.0;           // of the last update
-  double shown_loss_ = 0.0;     // smoothed
+  double smoothed_loss_ = 0.0;  // moving average of loss_
   double grad_norm_ = 0.0;
-  bool should_stop_ = false;  // the program said so
+  bool should_stop_ = false;  // last result of options_.should_stop
 
   ProgressLine line_;
-  std::optional<FolderLock> lock_;
+  std::optional<DirectoryLock> lock_;
   std::optional<MetricsFile> metrics_;
-  std::int64_t first_step_ = 0;   // where this run began
+  std::int64_t first_step_ = 0;   // when this run started
   std::int64_t saved_step_ = -1;  // in last.h5; -1 when there is none
   std::int64_t labels_seen_ = 0;
   double seconds_ = 0.0;  // spent in updates

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/train/data/batches.hpp"
 #include "weft/train/interrupt.hpp"
@@ -20,60 +21,61 @@
 
 namespace weft {
 
-// The loss of a batch, summed over its labels and divided by batch.divisor. A scalar. Called on
-// several threads at once when TrainerOptions::parts is more than 1.
+// Returns the loss of a batch, a scalar: the sum over its labels divided by batch.divisor. Called
+// concurrently when TrainerOptions::parts > 1.
 template <class T>
 using LossFunction = std::function<Var<T>(Tape<T>& tape, const Batch& batch)>;
 
-// How well the model does on data that it is not trained on.
+// Evaluates the model on held-out data.
 struct Validation {
-  // What the values are called: columns of metrics.csv.
+  // The names of the values: columns of metrics.csv.
   std::vector<std::string> columns;
-  // Returns one value a column. The first one decides which model is best: the lower, the better.
+  // Returns one value per column. The first one, the lower the better, selects the best model.
   std::function<std::vector<double>()> run;
-  // 0: at the end of every epoch.
+  // Steps between validations; 0: at the end of every epoch.
   std::int64_t every_steps = 0;
-  // How many validations in a row may bring nothing better before training stops; 0: any number.
+  // The number of consecutive validations without improvement after which training stops; 0
+  // disables.
   std::int64_t patience = 0;
 };
 
-struct TrainerOptions {
+struct WEFT_API TrainerOptions {
   std::int64_t epochs = 1;
-  // Updates after which training ends even if epochs are left; 0: no limit.
+  // The maximum number of updates; 0: no limit.
   std::int64_t max_steps = 0;
-  // Batches an update: their gradients add up to that of one large batch.
+  // Batches per update: their gradients are accumulated, as if they were one large batch.
   Index accumulation = 1;
-  // What each batch is cut into: parts are computed at the same time, each on one thread, and
-  // their gradients added in order. With 1, the threads share every operation instead, which is
-  // better only for large models. The number changes how sums are rounded; that of threads does
-  // not.
+  // The number of parts that each batch is split into: parts run in parallel, each on one thread,
+  // and their gradients are added in order. With 1, each operation is parallelized instead, which
+  // is faster only for large models. The number of parts affects rounding; the number of threads
+  // does not.
   Index parts = 1;
-  // Gradients are scaled down to this norm.
+  // The maximum norm of the gradients; larger ones are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();
-  // The optimizer's own learning rate when not given.
+  // When not given, the optimizer's learning rate is used.
   std::optional<Schedule> schedule = {};
-  // For dropout.
+  // The seed of dropout.
   std::uint64_t seed = 0;
   std::optional<Validation> validation = {};
-  // When given, asked after every step, and its validation, whether that is enough; training then
-  // has stopped early.
+  // When given, called after every step and its validation; training stops early when it returns
+  // true.
   std::function<bool()> should_stop = {};
 
-  // Where best.h5, last.h5 and metrics.csv are kept; nothing is kept when empty.
+  // The directory of best.h5, last.h5 and metrics.csv; when empty, nothing is saved.
   std::filesystem::path folder = {};
-  // Go on from the folder's last.h5 if there is one. Otherwise a folder that holds a training is
-  // refused.
+  // Resumes from last.h5 in `folder` if it exists. When false, `folder` must not contain
+  // checkpoints.
   bool resume = false;
-  // last.h5 is written at the end of every epoch and of training, and also after so many steps or
-  // seconds; 0: not also.
+  // last.h5 is written at the end of every epoch and of training, and also after this many steps or
+  // seconds; 0 disables.
   std::int64_t save_every_steps = 0;
   double save_every_seconds = 0.0;
-  // Steps a row of metrics.csv.
+  // Steps per row of metrics.csv.
   std::int64_t log_every_steps = 10;
 
-  // Where progress is shown; null: nowhere.
+  // Where progress is shown; null disables.
   std::ostream* output = nullptr;
-  // When given, training ends after the step in which it is requested.
+  // When given, training ends after the step in which an interrupt is requested.
   const Interrupt* interrupt = nullptr;
 };
 
@@ -87,25 +89,26 @@ struct TrainingResult {
   double best_value = 0.0;
 };
 
-// Trains a model. Everything given must outlive the trainer.
+// Trains a model. All referenced arguments must outlive the trainer.
 template <class T = float>
-class Trainer {
+class WEFT_API Trainer {
  public:
   // Throws ValueError for options outside their ranges.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
           std::type_identity_t<LossFunction<T>> loss, TrainerOptions options);
 
-  // Something else for the checkpoints to keep, such as the program's configuration. Before `run`.
+  // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
   void also_save(const std::string& name, Stateful<T>& object) {
     also_saved_.emplace_back(name, object);
   }
 
-  // Trains to the end, which last.h5 then holds. Before the first step, throws FileError when the
-  // folder cannot be written, another trainer works in it, it holds a training that is not to be
-  // resumed, or its checkpoint does not load, and ValueError when the checkpoint is of a training
-  // with other data or another seed. Throws NonFiniteError, naming the step and the operation, when
-  // a loss or a gradient is not finite; no parameter has then changed since the step before, and
-  // nothing is saved. Throws FileError when saving fails; the previous checkpoint is still whole.
+  // Trains until the end and saves the result in last.h5. Before the first step, throws FileError
+  // when `folder` cannot be written, is used by another trainer, contains checkpoints although
+  // `resume` is false, or its checkpoint cannot be loaded, and ValueError when the checkpoint was
+  // trained with other data or another seed. Throws NonFiniteError, naming the step and the
+  // operation, when a loss or a gradient is not finite; parameters are then those of the previous
+  // step, and nothing is saved. Throws FileError when saving fails; the previous checkpoint is then
+  // unchanged.
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }

@@ -48,8 +48,7 @@ void TrainingProgress<T>::check_state() const {
     fail<ValueError>("training progress: seed", identity_.seed, static_cast<std::uint64_t>(seed_));
   if (data_fingerprint_ != static_cast<std::int64_t>(identity_.data_fingerprint))
     fail<ValueError>("training progress: data",
-                     "the examples, batch size and data seed that the training began with",
-                     "others");
+                     "the examples, batch size and data seed of the checkpoint", "different ones");
 }
 
 template class TrainingProgress<float>;

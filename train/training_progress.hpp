@@ -1,29 +1,30 @@
-// TrainingProgress: how far a training has come; with the model and the optimizer, all that it
-// needs to go on as if it had never stopped.
+// TrainingProgress: the state of the training loop; with the model and the optimizer, all that is
+// needed to resume training with bitwise identical results.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "weft/autograd/export.hpp"
 #include "weft/train/weights/state.hpp"
 
 namespace weft {
 
-// What must be the same when a training goes on.
+// What must not change when training resumes.
 struct TrainingIdentity {
   std::uint64_t seed = 0;
-  std::uint64_t data_fingerprint = 0;  // of its BatchSource
+  std::uint64_t data_fingerprint = 0;  // of the BatchSource
 };
 
 template <class T = float>
-class TrainingProgress final : public Stateful<T> {
+class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
   explicit TrainingProgress(const TrainingIdentity& identity);
 
   std::int64_t step = 0;        // updates done
-  std::int64_t epoch = 0;       // where the next batch is, from 0
-  std::int64_t batch = 0;       // its position in the epoch, from 0
-  std::int64_t micro_step = 0;  // batches seen; dropout masks depend on it and on the seed
+  std::int64_t epoch = 0;       // of the next batch, from 0
+  std::int64_t batch = 0;       // position of the next batch in the epoch, from 0
+  std::int64_t micro_step = 0;  // batches processed; dropout masks depend on it and on the seed
 
   std::int64_t best_step = 0;                        // of the best validation; 0 before the first
   double best_value = 0.0;                           // its first value
@@ -33,15 +34,15 @@ class TrainingProgress final : public Stateful<T> {
   double loss_sum = 0.0;
   std::int64_t label_sum = 0;
 
-  std::string schedule;  // its description
+  std::string schedule;  // the description of the schedule
 
   void state(State<T>& state) override;
-  // Also throws ValueError when the state is of a training with another identity.
+  // Also throws ValueError when the state has a different identity.
   void check_state() const override;
 
  private:
   TrainingIdentity identity_;
-  // The identity as the state has it.
+  // The identity in the state.
   std::int64_t seed_;
   std::int64_t data_fingerprint_;
 };

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -25,7 +26,7 @@ inline std::string to_string(Activation activation) {
 // The activation of each element; x itself for Activation::none. Throws ValueError for a value that
 // is not an Activation.
 template <class T>
-Var<T> activate(const Var<T>& x, Activation activation);
+WEFT_API Var<T> activate(const Var<T>& x, Activation activation);
 
 // max(x, 0); the gradient at 0 is 0.
 template <class T>

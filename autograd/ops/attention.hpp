@@ -1,6 +1,7 @@
 // Multi-head scaled dot-product attention as one fused operation, with gradients.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -22,7 +23,7 @@ struct AttentionOptions {
 // [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
 // affect neither the result nor a gradient. Throws ShapeError and ValueError.
 template <class T>
-Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
+WEFT_API Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                                     const AttentionOptions<T>& options = {});
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -23,7 +24,7 @@ struct CrossEntropyOptions {
 // ignored, the loss and its gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for
 // a target outside 0 … classes - 1, naming its position.
 template <class T>
-Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
+WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options = {});
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Dropout.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -10,6 +11,6 @@ namespace weft {
 // mask is a function of the tape's seed and step and is regenerated in backward instead of being
 // kept. Throws ValueError unless 0 ≤ p ≤ 1.
 template <class T>
-Var<T> dropout(const Var<T>& x, double p);
+WEFT_API Var<T> dropout(const Var<T>& x, double p);
 
 }  // namespace weft

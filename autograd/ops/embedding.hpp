@@ -1,6 +1,7 @@
 // Embedding lookup, with gradients.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -9,6 +10,6 @@ namespace weft {
 // ShapeError unless weight is a matrix, and ValueError, naming the position, for a token below 0 or
 // ≥ vocabulary.
 template <class T>
-Var<T> embedding(const Tokens& tokens, const Var<T>& weight);
+WEFT_API Var<T> embedding(const Tokens& tokens, const Var<T>& weight);
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
@@ -12,7 +13,7 @@ struct Mask;
 
 // The number of leading keys that may be attended to: one length for each sequence of the batch, or
 // one for each of its queries. Keys at and past the length are masked.
-class ValidLens {
+class WEFT_API ValidLens {
  public:
   // No limit: no key is masked.
   ValidLens() = default;

@@ -1,6 +1,7 @@
 // Matrix products with gradients.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -14,6 +15,6 @@ struct MatmulOptions {
 // a · b for matrices [M, K] and [K, N], or for a batch of them: all axes except the last two equal,
 // or a batch [..., M, K] times one matrix [K, N]. Result [..., M, N]. Throws ShapeError.
 template <class T>
-Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
+WEFT_API Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
 
 }  // namespace weft

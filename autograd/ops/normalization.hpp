@@ -1,6 +1,7 @@
 // Normalization of rows, with gradients.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -9,11 +10,11 @@ namespace weft {
 // n (Ba, Kiros and Hinton, 2016). x [..., n], weight [n], bias [n]. Throws ShapeError, and
 // ValueError unless eps ≥ 0.
 template <class T>
-Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
+WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
 
 // x / ‖x‖ over the last axis. A row of zeros stays zeros and gets no gradient. x [..., n]. Throws
 // ShapeError.
 template <class T>
-Var<T> normalize(const Var<T>& x);
+WEFT_API Var<T> normalize(const Var<T>& x);
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 // gradients of these states are ignored.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -15,7 +16,7 @@ namespace weft {
 // weight [size, size], bias [size] and h_0 = initial [batch, size]. Result [batch, time, size].
 // Throws ShapeError, and ValueError for lengths outside 0 … time.
 template <class T>
-Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
+WEFT_API Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                        const Var<T>& initial, const ValidLens& valid_lens = {});
 
 // The gated recurrent unit (Cho et al., 2014), in the form of torch.nn.GRU: with x = inputs_t and
@@ -24,13 +25,13 @@ Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>&
 // for inputs [batch, time, 3 · size], weight [3 · size, size], bias [3 · size] and h_0 = initial
 // [batch, size]. Result [batch, time, size]. Throws as tanh_recurrence does.
 template <class T>
-Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
+WEFT_API Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                       const Var<T>& initial, const ValidLens& valid_lens = {});
 
 // The last state of each sequence: the one at its last step in `states` [batch, time, size], or,
 // for an empty sequence, its row of `initial` [batch, size]. Result [batch, size]. Throws as
 // tanh_recurrence does.
 template <class T>
-Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens = {});
+WEFT_API Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens = {});
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -12,17 +13,17 @@ namespace weft {
 // The same elements with another shape, sharing x's memory; one size may be -1 and is then
 // inferred. Throws ShapeError when the number of elements differs.
 template <class T>
-Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes);
+WEFT_API Var<T> reshape(const Var<T>& x, std::initializer_list<Index> sizes);
 template <class T>
-Var<T> reshape(const Var<T>& x, const Shape& shape);
+WEFT_API Var<T> reshape(const Var<T>& x, const Shape& shape);
 // Positions begin … end of an axis (end excluded). Throws ShapeError unless
 // 0 ≤ begin ≤ end ≤ size.
 template <class T>
-Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end);
+WEFT_API Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end);
 // The tensors concatenated along an axis. Throws ShapeError when there are none or their other
 // sizes differ.
 template <class T>
-Var<T> concatenate(std::span<const Var<T>> tensors, Index axis);
+WEFT_API Var<T> concatenate(std::span<const Var<T>> tensors, Index axis);
 template <class T>
 Var<T> concatenate(const std::vector<Var<T>>& tensors, Index axis) {
   return concatenate(std::span<const Var<T>>(tensors), axis);
@@ -30,7 +31,7 @@ Var<T> concatenate(const std::vector<Var<T>>& tensors, Index axis) {
 // Tensors of the same shape stacked along a new axis inserted at position `axis`. Throws ShapeError
 // when there are none or their shapes differ.
 template <class T>
-Var<T> stack(std::span<const Var<T>> tensors, Index axis);
+WEFT_API Var<T> stack(std::span<const Var<T>> tensors, Index axis);
 template <class T>
 Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
   return stack(std::span<const Var<T>>(tensors), axis);
@@ -38,6 +39,6 @@ Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
 // Each position of an axis repeated `times` times: [a, b] → [a, a, b, b] (torch.repeat_interleave).
 // Throws ValueError unless times ≥ 0.
 template <class T>
-Var<T> repeat(const Var<T>& x, Index axis, Index times);
+WEFT_API Var<T> repeat(const Var<T>& x, Index axis, Index times);
 
 }  // namespace weft

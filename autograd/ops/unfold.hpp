@@ -1,6 +1,7 @@
 // Sliding windows over a sequence, with gradients: the input of a convolution's matrix product.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -27,6 +28,6 @@ struct UnfoldOptions {
 // gradient. Throws ShapeError unless x has three axes and a window fits; ValueError unless size,
 // dilation and stride are ≥ 1 and the padding ≥ 0, and for lengths outside 0 … time.
 template <class T>
-Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens = {});
+WEFT_API Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens = {});
 
 }  // namespace weft

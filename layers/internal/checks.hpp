@@ -1,4 +1,4 @@
-// What layers check of their options and inputs.
+// Checks of layer options and inputs.
 // Included by definitions only.
 #pragma once
 
@@ -18,7 +18,7 @@ inline void check_sequences(const char* input, const Shape& shape, Index num_hid
     fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
 }
 
-// Throws ValueError unless sequences of length `time` can be encoded.
+// Throws ValueError, naming `layer`, when time > max_len.
 inline void check_length(const char* layer, Index time, Index max_len) {
   if (time > max_len)
     fail<ValueError>(layer,

@@ -1,4 +1,4 @@
-// FiniteKeys: a NaN or an infinity in a key or value reaches only the queries that see it.
+// FiniteKeys: limits the effect of a NaN or infinite key or value to the queries that attend to it.
 // Included by definitions only.
 #pragma once
 
@@ -6,19 +6,19 @@
 
 namespace weft {
 
-// For attention that is worked out step by step. A hidden key has weight 0, and 0 times a NaN would
-// reach the result. So zeros stand in for keys and values that are not finite, and NaN is added to
-// their scores: the queries that see them get NaN, and the others nothing. Costs a look at each key
-// and value, and no operation when all are finite.
+// For attention composed of several operations. A masked key has weight 0, and 0 · NaN would reach
+// the result. So keys and values that are not finite are replaced by zeros, and NaN is added to
+// their scores: only the queries that attend to them get NaN. Costs one pass over keys and values,
+// and no operation when all are finite.
 template <class T>
 class FiniteKeys {
  public:
   // keys [batch, num_keys, d], values [batch, num_keys, d_v].
   FiniteKeys(const Var<T>& keys, const Var<T>& values);
 
-  // The keys or the values, with zeros where not all is finite.
+  // x, the keys or the values, with zeros in the rows where key or value is not finite.
   Var<T> clean(const Var<T>& x) const;
-  // scores [batch, heads, num_queries, num_keys], NaN where not all is finite.
+  // scores [batch, heads, num_queries, num_keys], NaN for the keys of these rows.
   Var<T> mark(const Var<T>& scores) const;
 
  private:

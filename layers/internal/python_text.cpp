@@ -14,7 +14,7 @@ std::string python_text(double value) {
   const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   const auto [end, error] = std::to_chars(text, text + sizeof text, value, format);
   std::string result(text, end);
-  // Python tells 1.0 from 1.
+  // Python prints a float with a decimal point.
   if (!scientific && result.find('.') == std::string::npos) result += ".0";
   return result;
 }

@@ -1,4 +1,4 @@
-// Values as Python writes them, for modules that print as PyTorch's do.
+// Formats values as Python does, for modules printed in PyTorch's format.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace weft {
 
 // "True" or "False"
 std::string python_text(bool value);
-// The shortest digits that read back as the value: "0.1", "0.0", "1e-05".
+// The shortest text that parses back to the value: "0.1", "0.0", "1e-05".
 std::string python_text(double value);
 
 }  // namespace weft

@@ -18,7 +18,7 @@ bool all_finite(const Tensor<double>& tensor) {
   return std::all_of(tensor.begin(), tensor.end(), [](double x) { return std::isfinite(x); });
 }
 
-// Puts `value` into all keys of a sequence from `first` on.
+// Sets all keys of a sequence from `first` on to `value`.
 void fill_keys(Tensor<double>& keys, Index batch, Index first, double value) {
   for (Index key = first; key < keys.shape()[1]; ++key)
     for (Index c = 0; c < keys.shape()[2]; ++c) keys(batch, key, c) = value;
@@ -37,7 +37,7 @@ MultiHeadAttention<double> small_attention(Random& random,
 
 }  // namespace
 
-TEST_CASE("dot-product attention: keys that are alike average the values they admit", "[layers]") {
+TEST_CASE("dot-product attention: equal keys average the unmasked values", "[layers]") {
   const DotProductAttention<double> attention({});
   Tape<double> tape = Tape<double>::inference();
   Random random(1);
@@ -53,13 +53,13 @@ TEST_CASE("dot-product attention: keys that are alike average the values they ad
                  Tensor<double>({2, 1, 1, 4}, {half, half, 0, 0, third, third, third, 0})) < 1e-15);
 }
 
-TEST_CASE("dot-product attention: what does not fit is refused", "[layers]") {
+TEST_CASE("dot-product attention: invalid arguments throw", "[layers]") {
   CHECK(message_of<ValueError>([] { DotProductAttention({.num_heads = 0}); }) ==
         "AttentionPooling: num_heads: expected a size > 0, got 0");
   CHECK(contains(message_of<ValueError>([] { DotProductAttention({.dropout = 2.0}); }), "got 2"));
 }
 
-TEST_CASE("multi-head attention: d2l.ai's example has the shape it should", "[layers]") {
+TEST_CASE("multi-head attention: d2l.ai's example has the expected shape", "[layers]") {
   Random random(42);
   MultiHeadAttention attention({.query_size = 100,
                                 .key_size = 100,
@@ -78,7 +78,7 @@ TEST_CASE("multi-head attention: d2l.ai's example has the shape it should", "[la
         Shape{2, 4, 100});
 }
 
-TEST_CASE("multi-head attention: hands out weights of each head that sum to one", "[layers]") {
+TEST_CASE("multi-head attention: returned weights of each head sum to one", "[layers]") {
   Random random(1);
   const MultiHeadAttention<double> attention =
       small_attention(random, GENERATE(from_range(scorings)));
@@ -115,9 +115,8 @@ TEST_CASE("multi-head attention: a sequence of length 0 gives zeros and zero gra
     CHECK(same(x->grad(), Tensor<double>(x->shape())));
 }
 
-TEST_CASE(
-    "multi-head attention: what hidden keys and values hold reaches nothing, however it scores",
-    "[layers]") {
+TEST_CASE("multi-head attention: masked keys and values have no effect, for every scoring function",
+          "[layers]") {
   Random random(1);
   MultiHeadAttention<double> attention = small_attention(random, GENERATE(from_range(scorings)));
   const Tensor<double> x = random.normal_tensor<double>({2, 3, 3});
@@ -145,16 +144,16 @@ TEST_CASE(
     return result;
   };
 
-  Tensor<bool> seen = Tensor<bool>::full({2, 3, 4}, true);
-  Tensor<float> added = random.normal_tensor<float>({2, 3, 4});
+  Tensor<bool> allowed = Tensor<bool>::full({2, 3, 4}, true);
+  Tensor<float> bias = random.normal_tensor<float>({2, 3, 4});
   for (Index q = 0; q < 3; ++q) {
-    seen(1, q, 2) = seen(1, q, 3) = false;
-    added(1, q, 2) = added(1, q, 3) = -std::numeric_limits<float>::infinity();
+    allowed(1, q, 2) = allowed(1, q, 3) = false;
+    bias(1, q, 2) = bias(1, q, 3) = -std::numeric_limits<float>::infinity();
   }
   const Mask masks[] = {ValidLens{4, 2},
                         ValidLens(Tensor<std::int32_t>({2, 3}, {4, 1, 3, 1, 2, 0})),
-                        {.allowed = seen},
-                        {.bias = added}};
+                        {.allowed = allowed},
+                        {.bias = bias}};
   for (const Mask& mask : masks) {
     const Result with_zeros = run(0.0, mask);
     for (double padding : {not_a_number, std::numeric_limits<double>::infinity(), 1e300}) {
@@ -183,7 +182,7 @@ TEST_CASE("multi-head attention: one query, one key, no keys, no batch", "[layer
   CHECK(run(2, 0, 4).shape() == Shape{2, 0, 6});
 }
 
-TEST_CASE("multi-head attention: heads must divide the hidden units", "[layers]") {
+TEST_CASE("multi-head attention: num_heads must divide num_hiddens", "[layers]") {
   Random random(1);
   const auto message = [&](Index num_hiddens, Index num_heads) {
     return message_of<ValueError>([&] {
@@ -196,14 +195,14 @@ TEST_CASE("multi-head attention: heads must divide the hidden units", "[layers]"
     });
   };
   CHECK(message(100, 3) ==
-        "MultiHeadAttention: expected num_hiddens > 0 that num_heads > 0 divides, got num_hiddens "
+        "MultiHeadAttention: expected num_hiddens > 0 divisible by num_heads > 0, got num_hiddens "
         "100 and num_heads 3");
   CHECK(contains(message(100, 0), "num_hiddens 100 and num_heads 0"));
   CHECK(contains(message(100, -5), "num_hiddens 100 and num_heads -5"));
   CHECK(contains(message(0, 5), "num_hiddens 0 and num_heads 5"));
 }
 
-TEST_CASE("multi-head attention: what does not fit is refused", "[layers]") {
+TEST_CASE("multi-head attention: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] {
           MultiHeadAttention({.query_size = 8, .key_size = 8, .num_hiddens = 8}, random);
@@ -234,8 +233,8 @@ TEST_CASE("multi-head attention: what does not fit is refused", "[layers]") {
 }
 
 TEST_CASE(
-    "multi-head attention: its parameters have the same names however it scores, additive "
-    "scoring its own beside them",
+    "multi-head attention: parameters have the same names for every scoring function; additive "
+    "scoring adds its own",
     "[layers]") {
   Random random(1);
   const auto names_of = [&](Scoring scoring) {
@@ -256,7 +255,7 @@ TEST_CASE(
   CHECK(names_of(Scoring::additive) == additive);
 }
 
-TEST_CASE("self-attention: 512 wide with 8 heads, biases everywhere", "[layers]") {
+TEST_CASE("self-attention: d_model 512 with 8 heads, biases in all projections", "[layers]") {
   Random random(1);
   SelfAttention attention({.d_model = 512, .num_heads = 8}, random);
   CHECK(count_parameters(attention) == 4 * (512 * 512 + 512));
@@ -269,10 +268,10 @@ TEST_CASE("self-attention: 512 wide with 8 heads, biases everywhere", "[layers]"
   CHECK(same(attention(x, x, x, ValidLens{3, 2}).value(), y.value()));
 }
 
-TEST_CASE("self-attention: heads must divide d_model", "[layers]") {
+TEST_CASE("self-attention: num_heads must divide d_model", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 512, .num_heads = 7}, random); }) ==
-        "SelfAttention: expected d_model > 0 that num_heads > 0 divides, got d_model 512 and "
+        "SelfAttention: expected d_model > 0 divisible by num_heads > 0, got d_model 512 and "
         "num_heads 7");
   CHECK(message_of<ValueError>([&] { SelfAttention({.num_heads = 8}, random); }) != "");
   CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 8, .num_heads = 0}, random); }) !=

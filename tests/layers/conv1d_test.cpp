@@ -11,7 +11,7 @@
 
 using namespace weft;
 
-TEST_CASE("convolution: windows times the weight, by hand", "[layers]") {
+TEST_CASE("convolution: multiplies each window by the weight", "[layers]") {
   Random random(1);
   Conv1d layer({.in_channels = 2, .out_channels = 1, .kernel_size = 2}, random);
   // 1 and 10 for the first position's channels, 100 and 1000 for the second's.
@@ -24,7 +24,7 @@ TEST_CASE("convolution: windows times the weight, by hand", "[layers]") {
   CHECK(same(layer(x).value(), Tensor<float>({1, 2, 1}, {4321, 6543})));
 }
 
-TEST_CASE("convolution: with causal padding, nothing sees what comes later", "[layers]") {
+TEST_CASE("convolution: with causal padding, results do not depend on later inputs", "[layers]") {
   Random random(1);
   const Conv1d<double> layer({.in_channels = 2,
                               .out_channels = 3,
@@ -41,7 +41,7 @@ TEST_CASE("convolution: with causal padding, nothing sees what comes later", "[l
   CHECK(distance(slice(tape.constant(before), 1, 0, 5).value(), first) < 1e-15);
 }
 
-TEST_CASE("convolution: a sequence with a length is that sequence by itself", "[layers]") {
+TEST_CASE("convolution: a padded sequence gives the results of the sequence alone", "[layers]") {
   Random random(1);
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Conv1d<double> layer(
@@ -61,8 +61,9 @@ TEST_CASE("convolution: a sequence with a length is that sequence by itself", "[
   CHECK(x.grad()(1, 4, 0) == 0.0);
 }
 
-TEST_CASE("convolution: starts uniform over ±1/√(in_channels · kernel_size), as PyTorch's prints",
-          "[layers]") {
+TEST_CASE(
+    "convolution: initialized uniformly over ±1/√(in_channels · kernel_size), printed as PyTorch's",
+    "[layers]") {
   Random random(2);
   Conv1d<double> layer({.in_channels = 20, .out_channels = 50, .kernel_size = 5}, random);
   double squares = 0.0;
@@ -79,7 +80,7 @@ TEST_CASE("convolution: starts uniform over ±1/√(in_channels · kernel_size),
                  "Conv1d(20, 50, kernel_size=5, stride=1, padding=(0, 0), dilation=1, bias=True)"));
 }
 
-TEST_CASE("convolution: what does not fit is refused", "[layers]") {
+TEST_CASE("convolution: invalid arguments throw", "[layers]") {
   Random random(1);
   const Conv1dOptions good{.in_channels = 2, .out_channels = 3, .kernel_size = 3};
   const auto message = [&](auto change) {

@@ -12,7 +12,7 @@ namespace {
 
 using Vars = std::vector<Var<double>>;
 
-// Checks the gradients of `call`, given one variable an input, in a tape that trains.
+// Checks the gradients of `call`, given one variable per input, on a training tape.
 template <class Call>
 void check_gradients(Module<double>& layer, std::initializer_list<Shape> inputs, const Call& call) {
   Random random(7);
@@ -78,7 +78,7 @@ TEST_CASE("gradients: positional encoding", "[layers]") {
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: attention pooling by each scoring function", "[layers]") {
+TEST_CASE("gradients: attention pooling with each scoring function", "[layers]") {
   Random random(1);
   const Scoring scoring = GENERATE(from_range(scorings));
   AttentionPooling<double> layer({.scoring = scoring,
@@ -86,9 +86,9 @@ TEST_CASE("gradients: attention pooling by each scoring function", "[layers]") {
                                   .num_heads = 2,
                                   .additive = {.query_size = 2, .key_size = 2, .num_hiddens = 3}},
                                  random);
-  Tensor<float> added = random.normal_tensor<float>({3, 5});
-  added(1, 2) = -std::numeric_limits<float>::infinity();
-  for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .bias = added}})
+  Tensor<float> bias_mask = random.normal_tensor<float>({3, 5});
+  bias_mask(1, 2) = -std::numeric_limits<float>::infinity();
+  for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .bias = bias_mask}})
     check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
 }
@@ -105,10 +105,10 @@ TEST_CASE("gradients: kernel regression", "[layers]") {
                               Kernel::epanechnikov, Kernel::triangular}) {
     INFO(to_string(kernel));
     KernelRegression<double> layer({.kernel = kernel, .w = 0.7});
-    Tensor<bool> seen = Tensor<bool>::full({4, 6}, true);
-    seen(1, 2) = false;
+    Tensor<bool> allowed = Tensor<bool>::full({4, 6}, true);
+    allowed(1, 2) = false;
     check_gradients(layer, {{4}, {6}, {6}},
-                    [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], seen); });
+                    [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], allowed); });
   }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("gradients: multi-head attention", "[layers]") {
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
 }
 
-TEST_CASE("gradients: multi-head attention of a sequence to itself", "[layers]") {
+TEST_CASE("gradients: self-attention", "[layers]") {
   Random random(1);
   SelfAttention<double> layer({.d_model = 4, .num_heads = 2}, random);
   check_gradients(layer, {{2, 3, 4}},

@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-TEST_CASE("heads: columns of each sequence become sequences, and back", "[layers]") {
+TEST_CASE("heads: moved to the batch axis and back", "[layers]") {
   Tape<double> tape;
   // Two positions, two heads of two columns each.
   const auto x = tape.constant(Tensor<double>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}));
@@ -22,8 +22,7 @@ TEST_CASE("heads: columns of each sequence become sequences, and back", "[layers
   CHECK(same(transpose_output(transpose_qkv(y, 3), 3).value(), y.value()));
 }
 
-TEST_CASE("heads: the attention that reads heads where they lie gives the same numbers",
-          "[layers]") {
+TEST_CASE("heads: attention of transposed heads equals multi-head attention", "[layers]") {
   Random random(2);
   Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
   Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
@@ -43,7 +42,7 @@ TEST_CASE("heads: the attention that reads heads where they lie gives the same n
     return scaled_dot_product_attention(x..., {.num_heads = 3, .mask = {.valid_lens = {3, 2}}});
   });
   const auto by_heads = run([](const auto&... x) {
-    // Three heads a sequence, with the lengths of their sequences.
+    // Three heads per sequence, with the length of their sequence.
     return transpose_output(
         scaled_dot_product_attention(transpose_qkv(x, 3)...,
                                      {.mask = {.valid_lens = {3, 3, 3, 2, 2, 2}}}),
@@ -52,23 +51,22 @@ TEST_CASE("heads: the attention that reads heads where they lie gives the same n
   for (std::size_t i = 0; i < fused.size(); ++i) CHECK(distance(by_heads[i], fused[i]) < 1e-14);
 }
 
-TEST_CASE("heads: scores, softmax and values one after the other give the same, for every mask",
-          "[layers]") {
+TEST_CASE("heads: fused and composed attention are equal for every mask", "[layers]") {
   Random random(4);
   Parameter<double> q(random.normal_tensor<double>({2, 4, 6}));
   Parameter<double> k(random.normal_tensor<double>({2, 5, 6}));
   Parameter<double> v(random.normal_tensor<double>({2, 5, 6}));
   const AttentionPooling<double> fused({.num_heads = 3}, random);
-  // Scores of queries that are divided by √2, the root of their size.
+  // Queries are divided by √2, the root of their size, before scoring.
   const AttentionPooling<double> by_heads({.scoring = Scoring::dot_product, .num_heads = 3},
                                           random);
-  Tensor<bool> seen({2, 3, 4, 5});
-  for (bool& value : seen) value = random.uniform() < 0.5;
+  Tensor<bool> allowed({2, 3, 4, 5});
+  for (bool& value : allowed) value = random.uniform() < 0.5;
   const Mask masks[] = {{},
                         ValidLens{3, 0},
                         ValidLens(Tensor<std::int32_t>({2, 4}, {1, 5, 0, 2, 3, 3, 4, 1})),
                         {.causal = true},
-                        {.allowed = seen},
+                        {.allowed = allowed},
                         {.bias = random.normal_tensor<float>({2, 4, 5})}};
   for (const Mask& mask : masks) {
     const auto run = [&](const AttentionPooling<double>& attention, double factor) {
@@ -89,7 +87,7 @@ TEST_CASE("heads: scores, softmax and values one after the other give the same, 
   }
 }
 
-TEST_CASE("heads: what does not divide is named", "[layers]") {
+TEST_CASE("heads: num_heads that does not divide the axis throws", "[layers]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3, 4}));
   CHECK(message_of<ValueError>([&] { transpose_qkv(x, 3); }) ==

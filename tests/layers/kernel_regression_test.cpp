@@ -29,7 +29,7 @@ Tensor<double> row(double a, double b, double c) {
 
 }  // namespace
 
-TEST_CASE("kernel regression: the weights of each kernel by hand", "[layers]") {
+TEST_CASE("kernel regression: the weights of each kernel", "[layers]") {
   CHECK(distance(weights_of(Kernel::constant, 1), row(1, 1, 1)) < 1e-15);
   CHECK(distance(weights_of(Kernel::gaussian, 1), row(1, std::exp(-0.125), std::exp(-2))) < 1e-15);
   CHECK(distance(weights_of(Kernel::gaussian, 2), row(1, std::exp(-0.5), std::exp(-8))) < 1e-15);
@@ -40,7 +40,7 @@ TEST_CASE("kernel regression: the weights of each kernel by hand", "[layers]") {
   CHECK(distance(weights_of(Kernel::triangular, 0.4), row(1, 0.8, 0.2)) < 1e-15);
 }
 
-TEST_CASE("kernel regression: average pooling answers every query with the mean", "[layers]") {
+TEST_CASE("kernel regression: average pooling returns the mean for every query", "[layers]") {
   const KernelRegression<float> average({.kernel = Kernel::constant});
   Tape tape = Tape<float>::inference();
   const Var y = average(tape.constant(Tensor<float>({2}, {-1, 7})),
@@ -49,7 +49,7 @@ TEST_CASE("kernel regression: average pooling answers every query with the mean"
   CHECK(same(y.value(), Tensor<float>({2}, {3, 3})));
 }
 
-TEST_CASE("kernel regression: where no point is near enough the answer is 0", "[layers]") {
+TEST_CASE("kernel regression: the result is 0 where all weights are 0", "[layers]") {
   const Kernel kernel = GENERATE(Kernel::boxcar, Kernel::epanechnikov, Kernel::triangular);
   const KernelRegression<float> regression({.kernel = kernel});
   Parameter<float> queries(Tensor<float>({2}, {10, 1})), values(Tensor<float>({1}, {5}));
@@ -62,7 +62,7 @@ TEST_CASE("kernel regression: where no point is near enough the answer is 0", "[
   CHECK(same(values.grad(), Tensor<float>({1}, {1})));
 }
 
-TEST_CASE("kernel regression: the Gaussian kernel is near everything, however far", "[layers]") {
+TEST_CASE("kernel regression: the Gaussian kernel works at any distance", "[layers]") {
   const KernelRegression<float> regression({});
   Tape tape = Tape<float>::inference();
   const Var y = regression(tape.constant(Tensor<float>({1}, {1000})),
@@ -71,16 +71,16 @@ TEST_CASE("kernel regression: the Gaussian kernel is near everything, however fa
   CHECK(y.item() == 7.0F);
 }
 
-TEST_CASE("kernel regression: what hidden points hold reaches nothing", "[layers]") {
+TEST_CASE("kernel regression: masked points have no effect", "[layers]") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const Tensor<bool> seen({2, 3}, {true, false, true, true, false, true});
+  const Tensor<bool> allowed({2, 3}, {true, false, true, true, false, true});
   KernelRegression<double> regression({});
   const auto run = [&](double bad) {
     Parameter<double> keys(Tensor<double>({3}, {0, bad, 2}));
     Parameter<double> values(Tensor<double>({3}, {5, bad, 6}));
     Tape<double> tape;
     const Var y = regression(tape.constant(Tensor<double>({2}, {0, 1})), tape.parameter(keys),
-                             tape.parameter(values), seen);
+                             tape.parameter(values), allowed);
     regression.w.zero_grad();
     tape.backward(y, Tensor<double>({2}, {1, 2}));
     return std::vector<Tensor<double>>{y.value(), keys.grad(), values.grad(),
@@ -90,8 +90,8 @@ TEST_CASE("kernel regression: what hidden points hold reaches nothing", "[layers
   for (std::size_t i = 0; i < clean.size(); ++i) CHECK(same(with_nan[i], clean[i]));
 }
 
-TEST_CASE("kernel regression: a learned width fits better than 1", "[layers]") {
-  // Points that each attend to the others: with itself among them, each would be told its answer.
+TEST_CASE("kernel regression: a learned w fits better than 1", "[layers]") {
+  // Each point attends to all others (leave-one-out): its own value would reveal the answer.
   constexpr Index n = 30;
   Tensor<float> x({n}), y({n});
   Random random(1);
@@ -118,7 +118,7 @@ TEST_CASE("kernel regression: a learned width fits better than 1", "[layers]") {
   CHECK(regression.w.value().item() > 1.5F);
 }
 
-TEST_CASE("kernel regression: what does not fit is refused", "[layers]") {
+TEST_CASE("kernel regression: invalid arguments throw", "[layers]") {
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     CHECK(contains(message_of<ValueError>([&] { KernelRegression<float>({.w = bad}); }),
                    "KernelRegression: w: expected a number > 0, got"));

@@ -7,7 +7,7 @@
 
 using namespace weft;
 
-TEST_CASE("linear layer: x · weightᵀ + bias by hand", "[layers]") {
+TEST_CASE("linear layer: computes x · weightᵀ + bias", "[layers]") {
   Random random(1);
   Linear layer({.in_features = 3, .out_features = 2}, random);
   layer.weight.value() = Tensor<float>({2, 3}, {1, 2, 3, -1, 0, 1});
@@ -20,7 +20,7 @@ TEST_CASE("linear layer: x · weightᵀ + bias by hand", "[layers]") {
   CHECK(same(layer(x).value(), Tensor<float>({1, 2, 2}, {6, 0, -1, -3})));
 }
 
-TEST_CASE("linear layer: starts uniform over ±1/√in_features", "[layers]") {
+TEST_CASE("linear layer: initialized uniformly over ±1/√in_features", "[layers]") {
   Random random(2);
   const Linear<double> layer({.in_features = 64, .out_features = 50}, random);
   const double bound = 1.0 / 8.0;
@@ -37,7 +37,7 @@ TEST_CASE("linear layer: starts uniform over ±1/√in_features", "[layers]") {
   CHECK(std::abs(squares / 3200 - bound * bound / 3) < 0.03 * bound * bound / 3);
 }
 
-TEST_CASE("linear layer: the same seed gives the same numbers", "[layers]") {
+TEST_CASE("linear layer: the same seed gives the same parameters", "[layers]") {
   Random first(5), second(5);
   const LinearOptions options{.in_features = 4, .out_features = 3};
   const Linear a(options, first), b(options, second), c(options, second);
@@ -45,7 +45,7 @@ TEST_CASE("linear layer: the same seed gives the same numbers", "[layers]") {
   CHECK_FALSE(same(a.weight.value(), c.weight.value()));
 }
 
-TEST_CASE("linear layer: what does not fit is refused", "[layers]") {
+TEST_CASE("linear layer: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { Linear({.out_features = 2}, random); }) ==
         "Linear: in_features: expected a size > 0, got 0");

@@ -1,4 +1,4 @@
-// A whole model: in float and in double, on one thread and on several, and its memory.
+// A complete model: float and double, one thread and several, and heap allocations.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -13,7 +13,7 @@ using namespace weft;
 
 namespace {
 
-// How often this program asked for memory.
+// The number of heap allocations of this program.
 std::atomic<std::int64_t> allocations = 0;
 
 void* counted(std::size_t bytes, std::size_t alignment) {
@@ -40,7 +40,7 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 
 namespace {
 
-// Letters in, logits of phones out.
+// An encoder-decoder that maps letters to logits of phones.
 template <class T>
 struct Model : Module<T> {
   explicit Model(Random& random)
@@ -87,7 +87,7 @@ Tokens random_tokens(Random& random, Shape shape) {
   return tokens;
 }
 
-// One pass of a model in training, forwards and backwards: the logits, then all gradients.
+// Forward and backward of a model in training: the logits, then all gradients.
 std::vector<Tensor<float>> run(Model<float>& model) {
   Random random(3);
   const Tokens source = random_tokens(random, {16, 20}), target = random_tokens(random, {16, 18});
@@ -134,7 +134,7 @@ TEST_CASE("model: float agrees with double", "[layers]") {
   }
 }
 
-TEST_CASE("model: from the second step on, a step asks for no memory", "[layers]") {
+TEST_CASE("model: no heap allocation from the second step on", "[layers]") {
   Random random(1);
   Model<float> model(random);
   const Tokens source = random_tokens(random, {4, 9}), target = random_tokens(random, {4, 7});
@@ -167,7 +167,7 @@ TEST_CASE("model: from the second step on, a step asks for no memory", "[layers]
   CHECK(step_in_parts() == 0);
 }
 
-TEST_CASE("model: recurrent layers and convolutions ask for no memory either", "[layers]") {
+TEST_CASE("model: no heap allocation by recurrent layers and convolutions", "[layers]") {
   Random random(1);
   struct Layers : Module<float> {
     explicit Layers(Random& random_numbers)

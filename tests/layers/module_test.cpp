@@ -40,7 +40,7 @@ std::vector<std::string> names(Module<>& module) {
 
 }  // namespace
 
-TEST_CASE("module: parameters have the names of their path, in the order given", "[layers]") {
+TEST_CASE("module: parameters are named by their path, in order of registration", "[layers]") {
   Random random(1);
   Model model(random);
   CHECK(names(model) == std::vector<std::string>{"scale", "blocks.0.dense.weight",
@@ -66,7 +66,7 @@ TEST_CASE("module: an encoder's blocks are named by their positions", "[layers]"
   CHECK(std::count(found.begin(), found.end(), "encoder.1.ffn.dense2.bias") == 1);
 }
 
-TEST_CASE("module: a copy is a model of its own", "[layers]") {
+TEST_CASE("module: a copy is independent of the original", "[layers]") {
   Random random(1);
   Model model(random);
   const float before = model.blocks[0].dense.weight.value()(0, 0);

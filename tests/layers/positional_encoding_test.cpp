@@ -8,7 +8,7 @@
 
 using namespace weft;
 
-TEST_CASE("positional encoding: sine and cosine by the formula", "[layers]") {
+TEST_CASE("positional encoding: sine and cosine follow the formula", "[layers]") {
   const PositionalEncoding<double> layer({.num_hiddens = 4, .max_len = 60});
   const Tensor<double>& table = layer.table();
   CHECK(table.shape() == Shape{60, 4});
@@ -35,13 +35,13 @@ TEST_CASE("positional encoding: every sequence gets the first rows of the table"
       for (Index c = 0; c < 4; ++c) CHECK(y.value()(batch, i, c) == 5.0f + layer.table()(i, c));
 }
 
-TEST_CASE("positional encoding: float has the digits of double, also far out", "[layers]") {
+TEST_CASE("positional encoding: float agrees with double, also at large positions", "[layers]") {
   const PositionalEncoding<float> single({.num_hiddens = 6, .max_len = 5000});
   const PositionalEncoding<double> twice({.num_hiddens = 6, .max_len = 5000});
   CHECK(distance(single.table(), twice.table()) < 6e-8);
 }
 
-TEST_CASE("positional encoding: what does not fit is refused", "[layers]") {
+TEST_CASE("positional encoding: invalid arguments throw", "[layers]") {
   const PositionalEncoding layer({.num_hiddens = 4, .max_len = 10});
   Tape tape;
   CHECK(layer(tape.constant(Tensor<float>({1, 10, 4}))).shape() == Shape{1, 10, 4});
@@ -59,13 +59,13 @@ TEST_CASE("positional encoding: what does not fit is refused", "[layers]") {
                "PositionalEncoding: max_len"));
 }
 
-TEST_CASE("positional encoding: up to 1000 positions unless said otherwise", "[layers]") {
+TEST_CASE("positional encoding: max_len is 1000 by default", "[layers]") {
   CHECK(PositionalEncoding({.num_hiddens = 2}).table().shape() == Shape{1000, 2});
   CHECK(PositionalEncodingOptions{}.max_len == 1000);
   CHECK(LearnedPositionalEncodingOptions{}.max_len == 1000);
 }
 
-TEST_CASE("positional encoding: dropout comes after adding", "[layers]") {
+TEST_CASE("positional encoding: dropout is applied after the addition", "[layers]") {
   Random random(1);
   const PositionalEncoding<float> fixed({.num_hiddens = 8, .dropout = 0.5, .max_len = 20});
   const LearnedPositionalEncoding<float> learned({.num_hiddens = 8, .dropout = 0.5, .max_len = 20},
@@ -78,7 +78,7 @@ TEST_CASE("positional encoding: dropout comes after adding", "[layers]") {
       for (Index c = 0; c < 8; ++c) {
         if (y.value()(0, i, c) == 0.0F)
           ++dropped;
-        else  // what is kept is divided by 1 - 0.5
+        else  // kept elements are divided by 1 - 0.5
           CHECK(y.value()(0, i, c) == 2.0F * (5.0F + table(i, c)));
       }
     CHECK(dropped > 40);  // of 160
@@ -89,7 +89,7 @@ TEST_CASE("positional encoding: dropout comes after adding", "[layers]") {
 }
 
 TEST_CASE("positional encoding: a shift is the same rotation at every position", "[layers]") {
-  // P[i + δ] from P[i]: each pair of columns turns by δ times its frequency.
+  // P[i + δ] from P[i]: each pair of columns is rotated by δ times its frequency.
   const Index d = 8, max_len = 60;
   const Index shift = GENERATE(1, 5, 30, 59);
   const PositionalEncoding<double> layer({.num_hiddens = d, .max_len = max_len});

@@ -1,4 +1,4 @@
-// Blocks that are computed again in backward: the same results for less memory.
+// Blocks that are recomputed in backward: the same results with less memory.
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -35,8 +35,8 @@ struct PassResult {
     Parameter<float> x(random.normal_tensor<float>({4, 20, 16}));
     Tape<float> tape({.training = true, .seed = 9});
     const ValidLens lengths{20, 3, 11, 20};
-    const Var<float> in = tape.parameter(x);
-    const Var<float> y = model.decoder(in, model.encoder(in, lengths), lengths);
+    const Var<float> input = tape.parameter(x);
+    const Var<float> y = model.decoder(input, model.encoder(input, lengths), lengths);
     results.push_back(y.value());
     tape.backward(y, Tensor<float>::full(y.shape(), 1.0F));
     for (const auto& [name, parameter] : named_parameters(model))
@@ -48,15 +48,15 @@ struct PassResult {
 
 }  // namespace
 
-TEST_CASE("recompute: the same results, with dropout, for less memory", "[layers]") {
-  const PassResult kept(false), again(true);
-  CHECK(same(again.results[0], kept.results[0]));
-  for (std::size_t i = 1; i < kept.results.size(); ++i)
-    CHECK(distance(again.results[i], kept.results[i]) < 1e-5);
-  CHECK(again.bytes < kept.bytes / 3);
+TEST_CASE("recompute: the same results with less memory, including dropout", "[layers]") {
+  const PassResult stored(false), recomputed(true);
+  CHECK(same(recomputed.results[0], stored.results[0]));
+  for (std::size_t i = 1; i < stored.results.size(); ++i)
+    CHECK(distance(recomputed.results[i], stored.results[i]) < 1e-5);
+  CHECK(recomputed.bytes < stored.bytes / 3);
 }
 
-TEST_CASE("recompute: hands out attention weights all the same", "[layers]") {
+TEST_CASE("recompute: attention weights are still returned", "[layers]") {
   Random random(1);
   const Model model(true, random);
   Tape<float> tape;

@@ -20,7 +20,7 @@ constexpr RecurrentOptions options{.input_size = 3, .num_hiddens = 4, .num_layer
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("recurrent layers: two parts, with the state handed over, are the whole",
+TEMPLATE_TEST_CASE("recurrent layers: two segments, with the state passed on, equal the whole",
                    "[layers]", RNN<double>, GRU<double>) {
   Random random(1);
   const TestType layer(options, random);
@@ -34,12 +34,12 @@ TEMPLATE_TEST_CASE("recurrent layers: two parts, with the state handed over, are
   CHECK(distance(first.states.value(), slice(whole.states, 1, 0, 3).value()) < 1e-15);
   CHECK(distance(second.states.value(), slice(whole.states, 1, 3, 7).value()) < 1e-15);
   CHECK(distance(second.final_states.value(), whole.final_states.value()) < 1e-15);
-  // The last layer ends in the last of its states.
+  // The final state of the last layer is its last state.
   const auto last = reshape(slice(whole.states, 1, 6, 7), {2, 4});
   CHECK(same(last.value(), reshape(slice(whole.final_states, 0, 1, 2), {2, 4}).value()));
 }
 
-TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence reaches nothing", "[layers]",
+TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence is ignored", "[layers]",
                    RNN<double>, GRU<double>) {
   Random random(1);
   TestType layer(options, random);
@@ -64,8 +64,8 @@ TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence reaches not
   for (Index t = 2; t < 5; ++t) CHECK(actual.front()(0, t, 0) == 0.0);
 }
 
-TEMPLATE_TEST_CASE("recurrent layers: start uniform over ±1/√num_hiddens", "[layers]", RNN<double>,
-                   GRU<double>) {
+TEMPLATE_TEST_CASE("recurrent layers: initialized uniformly over ±1/√num_hiddens", "[layers]",
+                   RNN<double>, GRU<double>) {
   Random random(2);
   TestType layer({.input_size = 40, .num_hiddens = 25}, random);
   for (const auto& [name, parameter] : named_parameters<double>(layer)) {
@@ -100,7 +100,7 @@ TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch
   CHECK(contains(concatenate_text(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
 }
 
-TEST_CASE("recurrent layers: what does not fit is refused", "[layers]") {
+TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { GRU({.num_hiddens = 4}, random); }) ==
         "GRU: input_size: expected a size > 0, got 0");

@@ -36,23 +36,23 @@ Tensor<double> weights_of(const MultiHeadAttention<double>& attention, const Ten
 
 }  // namespace
 
-TEST_CASE("rotary attention: a sequence further on attends as it would at the start", "[layers]") {
+TEST_CASE("rotary attention: weights do not depend on the first position", "[layers]") {
   const Tensor<double> x = Random(2).normal_tensor<double>({1, 6, 8});
   const Tensor<double> at_the_start = weights_of(rotary_attention(8, {}), x);
   CHECK(distance(weights_of(rotary_attention(8, {.first_position = 100}), x), at_the_start) <
         1e-12);
 }
 
-TEST_CASE("rotary attention: tells apart positions that hold the same vector", "[layers]") {
+TEST_CASE("rotary attention: distinguishes positions with equal vectors", "[layers]") {
   const Tensor<double> x = Tensor<double>::full({1, 4, 8}, 1.0);
   const Tensor<double> weights = weights_of(rotary_attention(8, {}), x);
   CHECK(std::abs(weights(0, 0, 0, 0) - weights(0, 0, 0, 3)) > 1e-3);
-  // By distance alone: the first position from the second one as the second from the third.
+  // Only the distance matters: positions 1 and 0 are related as positions 2 and 1.
   CHECK(std::abs(weights(0, 0, 1, 0) / weights(0, 0, 1, 1) -
                  weights(0, 0, 2, 1) / weights(0, 0, 2, 2)) < 1e-12);
 }
 
-TEST_CASE("gradients: multi-head attention that rotates queries and keys", "[layers]") {
+TEST_CASE("gradients: multi-head attention with rotary embeddings", "[layers]") {
   for (const RotaryPairs pairs : {RotaryPairs::interleaved, RotaryPairs::halves}) {
     MultiHeadAttention<double> attention = rotary_attention(8, {.pairs = pairs});
     Parameter<double> input(Random(3).normal_tensor<double>({2, 3, 8}));
@@ -70,37 +70,37 @@ TEST_CASE("gradients: multi-head attention that rotates queries and keys", "[lay
   }
 }
 
-TEST_CASE("rotary attention: is said by the printed model, and only where it rotates", "[layers]") {
+TEST_CASE("rotary attention: is used in self-attention only, and is printed", "[layers]") {
   Random random(1);
   TransformerBlockOptions options{.num_hiddens = 8, .ffn_num_hiddens = 8, .num_heads = 2};
-  const auto rotating = [&] {
+  const auto has_rotary = [&] {
     const TransformerDecoderBlock<float> decoder(options, random);
     const TransformerEncoderBlock<float> encoder(options, random);
     return std::array{encoder.attention.rotary.has_value(),
                       decoder.self_attention.rotary.has_value(),
                       decoder.cross_attention.rotary.has_value()};
   };
-  CHECK(rotating() == std::array{false, false, false});
+  CHECK(has_rotary() == std::array{false, false, false});
   options.rotary = RotaryOptions{.base = 500.0};
-  CHECK(rotating() == std::array{true, true, false});
+  CHECK(has_rotary() == std::array{true, true, false});
 
   std::ostringstream printed;
   printed << TransformerEncoderBlock<float>(options, random);
   CHECK(contains(printed.str(), "rotary_base=500.0"));
 }
 
-TEST_CASE("rotary embedding: turns every row of the sines and cosines back to the first one",
+TEST_CASE("rotary embedding: rotates every row of the sinusoidal encoding to the first one",
           "[layers]") {
-  // Row i of the fixed encoding is row 0 turned by the same angles, the other way round.
+  // Row i of the sinusoidal encoding is row 0 rotated by the same angles in the other direction.
   const Index time = 50, d = 12;
   const PositionalEncoding<double> encoding({.num_hiddens = d, .max_len = time});
   Tape<double> tape = Tape<double>::inference();
-  const Tensor<double> turned = rotary_embedding(tape.constant(encoding.table()), 1).value();
+  const Tensor<double> rotated = rotary_embedding(tape.constant(encoding.table()), 1).value();
   for (Index i = 0; i < time; ++i)
-    for (Index c = 0; c < d; ++c) CHECK(std::abs(turned(i, c) - (c % 2 == 0 ? 0.0 : 1.0)) < 1e-14);
+    for (Index c = 0; c < d; ++c) CHECK(std::abs(rotated(i, c) - (c % 2 == 0 ? 0.0 : 1.0)) < 1e-14);
 }
 
-TEST_CASE("rotary attention: what does not fit is refused when the layer is made", "[layers]") {
+TEST_CASE("rotary attention: invalid options throw in the constructor", "[layers]") {
   CHECK(message_of<ValueError>([] { rotary_attention(6, {}); }) ==
         "MultiHeadAttention: rotary: expected num_heads > 0 that cuts the vectors into heads of an "
         "even size, got num_heads 2 for vectors of 6");

@@ -1,4 +1,4 @@
-// Scoring functions by hand, and AttentionPooling by each of them.
+// Scoring functions, and AttentionPooling with each of them.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// Attention of one head, or of some, over vectors of `size` a head.
+// Attention of `num_heads` heads of `size` each.
 template <class T>
 AttentionPooling<T> pooling_by(Scoring scoring, Index size, Index num_heads = 1) {
   Random random(4);
@@ -28,7 +28,7 @@ AttentionPooling<T> pooling_by(Scoring scoring, Index size, Index num_heads = 1)
 
 }  // namespace
 
-TEST_CASE("scoring: a query and two keys by hand", "[layers]") {
+TEST_CASE("scoring: scores of a query and two keys", "[layers]") {
   Tape<double> tape;
   const Var q = tape.constant(Tensor<double>({1, 1, 2}, {3, 4}));
   const Var k = tape.constant(Tensor<double>({1, 2, 2}, {1, 2, 0, -2}));
@@ -62,7 +62,7 @@ TEST_CASE("scoring: additive scores by hand", "[layers]") {
   CHECK(distance(additive(q, numbers).value(), expected) < 1e-15);
 }
 
-TEST_CASE("scoring: keys that are equal get equal weights, a third each of three", "[layers]") {
+TEST_CASE("scoring: three equal keys get a weight of a third each", "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
   const auto attention = pooling_by<float>(scoring, 2);
@@ -94,7 +94,7 @@ TEST_CASE("scoring: d2l.ai's example of additive attention, queries and keys of 
   CHECK(distance(y.value(), Tensor<double>({2, 1, 4}, {2, 3, 4, 5, 10, 11, 12, 13})) < 1e-6);
 }
 
-TEST_CASE("scoring: by cosine, a vector of zeros scores 0 and gets no gradient", "[layers]") {
+TEST_CASE("scoring: the cosine score of a zero vector is 0, and so is its gradient", "[layers]") {
   Parameter<double> queries(Tensor<double>({1, 2, 2}, {0, 0, 1, 2}));
   Parameter<double> keys(Tensor<double>({1, 2, 2}, {0, 0, 3, 1}));
   Tape<double> tape;
@@ -111,7 +111,8 @@ TEST_CASE("scoring: by cosine, a vector of zeros scores 0 and gets no gradient",
     }
 }
 
-TEST_CASE("attention pooling: every mask hides the same keys however it scores", "[layers]") {
+TEST_CASE("attention pooling: every kind of mask hides the same keys, for every scoring function",
+          "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
   const auto attention = pooling_by<double>(scoring, 2, 2);
@@ -135,7 +136,7 @@ TEST_CASE("attention pooling: every mask hides the same keys however it scores",
   CHECK(same(slice(by_sequence, 0, 1, 2).value(), Tensor<double>({1, 3, 2})));
 }
 
-TEST_CASE("attention pooling: a NaN reaches the queries that see it and no other", "[layers]") {
+TEST_CASE("attention pooling: a NaN affects only the queries that attend to it", "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
   const auto attention = pooling_by<double>(scoring, 2);
@@ -160,7 +161,7 @@ TEST_CASE("attention pooling: a NaN reaches the queries that see it and no other
     }
 }
 
-TEST_CASE("attention pooling: what does not fit is refused", "[layers]") {
+TEST_CASE("attention pooling: invalid arguments throw", "[layers]") {
   Random random(1);
   const auto refused = [&](const AttentionPoolingOptions& options) {
     return message_of<ValueError>([&] { AttentionPooling(options, random); });
@@ -190,7 +191,7 @@ TEST_CASE("attention pooling: what does not fit is refused", "[layers]") {
         "size], got [2, 3, 4] and [2, 3, 5]");
 }
 
-TEST_CASE("attention pooling: dropout drops weights while the tape trains", "[layers]") {
+TEST_CASE("attention pooling: dropout drops weights on a training tape", "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
   Random random(1);

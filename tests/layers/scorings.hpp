@@ -1,4 +1,4 @@
-// All scoring functions, for tests of what holds for each.
+// All scoring functions, for parameterized tests.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@
 
 using namespace weft;
 
-TEST_CASE("dropout layer: drops while the tape trains, and only then", "[layers]") {
+TEST_CASE("dropout layer: drops elements on training tapes only", "[layers]") {
   const Dropout layer(0.5);
   const auto ones = Tensor<float>::full({1000}, 1.0f);
   Tape evaluating;
@@ -50,7 +50,7 @@ TEST_CASE("embedding layer: a row for every token", "[layers]") {
              Tensor<float>({1, 3, 2}, {w(2, 0), w(2, 1), w(0, 0), w(0, 1), w(2, 0), w(2, 1)})));
 }
 
-TEST_CASE("embedding layer: starts with the standard deviation asked for", "[layers]") {
+TEST_CASE("embedding layer: initialized with the given standard deviation", "[layers]") {
   Random random(1);
   const auto deviation = [&](const Embedding<double>& layer) {
     double squares = 0.0;
@@ -61,7 +61,7 @@ TEST_CASE("embedding layer: starts with the standard deviation asked for", "[lay
   CHECK(std::abs(deviation(Embedding<double>({100, 50, 0.02}, random)) - 0.02) < 0.0006);
 }
 
-TEST_CASE("embedding layer: what does not fit is refused", "[layers]") {
+TEST_CASE("embedding layer: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { Embedding({.embedding_dim = 2}, random); }) ==
         "Embedding: num_embeddings: expected a size > 0, got 0");
@@ -75,14 +75,14 @@ TEST_CASE("embedding layer: what does not fit is refused", "[layers]") {
   CHECK(contains(message_of<ValueError>([&] { layer(tape, Tokens({2}, {-1, 0})); }), "-1"));
 }
 
-TEST_CASE("layer norm layer: starts as the plain normalization", "[layers]") {
+TEST_CASE("layer norm layer: initially normalizes without scale and shift", "[layers]") {
   const LayerNorm<double> layer({.num_hiddens = 2, .eps = 0.0});
   Tape<double> tape;
   const Tensor<double> x({2, 2}, {3, 5, -1, -7});
   CHECK(same(layer(tape.constant(x)).value(), Tensor<double>({2, 2}, {-1, 1, 1, -1})));
 }
 
-TEST_CASE("layer norm layer: what does not fit is refused", "[layers]") {
+TEST_CASE("layer norm layer: invalid arguments throw", "[layers]") {
   CHECK(message_of<ValueError>([] { LayerNorm({.num_hiddens = 0}); }) ==
         "LayerNorm: num_hiddens: expected a size > 0, got 0");
   CHECK(contains(message_of<ValueError>([] { LayerNorm({.num_hiddens = 2, .eps = -1.0}); }),
@@ -106,7 +106,7 @@ TEST_CASE("feed-forward: two linear layers with an activation between them", "[l
   CHECK(distance(y.value(), layer.dense2(gelu(layer.dense1(x))).value()) < 1e-14);
 }
 
-TEST_CASE("feed-forward: what does not fit is refused", "[layers]") {
+TEST_CASE("feed-forward: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { PositionWiseFeedForward({.num_hiddens = 3}, random); }) ==
         "PositionWiseFeedForward: ffn_num_hiddens: expected a size > 0, got 0");

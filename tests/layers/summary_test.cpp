@@ -61,8 +61,8 @@ std::string text(const Module<T>& module) {
 
 }  // namespace
 
-// What Python prints for the same modules made of torch.nn's.
-TEST_CASE("summary: a model prints as PyTorch's do", "[layers]") {
+// The text that Python prints for the same modules of torch.nn.
+TEST_CASE("summary: a model is printed in PyTorch's format", "[layers]") {
   Random random(1);
   const Model model(random);
   CHECK(text(model) == R"(Model(
@@ -93,7 +93,7 @@ TEST_CASE("summary: a model prints as PyTorch's do", "[layers]") {
 ))");
 }
 
-TEST_CASE("summary: an encoder writes blocks that read alike once", "[layers]") {
+TEST_CASE("summary: identical blocks of an encoder are printed once", "[layers]") {
   Random random(1);
   const TransformerEncoder encoder(
       {.num_blocks = 3,
@@ -126,7 +126,7 @@ TEST_CASE("summary: an encoder writes blocks that read alike once", "[layers]") 
 ))");
 }
 
-TEST_CASE("summary: numbers are written as Python writes them", "[layers]") {
+TEST_CASE("summary: numbers are formatted as in Python", "[layers]") {
   CHECK(text(Dropout<>(0.25)) == "Dropout(p=0.25, inplace=False)");
   CHECK(text(Dropout<>(1.0)) == "Dropout(p=1.0, inplace=False)");
   CHECK(text(Dropout<>(0.0001)) == "Dropout(p=0.0001, inplace=False)");

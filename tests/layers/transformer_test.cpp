@@ -31,7 +31,7 @@ bool same_until(const Tensor<double>& a, const Tensor<double>& b, Index time) {
 
 }  // namespace
 
-TEST_CASE("encoder: with a causal mask, a later token changes nothing earlier", "[layers]") {
+TEST_CASE("encoder: with a causal mask, results do not depend on later tokens", "[layers]") {
   Random random(1);
   const TransformerEncoder<double> encoder(small_options(GENERATE(false, true)), random);
   const Tensor<double> x = random.normal_tensor<double>({2, 6, 8});
@@ -42,12 +42,12 @@ TEST_CASE("encoder: with a causal mask, a later token changes nothing earlier", 
   const Tensor<double> z = encoder(tape.constant(changed), {.causal = true}).value();
   CHECK(same_until(y, z, 4));
   CHECK_FALSE(same_until(y, z, 5));
-  // Without the mask every position notices.
+  // Without the mask every position changes.
   CHECK_FALSE(
       same_until(encoder(tape.constant(x)).value(), encoder(tape.constant(changed)).value(), 1));
 }
 
-TEST_CASE("decoder: a later token changes nothing earlier", "[layers]") {
+TEST_CASE("decoder: results do not depend on later tokens", "[layers]") {
   Random random(1);
   const TransformerDecoder<double> decoder(small_options(GENERATE(false, true)), random);
   const Tensor<double> x = random.normal_tensor<double>({2, 6, 8});
@@ -61,13 +61,13 @@ TEST_CASE("decoder: a later token changes nothing earlier", "[layers]") {
   CHECK_FALSE(same_until(y, z, 5));
 }
 
-TEST_CASE("decoder: memory past its length reaches nothing, whatever it holds", "[layers]") {
+TEST_CASE("decoder: memory past its length is ignored, even if NaN", "[layers]") {
   Random random(1);
   TransformerDecoder<double> decoder(small_options(true), random);
   const Tensor<double> x = random.normal_tensor<double>({2, 4, 8});
-  const Tensor<double> seen = random.normal_tensor<double>({2, 5, 8});
+  const Tensor<double> values = random.normal_tensor<double>({2, 5, 8});
   const auto run = [&](double padding) {
-    Parameter<double> memory(seen);
+    Parameter<double> memory(values);
     for (Index i = 3; i < 5; ++i)
       for (Index c = 0; c < 8; ++c) memory.value()(1, i, c) = padding;
     Tape<double> tape;
@@ -84,7 +84,7 @@ TEST_CASE("decoder: memory past its length reaches nothing, whatever it holds", 
   for (std::size_t i = 0; i < zeros.size(); ++i) CHECK(same(zeros[i], nans[i]));
 }
 
-TEST_CASE("encoder and decoder: hand out the weights of every block", "[layers]") {
+TEST_CASE("encoder and decoder: return the weights of every block", "[layers]") {
   Random random(1);
   const TransformerEncoder<double> encoder(small_options(true), random);
   const TransformerDecoder<double> decoder(small_options(true), random);
@@ -108,7 +108,7 @@ TEST_CASE("encoder and decoder: hand out the weights of every block", "[layers]"
   CHECK(decoder_weights.cross[0](1, 0, 2, 2) == 0.0);
 }
 
-TEST_CASE("encoder: a last norm follows blocks that normalize first", "[layers]") {
+TEST_CASE("encoder: a final norm follows pre-norm blocks", "[layers]") {
   Random random(1);
   CHECK(TransformerEncoder<>(small_options(true), random).norm.has_value());
   CHECK_FALSE(TransformerEncoder<>(small_options(false), random).norm.has_value());
@@ -116,7 +116,7 @@ TEST_CASE("encoder: a last norm follows blocks that normalize first", "[layers]"
   CHECK_FALSE(TransformerDecoder<>(small_options(false), random).norm.has_value());
 }
 
-TEST_CASE("encoder: dropout acts while training and follows the seed", "[layers]") {
+TEST_CASE("encoder: dropout applies in training and depends on the seed", "[layers]") {
   Random random(1);
   const TransformerEncoder<double> encoder(small_options(true, 0.3), random);
   const Tensor<double> x = random.normal_tensor<double>({2, 5, 8});
@@ -130,7 +130,7 @@ TEST_CASE("encoder: dropout acts while training and follows the seed", "[layers]
   CHECK_FALSE(same(run({.training = true, .seed = 9}), run({})));
 }
 
-TEST_CASE("encoder and decoder: a copy is a model of its own", "[layers]") {
+TEST_CASE("encoder and decoder: a copy is independent of the original", "[layers]") {
   Random random(1);
   const TransformerDecoder<double> decoder(small_options(true), random);
   TransformerDecoder<double> copy = decoder;
@@ -146,7 +146,7 @@ TEST_CASE("encoder and decoder: a copy is a model of its own", "[layers]") {
   CHECK_FALSE(same(run(copy), before));
 }
 
-TEST_CASE("encoder and decoder: what does not fit is refused", "[layers]") {
+TEST_CASE("encoder and decoder: invalid arguments throw", "[layers]") {
   Random random(1);
   TransformerOptions options = small_options(false);
   options.num_blocks = 0;

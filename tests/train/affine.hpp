@@ -1,4 +1,4 @@
-// Affine: a small model of a weight and a bias, to train and to look at.
+// Affine: a small model with a weight and a bias.
 #pragma once
 
 #include <weft/layers/module.hpp>

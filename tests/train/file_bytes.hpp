@@ -1,4 +1,4 @@
-// Whole files as texts.
+// Reads and writes whole files as strings.
 #pragma once
 
 #include <filesystem>

@@ -9,7 +9,7 @@
 
 using namespace weft;
 
-TEST_CASE("interrupt: SIGINT and SIGTERM are noted, not obeyed", "[train]") {
+TEST_CASE("interrupt: SIGINT and SIGTERM only set a flag", "[train]") {
   for (int signal : {SIGINT, SIGTERM}) {
     const Interrupt interrupt;
     CHECK_FALSE(interrupt.requested());
@@ -32,7 +32,7 @@ TEST_CASE("interrupt: the second signal ends the program", "[train]") {
   CHECK(WTERMSIG(status) == SIGINT);
 }
 
-TEST_CASE("interrupt: earlier handlers come back", "[train]") {
+TEST_CASE("interrupt: previous handlers are restored", "[train]") {
   static volatile std::sig_atomic_t handled = 0;
   const auto before = std::signal(SIGTERM, [](int) { handled = 1; });
   { const Interrupt interrupt; }
@@ -41,7 +41,7 @@ TEST_CASE("interrupt: earlier handlers come back", "[train]") {
   std::signal(SIGTERM, before);
 }
 
-TEST_CASE("interrupt: one at a time", "[train]") {
+TEST_CASE("interrupt: a second object throws", "[train]") {
   const Interrupt interrupt;
   CHECK_THROWS_AS(Interrupt(), Error);
 }

@@ -25,7 +25,7 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("metrics: a row a call, validation columns empty without one", "[train]") {
+TEST_CASE("metrics: one row per call, validation columns empty without a validation", "[train]") {
   const TemporaryFolder folder;
   MetricsFile metrics(folder / "metrics.csv", columns, 0);
   metrics.add({10, 1, 0.5, 0.001, 2.25, 1000, {}});
@@ -34,7 +34,7 @@ TEST_CASE("metrics: a row a call, validation columns empty without one", "[train
         header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
 }
 
-TEST_CASE("metrics: rows past the step at which training resumes are cut off", "[train]") {
+TEST_CASE("metrics: rows past the step at which training resumes are removed", "[train]") {
   const TemporaryFolder folder;
   const auto path = folder / "metrics.csv";
   const std::string first = "10,1,0.5,0.001,2.25,1000,,\n", second = "20,1,0.25,0.1,1.5,1,,\n";
@@ -48,14 +48,14 @@ TEST_CASE("metrics: rows past the step at which training resumes are cut off", "
   CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
 }
 
-TEST_CASE("metrics: a training from the start begins anew", "[train]") {
+TEST_CASE("metrics: training from the start overwrites the file", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "anything\n1,2\n";
   MetricsFile metrics(folder / "metrics.csv", columns, 0);
   CHECK(text_of(folder / "metrics.csv") == header);
 }
 
-TEST_CASE("metrics: other columns, a missing folder and bad names are refused", "[train]") {
+TEST_CASE("metrics: other columns, a missing directory and invalid names throw", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "step,loss\n";
   CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", columns, 5), FileError);
@@ -63,7 +63,7 @@ TEST_CASE("metrics: other columns, a missing folder and bad names are refused", 
   CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", {"a,b"}, 0), ValueError);
 }
 
-TEST_CASE("metrics: a full disk is said", "[train]") {
+TEST_CASE("metrics: a full disk throws", "[train]") {
   if (!std::filesystem::exists("/dev/full")) return;
   const TemporaryFolder folder;
   CHECK_THROWS_AS(MetricsFile("/dev/full/metrics.csv", columns, 0), FileError);

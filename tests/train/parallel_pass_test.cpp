@@ -13,7 +13,7 @@ using namespace weft;
 
 namespace {
 
-// The gradients of one batch of six examples that is computed in so many parts.
+// The gradients of a batch of six examples that is computed in `parts` parts.
 template <class T>
 struct GradientsInParts {
   explicit GradientsInParts(Index parts, double dropout_probability = 0.0) {
@@ -48,7 +48,7 @@ TEST_CASE("parallel pass: the same bits on any number of threads", "[train]") {
   check_same_bits([] { return GradientsInParts<float>(3, 0.3).gradients; });
 }
 
-TEST_CASE("parallel pass: adds to gradients that are there", "[train]") {
+TEST_CASE("parallel pass: adds to existing gradients", "[train]") {
   Parameter<double> a(Tensor<double>({1}, {3.0}));
   ParallelPass<double> pass({{"a", &a}}, 2, {.training = true});
   const auto times_two = [&](Tape<double>& tape, Index) { return scale(tape.parameter(a), 2.0); };
@@ -61,7 +61,7 @@ TEST_CASE("parallel pass: adds to gradients that are there", "[train]") {
   CHECK(a.grad().item() == 4.0);
 }
 
-TEST_CASE("parallel pass: a parameter that only a later part uses", "[train]") {
+TEST_CASE("parallel pass: a parameter that only a later part uses gets its gradient", "[train]") {
   Parameter<double> a(Tensor<double>({1}, {3.0})), b(Tensor<double>({1}, {5.0}));
   ParallelPass<double> pass({{"a", &a}, {"b", &b}}, 2, {.training = true});
   pass.add_gradients(
@@ -70,7 +70,7 @@ TEST_CASE("parallel pass: a parameter that only a later part uses", "[train]") {
   CHECK(b.grad().item() == 1.0);
 }
 
-TEST_CASE("parallel pass: every part has random numbers of its own", "[train]") {
+TEST_CASE("parallel pass: every part has its own random numbers", "[train]") {
   std::vector<std::uint32_t> steps(6);
   Parameter<float> a(Tensor<float>({1}, {3.0F}));
   ParallelPass<float> pass({{"a", &a}}, 3, {.training = true});
@@ -82,7 +82,7 @@ TEST_CASE("parallel pass: every part has random numbers of its own", "[train]") 
   CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
 }
 
-TEST_CASE("parallel pass: what it throws", "[train]") {
+TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   Parameter<float> a(Tensor<float>({1}, {3.0F})), other(Tensor<float>({1}, {3.0F}));
   CHECK(message_of<ValueError>([&] {
           ParallelPass<float>({{"a", &a}}, 0, {});
@@ -91,10 +91,10 @@ TEST_CASE("parallel pass: what it throws", "[train]") {
   const auto use_other = [&](Tape<float>& tape, Index) { return tape.parameter(other); };
   CHECK(message_of<ValueError>([&] { pass.add_gradients(0, 3, use_other); }) ==
         "parallel pass: parts: expected 1 … 2, got 3");
-  // A parameter that the pass was not told about has no room for the second part's gradient.
+  // The second part has no gradient store for a parameter that was not passed to the constructor.
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
         "pass: expected a parameter of the model that the pass is for, got another of shape [1]");
-  // A loss that is not finite is returned, and the next pass is not disturbed.
+  // A loss that is not finite is returned, and does not affect the next pass.
   const double loss = pass.add_gradients(0, 2, [&](Tape<float>& tape, Index part) {
     return scale(tape.parameter(a), part == 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0);
   });

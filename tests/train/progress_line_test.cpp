@@ -19,7 +19,7 @@ const ProgressReport report{.epoch = 3,
 
 }  // namespace
 
-TEST_CASE("progress line: all it shows, and a bar as long as there is room", "[train]") {
+TEST_CASE("progress line: all fields, and a bar in the remaining columns", "[train]") {
   CHECK(progress_text(report, 100) ==
         "epoch 3/12 2850/11400 [======>                  ] loss 0.834 lr 2.0e-3 norm 0.71 15k "
         "tok/s 6:41 left");
@@ -27,7 +27,7 @@ TEST_CASE("progress line: all it shows, and a bar as long as there is room", "[t
         "epoch 3/12 2850/11400 [=>   ] loss 0.834 lr 2.0e-3 norm 0.71 15k tok/s 6:41 left");
 }
 
-TEST_CASE("progress line: never wider than asked for", "[train]") {
+TEST_CASE("progress line: never wider than the given width", "[train]") {
   ProgressReport large = report;
   large.epochs = large.epoch = 1000;
   large.step = large.total_steps = 123456789;
@@ -40,7 +40,7 @@ TEST_CASE("progress line: never wider than asked for", "[train]") {
       CHECK(progress_text(shown, width).size() <= static_cast<std::size_t>(width));
 }
 
-TEST_CASE("progress line: what does not fit is left out", "[train]") {
+TEST_CASE("progress line: fields that do not fit are dropped", "[train]") {
   CHECK(progress_text(report, 37) == "epoch 3/12 2850/11400 loss 0.834");
   CHECK(progress_text(report, 40) == "epoch 3/12 2850/11400 [=>   ] loss 0.834");
 }
@@ -56,7 +56,7 @@ TEST_CASE("progress line: large and small numbers", "[train]") {
         "epoch 3/12 2850/11400 loss 1.2e+4 lr 1.0e-10 norm 0.00 1.2k tok/s 1:06:41 left");
 }
 
-TEST_CASE("progress line: plain lines, and few of them, where there is no terminal", "[train]") {
+TEST_CASE("progress line: few and plain lines without a terminal", "[train]") {
   std::ostringstream out;
   {
     ProgressLine line(&out);
@@ -66,7 +66,7 @@ TEST_CASE("progress line: plain lines, and few of them, where there is no termin
   CHECK(out.str() == progress_text(report, 80) + "\nsaved\n");
 }
 
-TEST_CASE("progress line: no stream, no output", "[train]") {
+TEST_CASE("progress line: no output without a stream", "[train]") {
   ProgressLine line(nullptr);
   line.show(report);
   line.message("unseen");

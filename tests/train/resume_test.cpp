@@ -1,4 +1,4 @@
-// The trainer's checkpoints: a training that was stopped goes on as if it never had been.
+// The trainer's checkpoints: a resumed training ends bitwise identical to an uninterrupted one.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
-#include "train/files/folder_lock.hpp"
+#include "train/files/directory_lock.hpp"
 
 using namespace weft;
 
@@ -43,7 +43,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// Two epochs and a half of 6 batches, with everything that has state.
+// Three epochs of 6 batches, with every option that has state.
 TrainerOptions options_for(const std::filesystem::path& folder) {
   return {.epochs = 4,
           .max_steps = 9,
@@ -100,7 +100,7 @@ void check_same(const Outcome& a, const Outcome& b) {
   CHECK((a.best == b.best));
 }
 
-Outcome never_stopped() {
+Outcome uninterrupted_outcome() {
   const TemporaryFolder folder;
   Session session(folder.path());
   CHECK(session.run().steps == 9);
@@ -109,8 +109,8 @@ Outcome never_stopped() {
 
 }  // namespace
 
-TEST_CASE("resuming: Ctrl-C at any step, and the training ends bit for bit the same", "[train]") {
-  const Outcome expected = never_stopped();
+TEST_CASE("resuming: after Ctrl-C at any step, results are bitwise identical", "[train]") {
+  const Outcome expected = uninterrupted_outcome();
   for (std::int64_t stop : {0, 1, 2, 3, 4, 5, 8}) {
     INFO("stopped after step " << stop);
     const TemporaryFolder folder;
@@ -135,8 +135,8 @@ TEST_CASE("resuming: Ctrl-C at any step, and the training ends bit for bit the s
   }
 }
 
-TEST_CASE("resuming: killed at any batch, and the training ends bit for bit the same", "[train]") {
-  const Outcome expected = never_stopped();
+TEST_CASE("resuming: after a kill at any batch, results are bitwise identical", "[train]") {
+  const Outcome expected = uninterrupted_outcome();
   for (int killed_at : {0, 1, 6, 9, 13}) {
     INFO("killed at batch " << killed_at);
     const TemporaryFolder folder;
@@ -160,7 +160,7 @@ TEST_CASE("resuming: killed at any batch, and the training ends bit for bit the 
   }
 }
 
-TEST_CASE("resuming: a training that has ended stays as it is", "[train]") {
+TEST_CASE("resuming: a finished training is unchanged", "[train]") {
   const TemporaryFolder folder;
   Session first(folder.path());
   const TrainingResult ended = first.run();
@@ -174,7 +174,7 @@ TEST_CASE("resuming: a training that has ended stays as it is", "[train]") {
   check_same(outcome(second), expected);
 }
 
-TEST_CASE("resuming: patience goes on where it was", "[train]") {
+TEST_CASE("resuming: patience is resumed", "[train]") {
   const TemporaryFolder folder;
   const auto run = [&](std::int64_t max_steps) {
     Session session(folder.path());
@@ -189,7 +189,7 @@ TEST_CASE("resuming: patience goes on where it was", "[train]") {
   CHECK(result.best_step == 4);
 }
 
-TEST_CASE("resuming: with another seed or other data is refused, the model untouched", "[train]") {
+TEST_CASE("resuming: another seed or other data throw, and the model is unchanged", "[train]") {
   const TemporaryFolder folder;
   Session(folder.path()).run();
   {
@@ -208,7 +208,7 @@ TEST_CASE("resuming: with another seed or other data is refused, the model untou
                  "training progress: data: expected the examples"));
 }
 
-TEST_CASE("resuming: with another optimizer or a damaged file is refused", "[train]") {
+TEST_CASE("resuming: another optimizer or a damaged file throw", "[train]") {
   const TemporaryFolder folder;
   Session(folder.path()).run();
   ToyTraining<float> toy;
@@ -222,7 +222,7 @@ TEST_CASE("resuming: with another optimizer or a damaged file is refused", "[tra
   CHECK(std::filesystem::file_size(folder / "last.h5") == 1000);
 }
 
-TEST_CASE("trainer: another schedule on resuming is said", "[train]") {
+TEST_CASE("trainer: another schedule on resuming is reported", "[train]") {
   const TemporaryFolder folder;
   Session(folder.path()).run();
   Session session(folder.path());
@@ -235,18 +235,18 @@ TEST_CASE("trainer: another schedule on resuming is said", "[train]") {
                  "total_steps 9, final 0' and is now 'constant, lr 0.5'"));
 }
 
-TEST_CASE("trainer: the folder's earlier training is not trained over", "[train]") {
+TEST_CASE("trainer: checkpoints of an earlier training are not overwritten", "[train]") {
   const TemporaryFolder folder;
   Session(folder.path()).run();
   const std::string before = bytes_of(folder / "last.h5");
   Session session(folder.path());
   session.options.resume = false;
   CHECK(contains(message_of<FileError>([&] { session.run(); }),
-                 "expected a folder without a training, or one to resume"));
+                 "expected a directory without checkpoints, or `resume`"));
   CHECK((bytes_of(folder / "last.h5") == before));
 }
 
-TEST_CASE("trainer: a folder in use, or none, is said before the first step", "[train]") {
+TEST_CASE("trainer: a directory in use, or none, throws before the first step", "[train]") {
   const TemporaryFolder folder;
   Session session(folder.path());
   int steps = 0;
@@ -255,10 +255,10 @@ TEST_CASE("trainer: a folder in use, or none, is said before the first step", "[
     return session.toy.loss(tape, batch);
   };
   {
-    const FolderLock lock(folder.path());
+    const DirectoryLock lock(folder.path());
     CHECK_THROWS_AS(session.run(loss), FileError);
   }
-  std::ofstream(folder / "file") << "not a folder";
+  std::ofstream(folder / "file") << "not a directory";
   session.options.folder = folder / "file";
   CHECK_THROWS_AS(session.run(loss), FileError);
   session.options.folder = folder / "file" / "below";
@@ -266,7 +266,7 @@ TEST_CASE("trainer: a folder in use, or none, is said before the first step", "[
   CHECK(steps == 0);
 }
 
-TEST_CASE("trainer: what else is to be saved is in both checkpoints", "[train]") {
+TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
   struct Note final : Stateful<float> {
     std::string text;
     void state(State<float>& state) override { state.text("text", text); }
@@ -286,7 +286,7 @@ TEST_CASE("trainer: what else is to be saved is in both checkpoints", "[train]")
   }
 }
 
-TEST_CASE("trainer: a NaN leaves the last checkpoint as it was", "[train]") {
+TEST_CASE("trainer: a NaN leaves the last checkpoint unchanged", "[train]") {
   const TemporaryFolder folder;
   Session session(folder.path());
   const auto loss = [&](Tape<float>& tape, const Batch& batch) {
@@ -299,7 +299,7 @@ TEST_CASE("trainer: a NaN leaves the last checkpoint as it was", "[train]") {
   CHECK(contains(message_of<NonFiniteError>([&] { session.run(loss); }), "step 6: operation"));
   Session resumed(folder.path());
   CHECK(resumed.run().steps == 9);
-  check_same(outcome(resumed), never_stopped());
+  check_same(outcome(resumed), uninterrupted_outcome());
 }
 
 TEST_CASE("trainer: parameters that became infinite are not saved", "[train]") {
@@ -312,7 +312,7 @@ TEST_CASE("trainer: parameters that became infinite are not saved", "[train]") {
   CHECK(resumed.run().steps == 9);
 }
 
-TEST_CASE("trainer: a full disk is said, and the earlier checkpoint stays whole", "[train]") {
+TEST_CASE("trainer: a full disk throws, and the earlier checkpoint is unchanged", "[train]") {
   const TemporaryFolder folder;
   const pid_t child = fork();
   if (child == 0) {
@@ -339,5 +339,5 @@ TEST_CASE("trainer: a full disk is said, and the earlier checkpoint stays whole"
   CHECK(WEXITSTATUS(status) == 7);
   Session session(folder.path());
   CHECK(session.run().steps == 9);
-  check_same(outcome(session), never_stopped());
+  check_same(outcome(session), uninterrupted_outcome());
 }

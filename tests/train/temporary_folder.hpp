@@ -1,4 +1,4 @@
-// TemporaryFolder: a new, empty folder that goes away with its object.
+// TemporaryFolder: a new, empty directory that its destructor removes.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "weft-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a folder like " + name);
+    if (!mkdtemp(name.data())) throw std::runtime_error("cannot create a directory like " + name);
     path_ = name;
   }
   ~TemporaryFolder() {

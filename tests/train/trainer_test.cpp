@@ -13,7 +13,7 @@ using namespace weft;
 
 namespace {
 
-// The values that a training of the toy model ends with.
+// The parameters of the toy model after training.
 template <class T = float>
 std::vector<T> trained(const TrainerOptions& options, Index batch_size = 4) {
   ToyTraining<T> toy(22, batch_size);
@@ -23,7 +23,7 @@ std::vector<T> trained(const TrainerOptions& options, Index batch_size = 4) {
 
 }  // namespace
 
-TEST_CASE("trainer: goes through all batches of all epochs", "[train]") {
+TEST_CASE("trainer: trains on all batches of all epochs", "[train]") {
   ToyTraining<float> toy;
   std::vector<int> seen(22, 0);
   Trainer trainer(toy.model, toy.optimizer, toy.batches,
@@ -39,7 +39,7 @@ TEST_CASE("trainer: goes through all batches of all epochs", "[train]") {
   CHECK(std::count(seen.begin(), seen.end(), 3) == 22);
 }
 
-TEST_CASE("trainer: the loss goes down", "[train]") {
+TEST_CASE("trainer: the loss decreases", "[train]") {
   ToyTraining<float> toy;
   const auto loss = [&] {
     Tape<float> tape = Tape<float>::inference();
@@ -50,7 +50,7 @@ TEST_CASE("trainer: the loss goes down", "[train]") {
   CHECK(loss() < 0.7f * before);
 }
 
-TEST_CASE("trainer: accumulated batches make the update of one large batch", "[train]") {
+TEST_CASE("trainer: accumulated batches give the update of one large batch", "[train]") {
   const auto two_small = [] {
     ToyTraining<double> toy(16, 4);
     Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0),
@@ -67,7 +67,7 @@ TEST_CASE("trainer: accumulated batches make the update of one large batch", "[t
     CHECK(std::abs(two_small[i] - one_large[i]) < 1e-12);
 }
 
-TEST_CASE("trainer: the parts of a batch make the update of the whole", "[train]") {
+TEST_CASE("trainer: the parts of a batch give the update of the whole batch", "[train]") {
   const auto trained_in = [](Index parts) {
     // 22 examples in batches of 7: the last one has fewer examples than parts.
     ToyTraining<double> toy(22, 7);
@@ -80,7 +80,7 @@ TEST_CASE("trainer: the parts of a batch make the update of the whole", "[train]
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(std::abs(whole[i] - in_parts[i]) < 1e-9);
 }
 
-TEST_CASE("trainer: an epoch's last update takes the batches that are left", "[train]") {
+TEST_CASE("trainer: the last update of an epoch takes the remaining batches", "[train]") {
   ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
                   {.epochs = 2, .accumulation = 4});
@@ -119,12 +119,12 @@ TEST_CASE("trainer: gradients are clipped", "[train]") {
   CHECK(std::abs(norm(clipped.values()) - 1e-3) < 1e-6);
 }
 
-TEST_CASE("trainer: the seed decides dropout", "[train]") {
+TEST_CASE("trainer: dropout depends on the seed", "[train]") {
   CHECK(trained({.seed = 1}) == trained({.seed = 1}));
   CHECK(trained({.seed = 1}) != trained({.seed = 2}));
 }
 
-TEST_CASE("trainer: stops when validation brings nothing better", "[train]") {
+TEST_CASE("trainer: stops after `patience` validations without improvement", "[train]") {
   ToyTraining<float> toy;
   const std::vector<double> values = {3.0, 2.0, 2.5, 1.0, 1.0, std::nan(""), 1.5, 0.0};
   std::size_t validations = 0;
@@ -142,7 +142,7 @@ TEST_CASE("trainer: stops when validation brings nothing better", "[train]") {
   CHECK(result.best_value == 1.0);
 }
 
-TEST_CASE("trainer: stops after the step that its owner finds enough", "[train]") {
+TEST_CASE("trainer: stops when should_stop returns true", "[train]") {
   ToyTraining<float> toy;
   std::vector<std::string> events;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
@@ -155,17 +155,17 @@ TEST_CASE("trainer: stops after the step that its owner finds enough", "[train]"
                                                 },
                                             .every_steps = 2},
                    .should_stop = [&] {
-                     events.push_back("asked");
+                     events.push_back("should_stop");
                      return events.size() == 6;
                    }});
   const TrainingResult result = trainer.run();
   CHECK(result.end == TrainingEnd::stopped_early);
   CHECK(result.steps == 4);
-  CHECK(events ==
-        std::vector<std::string>{"asked", "validated", "asked", "asked", "validated", "asked"});
+  CHECK(events == std::vector<std::string>{"should_stop", "validated", "should_stop", "should_stop",
+                                           "validated", "should_stop"});
 }
 
-TEST_CASE("trainer: validates every so many steps when asked to", "[train]") {
+TEST_CASE("trainer: validates every `every_steps` steps", "[train]") {
   ToyTraining<float> toy;
   std::vector<std::int64_t> steps;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
@@ -226,7 +226,7 @@ TEST_CASE("trainer: a gradient that overflows names the step and the operation",
   for (float value : toy.values()) CHECK(value == 0.0f);
 }
 
-TEST_CASE("trainer: options outside their ranges are refused", "[train]") {
+TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   ToyTraining<float> toy;
   const auto make = [&](const TrainerOptions& options) {
     Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options);
@@ -238,7 +238,7 @@ TEST_CASE("trainer: options outside their ranges are refused", "[train]") {
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
   CHECK_THROWS_AS(make({.validation = Validation{}}), ValueError);
   CHECK_THROWS_WITH(make({.resume = true}),
-                    "trainer: resume: expected a folder to resume from, got none");
+                    "trainer: resume: expected a directory to resume from, got none");
   CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.save_every_seconds = -1.0}), ValueError);
   CHECK_THROWS_AS(make({.log_every_steps = 0}), ValueError);

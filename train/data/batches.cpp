@@ -24,7 +24,7 @@ class Fingerprint {
   std::uint64_t value_ = 0xCBF29CE484222325;
 };
 
-// The random numbers that order an epoch.
+// The random numbers that shuffle an epoch.
 Random epoch_random(std::uint64_t seed, std::int64_t epoch) {
   const auto number = static_cast<std::uint64_t>(epoch);
   const auto words = philox(
@@ -39,7 +39,7 @@ void check_positive(const char* option, Index value) {
 
 Index length(const Sequence& sequence) { return static_cast<Index>(sequence.size()); }
 
-std::vector<SequencePair> with_sources(std::vector<SequencePair> pairs) {
+std::vector<SequencePair> checked_sources(std::vector<SequencePair> pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (pairs[i].source.empty())
       fail<ValueError>("pairs", "a source of at least one token",
@@ -47,7 +47,7 @@ std::vector<SequencePair> with_sources(std::vector<SequencePair> pairs) {
   return pairs;
 }
 
-std::vector<SequencePair> without_sources(std::vector<Sequence> targets) {
+std::vector<SequencePair> pairs_without_sources(std::vector<Sequence> targets) {
   std::vector<SequencePair> pairs;
   for (Sequence& target : targets) pairs.push_back({{}, std::move(target)});
   return pairs;
@@ -72,7 +72,7 @@ std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const Batch
   return fingerprint.value();
 }
 
-// `count` rows side by side; fill(i, row) makes row i of an empty sequence.
+// Pads `count` rows to the same length; fill(i, row) appends row i to an empty sequence.
 template <class Fill>
 PaddedTokens pad_rows(Index count, TokenId pad, const Fill& fill) {
   Sequence row;
@@ -102,12 +102,12 @@ PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
 }
 
 Batch part_of(const Batch& batch, Index first, Index last) {
-  const auto rows_of = [&](const PaddedTokens& whole, TokenId pad, const Tokens& tokens) {
+  const auto rows_of = [&](const PaddedTokens& padded, TokenId pad, const Tokens& tokens) {
     const Index width = tokens.shape()[1];
     return pad_rows(last - first, pad, [&](std::size_t i, Sequence& row) {
       const Index index = first + static_cast<Index>(i);
       const TokenId* from = tokens.data() + index * width;
-      row.assign(from, from + whole.valid_lens.length(index, 0, width));
+      row.assign(from, from + padded.valid_lens.length(index, 0, width));
     });
   };
   Batch part;
@@ -136,13 +136,13 @@ std::span<const Index> BatchSampler::batch(std::int64_t epoch, Index position) {
   if (epoch < 0 || position < 0 || position >= num_batches())
     fail<ValueError>("batch", concatenate_text("an epoch ≥ 0 and a position below ", num_batches()),
                      concatenate_text("epoch ", epoch, ", position ", position));
-  if (epoch != arranged_epoch_) arrange(epoch);
+  if (epoch != ordered_epoch_) order_epoch(epoch);
   const auto start = static_cast<std::size_t>(starts_[static_cast<std::size_t>(position)]);
   const auto size = static_cast<std::size_t>(options_.batch_size);
   return std::span(order_).subspan(start, std::min(size, order_.size() - start));
 }
 
-void BatchSampler::arrange(std::int64_t epoch) {
+void BatchSampler::order_epoch(std::int64_t epoch) {
   Random random = epoch_random(options_.seed, epoch);
   order_.resize(lengths_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
@@ -160,16 +160,16 @@ void BatchSampler::arrange(std::int64_t epoch) {
   starts_.clear();
   for (Index start = 0; start < count; start += options_.batch_size) starts_.push_back(start);
   if (options_.shuffle) random.shuffle(starts_);
-  arranged_epoch_ = epoch;
+  ordered_epoch_ = epoch;
 }
 
 PairBatches::PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options)
-    : pairs_(with_sources(std::move(pairs))),
+    : pairs_(checked_sources(std::move(pairs))),
       sampler_(lengths_of(pairs_), options),
       fingerprint_(fingerprint_of(pairs_, options)) {}
 
 PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& options)
-    : pairs_(without_sources(std::move(targets))),
+    : pairs_(pairs_without_sources(std::move(targets))),
       sampler_(lengths_of(pairs_), options),
       fingerprint_(fingerprint_of(pairs_, options)) {}
 

@@ -22,7 +22,7 @@ Vocabulary Vocabulary::of(std::span<const std::vector<std::string>> texts) {
 
 void Vocabulary::add(const std::string& symbol) {
   if (symbol.empty() || symbol.find('\n') != std::string::npos)
-    fail<ValueError>("vocabulary", "symbols of one line that are not empty", "'" + symbol + "'");
+    fail<ValueError>("vocabulary", "non-empty symbols without line breaks", "'" + symbol + "'");
   if (!ids_.emplace(symbol, static_cast<TokenId>(size())).second)
     fail<ValueError>("vocabulary", "each symbol once, and none of the special ones",
                      "'" + symbol + "' again");

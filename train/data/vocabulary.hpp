@@ -8,16 +8,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
-// Token ids one after the other.
+// A sequence of token ids.
 using Sequence = std::vector<TokenId>;
 
 // Ids 0 to 3 are the special symbols <pad>, <bos>, <eos> and <unk>; the others follow in the order
 // given.
-class Vocabulary {
+class WEFT_API Vocabulary {
  public:
   static constexpr TokenId pad = 0;
   static constexpr TokenId bos = 1;
@@ -26,14 +27,14 @@ class Vocabulary {
 
   // Only the special symbols.
   Vocabulary();
-  // Throws ValueError for a symbol that is empty, given twice, special, or holds a line break.
+  // Throws ValueError for a symbol that is empty, repeated, special, or contains a line break.
   explicit Vocabulary(const std::vector<std::string>& symbols);
-  // The symbols of some texts, each symbol once, sorted.
+  // The vocabulary of the distinct symbols of the texts, sorted.
   static Vocabulary of(std::span<const std::vector<std::string>> texts);
 
   // The number of ids, special ones included.
   Index size() const { return static_cast<Index>(symbols_.size()); }
-  // The id of a symbol; `unk` for one that is not there.
+  // The id of a symbol; `unk` for an unknown symbol.
   TokenId id(std::string_view symbol) const;
   bool contains(std::string_view symbol) const;
   // Throws ValueError unless 0 ≤ id < size.
@@ -43,9 +44,9 @@ class Vocabulary {
   // The symbols up to the first <eos>, without <pad> and <bos>.
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
 
-  // The symbols after the special ones, a line each: what a checkpoint keeps.
+  // The symbols after the special ones, one per line, for checkpoints.
   std::string to_text() const;
-  // The vocabulary whose `to_text` it is. Throws as the constructor does.
+  // The inverse of `to_text`. Throws as the constructor does.
   static Vocabulary from_text(std::string_view text);
 
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {

@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// write_atomically: replaces a file as a whole or not at all.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace weft {
 
-// Makes `contents` the contents of a file. They first go to `path` + ".saving" beside it, which
-// takes the file's place in one step when everything is on disk; so `path` always names a whole
-// file, the old one or the new one, also when the process is killed or the power fails. Throws
-// FileError when the file cannot be written, is something else than a regular file, or is being
-// saved by another process; the old file is then as it was.
+// Writes `contents` to a file. They are first written to `path` + ".saving", which is renamed to
+// `path` when everything is on disk; so `path` always names a complete file, the old one or the new
+// one, also when the process is killed or the power fails. Throws FileError when the file cannot be
+// written, is not a regular file, or is being saved by another process; the old file is then
+// unchanged.
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> contents);
 
 }  // namespace weft

@@ -24,14 +24,14 @@ FileDescriptor::~FileDescriptor() {
 bool FileDescriptor::lock_shared() const { return lock(descriptor_, LOCK_SH); }
 bool FileDescriptor::lock_exclusive() const { return lock(descriptor_, LOCK_EX); }
 
-void refuse_file(const std::filesystem::path& path, const std::string& expected,
-                 const std::string& got) {
+void fail_on_file(const std::filesystem::path& path, const std::string& expected,
+                  const std::string& got) {
   fail<FileError>(concatenate_text(path), expected, got);
 }
 
 void fail_with_errno(const std::filesystem::path& path, const std::string& expected) {
   const std::string message = std::generic_category().message(errno);
-  refuse_file(path, expected, message);
+  fail_on_file(path, expected, message);
 }
 
 }  // namespace weft

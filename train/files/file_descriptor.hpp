@@ -1,4 +1,4 @@
-// FileDescriptor: an open file or folder of the operating system, closed when it goes.
+// FileDescriptor: owns a file descriptor of the operating system.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +21,9 @@ class FileDescriptor {
   bool valid() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
 
-  // Locks (see flock(2)) that end with the descriptor. False when another process, or another
-  // descriptor of this one, holds a lock that excludes it; file systems without locks never say so.
+  // Non-blocking locks (see flock(2)), released with the descriptor. Return false when another
+  // process, or another descriptor of this one, holds a conflicting lock; never on file systems
+  // without locks.
   bool lock_shared() const;
   bool lock_exclusive() const;
 
@@ -31,9 +32,9 @@ class FileDescriptor {
 };
 
 // Throws the FileError `"path": expected …, got …`.
-[[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& expected,
-                              const std::string& got);
-// The same, got what `errno` says.
+[[noreturn]] void fail_on_file(const std::filesystem::path& path, const std::string& expected,
+                               const std::string& got);
+// The same, with the message of `errno` after "got".
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, const std::string& expected);
 
 }  // namespace weft

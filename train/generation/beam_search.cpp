@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// A prefix that its source's search still follows.
-struct Live {
+// A prefix on the beam of its source.
+struct LivePrefix {
   Sequence tokens;  // without <bos>
   double log_probability = 0.0;
   Index row = 0;  // in the previous call of the model
@@ -22,7 +22,7 @@ struct Candidate {
   TokenId token;
   double log_probability;
 
-  // Whether it ranks before `other`: equals keep the order of prefixes and tokens.
+  // Whether it ranks before `other`; ties keep the order of prefixes and tokens.
   bool better_than(const Candidate& other) const { return log_probability > other.log_probability; }
 };
 
@@ -31,33 +31,33 @@ class Beam {
  public:
   explicit Beam(const BeamSearchOptions& options) : options_(options), live_(1) {}
 
-  const std::vector<Live>& live() const { return live_; }
+  const std::vector<LivePrefix>& live() const { return live_; }
   bool done() const { return live_.empty(); }
   std::vector<Hypothesis> take_hypotheses() { return std::move(hypotheses_); }
 
-  // Follows the best continuations; row first_row + i of `scores` [N, vocabulary] continues live
-  // prefix i.
+  // Extends the prefixes by one token; row first_row + i of `scores` [N, vocabulary] belongs to
+  // live prefix i.
   template <class T>
   void advance(const Tensor<T>& scores, Index first_row) {
-    std::vector<Live> next;
+    std::vector<LivePrefix> next;
     for (const Candidate& candidate : best_candidates(scores, first_row)) {
-      const Live& prefix = live_[candidate.prefix];
-      Live longer{prefix.tokens, candidate.log_probability,
-                  first_row + static_cast<Index>(candidate.prefix)};
+      const LivePrefix& prefix = live_[candidate.prefix];
+      LivePrefix extended{prefix.tokens, candidate.log_probability,
+                          first_row + static_cast<Index>(candidate.prefix)};
       if (candidate.token == options_.eos) {
-        keep(longer, true);
+        add_hypothesis(extended, true);
       } else {
-        longer.tokens.push_back(candidate.token);
-        next.push_back(std::move(longer));
+        extended.tokens.push_back(candidate.token);
+        next.push_back(std::move(extended));
       }
     }
     live_ = std::move(next);
-    if (nothing_better_to_come()) live_.clear();
+    if (cannot_improve()) live_.clear();
   }
 
-  // Takes what is left as it is.
+  // Keeps the remaining prefixes as unfinished hypotheses.
   void stop() {
-    for (const Live& prefix : live_) keep(prefix, false);
+    for (const LivePrefix& prefix : live_) add_hypothesis(prefix, false);
     live_.clear();
   }
 
@@ -77,10 +77,10 @@ class Beam {
             (best.size() == width && !candidate.better_than(best.back())))
           continue;
         if (best.size() == width) best.pop_back();
-        const auto place = std::upper_bound(
+        const auto position = std::upper_bound(
             best.begin(), best.end(), candidate,
             [](const Candidate& a, const Candidate& b) { return a.better_than(b); });
-        best.insert(place, candidate);
+        best.insert(position, candidate);
       }
     }
     return best;
@@ -101,29 +101,29 @@ class Beam {
     return log_probability / std::pow(static_cast<double>(length), options_.length_penalty);
   }
 
-  // Puts a hypothesis in its place, and drops the last one when there are too many.
-  void keep(const Live& prefix, bool finished) {
+  // Inserts a hypothesis in sorted order, and drops the last one when there are more than n_best.
+  void add_hypothesis(const LivePrefix& prefix, bool finished) {
     const Index length = static_cast<Index>(prefix.tokens.size()) + (finished ? 1 : 0);
     const Hypothesis hypothesis{prefix.tokens, prefix.log_probability,
                                 score(prefix.log_probability, length), finished};
-    const auto place =
+    const auto position =
         std::upper_bound(hypotheses_.begin(), hypotheses_.end(), hypothesis,
                          [](const Hypothesis& a, const Hypothesis& b) {
                            return a.finished != b.finished ? a.finished : a.score > b.score;
                          });
-    hypotheses_.insert(place, hypothesis);
+    hypotheses_.insert(position, hypothesis);
     if (static_cast<Index>(hypotheses_.size()) > options_.n_best) hypotheses_.pop_back();
   }
 
-  // A longer sequence is never more probable, and the longest divides by most.
-  bool nothing_better_to_come() const {
+  // A longer sequence is never more probable, and max_length has the largest length penalty.
+  bool cannot_improve() const {
     if (live_.empty()) return true;
     if (static_cast<Index>(hypotheses_.size()) < options_.n_best) return false;
     return hypotheses_.back().score >= score(live_.front().log_probability, options_.max_length);
   }
 
   const BeamSearchOptions& options_;
-  std::vector<Live> live_;              // most probable first
+  std::vector<LivePrefix> live_;        // most probable first
   std::vector<Hypothesis> hypotheses_;  // best first
 };
 
@@ -144,7 +144,7 @@ void check_options(const BeamSearchOptions& options, Index num_sources) {
     fail<ValueError>("beam search: length_penalty", "a finite number ≥ 0", options.length_penalty);
 }
 
-// The live prefixes of all beams, each behind <bos>; and the row at which each beam's start.
+// The live prefixes of all beams, each after <bos>, and the first row of each beam.
 struct Rows {
   Tokens tokens;
   std::vector<Index> sources;
@@ -156,7 +156,7 @@ Rows live_rows(const std::vector<Beam>& beams, Index length, TokenId bos) {
   Rows rows;
   for (std::size_t source = 0; source < beams.size(); ++source) {
     rows.first_rows.push_back(static_cast<Index>(rows.sources.size()));
-    for (const Live& prefix : beams[source].live()) {
+    for (const LivePrefix& prefix : beams[source].live()) {
       rows.sources.push_back(static_cast<Index>(source));
       if (length > 1) rows.parents.push_back(prefix.row);
     }
@@ -164,7 +164,7 @@ Rows live_rows(const std::vector<Beam>& beams, Index length, TokenId bos) {
   rows.tokens = Tokens::full({static_cast<Index>(rows.sources.size()), length}, bos);
   TokenId* token = rows.tokens.data();
   for (const Beam& beam : beams)
-    for (const Live& prefix : beam.live()) {
+    for (const LivePrefix& prefix : beam.live()) {
       std::copy(prefix.tokens.begin(), prefix.tokens.end(), token + 1);
       token += length;
     }

@@ -6,58 +6,58 @@
 #include <type_traits>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 #include "weft/train/data/vocabulary.hpp"
 
 namespace weft {
 
-// The beginnings of sequences that a search wants continued, all of one length t.
+// The prefixes that a search extends, all of length t.
 struct Prefixes {
   Tokens tokens;                   // [N, t]; the first column is <bos>
-  std::span<const Index> sources;  // [N] which source each one belongs to, ascending
+  std::span<const Index> sources;  // [N] the source of each prefix, ascending
   std::span<const Index>
-      parents;  // [N] the row of the previous call that it continues; empty at t = 1
+      parents;  // [N] the row of its parent prefix in the previous call; empty at t = 1
 };
 
-// The log-probabilities of the token after each prefix, [N, vocabulary].
+// Returns the log-probabilities of the token after each prefix, [N, vocabulary].
 template <class T>
 using NextTokenFunction = std::function<Tensor<T>(const Prefixes&)>;
 
 struct BeamSearchOptions {
   Index beam_width = 4;
-  // The most tokens of a hypothesis, <eos> included.
+  // The maximum number of tokens of a hypothesis, <eos> included.
   Index max_length = 64;
   TokenId bos = Vocabulary::bos;
   TokenId eos = Vocabulary::eos;
-  // α ≥ 0: hypotheses of L tokens (<eos> included) compete by log-probability / L^α.
+  // α ≥ 0: hypotheses of L tokens (<eos> included) are ranked by log-probability / L^α.
   double length_penalty = 0.0;
-  // Hypotheses a source, at most beam_width.
+  // The number of hypotheses per source, at most beam_width.
   Index n_best = 1;
 };
 
-// A sequence that a search found.
+// A sequence found by a search.
 struct Hypothesis {
   Sequence tokens;  // without <bos> and <eos>
   double log_probability = 0.0;
   double score = 0.0;
-  bool finished = false;  // false when max_length came before <eos>
+  bool finished = false;  // false when it reached max_length before <eos>
 };
 
-// For each of `num_sources` sources its best hypotheses, best first, finished ones before the
-// others; fewer than n_best only where fewer have a probability above 0. At each step the
-// `beam_width` most probable continuations of a source are kept; all sources' prefixes go through
-// one call of `next`, and sources that are done drop out. Of equals, the one that continues the
-// better prefix wins, then the one with the lower token id. Throws ShapeError when `next` returns
-// another shape, ValueError for options outside their ranges or log-probabilities above 0,
-// NonFiniteError for NaN.
+// Returns the best hypotheses of each of `num_sources` sources, best first, finished ones before
+// unfinished ones; fewer than n_best only if fewer have a probability above 0. At each step the
+// `beam_width` most probable continuations of a source are kept; one call of `next` scores the
+// prefixes of all sources that are not done. Ties are broken by the better prefix, then by the
+// lower token id. Throws ShapeError when `next` returns another shape, ValueError for options
+// outside their ranges or log-probabilities above 0, NonFiniteError for NaN.
 template <class T = float>
-std::vector<std::vector<Hypothesis>> beam_search(
+WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
     const BeamSearchOptions& options = {});
 
-// For each source the sequence of the most probable next tokens: a beam search of width 1.
+// Returns for each source the sequence of the most probable next tokens: beam search with width 1.
 template <class T = float>
-std::vector<Hypothesis> greedy_search(const std::type_identity_t<NextTokenFunction<T>>& next,
+WEFT_API std::vector<Hypothesis> greedy_search(const std::type_identity_t<NextTokenFunction<T>>& next,
                                       Index num_sources, BeamSearchOptions options = {});
 
 extern template std::vector<std::vector<Hypothesis>> beam_search<float>(

@@ -12,14 +12,15 @@ namespace weft {
 using hdf5::checked_handle;
 using hdf5::Handle;
 using hdf5::LibraryLock;
-using hdf5::Place;
+using hdf5::Location;
 
 Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_path, Handle object)
     : file(in_file), path(std::move(at_path)), handle(std::move(object)) {
   if (H5Iget_type(handle) != H5I_DATASET)
-    hdf5::refuse(place(), "a dataset", H5Iget_type(handle) == H5I_GROUP ? "a group" : "neither");
-  const Handle properties = checked_handle(H5Dget_create_plist(handle), place(), "a layout");
-  hdf5::check_layout(properties, place());
+    hdf5::fail_at(location(), "a dataset",
+                  H5Iget_type(handle) == H5I_GROUP ? "a group" : "another object");
+  const Handle properties = checked_handle(H5Dget_create_plist(handle), location(), "a layout");
+  hdf5::check_layout(properties, location());
 }
 
 Hdf5Dataset::State::~State() {
@@ -29,14 +30,14 @@ Hdf5Dataset::State::~State() {
 
 namespace {
 
-Handle type_of(hid_t dataset, const Place& place) {
-  return checked_handle(H5Dget_type(dataset), place, "a type");
+Handle type_of(hid_t dataset, const Location& location) {
+  return checked_handle(H5Dget_type(dataset), location, "a type");
 }
 
-// The elements, of which it is known by now that all of them can be read.
-hdf5::Elements stored_elements(hid_t dataset, const Shape& shape, const Place& place) {
-  hdf5::check_storage(dataset, shape, place);
-  return {place, type_of(dataset, place), shape, [dataset](hid_t memory_type, void* data) {
+// The elements, after a check that all of them can be read.
+hdf5::Elements stored_elements(hid_t dataset, const Shape& shape, const Location& location) {
+  hdf5::check_storage(dataset, shape, location);
+  return {location, type_of(dataset, location), shape, [dataset](hid_t memory_type, void* data) {
             return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
           }};
 }
@@ -52,13 +53,13 @@ const std::string& Hdf5Dataset::path() const { return state_->path; }
 
 std::string Hdf5Dataset::type() const {
   const LibraryLock lock;
-  return hdf5::type_name(type_of(state_->handle, state_->place()));
+  return hdf5::type_name(type_of(state_->handle, state_->location()));
 }
 
 Shape Hdf5Dataset::shape() const {
   const LibraryLock lock;
-  const Handle space = checked_handle(H5Dget_space(state_->handle), state_->place(), "a shape");
-  return hdf5::shape_of(space, state_->place());
+  const Handle space = checked_handle(H5Dget_space(state_->handle), state_->location(), "a shape");
+  return hdf5::shape_of(space, state_->location());
 }
 
 template <class T>
@@ -69,10 +70,10 @@ Tensor<T> Hdf5Dataset::tensor() const {
 template <class T>
 Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
   const LibraryLock lock;
-  const Place place = state_->place();
+  const Location location = state_->location();
   if (const Shape found = shape(); found != expected)
-    hdf5::refuse(place, concatenate_text("shape ", expected), found);
-  const hdf5::Elements elements = stored_elements(state_->handle, expected, place);
+    hdf5::fail_at(location, concatenate_text("shape ", expected), found);
+  const hdf5::Elements elements = stored_elements(state_->handle, expected, location);
   Tensor<T> tensor = Tensor<T>::uninitialized(expected);
   hdf5::read_elements(elements, tensor.data());
   return tensor;
@@ -81,8 +82,8 @@ Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
 template <class T>
 T Hdf5Dataset::value() const {
   const LibraryLock lock;
-  const Place place = state_->place();
-  return hdf5::read_value<T>(stored_elements(state_->handle, shape(), place));
+  const Location location = state_->location();
+  return hdf5::read_value<T>(stored_elements(state_->handle, shape(), location));
 }
 
 template Tensor<float> Hdf5Dataset::tensor() const;

@@ -23,7 +23,7 @@ std::string header_of(const std::vector<std::string>& validation_columns) {
   return header;
 }
 
-// The header and the whole rows up to `last_step`.
+// The header and the complete rows up to `last_step`.
 std::string kept_text(const std::filesystem::path& path, const std::string& header,
                       std::int64_t last_step) {
   std::string text = header + "\n";
@@ -60,7 +60,7 @@ void MetricsFile::add(const MetricsRow& row) {
     if (i < row.validation.size()) text << row.validation[i];
   }
   file_ << text.str() << '\n' << std::flush;
-  if (!file_) fail<FileError>(path_.string(), "room for another row", std::strerror(errno));
+  if (!file_) fail<FileError>(path_.string(), "disk space for another row", std::strerror(errno));
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// MetricsFile: metrics.csv, a row every few steps.
+// MetricsFile: writes metrics.csv, one row every few steps.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,14 @@ struct MetricsRow {
   double learning_rate = 0.0;
   double grad_norm = 0.0;
   double tokens_per_second = 0.0;
-  // One a validation column; none where no validation was done.
+  // One per validation column; empty without a validation.
   std::vector<double> validation = {};
 };
 
 class MetricsFile {
  public:
-  // Keeps the rows of an existing file up to step `last_step`, so that a training that resumes
-  // there goes on with the next one. Throws FileError when the file cannot be read or written or
-  // has other columns.
+  // Keeps the rows of an existing file up to step `last_step`, where training resumes. Throws
+  // FileError when the file cannot be read or written or has other columns.
   MetricsFile(std::filesystem::path path, const std::vector<std::string>& validation_columns,
               std::int64_t last_step);
 

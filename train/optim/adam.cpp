@@ -45,10 +45,11 @@ void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T
   const auto step = static_cast<double>(this->steps());
   const double weight_decay = decays_[index] ? options_.weight_decay : 0.0;
   const auto decay = static_cast<T>(decay_ == Decay::in_gradient ? weight_decay : 0.0);
-  const auto keep = static_cast<T>(decay_ == Decay::decoupled ? 1.0 - lr * weight_decay : 1.0);
+  const auto parameter_factor =
+      static_cast<T>(decay_ == Decay::decoupled ? 1.0 - lr * weight_decay : 1.0);
   const auto beta2 = static_cast<T>(options_.beta2);
-  const auto new1 = static_cast<T>(1.0 - options_.beta1);
-  const auto new2 = static_cast<T>(1.0 - options_.beta2);
+  const auto one_minus_beta1 = static_cast<T>(1.0 - options_.beta1);
+  const auto one_minus_beta2 = static_cast<T>(1.0 - options_.beta2);
   const auto step_size = static_cast<T>(lr / (1.0 - std::pow(options_.beta1, step)));
   const auto root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, step)));
   const auto eps = static_cast<T>(options_.eps);
@@ -58,11 +59,11 @@ void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T
 #pragma omp simd
   for (Index i = begin; i < end; ++i) {
     const T g = scale * grad[i] + decay * values[i];
-    const T m = first[i] + new1 * (g - first[i]);
-    const T v = beta2 * second[i] + new2 * g * g;
+    const T m = first[i] + one_minus_beta1 * (g - first[i]);
+    const T v = beta2 * second[i] + one_minus_beta2 * g * g;
     first[i] = m;
     second[i] = v;
-    values[i] = keep * values[i] - step_size * m / (std::sqrt(v) * root_scale + eps);
+    values[i] = parameter_factor * values[i] - step_size * m / (std::sqrt(v) * root_scale + eps);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "weft/autograd/export.hpp"
 #include "weft/train/optim/optimizer.hpp"
 
 namespace weft {
@@ -10,35 +11,35 @@ namespace weft {
 struct AdamOptions {
   // Learning rate, ≥ 0.
   double lr = 1e-3;
-  // How fast the moments forget, each in 0 … 1 (1 excluded).
+  // The decay rates of the moments, each in 0 … 1 (1 excluded).
   double beta1 = 0.9;
   double beta2 = 0.999;
-  // Added to the root of the second moment, ≥ 0.
+  // Added to the square root of the second moment, ≥ 0.
   double eps = 1e-8;
   // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
   double weight_decay = 0.0;
 };
 
 // True for weight matrices (rank ≥ 2); false for biases and the scales of norms.
-bool is_weight_matrix(const std::string& name, const Shape& shape);
+WEFT_API bool is_weight_matrix(const std::string& name, const Shape& shape);
 
 struct AdamWOptions {
   double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  // λ ≥ 0: each step also multiplies the parameters that decay with 1 - lr · λ.
+  // λ ≥ 0: each step also multiplies the parameters with weight decay by 1 - lr · λ.
   double weight_decay = 0.01;
-  // Which parameters decay.
+  // Selects the parameters with weight decay.
   std::function<bool(const std::string& name, const Shape& shape)> decays = is_weight_matrix;
 };
 
 // m ← β1 m + (1 - β1) g;  v ← β2 v + (1 - β2) g²;
 // parameter ← parameter - lr · (m / (1 - β1^t)) / (√(v / (1 - β2^t)) + eps)
-// (Kingma and Ba, 2015), t counting the optimizer's steps. Throws ValueError for options outside
-// their ranges.
+// (Kingma and Ba, 2015), with t the number of steps. Throws ValueError for options outside their
+// ranges.
 template <class T = float>
-class Adam : public Optimizer<T> {
+class WEFT_API Adam : public Optimizer<T> {
  public:
   explicit Adam(Module<T>& model, const AdamOptions& options = {});
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
@@ -48,7 +49,7 @@ class Adam : public Optimizer<T> {
   void check_state() const override;
 
  protected:
-  // How weight decay acts: as part of the gradient, or on the parameter directly.
+  // How weight decay is applied: added to the gradient, or to the parameter directly.
   enum class Decay { in_gradient, decoupled };
   Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options, Decay decay,
        const std::function<bool(const std::string&, const Shape&)>& decays);
@@ -66,7 +67,7 @@ class Adam : public Optimizer<T> {
 // Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices
 // only.
 template <class T = float>
-class AdamW final : public Adam<T> {
+class WEFT_API AdamW final : public Adam<T> {
  public:
   explicit AdamW(Module<T>& model, const AdamWOptions& options = {});
   explicit AdamW(NamedParameters<T> parameters, const AdamWOptions& options = {});

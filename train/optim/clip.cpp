@@ -22,7 +22,7 @@ double sum_of_squares(const T* values, Index begin, Index end) {
 
 template <class T>
 double grad_norm(const ParameterElements<T>& elements) {
-  // A sum for each range, added up in the ranges' order.
+  // One sum per range, added in the order of the ranges.
   constexpr Index max_ranges = 256;
   std::array<double, max_ranges> sums{};
   const Index grain = std::max(grain_of(1), (elements.size() + max_ranges - 1) / max_ranges);

@@ -1,32 +1,33 @@
-// Gradient clipping by the norm of all gradients together (Pascanu et al., 2013).
+// Gradient clipping by the total norm of all gradients (Pascanu et al., 2013).
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
 
 namespace weft {
 
-// √(Σ g²) over the gradients of all parameters; a parameter without a gradient adds nothing. Summed
-// in double and in an order that does not depend on the number of threads.
+// √(Σ g²) over the gradients of all parameters; parameters without a gradient are ignored. Summed
+// in double, in an order that does not depend on the number of threads.
 template <class T>
-double grad_norm(const ParameterElements<T>& elements);
+WEFT_API double grad_norm(const ParameterElements<T>& elements);
 
-// What gradients of norm `norm` are multiplied with so that their norm is at most `max_norm`:
-// min(1, max_norm / (norm + 1e-6)), as torch has it. Throws ValueError unless max_norm > 0 (an
-// infinite one never clips).
-double clip_factor(double norm, double max_norm);
+// The factor that scales gradients of norm `norm` to a norm of at most `max_norm`:
+// min(1, max_norm / (norm + 1e-6)), as in PyTorch. Throws ValueError unless max_norm > 0 (infinity
+// disables clipping).
+WEFT_API double clip_factor(double norm, double max_norm);
 
-// Scales the gradients of `model` down to a norm of at most `max_norm`, and returns the norm that
-// they had. Throws NonFiniteError, naming the parameter, when a gradient is NaN or infinite; the
-// gradients are then as they were. (`optimizer.step(clip_factor(optimizer.grad_norm(), max_norm))`
-// does the same with one pass less, and without the heap.)
+// Scales the gradients of `model` down to a norm of at most `max_norm`, and returns their norm
+// before clipping. Throws NonFiniteError, naming the parameter, when a gradient is NaN or infinite;
+// the gradients are then unchanged. (`optimizer.step(clip_factor(optimizer.grad_norm(), max_norm))`
+// does the same with one pass less and without heap allocation.)
 template <class T>
-double clip_grad_norm(Module<T>& model, double max_norm);
+WEFT_API double clip_grad_norm(Module<T>& model, double max_norm);
 
 // Throws NonFiniteError when a gradient is NaN or infinite, naming the first such parameter and
-// element. `what` opens the message.
+// element. The message starts with `what`.
 template <class T>
-void check_gradients_finite(const std::string& what, const NamedParameters<T>& parameters);
+WEFT_API void check_gradients_finite(const std::string& what, const NamedParameters<T>& parameters);
 
 extern template double grad_norm(const ParameterElements<float>&);
 extern template double grad_norm(const ParameterElements<double>&);

@@ -5,14 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/parameter.hpp"
 
 namespace weft {
 
-// The parameters must outlive the object and stay where they are.
+// The parameters must outlive the object and must not be moved.
 template <class T>
-class ParameterElements {
+class WEFT_API ParameterElements {
  public:
   explicit ParameterElements(NamedParameters<T> parameters) : parameters_(std::move(parameters)) {
     for (const auto& [name, parameter] : parameters_) ends_.push_back(size() + parameter->size());

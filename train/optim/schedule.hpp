@@ -5,10 +5,12 @@
 #include <functional>
 #include <string>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 // The learning rate of each update; the first update is step 1.
-class Schedule {
+class WEFT_API Schedule {
  public:
   Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate)
       : description_(std::move(description)), learning_rate_(std::move(learning_rate)) {}
@@ -23,7 +25,7 @@ class Schedule {
 };
 
 // Always `lr`. Throws ValueError unless lr ≥ 0.
-Schedule constant_schedule(double lr);
+WEFT_API Schedule constant_schedule(double lr);
 
 struct WarmupCosineOptions {
   // The highest learning rate, reached at step `warmup_steps`.
@@ -37,7 +39,7 @@ struct WarmupCosineOptions {
 // Linear from 0 to the peak, then half a cosine down (Loshchilov and Hutter, 2017):
 // final + (peak - final) · (1 + cos(π · (step - warmup) / (total - warmup))) / 2.
 // Throws ValueError unless 0 ≤ final ≤ peak and 0 ≤ warmup_steps < total_steps.
-Schedule warmup_cosine_schedule(const WarmupCosineOptions& options);
+WEFT_API Schedule warmup_cosine_schedule(const WarmupCosineOptions& options);
 
 struct InverseSquareRootOptions {
   // The model's width.
@@ -48,6 +50,6 @@ struct InverseSquareRootOptions {
 
 // factor · num_hiddens^-½ · min(step^-½, step · warmup_steps^-1½)  (Vaswani et al., 2017,
 // equation 3). Throws ValueError unless every option is > 0.
-Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options);
+WEFT_API Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options);
 
 }  // namespace weft

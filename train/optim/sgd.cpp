@@ -30,15 +30,15 @@ void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T 
     return;
   }
   const auto momentum = static_cast<T>(options_.momentum);
-  const T along_gradient = options_.nesterov ? T{1} : T{0};
-  const T along_velocity = options_.nesterov ? momentum : T{1};
+  const T gradient_factor = options_.nesterov ? T{1} : T{0};
+  const T velocity_factor = options_.nesterov ? momentum : T{1};
   T* velocities = velocities_[index].data();
 #pragma omp simd
   for (Index i = begin; i < end; ++i) {
     const T g = scale * grad[i] + decay * values[i];
     const T velocity = momentum * velocities[i] + g;
     velocities[i] = velocity;
-    values[i] -= lr * (along_gradient * g + along_velocity * velocity);
+    values[i] -= lr * (gradient_factor * g + velocity_factor * velocity);
   }
 }
 

@@ -1,6 +1,7 @@
 // SGD: stochastic gradient descent with momentum.
 #pragma once
 
+#include "weft/autograd/export.hpp"
 #include "weft/train/optim/optimizer.hpp"
 
 namespace weft {
@@ -12,14 +13,14 @@ struct SGDOptions {
   double momentum = 0.0;
   // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
   double weight_decay = 0.0;
-  // Steps along g + μ · velocity (Sutskever et al., 2013); needs momentum.
+  // Nesterov momentum: steps along g + μ · velocity (Sutskever et al., 2013); requires momentum.
   bool nesterov = false;
 };
 
-// g ← gradient + λ · parameter;  v ← μ · v + g;  parameter ← parameter - lr · v, as torch.optim.SGD
-// has it. Throws ValueError for options outside their ranges.
+// g ← gradient + λ · parameter;  v ← μ · v + g;  parameter ← parameter - lr · v, as in
+// torch.optim.SGD. Throws ValueError for options outside their ranges.
 template <class T = float>
-class SGD final : public Optimizer<T> {
+class WEFT_API SGD final : public Optimizer<T> {
  public:
   explicit SGD(Module<T>& model, const SGDOptions& options = {});
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
@@ -31,7 +32,7 @@ class SGD final : public Optimizer<T> {
   void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
 
   SGDOptions options_;
-  std::vector<Tensor<T>> velocities_;  // none without momentum
+  std::vector<Tensor<T>> velocities_;  // empty without momentum
 };
 
 extern template class SGD<float>;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Later ones may be laid out in another way, which this program does not know.
+// Files of other versions are rejected, as their layout is unknown.
 constexpr std::int64_t format_version = 1;
 
 // A model's parameters as state.
@@ -64,18 +64,18 @@ class Saver final : public State<T> {
 };
 
 Hdf5File open_checkpoint(const fs::path& path) {
-  Hdf5File file = Hdf5File::open_sealed(path);
+  Hdf5File file = Hdf5File::open_verified(path);
   if (!file.has_attribute("/", "format_version"))
-    refuse_file(path, "a checkpoint", "another file of weft");
+    fail_on_file(path, "a checkpoint", "another file of weft");
   if (const auto version = file.attribute<std::int64_t>("/", "format_version");
       version != format_version)
-    refuse_file(path, concatenate_text("a checkpoint of format ", format_version),
-                concatenate_text("one of format ", version, ", written by weft ",
-                                 file.attribute<std::string>("/", "weft_version")));
+    fail_on_file(path, concatenate_text("a checkpoint of format ", format_version),
+                 concatenate_text("one of format ", version, ", written by weft ",
+                                  file.attribute<std::string>("/", "weft_version")));
   return file;
 }
 
-// All or none of the objects get what the file has for them.
+// Loads all objects or none.
 template <class T>
 void load(const fs::path& path, const NamedStates<T>& states) {
   const Hdf5File file = open_checkpoint(path);

@@ -9,7 +9,7 @@
 #include "weft/train/weights/checkpoint.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
-#include "train/weights/internal/weight_places.hpp"
+#include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
 namespace {
@@ -23,36 +23,36 @@ bool is_float(const std::string& type) {
 template <class T>
 struct Match {
   NamedParameter<T> parameter;
-  WeightPlace place;
+  WeightSource source;
   Hdf5Dataset dataset;
 };
 
-// True when the file has another name for the parameter.
+// Returns whether the parameter has another name in the file.
 template <class T>
 bool is_renamed(const Match<T>& match, const std::string& prefix) {
-  return match.place.dataset != prefix + match.parameter.name;
+  return match.source.dataset != prefix + match.parameter.name;
 }
 
-// The datasets of the parameters that are in the file. Notes those that are not, and those that are
-// there with another shape or type.
+// The datasets of the parameters that are in the file. Records those that are missing or have
+// another shape or type.
 template <class T>
 std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& parameters,
-                            const WeightPlaces& weights, Differences& differences) {
+                            const WeightSources& weights, Differences& differences) {
   std::vector<Match<T>> matches;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& [name, parameter] = parameters[i];
-    const std::optional<WeightPlace>& place = weights.places[i];
-    if (!place) {
+    const std::optional<WeightSource>& source = weights.sources[i];
+    if (!source) {
       differences.missing.push_back(concatenate_text(name, ' ', parameter->shape()));
       continue;
     }
-    Match<T> found{parameters[i], *place, file.dataset(place->path)};
+    Match<T> found{parameters[i], *source, file.dataset(source->path)};
     const std::string what =
-        is_renamed(found, weights.prefix) ? concatenate_text(name, " (", *place, ')') : name;
+        is_renamed(found, weights.prefix) ? concatenate_text(name, " (", *source, ')') : name;
     if (const std::string type = found.dataset.type(); !is_float(type))
       differences.check_type(what, "floating-point numbers", type);
     else
-      differences.check_shape(what, place->dataset_shape(parameter->shape()),
+      differences.check_shape(what, source->dataset_shape(parameter->shape()),
                               found.dataset.shape());
     matches.push_back(std::move(found));
   }
@@ -60,15 +60,15 @@ std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& para
   return matches;
 }
 
-// The parameter's elements. Throws NonFiniteError unless all that the dataset holds are finite.
+// The parameter's elements. Throws NonFiniteError unless all elements of the dataset are finite.
 template <class T>
 Tensor<T> read(const Hdf5File& file, const Match<T>& match) {
   const Shape& shape = match.parameter.parameter->shape();
-  const Tensor<T> whole = match.dataset.template tensor<T>(match.place.dataset_shape(shape));
-  check_finite(concatenate_text(file.path(), ' ', match.dataset.path()), whole);
+  const Tensor<T> dataset = match.dataset.template tensor<T>(match.source.dataset_shape(shape));
+  check_finite(concatenate_text(file.path(), ' ', match.dataset.path()), dataset);
   const auto size = static_cast<std::size_t>(shape.elements());
-  return Tensor<T>(shape,
-                   whole.values().subspan(static_cast<std::size_t>(match.place.part) * size, size));
+  return Tensor<T>(
+      shape, dataset.values().subspan(static_cast<std::size_t>(match.source.part) * size, size));
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
   std::vector<std::string> names;
   for (const auto& [name, parameter] : parameters) names.push_back(name);
   const Hdf5File file(path);
-  const WeightPlaces weights =
-      find_weights(names, datasets_by_name(file, options.group), options.group.empty());
+  const WeightSources weights =
+      find_weight_sources(names, datasets_by_name(file, options.group), options.group.empty());
 
   LoadWeightsReport report;
   report.prefix = weights.prefix;
@@ -92,8 +92,9 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
     report.unexpected = std::exchange(differences.unexpected, {});
   }
   if (!differences.empty() || matches.empty())
-    fail<FileError>(concatenate_text(path), "the parameters of the model",
-                    concatenate_text(matches.empty() ? "none of them" : "others", differences));
+    fail<FileError>(
+        concatenate_text(path), "the parameters of the model",
+        concatenate_text(matches.empty() ? "none of them" : "different ones", differences));
 
   std::vector<Tensor<T>> values;
   for (const Match<T>& found : matches) {
@@ -101,7 +102,7 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
     values.push_back(read(file, found));
     report.loaded.push_back(name);
     if (is_renamed(found, weights.prefix))
-      report.renamed.push_back(concatenate_text(name, " from ", found.place));
+      report.renamed.push_back(concatenate_text(name, " from ", found.source));
     if (const std::string type = found.dataset.type();
         type != (std::is_same_v<T, float> ? "float32" : "float64"))
       report.converted.push_back(concatenate_text(name, " from ", type));

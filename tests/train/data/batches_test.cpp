@@ -21,7 +21,7 @@ std::vector<SequencePair> random_pairs(Index count) {
   return pairs;
 }
 
-// The examples of an epoch, batch after batch.
+// The examples of each batch of an epoch.
 std::vector<std::vector<Index>> epoch_of(BatchSource& batches, std::int64_t epoch) {
   std::vector<std::vector<Index>> examples;
   for (Index position = 0; position < batches.num_batches(); ++position)
@@ -33,7 +33,7 @@ std::vector<TokenId> values(const Tokens& tokens) { return {tokens.begin(), toke
 
 }  // namespace
 
-TEST_CASE("padding: short sequences end in the padding symbol", "[train]") {
+TEST_CASE("padding: short sequences are padded at their end", "[train]") {
   const PaddedTokens padded = pad_sequences(std::vector<Sequence>{{7}, {}, {8, 9}});
   CHECK(padded.tokens.shape() == Shape{3, 2});
   CHECK(values(padded.tokens) == std::vector<TokenId>{7, 0, 0, 0, 8, 9});
@@ -41,7 +41,7 @@ TEST_CASE("padding: short sequences end in the padding symbol", "[train]") {
   CHECK_THROWS_AS(pad_sequences({}), ValueError);
 }
 
-TEST_CASE("batches: what encoder and decoder read and what is to be written", "[train]") {
+TEST_CASE("batches: encoder input, decoder input and labels", "[train]") {
   PairBatches batches(std::vector<SequencePair>{{{10, 11}, {20}}, {{12}, {21, 22, 23}}},
                       {.batch_size = 2, .shuffle = false});
   const Batch batch = batches.batch(0, 0);
@@ -59,7 +59,7 @@ TEST_CASE("batches: what encoder and decoder read and what is to be written", "[
   CHECK(batch.divisor == 6.0);
 }
 
-TEST_CASE("batches: of targets alone have no source", "[train]") {
+TEST_CASE("batches: with targets only, sources are empty", "[train]") {
   PairBatches batches(std::vector<Sequence>{{20, 21}, {22}}, {.batch_size = 2, .shuffle = false});
   const Batch batch = batches.batch(0, 0);
   CHECK(batch.examples == std::vector<Index>{1, 0});
@@ -81,7 +81,7 @@ TEST_CASE("batches: every example exactly once in every epoch", "[train]") {
   }
 }
 
-TEST_CASE("batches: the order is a function of seed and epoch alone", "[train]") {
+TEST_CASE("batches: the order depends only on seed and epoch", "[train]") {
   const auto pairs = random_pairs(60);
   PairBatches batches(pairs, {.batch_size = 4, .seed = 5});
   const auto first = epoch_of(batches, 0), second = epoch_of(batches, 1);
@@ -96,7 +96,7 @@ TEST_CASE("batches: the order is a function of seed and epoch alone", "[train]")
   CHECK(epoch_of(unshuffled, 0) == epoch_of(unshuffled, 1));
 }
 
-TEST_CASE("batches: examples of like length come together", "[train]") {
+TEST_CASE("batches: examples of similar length are batched together", "[train]") {
   const auto pairs = random_pairs(200);
   PairBatches batches(pairs, {.batch_size = 10, .seed = 1, .bucket_batches = 20});
   Index padding = 0, tokens = 0;
@@ -123,7 +123,7 @@ TEST_CASE("batches: the fingerprint changes with the data and with their order",
   CHECK(PairBatches(changed, {.batch_size = 4, .seed = 1}).fingerprint() != original);
 }
 
-TEST_CASE("batches: what cannot be divided into batches is refused", "[train]") {
+TEST_CASE("batches: invalid examples and options throw", "[train]") {
   CHECK_THROWS_WITH(PairBatches(std::vector<SequencePair>{}),
                     "batches: examples: expected a number > 0, got 0");
   CHECK_THROWS_AS(PairBatches(random_pairs(3), {.batch_size = 0}), ValueError);

@@ -16,32 +16,32 @@ TEST_CASE("vocabulary: special symbols first, then the given ones in order", "[t
   CHECK(vocabulary.contains("a"));
 }
 
-TEST_CASE("vocabulary: a symbol that is not there is <unk>", "[train]") {
+TEST_CASE("vocabulary: an unknown symbol is <unk>", "[train]") {
   const Vocabulary vocabulary({"a"});
   CHECK(vocabulary.id("z") == Vocabulary::unk);
   CHECK_FALSE(vocabulary.contains("z"));
   CHECK(vocabulary.encode(std::vector<std::string>{"a", "z"}) == Sequence{4, 3});
 }
 
-TEST_CASE("vocabulary: decoding stops at <eos> and leaves out <pad> and <bos>", "[train]") {
+TEST_CASE("vocabulary: decoding stops at <eos> and skips <pad> and <bos>", "[train]") {
   const Vocabulary vocabulary({"a", "b"});
   CHECK(vocabulary.decode(Sequence{1, 4, 0, 5, 3, 2, 4}) ==
         std::vector<std::string>{"a", "b", "<unk>"});
 }
 
-TEST_CASE("vocabulary: of texts, each symbol once and sorted", "[train]") {
+TEST_CASE("vocabulary: of texts, distinct symbols in sorted order", "[train]") {
   const std::vector<std::vector<std::string>> texts = {{"c", "a"}, {"b", "a"}, {}};
   CHECK(Vocabulary::of(texts) == Vocabulary({"a", "b", "c"}));
 }
 
-TEST_CASE("vocabulary: its text gives it back", "[train]") {
+TEST_CASE("vocabulary: from_text inverts to_text", "[train]") {
   const Vocabulary vocabulary({"AA", "ə", " "});
   CHECK(vocabulary.to_text() == "AA\nə\n \n");
   CHECK(Vocabulary::from_text(vocabulary.to_text()) == vocabulary);
   CHECK(Vocabulary::from_text("") == Vocabulary());
 }
 
-TEST_CASE("vocabulary: symbols and ids that cannot be are refused", "[train]") {
+TEST_CASE("vocabulary: invalid symbols and ids throw", "[train]") {
   CHECK_THROWS_WITH(Vocabulary({"a", "a"}),
                     "vocabulary: expected each symbol once, and none of the special ones, got "
                     "'a' again");

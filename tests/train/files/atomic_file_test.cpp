@@ -27,7 +27,7 @@ std::string error_of_writing(const fs::path& path, const std::string& text) {
   return message_of<FileError>([&] { write_text(path, text); });
 }
 
-// What is in a folder, by name.
+// The sorted names of the files in a directory.
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -36,7 +36,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// A user who may not write everywhere, when the tests run as root.
+// Drops the privileges of root, if the tests run as root.
 class OrdinaryUser {
  public:
   OrdinaryUser() {
@@ -50,7 +50,7 @@ class OrdinaryUser {
   bool restore_ = false;
 };
 
-// No file may grow beyond some bytes, as on a disk that is full.
+// Limits the size of files, as a full disk does.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -71,7 +71,7 @@ class FullDisk {
 
 }  // namespace
 
-TEST_CASE("atomic file: a new file, then another in its place", "[train]") {
+TEST_CASE("atomic file: a new file, then a replacement", "[train]") {
   const TemporaryFolder folder;
   write_text(folder / "file", "first");
   CHECK(bytes_of(folder / "file") == "first");
@@ -80,14 +80,15 @@ TEST_CASE("atomic file: a new file, then another in its place", "[train]") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 
-TEST_CASE("atomic file: a missing folder is named", "[train]") {
+TEST_CASE("atomic file: a missing directory throws", "[train]") {
   const TemporaryFolder folder;
   const std::string message = error_of_writing(folder / "none/file", "text");
-  CHECK_THAT(message, Catch::Contains(
-                          "none\": expected a folder to save in, got No such file or directory"));
+  CHECK_THAT(
+      message,
+      Catch::Contains("none\": expected a directory to save in, got No such file or directory"));
 }
 
-TEST_CASE("atomic file: a folder that cannot be written is said so", "[train]") {
+TEST_CASE("atomic file: a read-only directory throws", "[train]") {
   const TemporaryFolder folder;
   write_text(folder / "file", "old");
   constexpr fs::perms nobody_writes{0555};
@@ -101,19 +102,20 @@ TEST_CASE("atomic file: a folder that cannot be written is said so", "[train]") 
   CHECK(bytes_of(folder / "file") == "old");
 }
 
-TEST_CASE("atomic file: on a full disk the old file stays and nothing else does", "[train]") {
+TEST_CASE("atomic file: on a full disk only the old file remains", "[train]") {
   const TemporaryFolder folder;
   write_text(folder / "file", "old");
   {
     const FullDisk disk(10'000);
-    CHECK_THAT(error_of_writing(folder / "file", std::string(20'000, 'n')),
-               Catch::Contains("file\": expected room for the whole file, got File too large"));
+    CHECK_THAT(
+        error_of_writing(folder / "file", std::string(20'000, 'n')),
+        Catch::Contains("file\": expected disk space for the whole file, got File too large"));
   }
   CHECK(bytes_of(folder / "file") == "old");
   CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 
-TEST_CASE("atomic file: what a killed process left is written over", "[train]") {
+TEST_CASE("atomic file: the temporary file of a killed process is overwritten", "[train]") {
   const TemporaryFolder folder;
   write_bytes(folder / "file.saving", std::string(10'000, 'x'));
   write_text(folder / "file", "new");
@@ -121,12 +123,12 @@ TEST_CASE("atomic file: what a killed process left is written over", "[train]") 
   CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 
-TEST_CASE("atomic file: a second process that saves at the same time is refused", "[train]") {
+TEST_CASE("atomic file: a second process that saves at the same time throws", "[train]") {
   const TemporaryFolder folder;
   const int other = ::open((folder / "file.saving").c_str(), O_CREAT | O_WRONLY, 0666);
   REQUIRE(::flock(other, LOCK_EX) == 0);
   CHECK_THAT(error_of_writing(folder / "file", "text"),
-             Catch::Contains("expected one process that saves, got two at the same time"));
+             Catch::Contains("expected one process that saves the file, got two at the same time"));
   ::close(other);
   CHECK(error_of_writing(folder / "file", "text").empty());
 }
@@ -135,7 +137,7 @@ TEST_CASE("atomic file: only regular files are replaced, also behind symbolic li
   const TemporaryFolder folder;
   fs::create_directory(folder / "folder");
   CHECK_THAT(error_of_writing(folder / "folder", "text"),
-             Catch::Contains("expected a regular file to replace, got a folder"));
+             Catch::Contains("expected a regular file to replace, got a directory"));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
   CHECK_THAT(error_of_writing(folder / "pipe", "text"),
              Catch::Contains("got a device, pipe or socket"));

@@ -29,12 +29,13 @@ class MarkovModel {
     }
   }
 
-  // Of the token after `length` tokens (<bos> included), of which the last one is `token`.
+  // The log-probabilities of the token after `length` tokens (<bos> included), the last of which is
+  // `token`.
   const double* after(Index source, Index length, TokenId token) const {
     return table_.data() + ((source * max_length + length - 1) * vocabulary + token) * vocabulary;
   }
 
-  // Checks on the way that what it is given hangs together with the call before.
+  // Also checks that the prefixes are consistent with the previous call.
   NextTokenFunction<double> function() const {
     return [this, previous = Tokens()](const Prefixes& prefixes) mutable {
       const Index count = prefixes.tokens.shape()[0], length = prefixes.tokens.shape()[1];
@@ -92,7 +93,7 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
   return found;
 }
 
-// The most probable token again and again.
+// The most probable token at each step.
 Sequence greedy(const MarkovModel& model, Index source, const BeamSearchOptions& options) {
   Sequence tokens;
   TokenId last = options.bos;
@@ -114,7 +115,7 @@ void check_same(const Hypothesis& a, const Hypothesis& b) {
 
 }  // namespace
 
-TEST_CASE("beam search: wide enough, it finds what exhaustive search finds", "[train]") {
+TEST_CASE("beam search: with a large width, equals exhaustive search", "[train]") {
   const Index num_sources = 6;
   const MarkovModel model(num_sources, 11);
   for (double length_penalty : {0.0, 0.75, 2.0}) {
@@ -131,7 +132,7 @@ TEST_CASE("beam search: wide enough, it finds what exhaustive search finds", "[t
   }
 }
 
-TEST_CASE("beam search: several sources together as each alone", "[train]") {
+TEST_CASE("beam search: several sources give the same results as each alone", "[train]") {
   const MarkovModel model(9, 12);
   const BeamSearchOptions options{.beam_width = 3, .max_length = 8, .n_best = 2};
   const auto together = beam_search<double>(model.function(), 9, options);
@@ -153,7 +154,7 @@ TEST_CASE("beam search: several sources together as each alone", "[train]") {
   }
 }
 
-TEST_CASE("beam search: of width 1 it is greedy search, whatever the length penalty", "[train]") {
+TEST_CASE("beam search: width 1 is greedy search, for any length penalty", "[train]") {
   const MarkovModel model(20, 13);
   for (double length_penalty : {0.0, 1.5}) {
     const BeamSearchOptions options{
@@ -169,8 +170,8 @@ TEST_CASE("beam search: of width 1 it is greedy search, whatever the length pena
   }
 }
 
-TEST_CASE("beam search: of equals, the lowest token and the better prefix win", "[train]") {
-  // Tokens 3 and 4 are alike everywhere; <eos> comes only third.
+TEST_CASE("beam search: ties are broken by the better prefix and the lower token", "[train]") {
+  // Tokens 3 and 4 are always equally probable; <eos> ranks third.
   const auto next = [](const Prefixes& prefixes) {
     Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary},
                                                -std::numeric_limits<float>::infinity());
@@ -189,7 +190,7 @@ TEST_CASE("beam search: of equals, the lowest token and the better prefix win", 
   CHECK(hypotheses[3].tokens == Sequence{4, 3});
 }
 
-TEST_CASE("beam search: sources that are done drop out of the calls", "[train]") {
+TEST_CASE("beam search: sources that are done are left out of the calls", "[train]") {
   std::vector<Index> rows;
   const auto next = [&](const Prefixes& prefixes) {
     rows.push_back(prefixes.tokens.shape()[0]);
@@ -207,7 +208,7 @@ TEST_CASE("beam search: sources that are done drop out of the calls", "[train]")
   CHECK(found[2].finished);
 }
 
-TEST_CASE("beam search: what reaches the greatest length is not finished", "[train]") {
+TEST_CASE("beam search: a hypothesis that reaches max_length is not finished", "[train]") {
   const auto next = [](const Prefixes& prefixes) {
     Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, -9.0f);
     for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) scores(row, 3) = -0.25f;
@@ -223,7 +224,7 @@ TEST_CASE("beam search: no sources give no hypotheses", "[train]") {
   CHECK(beam_search([](const Prefixes&) { return Tensor<float>(); }, 0).empty());
 }
 
-TEST_CASE("beam search: bad options and bad scores are refused", "[train]") {
+TEST_CASE("beam search: invalid options and scores throw", "[train]") {
   const auto next = [](float score) {
     return [score](const Prefixes& prefixes) {
       return Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, score);

@@ -31,7 +31,7 @@ TEST_CASE("hdf5: all floating-point types are read as float and as double", "[tr
   CHECK(file.type("/floats/big_endian_float64") == "big-endian float64");
 }
 
-TEST_CASE("hdf5: all integer types are read, and those that do not fit are named", "[train]") {
+TEST_CASE("hdf5: all integer types are read, and values out of range throw", "[train]") {
   const Hdf5File file(kinds);
   for (const char* name :
        {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}) {
@@ -46,7 +46,7 @@ TEST_CASE("hdf5: all integer types are read, and those that do not fit are named
              Catch::Contains("expected integers below 2^63, got 9223372036854775808 at [0]"));
 }
 
-TEST_CASE("hdf5: truth values, scalars, empty tensors and texts are read", "[train]") {
+TEST_CASE("hdf5: booleans, scalars, empty tensors and strings are read", "[train]") {
   const Hdf5File file(kinds);
   CHECK(values_of(file.tensor<bool>("truth")) == std::vector<bool>{true, false, false, true});
   CHECK(file.tensor<float>("scalar").shape() == Shape{});

@@ -10,7 +10,7 @@
 
 using namespace weft;
 
-TEST_CASE("clipping: gradients are scaled to the greatest norm", "[train]") {
+TEST_CASE("clipping: gradients are scaled to the maximum norm", "[train]") {
   Affine<double> model({1}, {2});
   model.weight.set_grad(Tensor<double>({1}, {3.0}));
   model.bias.set_grad(Tensor<double>({2}, {0.0, -4.0}));
@@ -19,7 +19,7 @@ TEST_CASE("clipping: gradients are scaled to the greatest norm", "[train]") {
   CHECK(std::abs(model.bias.grad()(1) + 0.8) < 1e-6);
 }
 
-TEST_CASE("clipping: small gradients stay as they are", "[train]") {
+TEST_CASE("clipping: small gradients are unchanged", "[train]") {
   Affine<float> model({1}, {2});
   model.weight.set_grad(Tensor<float>({1}, {3.0f}));
   CHECK(clip_grad_norm(model, 10.0) == 3.0);
@@ -27,7 +27,7 @@ TEST_CASE("clipping: small gradients stay as they are", "[train]") {
   CHECK(model.weight.grad()(0) == 3.0f);
 }
 
-TEST_CASE("clipping: parameters without gradients add nothing", "[train]") {
+TEST_CASE("clipping: parameters without gradients are ignored", "[train]") {
   Affine<float> model({2}, {2});
   CHECK(clip_grad_norm(model, 1.0) == 0.0);
   CHECK_FALSE(model.weight.has_grad());
@@ -36,7 +36,7 @@ TEST_CASE("clipping: parameters without gradients add nothing", "[train]") {
   CHECK(clip_grad_norm(model, 1.0) == 0.0);
 }
 
-TEST_CASE("clipping: float gradients are added up in double", "[train]") {
+TEST_CASE("clipping: float gradients are summed in double", "[train]") {
   Affine<float> model({1'000'000}, {1});
   model.weight.set_grad(Tensor<float>::full(model.weight.shape(), 1e-4f));
   model.bias.set_grad(Tensor<float>({1}, {1e4f}));
@@ -44,7 +44,7 @@ TEST_CASE("clipping: float gradients are added up in double", "[train]") {
   CHECK(std::abs(clip_grad_norm(model, 1e9) - expected) < 1e-9);
 }
 
-TEST_CASE("clipping: a gradient that is not finite is named, and nothing is scaled", "[train]") {
+TEST_CASE("clipping: a gradient that is not finite throws, and nothing is scaled", "[train]") {
   Affine<float> model({2}, {3});
   model.weight.set_grad(Tensor<float>::full(model.weight.shape(), 4.0f));
   model.bias.set_grad(Tensor<float>({3}, {0, 0, std::numeric_limits<float>::infinity()}));
@@ -54,7 +54,7 @@ TEST_CASE("clipping: a gradient that is not finite is named, and nothing is scal
   CHECK(model.weight.grad()(0) == 4.0f);
 }
 
-TEST_CASE("clipping: the greatest norm must be positive", "[train]") {
+TEST_CASE("clipping: max_norm must be positive", "[train]") {
   CHECK_THROWS_WITH(clip_factor(1.0, 0.0), "clipping: max_norm: expected a number > 0, got 0");
   CHECK_THROWS_AS(clip_factor(1.0, std::nan("")), ValueError);
 }

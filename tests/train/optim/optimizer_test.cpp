@@ -36,7 +36,7 @@ TEST_CASE("optimizer: type arguments are deduced from the model", "[train]") {
   CHECK(sgd.learning_rate() == 0.1);
 }
 
-TEST_CASE("optimizer: the description counts what decays and what does not", "[train]") {
+TEST_CASE("optimizer: the description counts parameters with and without weight decay", "[train]") {
   Affine<float> model({2, 3}, {3});
   CHECK(AdamW(model, {.lr = 0.25, .weight_decay = 0.5}).description() ==
         "AdamW, lr 0.25, betas 0.9 and 0.999, eps 1e-08, weight decay 0.5 on 6 parameters in 1 "
@@ -52,7 +52,7 @@ TEST_CASE("optimizer: the description counts what decays and what does not", "[t
         "on 0 parameters in 0 tensors");
 }
 
-TEST_CASE("optimizer: a step uses the gradients up", "[train]") {
+TEST_CASE("optimizer: a step clears the gradients", "[train]") {
   Affine<double> model({2, 3}, {3});
   SGD optimizer(model, {.lr = 1.0});
   model.weight.set_grad(Tensor<double>::full(model.weight.shape(), 1.0));
@@ -62,7 +62,7 @@ TEST_CASE("optimizer: a step uses the gradients up", "[train]") {
   CHECK(model.weight.value()(0, 0) == -1.0);
 }
 
-TEST_CASE("optimizer: a parameter without a gradient stays as it is", "[train]") {
+TEST_CASE("optimizer: a parameter without a gradient is unchanged", "[train]") {
   Affine<double> model({2, 3}, {3});
   model.bias.value().fill(2.0);
   AdamW optimizer(model, {.weight_decay = 0.1, .decays = [](auto&, auto&) { return true; }});
@@ -71,22 +71,22 @@ TEST_CASE("optimizer: a parameter without a gradient stays as it is", "[train]")
   for (double value : model.bias.value()) CHECK(value == 2.0);
 }
 
-TEST_CASE("optimizer: a gradient scale is as good as scaled gradients", "[train]") {
-  Affine<double> scaled({4, 5}, {3}), folded({4, 5}, {3});
-  AdamW scaled_optimizer(scaled), folded_optimizer(folded);
+TEST_CASE("optimizer: a gradient scale is equivalent to scaled gradients", "[train]") {
+  Affine<double> scaled({4, 5}, {3}), unscaled({4, 5}, {3});
+  AdamW scaled_optimizer(scaled), unscaled_optimizer(unscaled);
   for (std::uint64_t step = 0; step < 3; ++step) {
     fill_with_noise(scaled, step);
-    fill_with_noise(folded, step);
+    fill_with_noise(unscaled, step);
     for (Parameter<double>* parameter : {&scaled.weight, &scaled.bias}) {
       Tensor<double> quarter = parameter->grad().clone();
       for (double& value : quarter) value *= 0.25;
       parameter->set_grad(quarter);
     }
     scaled_optimizer.step();
-    folded_optimizer.step(0.25);
+    unscaled_optimizer.step(0.25);
   }
   CHECK(std::equal(scaled.weight.value().begin(), scaled.weight.value().end(),
-                   folded.weight.value().begin()));
+                   unscaled.weight.value().begin()));
 }
 
 TEST_CASE("optimizer: same bits on 1, 2, 3 and 8 threads", "[train]") {
@@ -101,7 +101,7 @@ TEST_CASE("optimizer: same bits on 1, 2, 3 and 8 threads", "[train]") {
   });
 }
 
-TEST_CASE("optimizer: options outside their ranges are refused", "[train]") {
+TEST_CASE("optimizer: options outside their ranges throw", "[train]") {
   Affine<float> model({2, 3}, {3});
   CHECK_THROWS_WITH(SGD(model, {.lr = -1.0}),
                     "learning rate: expected a finite number ≥ 0, got -1");
@@ -120,7 +120,7 @@ TEST_CASE("optimizer: options outside their ranges are refused", "[train]") {
   CHECK(optimizer.steps() == 0);
 }
 
-TEST_CASE("optimizer: names its whole state, and refuses one that makes no sense", "[train]") {
+TEST_CASE("optimizer: registers its whole state, and throws for an invalid one", "[train]") {
   Affine<float> model({2, 3}, {3});
   AdamW optimizer(model);
   const RecordedState<float> state(optimizer);

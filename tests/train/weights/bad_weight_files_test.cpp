@@ -1,5 +1,5 @@
-// HDF5 files that are broken, hostile or merely strange: each is refused with a message that says
-// what is wrong with it, and the model stays as it was.
+// HDF5 files that are damaged, malicious or unusual: loading throws with a message that names the
+// problem, and the model is unchanged.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ Handle space_of(const Sizes& sizes) {
   return Handle(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
 }
 
-// A file in the making, through HDF5's own interface.
+// Writes a file by the HDF5 C API.
 struct Maker {
   Handle file;
 
@@ -73,7 +73,7 @@ struct BadFile {
     make({Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access))});
   }
 
-  // The message with which the file is refused.
+  // The message of the error on loading the file.
   std::string error() const { return error(Affine<float>({3, 4}, {3})); }
   template <class Model>
   std::string error(Model model) const {
@@ -110,7 +110,7 @@ std::string compressed_zeros(std::size_t count) {
   return compressed;
 }
 
-// The message for a weight in one chunk that is stored as `stored`, said to be compressed.
+// The message for a weight in one chunk that is stored as `stored` and declared compressed.
 std::string error_of_chunk(const std::string& stored) {
   return error_of_weight([&](const Maker& maker, const std::string& weight) {
     const Handle properties = chunked({3, 4});
@@ -127,11 +127,11 @@ std::string error_of_opening(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("bad file: what is no regular file is not opened", "[train]") {
+TEST_CASE("bad file: not a regular file", "[train]") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of_opening(folder / "none.h5"),
              Catch::Contains("none.h5\": expected a file that can be read, got No such file"));
-  CHECK_THAT(error_of_opening(folder.path()), Catch::Contains("a regular file, got a folder"));
+  CHECK_THAT(error_of_opening(folder.path()), Catch::Contains("a regular file, got a directory"));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
   CHECK_THAT(error_of_opening(folder / "pipe"), Catch::Contains("got a device, pipe or socket"));
   CHECK_THAT(error_of_opening("/dev/zero"), Catch::Contains("got a device, pipe or socket"));
@@ -143,8 +143,8 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
   write_bytes(path, "");
   CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file, got an empty file"));
   write_bytes(path, std::string(5'000, 'x'));
-  CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file that is whole, got an "
-                                                     "error of HDF5: file signature not found"));
+  CHECK_THAT(error_of_opening(path), Catch::Contains("expected a complete HDF5 file, got an "
+                                                     "HDF5 error: file signature not found"));
   std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   std::filesystem::permissions(path, std::filesystem::perms::none);
   if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0);
@@ -152,7 +152,7 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
   if (::getuid() == 0) REQUIRE(::seteuid(0) == 0);
 }
 
-TEST_CASE("bad file: cut off at any length", "[train]") {
+TEST_CASE("bad file: truncated to any length", "[train]") {
   const BadFile file([](const Maker& maker) {
     maker.write("weight", {3, 4});
     maker.write("bias", {3});
@@ -165,16 +165,15 @@ TEST_CASE("bad file: cut off at any length", "[train]") {
   }
 }
 
-TEST_CASE("bad file: one that another process is writing", "[train]") {
+TEST_CASE("bad file: being written by another process", "[train]") {
   const BadFile file([](const Maker& maker) { maker.write("weight", {3, 4}); });
   const int writer = ::open(file.path.c_str(), O_RDWR);
   REQUIRE(::flock(writer, LOCK_EX) == 0);
-  CHECK_THAT(file.error(),
-             Catch::Contains("a file that is complete, got one that another process"));
+  CHECK_THAT(file.error(), Catch::Contains("a complete file, got one that another process"));
   ::close(writer);
 }
 
-TEST_CASE("bad file: links lead nowhere but to objects of the file", "[train]") {
+TEST_CASE("bad file: soft links and links to other files", "[train]") {
   const BadFile other([](const Maker& maker) { maker.write("group/weight", {3, 4}); });
   const std::string target = other.path.string();
   CHECK_THAT(error_of_weight([&](const Maker& maker, const std::string& weight) {
@@ -205,7 +204,8 @@ TEST_CASE("bad file: links lead nowhere but to objects of the file", "[train]") 
 }
 
 TEST_CASE("bad file: groups with several hard links, as in a cycle", "[train]") {
-  const auto expected = Catch::Contains("expected a group in one place, got one that has several");
+  const auto expected =
+      Catch::Contains("expected a group with one hard link, got one with several");
   CHECK_THAT(error_of([](const Maker& maker) {
                H5Lcreate_hard(maker.file, "/", maker.file, "loop", H5P_DEFAULT, H5P_DEFAULT);
              }),
@@ -217,7 +217,7 @@ TEST_CASE("bad file: groups with several hard links, as in a cycle", "[train]") 
              expected);
 }
 
-TEST_CASE("file: a dataset with two hard links serves tied parameters", "[train]") {
+TEST_CASE("file: a dataset with two hard links is loaded for tied parameters", "[train]") {
   const BadFile file([](const Maker& maker) {
     maker.write("weight", {3});
     H5Lcreate_hard(maker.file, "weight", maker.file, "bias", H5P_DEFAULT, H5P_DEFAULT);
@@ -226,7 +226,7 @@ TEST_CASE("file: a dataset with two hard links serves tied parameters", "[train]
   CHECK(load_weights(file.path, model).loaded.size() == 2);
 }
 
-TEST_CASE("bad file: data that are kept elsewhere", "[train]") {
+TEST_CASE("bad file: data in other files", "[train]") {
   CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
                const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
                H5Pset_external(properties, "/etc/passwd", 0, 48);
@@ -243,15 +243,16 @@ TEST_CASE("bad file: data that are kept elsewhere", "[train]") {
              Catch::Contains("expected data in the file itself, got a virtual dataset"));
 }
 
-TEST_CASE("bad file: filters that would have to be loaded", "[train]") {
-  CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
-               constexpr H5Z_filter_t zstandard = 32'015;
-               const Handle properties = chunked({3, 4});
-               H5Pset_filter(properties, zstandard, H5Z_FLAG_OPTIONAL, 0, nullptr);
-               maker.write(weight, {3, 4}, H5T_NATIVE_FLOAT, properties);
-             }),
-             Catch::Contains("expected no filters but deflate, shuffle and fletcher32, each once, "
-                             "got filter 32015 at position 0"));
+TEST_CASE("bad file: filters that are not built in", "[train]") {
+  CHECK_THAT(
+      error_of_weight([](const Maker& maker, const std::string& weight) {
+        constexpr H5Z_filter_t zstandard = 32'015;
+        const Handle properties = chunked({3, 4});
+        H5Pset_filter(properties, zstandard, H5Z_FLAG_OPTIONAL, 0, nullptr);
+        maker.write(weight, {3, 4}, H5T_NATIVE_FLOAT, properties);
+      }),
+      Catch::Contains("expected no filters except deflate, shuffle and fletcher32, each once, "
+                      "got filter 32015 at position 0"));
   CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
                const Handle properties = chunked({3, 4});
                H5Pset_deflate(properties, 9);
@@ -263,13 +264,13 @@ TEST_CASE("bad file: filters that would have to be loaded", "[train]") {
 
 TEST_CASE("bad file: gzip bombs", "[train]") {
   CHECK_THAT(error_of_chunk(compressed_zeros(500'000)),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got one of more"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a larger one"));
   CHECK_THAT(error_of_chunk(compressed_zeros(5'000'000)),
              Catch::Contains("/weight: expected chunks of 48 bytes, got one stored in"));
   CHECK_THAT(error_of_chunk(compressed_zeros(47)),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got one of fewer"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller one"));
   CHECK_THAT(error_of_chunk("this is no compressed text"),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got one of fewer"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller one"));
 }
 
 TEST_CASE("bad file: chunks out of proportion", "[train]") {
@@ -314,16 +315,15 @@ TEST_CASE("bad file: enormous shapes", "[train]") {
              Catch::Contains("/weight: expected at most 6 axes, got 7"));
 }
 
-TEST_CASE("bad file: data that were never written, or not all", "[train]") {
+TEST_CASE("bad file: data that were not written, or not all", "[train]") {
   CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
                maker.create(weight, {3, 4});
              }),
              Catch::Contains("/weight: expected data, got a dataset that was never written"));
-  CHECK_THAT(
-      error_of_weight([](const Maker& maker, const std::string& weight) {
-        maker.create(weight, {3, 4}, H5T_NATIVE_FLOAT, chunked({2, 2}));
-      }),
-      Catch::Contains("/weight: expected all of its 4 chunks, got 0 that were ever written"));
+  CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
+               maker.create(weight, {3, 4}, H5T_NATIVE_FLOAT, chunked({2, 2}));
+             }),
+             Catch::Contains("/weight: expected all 4 chunks, got 0 that were written"));
   CHECK_THAT(
       error_of_weight([](const Maker& maker, const std::string& weight) {
         const Handle dataset = maker.create(weight, {3, 4}, H5T_NATIVE_FLOAT, chunked({2, 2}));
@@ -333,7 +333,7 @@ TEST_CASE("bad file: data that were never written, or not all", "[train]") {
         const float values[6] = {1, 2, 3, 4, 5, 6};
         H5Dwrite(dataset, H5T_NATIVE_FLOAT, space_of({6}), space, H5P_DEFAULT, values);
       }),
-      Catch::Contains("/weight: expected all of its 4 chunks, got 2 that were ever written"));
+      Catch::Contains("/weight: expected all 4 chunks, got 2 that were written"));
   const BadFile declared([](const Maker& maker) { maker.create("x", {1 << 15, 1 << 15}); });
   CHECK_THAT(message_of<FileError>([&] { Hdf5File(declared.path).tensor<float>("x"); }),
              Catch::Contains("/x: expected data, got a dataset that was never written"));
@@ -382,8 +382,9 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
                                      {{12}, "[12]"},
                                      {{12, 4, 1}, "[12, 4, 1]"},
                                      {{}, "[]"}})
-    CHECK_THAT(error_of_shape(sizes), Catch::Contains(concatenate_text("misshapen (3):\n", first,
-                                                                       "[12, 4], got ", shape)));
+    CHECK_THAT(error_of_shape(sizes),
+               Catch::Contains(
+                   concatenate_text("of another shape (3):\n", first, "[12, 4], got ", shape)));
   CHECK_THAT(
       error_of_packed([](const Maker& maker) {
         maker.write("in_proj_weight", {12, 4}, H5T_STD_I32LE);
@@ -401,13 +402,13 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
       Catch::Contains("/in_proj_weight: expected data, got a dataset that was never written"));
 }
 
-TEST_CASE("bad file: datasets of no shape or of one element", "[train]") {
+TEST_CASE("bad file: null and scalar dataspaces", "[train]") {
   CHECK_THAT(
       error_of_weight([](const Maker& maker, const std::string& weight) {
         Handle(H5Dcreate2(maker.file, weight.c_str(), H5T_NATIVE_FLOAT, Handle(H5Screate(H5S_NULL)),
                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
       }),
-      Catch::Contains("/weight: expected elements, got a dataset of none"));
+      Catch::Contains("/weight: expected elements, got a null dataspace"));
   CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
                const float value = 1.0f;
                const Handle dataset(H5Dcreate2(maker.file, weight.c_str(), H5T_NATIVE_FLOAT,
@@ -418,7 +419,7 @@ TEST_CASE("bad file: datasets of no shape or of one element", "[train]") {
              Catch::Contains("weight: expected [3, 4], got []"));
 }
 
-TEST_CASE("bad file: a group where a dataset is due, and an object that is neither", "[train]") {
+TEST_CASE("bad file: a group or another object instead of a dataset", "[train]") {
   CHECK_THAT(error_of_weight([](const Maker& maker, const std::string& weight) {
                maker.write("group/../" + weight, {3, 4});
                maker.group(weight);
@@ -434,12 +435,12 @@ TEST_CASE("bad file: a group where a dataset is due, and an object that is neith
              Catch::Contains("/weight: expected a group or a dataset, got an object of another"));
 }
 
-TEST_CASE("bad file: names that are no names", "[train]") {
+TEST_CASE("bad file: invalid names", "[train]") {
   const auto error_of_name = [](const std::string& name) {
     return error_of([&](const Maker& maker) { maker.write(name, {3}); });
   };
-  CHECK_THAT(error_of_name(".."), Catch::Contains("that are no path, got '..'"));
-  CHECK_THAT(error_of_name("a\nb\x1b[2J"), Catch::Contains("that are no path, got 'a?b?[2J'"));
+  CHECK_THAT(error_of_name(".."), Catch::Contains("that are not paths, got '..'"));
+  CHECK_THAT(error_of_name("a\nb\x1b[2J"), Catch::Contains("that are not paths, got 'a?b?[2J'"));
   CHECK_THAT(error_of_name(std::string(60'000, 'n')),
              Catch::Contains("expected names of at most 1024 bytes, got one of 60000"));
 
@@ -453,10 +454,10 @@ TEST_CASE("bad file: names that are no names", "[train]") {
   REQUIRE(name != std::string::npos);
   bytes[name + 6] = '\0';
   write_bytes(file.path, bytes);
-  CHECK_THAT(file.error(), Catch::Contains("expected names that differ, got 'weight' twice"));
+  CHECK_THAT(file.error(), Catch::Contains("expected distinct names, got 'weight' twice"));
 }
 
-TEST_CASE("bad file: too many objects, or too deep", "[train]") {
+TEST_CASE("bad file: too many objects, or too deeply nested", "[train]") {
   CHECK_THAT(error_of([](const Maker& maker) {
                for (std::size_t i = 0; i <= Hdf5File::max_objects; ++i)
                  H5Lcreate_soft("x", maker.file, std::to_string(i).c_str(), H5P_DEFAULT,

@@ -67,7 +67,7 @@ std::string bytes_of(const Notes<T>& notes) {
   return concatenate_text(bytes_of(notes.tensor), notes.integer, ' ', notes.number, notes.text);
 }
 
-// The message of the error with which a checkpoint is refused; checks that nothing has changed.
+// The message of the error on loading a checkpoint; checks that nothing has changed.
 template <class E>
 std::string error_of_loading(const std::filesystem::path& path) {
   Affine<float> model = random_model<float>(2);
@@ -83,7 +83,7 @@ std::string error_of_loading(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("checkpoint: everything comes back bit for bit", "[train]", float, double) {
+TEMPLATE_TEST_CASE("checkpoint: everything is restored bit for bit", "[train]", float, double) {
   const TemporaryFolder folder;
   Affine<TestType> model = random_model<TestType>(1);
   Notes<TestType> notes;
@@ -120,7 +120,7 @@ TEST_CASE("checkpoint: the same state gives the same bytes", "[train]") {
   CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "b.h5"));
 }
 
-TEST_CASE("checkpoint: parts can be loaded without the others", "[train]") {
+TEST_CASE("checkpoint: single states can be loaded", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
   Notes<> notes;
@@ -137,7 +137,7 @@ TEST_CASE("checkpoint: parts can be loaded without the others", "[train]") {
              Catch::Contains("model.h5\" /other: expected an object of that name, got none"));
 }
 
-TEST_CASE("checkpoint: an optimizer goes on where it was", "[train]") {
+TEST_CASE("checkpoint: an optimizer is resumed", "[train]") {
   const TemporaryFolder folder;
   const auto train = [](Affine<float>& model, Optimizer<float>& optimizer, int steps) {
     for (int step = 0; step < steps; ++step) {
@@ -160,7 +160,7 @@ TEST_CASE("checkpoint: an optimizer goes on where it was", "[train]") {
   CHECK(bytes_of(resumed) == bytes_of(model));
 }
 
-TEST_CASE("checkpoint: another model's is refused with every difference", "[train]") {
+TEST_CASE("checkpoint: another model's checkpoint throws, listing every difference", "[train]") {
   const TemporaryFolder folder;
   Hdf5Writer writer(folder / "model.h5");
   writer.attribute("format_version", std::int64_t{1});
@@ -172,11 +172,12 @@ TEST_CASE("checkpoint: another model's is refused with every difference", "[trai
   CHECK_THAT(message, Catch::Contains("model.h5\" /model: expected the names, shapes and types"));
   CHECK_THAT(message, Catch::Contains("missing (1):\n    bias [3]"));
   CHECK_THAT(message, Catch::Contains("unexpected (2):\n    scale\n    shift.0"));
-  CHECK_THAT(message, Catch::Contains(
-                          "misshapen (1):\n    weight: expected [3, 4], got [4, 3] (transposed?"));
+  CHECK_THAT(message,
+             Catch::Contains(
+                 "of another shape (1):\n    weight: expected [3, 4], got [4, 3] (transposed?"));
 }
 
-TEST_CASE("checkpoint: a model in double is not loaded as one in float", "[train]") {
+TEST_CASE("checkpoint: a double model is not loaded as a float model", "[train]") {
   const TemporaryFolder folder;
   Affine<double> model = random_model<double>(1);
   save_checkpoint(folder / "model.h5", model);
@@ -184,7 +185,7 @@ TEST_CASE("checkpoint: a model in double is not loaded as one in float", "[train
              Catch::Contains("of another type (2):\n    weight: expected float32, got float64"));
 }
 
-TEST_CASE("checkpoint: a group where a dataset is due, and the reverse", "[train]") {
+TEST_CASE("checkpoint: a group instead of a dataset, and the reverse", "[train]") {
   const TemporaryFolder folder;
   Hdf5Writer writer(folder / "model.h5");
   writer.attribute("format_version", std::int64_t{1});
@@ -200,7 +201,7 @@ TEST_CASE("checkpoint: a group where a dataset is due, and the reverse", "[train
              Catch::Contains("/notes: expected a group, got"));
 }
 
-TEST_CASE("checkpoint: a state that makes no sense is refused and all is as before", "[train]") {
+TEST_CASE("checkpoint: an invalid state throws, and nothing changes", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
   Notes<> notes;
@@ -210,7 +211,7 @@ TEST_CASE("checkpoint: a state that makes no sense is refused and all is as befo
              Catch::Contains("model.h5\" /notes: integer: expected a number ≥ 0, got -1"));
 }
 
-TEST_CASE("checkpoint: optimizer states that make no sense are refused", "[train]") {
+TEST_CASE("checkpoint: invalid optimizer states throw", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
   AdamW<float> optimizer(model, {});
@@ -241,7 +242,7 @@ TEST_CASE("checkpoint: optimizer states that make no sense are refused", "[train
   CHECK_THAT(error_of_resuming(other), Catch::Contains("unexpected"));
 }
 
-TEST_CASE("checkpoint: a later format is refused by its number", "[train]") {
+TEST_CASE("checkpoint: a later format throws", "[train]") {
   const TemporaryFolder folder;
   Hdf5Writer writer(folder / "model.h5");
   writer.attribute("format_version", std::int64_t{2});
@@ -252,7 +253,7 @@ TEST_CASE("checkpoint: a later format is refused by its number", "[train]") {
                  "expected a checkpoint of format 1, got one of format 2, written by weft 7.1"));
 }
 
-TEST_CASE("checkpoint: NaN is not saved, is named, and the old file stays", "[train]") {
+TEST_CASE("checkpoint: saving a NaN throws, and the old file is unchanged", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
   Notes<> notes;
@@ -273,7 +274,7 @@ TEST_CASE("checkpoint: NaN is not saved, is named, and the old file stays", "[tr
   CHECK(bytes_of(folder / "model.h5") == before);
 }
 
-TEST_CASE("checkpoint: names and texts that no file can hold are refused", "[train]") {
+TEST_CASE("checkpoint: invalid names and strings throw", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
   Notes<> notes;
@@ -283,21 +284,21 @@ TEST_CASE("checkpoint: names and texts that no file can hold are refused", "[tra
   CHECK_THAT(message_of<ValueError>([&] {
                save_checkpoint(folder / "model.h5", model, {{"notes", notes}});
              }),
-             Catch::Contains("/notes/text: expected a text without NUL"));
+             Catch::Contains("/notes/text: expected a string without NUL"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("checkpoint: a file of another program or kind is refused", "[train]") {
+TEST_CASE("checkpoint: a file of another program or kind throws", "[train]") {
   const TemporaryFolder folder;
-  CHECK_THAT(
-      error_of_loading<FileError>(WEFT_TEST_DATA "/hdf5_kinds.h5"),
-      Catch::Contains("expected a file of weft with its digest in the last line, got one without"));
+  CHECK_THAT(error_of_loading<FileError>(WEFT_TEST_DATA "/hdf5_kinds.h5"),
+             Catch::Contains(
+                 "expected a file of weft with its checksum in the last line, got one without"));
   Hdf5Writer(folder / "other.h5").save();
   CHECK_THAT(error_of_loading<FileError>(folder / "other.h5"),
              Catch::Contains("expected a checkpoint, got"));
 }
 
-TEST_CASE("checkpoint: cut off at any length, it is refused", "[train]") {
+TEST_CASE("checkpoint: a truncated file throws", "[train]") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "model.h5";
   Affine<float> model = random_model<float>(1);
@@ -309,7 +310,7 @@ TEST_CASE("checkpoint: cut off at any length, it is refused", "[train]") {
   }
 }
 
-TEST_CASE("checkpoint: with any one byte changed, it is refused", "[train]") {
+TEST_CASE("checkpoint: a file with any byte changed throws", "[train]") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "model.h5";
   Affine<float> model = random_model<float>(1);
@@ -328,7 +329,7 @@ TEST_CASE("checkpoint: with any one byte changed, it is refused", "[train]") {
   load_checkpoint(path, model, {{"notes", notes}});
 }
 
-TEST_CASE("checkpoint: killed at any instant, the newest finished one loads", "[train]") {
+TEST_CASE("checkpoint: after a kill at any time, the newest complete one is loaded", "[train]") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "model.h5";
   Affine<float> model({64, 64}, {64});

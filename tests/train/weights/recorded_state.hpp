@@ -1,4 +1,4 @@
-// RecordedState: what a Stateful names, by its names; lets tests look at state and change it.
+// RecordedState: pointers to the state of an object by name, for tests to read and change.
 #pragma once
 
 #include <map>

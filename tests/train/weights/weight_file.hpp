@@ -1,4 +1,4 @@
-// WeightFile: a file of weights in the making, and the model that is to load it.
+// WeightFile: a file of weights and the model that loads it.
 #pragma once
 
 #include <filesystem>
@@ -27,7 +27,7 @@ struct WeightFile {
     writer.save();
   }
 
-  // The message with which loading fails; the model must then be as it was.
+  // The message of the error on loading; checks that the model is unchanged.
   template <class E = FileError>
   std::string error(const LoadWeightsOptions& options = {}) {
     for (const auto& [name, parameter] : named_parameters(model)) parameter->value().fill(5.0f);

@@ -1,6 +1,5 @@
-// Weights under the names that PyTorch's modules and the d2l.ai book have for them. That the values
-// end up where they belong is tested with golden files: tests/golden/layer_case.hpp loads all of
-// its layers so.
+// Weights under the names of PyTorch's modules and the d2l.ai book. Their values are tested with
+// golden files: tests/golden/layer_case.hpp loads all of its layers this way.
 #include "train/weights/internal/weight_names.hpp"
 
 #include <limits>
@@ -42,7 +41,7 @@ void write_torch_attention(Hdf5Writer& writer, const std::string& prefix) {
 
 }  // namespace
 
-TEST_CASE("weight names: PyTorch's and d2l.ai's have one form with weft's", "[train]") {
+TEST_CASE("weight names: PyTorch's, d2l.ai's and weft's have a common form", "[train]") {
   const auto [theirs, ours] = GENERATE(table<std::string, std::string>({
       {"encoder.layers.11.self_attn.out_proj.bias", "encoder.11.attention.W_o.bias"},
       {"layers.0.self_attn.q_proj_weight", "0.self_attention.W_q.weight"},
@@ -59,15 +58,14 @@ TEST_CASE("weight names: PyTorch's and d2l.ai's have one form with weft's", "[tr
   CHECK(common_name(theirs) == common_name(ours));
 }
 
-TEST_CASE("weight names: what nobody else has a name for stays as it is", "[train]") {
+TEST_CASE("weight names: other names are unchanged", "[train]") {
   for (const std::string name : {"embedding.weight", "layers.weight", "block.0.bias", "ln.weight",
                                  "blocks.1.norm1.bias", "in_proj_", "", ".", "a..b"})
     CHECK(common_name(name) == name);
   CHECK(common_names("h.in_proj_weights") == Names{"h.in_proj_weights"});
 }
 
-TEST_CASE("weights: packed projections are taken apart, and what was renamed is reported",
-          "[train]") {
+TEST_CASE("weights: packed projections are split, and renamed parameters are reported", "[train]") {
   WeightFile file(attention(), [](Hdf5Writer& writer) { write_torch_attention(writer, "/"); });
   const LoadWeightsReport report = load_weights(file.path, file.model);
   CHECK(file.model.W_q.weight.value()(0, 0) == 0.0f);
@@ -85,7 +83,7 @@ TEST_CASE("weights: packed projections are taken apart, and what was renamed is 
                                          "weight, part 1 of 3, W_q.bias from"));
 }
 
-TEST_CASE("weights: PyTorch's names may be groups and have something in front", "[train]") {
+TEST_CASE("weights: PyTorch's names may be groups and have a prefix", "[train]") {
   const std::string prefix =
       GENERATE("/state_dict/_orig_mod.", "/encoder.layers.0.self_attn.", "/self_attn/", "/a/b/c/");
   INFO(prefix);
@@ -94,8 +92,7 @@ TEST_CASE("weights: PyTorch's names may be groups and have something in front", 
   CHECK(file.model.W_v.bias->value()(3) == 111.0f);
 }
 
-TEST_CASE("weights: in PyTorch's names too, missing, unexpected and misshapen are listed apart",
-          "[train]") {
+TEST_CASE("weights: differences in PyTorch's names are listed by kind", "[train]") {
   WeightFile file(attention(), [](Hdf5Writer& writer) {
     writer.tensor("/in_proj_weight", counting({12, 4}));
     writer.tensor("/in_proj_bias", counting({8}));
@@ -105,17 +102,19 @@ TEST_CASE("weights: in PyTorch's names too, missing, unexpected and misshapen ar
   const std::string message = file.error();
   CHECK_THAT(message, Catch::Contains("missing (1):\n    W_o.bias [4]\n"));
   CHECK_THAT(message, Catch::Contains("unexpected (1):\n    bias_k\n"));
-  CHECK_THAT(message, Catch::Contains("misshapen (3):\n    W_q.bias (in_proj_bias, part 1 of 3): "
-                                      "expected [12], got [8]\n    W_k.bias"));
+  CHECK_THAT(message,
+             Catch::Contains("of another shape (3):\n    W_q.bias (in_proj_bias, part 1 of 3): "
+                             "expected [12], got [8]\n    W_k.bias"));
 }
 
-TEST_CASE("weights: projections that cannot be packed are refused when they are", "[train]") {
+TEST_CASE("weights: packed projections of unequal sizes throw", "[train]") {
   WeightFile file(attention(7), [](Hdf5Writer& writer) { write_torch_attention(writer, "/"); });
-  CHECK_THAT(file.error(), Catch::Contains("misshapen (1):\n    W_k.weight (in_proj_weight, part 2 "
-                                           "of 3): expected [12, 7], got [12, 4]"));
+  CHECK_THAT(file.error(),
+             Catch::Contains("of another shape (1):\n    W_k.weight (in_proj_weight, part 2 "
+                             "of 3): expected [12, 7], got [12, 4]"));
 }
 
-TEST_CASE("weights: of packed projections nothing may be left over", "[train]") {
+TEST_CASE("weights: unused parts of packed projections throw", "[train]") {
   Random random(1);
   WeightFile file(attention(), [](Hdf5Writer& writer) {
     write_torch_attention(writer, "/");
@@ -147,7 +146,7 @@ TEST_CASE("weights: a NaN among packed projections is named with its dataset", "
                              "[12, 4]"));
 }
 
-TEST_CASE("weights: a model's own names go before the common ones", "[train]") {
+TEST_CASE("weights: a model's own names take precedence over the common ones", "[train]") {
   // Both children have one name in the common form.
   struct Two : Module<float> {
     Affine<float> attention{{2}, {2}}, self_attn{{2}, {2}};
@@ -165,7 +164,7 @@ TEST_CASE("weights: a model's own names go before the common ones", "[train]") {
   CHECK(file.model.attention.bias.value()(0) == 1.0f);
   CHECK(file.model.self_attn.bias.value()(0) == 3.0f);
 
-  // Where it would have to be guessed which is meant, nothing is loaded.
+  // Ambiguous names are not loaded.
   WeightFile one(Two(), [](Hdf5Writer& writer) {
     for (const std::string name : {"attention1", "multihead_attn"})
       for (const std::string member : {"weight", "bias"})

@@ -23,7 +23,7 @@ PositionWiseFeedForward<T> feed_forward() {
   return PositionWiseFeedForward<T>({.num_hiddens = 4, .ffn_num_hiddens = 6}, random);
 }
 
-// The network of tests/golden/write_torch_weights.py computes what PyTorch computed with it.
+// Checks the network of tests/golden/write_torch_weights.py against results of PyTorch.
 template <class T>
 void check_values(const PositionWiseFeedForward<T>& network) {
   const Hdf5File values(WEFT_TEST_DATA "/torch_values.h5");
@@ -34,7 +34,7 @@ void check_values(const PositionWiseFeedForward<T>& network) {
     CHECK(y.value().data()[i] == Approx(expected.data()[i]).margin(1e-6));
 }
 
-// A file of an Affine [3, 4], [3] with some datasets in place of its own.
+// A file of other datasets for an Affine [3, 4], [3].
 struct AffineFile : WeightFile<Affine<float>> {
   template <class Write>
   explicit AffineFile(const Write& write) : WeightFile({{3, 4}, {3}}, write) {}
@@ -42,7 +42,7 @@ struct AffineFile : WeightFile<Affine<float>> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("weights: PyTorch's, flat, nested and behind a prefix", "[train]", float,
+TEMPLATE_TEST_CASE("weights: PyTorch's files, flat, nested and with a prefix", "[train]", float,
                    double) {
   const auto [name, prefix] = GENERATE(table<std::string, std::string>({
       {"torch_flat.h5", ""},
@@ -70,7 +70,7 @@ TEST_CASE("weights: conversions are reported", "[train]") {
                              "4 converted: dense1.weight from big-endian float64, dense1.bias"));
 }
 
-TEST_CASE("weights: what was saved is loaded, and a group can be given", "[train]") {
+TEST_CASE("weights: saved weights are loaded, also from a given group", "[train]") {
   const TemporaryFolder folder;
   PositionWiseFeedForward<double> network = feed_forward<double>();
   load_weights(WEFT_TEST_DATA "/torch_flat.h5", network);
@@ -86,7 +86,7 @@ TEST_CASE("weights: what was saved is loaded, and a group can be given", "[train
              Catch::Contains("weights.h5\" /none: expected an object of that name, got none"));
 }
 
-TEST_CASE("weights: missing, unexpected and misshapen names are each listed in full", "[train]") {
+TEST_CASE("weights: all missing, unexpected and mismatched names are listed", "[train]") {
   AffineFile file([](Hdf5Writer& writer) {
     writer.tensor("/weight", Tensor<float>({4, 3}));
     writer.tensor("/scale", Tensor<float>({3}));
@@ -96,8 +96,9 @@ TEST_CASE("weights: missing, unexpected and misshapen names are each listed in f
   CHECK_THAT(message, Catch::Contains("weights.h5\": expected the parameters of the model, got"));
   CHECK_THAT(message, Catch::Contains("missing (1):\n    bias [3]\n"));
   CHECK_THAT(message, Catch::Contains("unexpected (2):\n    scale\n    shift.0\n"));
-  CHECK_THAT(message, Catch::Contains("misshapen (1):\n    weight: expected [3, 4], got [4, 3] "
-                                      "(transposed? Keras and TensorFlow"));
+  CHECK_THAT(message,
+             Catch::Contains("of another shape (1):\n    weight: expected [3, 4], got [4, 3] "
+                             "(transposed? Keras and TensorFlow"));
 }
 
 TEST_CASE("weights: when not strict, missing and unexpected names are reported", "[train]") {
@@ -114,10 +115,10 @@ TEST_CASE("weights: when not strict, missing and unexpected names are reported",
   CHECK(file.model.bias.value()(2) == 3.0f);
 }
 
-TEST_CASE("weights: also when not strict, shapes must fit and something must be loaded",
+TEST_CASE("weights: also when not strict, shapes must match and one parameter must be loaded",
           "[train]") {
-  AffineFile misshapen([](Hdf5Writer& writer) { writer.tensor("/bias", Tensor<float>({4})); });
-  CHECK_THAT(misshapen.error({.strict = false}), Catch::Contains("bias: expected [3], got [4]"));
+  AffineFile other_shape([](Hdf5Writer& writer) { writer.tensor("/bias", Tensor<float>({4})); });
+  CHECK_THAT(other_shape.error({.strict = false}), Catch::Contains("bias: expected [3], got [4]"));
   AffineFile other([](Hdf5Writer& writer) { writer.tensor("/a/b", Tensor<float>({4})); });
   CHECK_THAT(other.error({.strict = false}), Catch::Contains("got none of them"));
 }
@@ -137,7 +138,7 @@ TEST_CASE("weights: a NaN or an infinity is named with its parameter and index",
                    Catch::Contains("at [1, 2] of [3, 4]"));
 }
 
-TEST_CASE("weights: two datasets for one name are refused", "[train]") {
+TEST_CASE("weights: two datasets of the same name throw", "[train]") {
   AffineFile file([](Hdf5Writer& writer) {
     writer.tensor("/a/weight", Tensor<float>({3, 4}));
     writer.tensor("/a.weight", Tensor<float>({3, 4}));

@@ -1,4 +1,4 @@
-// What an Hdf5Dataset holds. Included by definitions only.
+// The state of an Hdf5Dataset. Included by definitions only.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@
 namespace weft {
 
 struct Hdf5Dataset::State {
-  // Throws FileError unless `object` is a dataset whose data lie in the file itself.
+  // Throws FileError unless `object` is a dataset whose data are in the file itself.
   State(const std::filesystem::path& file, std::string path, hdf5::Handle object);
   ~State();
 
-  hdf5::Place place() const { return {file, path}; }
+  hdf5::Location location() const { return {file, path}; }
 
   const std::filesystem::path& file;
   std::string path;

@@ -20,16 +20,17 @@ std::size_t count_of(const Elements& elements) {
 }
 
 void read_as(const Elements& elements, hid_t memory_type, void* data) {
-  checked(elements.read(memory_type, data), elements.place, "data that can be read");
+  checked(elements.read(memory_type, data), elements.location, "data that can be read");
 }
 
-// Throws unless the type is one of a kind that `accept` takes, going by its name.
+// Throws unless `accept` returns true for the name of the type without its byte order.
 template <class Accept>
 void check_type(const Elements& elements, const char* expected, const Accept& accept) {
   const std::string name = type_name(elements.type);
-  constexpr std::string_view swapped = "big-endian ";
-  if (!accept(name.starts_with(swapped) ? std::string_view(name).substr(swapped.size()) : name))
-    refuse(elements.place, expected, name);
+  constexpr std::string_view big_endian = "big-endian ";
+  if (!accept(name.starts_with(big_endian) ? std::string_view(name).substr(big_endian.size())
+                                           : name))
+    fail_at(elements.location, expected, name);
 }
 
 bool is_integer(std::string_view name) {
@@ -42,18 +43,18 @@ void read_integers(const Elements& elements, std::int64_t* data) {
   const bool is_signed = H5Tget_sign(elements.type) != H5T_SGN_NONE;
   read_as(elements, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, data);
   if (is_signed) return;
-  // Read as unsigned, so those that do not fit are negative now.
+  // Values above 2^63 - 1, read as unsigned, are negative here.
   for (std::size_t i = 0; i < count_of(elements); ++i)
     if (data[i] < 0)
-      refuse(elements.place, "integers below 2^63",
-             concatenate_text(static_cast<std::uint64_t>(data[i]), " at ",
-                              elements.shape.position(static_cast<Index>(i))));
+      fail_at(elements.location, "integers below 2^63",
+              concatenate_text(static_cast<std::uint64_t>(data[i]), " at ",
+                               elements.shape.position(static_cast<Index>(i))));
 }
 
-std::string read_text(const Elements& elements) {
-  check_type(elements, "a text", [](std::string_view name) { return name == "string"; });
-  const Handle memory_type = checked_handle(H5Tcopy(elements.type), elements.place, "a text");
-  if (checked(H5Tis_variable_str(elements.type), elements.place, "a text") > 0) {
+std::string read_string(const Elements& elements) {
+  check_type(elements, "a string", [](std::string_view name) { return name == "string"; });
+  const Handle memory_type = checked_handle(H5Tcopy(elements.type), elements.location, "a string");
+  if (checked(H5Tis_variable_str(elements.type), elements.location, "a string") > 0) {
     char* text = nullptr;
     read_as(elements, memory_type, &text);
     const std::unique_ptr<char, void (*)(void*)> owner(text, std::free);
@@ -61,8 +62,9 @@ std::string read_text(const Elements& elements) {
   }
   const std::size_t size = H5Tget_size(elements.type);
   if (size > Hdf5File::max_text_bytes)
-    refuse(elements.place, concatenate_text("a text of at most ", Hdf5File::max_text_bytes),
-           concatenate_text("one of ", size, " bytes"));
+    fail_at(elements.location,
+            concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
+            concatenate_text("one of ", size, " bytes"));
   std::vector<char> text(size);
   read_as(elements, memory_type, text.data());
   return std::string(text.data(), ::strnlen(text.data(), size));
@@ -70,15 +72,15 @@ std::string read_text(const Elements& elements) {
 
 }  // namespace
 
-Shape shape_of(hid_t space, const Place& place) {
+Shape shape_of(hid_t space, const Location& location) {
   const H5S_class_t kind = H5Sget_simple_extent_type(space);
   if (kind == H5S_SCALAR) return {};
-  if (kind != H5S_SIMPLE) refuse(place, "elements", "a dataset of none (a null dataspace)");
+  if (kind != H5S_SIMPLE) fail_at(location, "elements", "a null dataspace");
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank > Shape::max_rank)
-    refuse(place, concatenate_text("at most ", Shape::max_rank, " axes"), rank);
+    fail_at(location, concatenate_text("at most ", Shape::max_rank, " axes"), rank);
   std::array<hsize_t, Shape::max_rank> sizes{};
-  checked(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), place, "a shape");
+  checked(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), location, "a shape");
   try {
     std::array<Index, Shape::max_rank> axes{};
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
@@ -88,7 +90,7 @@ Shape shape_of(hid_t space, const Place& place) {
     }
     return Shape(std::span<const Index>(axes.data(), static_cast<std::size_t>(rank)));
   } catch (const ShapeError& error) {
-    throw FileError(concatenate_text(place.text(), ": ", error.what()));
+    throw FileError(concatenate_text(location.text(), ": ", error.what()));
   }
 }
 
@@ -99,7 +101,7 @@ void read_elements(const Elements& elements, T* data) {
     check_type(elements, "floating-point numbers of 16, 32 or 64 bits", is_float);
     read_as(elements, std::is_same_v<T, float> ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, data);
   } else if constexpr (std::is_same_v<T, bool>) {
-    check_type(elements, "truth values, as h5py writes them",
+    check_type(elements, "bool, as written by h5py",
                [](std::string_view name) { return name == "bool"; });
     const std::unique_ptr<signed char[]> bytes(new signed char[count_of(elements)]);
     read_as(elements, elements.type, bytes.get());
@@ -111,8 +113,8 @@ void read_elements(const Elements& elements, T* data) {
     read_integers(elements, wide.data());
     for (std::size_t i = 0; i < wide.size(); ++i) {
       if (!std::in_range<T>(wide[i]))
-        refuse(elements.place, concatenate_text("integers of ", 8 * sizeof(T), " bits"),
-               concatenate_text(wide[i], " at ", elements.shape.position(static_cast<Index>(i))));
+        fail_at(elements.location, concatenate_text("integers of ", 8 * sizeof(T), " bits"),
+                concatenate_text(wide[i], " at ", elements.shape.position(static_cast<Index>(i))));
       data[i] = static_cast<T>(wide[i]);
     }
   }
@@ -121,9 +123,9 @@ void read_elements(const Elements& elements, T* data) {
 template <class T>
 T read_value(const Elements& elements) {
   if (elements.shape.elements() != 1)
-    refuse(elements.place, "one value", concatenate_text("shape ", elements.shape));
+    fail_at(elements.location, "one value", concatenate_text("shape ", elements.shape));
   if constexpr (std::is_same_v<T, std::string>) {
-    return read_text(elements);
+    return read_string(elements);
   } else {
     T value{};
     read_elements(elements, &value);

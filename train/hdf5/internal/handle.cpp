@@ -22,17 +22,17 @@ LibraryLock::~LibraryLock() {
   H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }
 
-std::string Place::printable(const std::string& text) {
-  constexpr std::size_t longest = 500;
-  std::string clean = text.substr(0, longest);
+std::string Location::printable(const std::string& text) {
+  constexpr std::size_t max_bytes = 500;
+  std::string clean = text.substr(0, max_bytes);
   for (char& c : clean)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text.size() > longest ? clean + "…" : clean;
+  return text.size() > max_bytes ? clean + "…" : clean;
 }
 
-void fail_with_hdf5(const Place& place, const char* expected) {
+void fail_with_hdf5(const Location& location, const char* expected) {
   std::string message;
-  // The first record that is visited is the one where things went wrong.
+  // The first record visited is the innermost: the cause of the error.
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       [](unsigned position, const H5E_error2_t* error, void* out) -> herr_t {
@@ -40,7 +40,7 @@ void fail_with_hdf5(const Place& place, const char* expected) {
         return 0;
       },
       &message);
-  refuse(place, expected, concatenate_text("an error of HDF5: ", Place::printable(message)));
+  fail_at(location, expected, concatenate_text("an HDF5 error: ", Location::printable(message)));
 }
 
 }  // namespace weft::hdf5

@@ -1,4 +1,4 @@
-// What the HDF5 files are written with: handles, turns, errors. Included by definitions only.
+// Handles, locking and errors of the HDF5 library. Included by definitions only.
 #pragma once
 
 #include <hdf5.h>
@@ -12,7 +12,7 @@
 
 namespace weft::hdf5 {
 
-// An identifier of the HDF5 library, of any kind, given back when it goes.
+// Owns an identifier of the HDF5 library, of any kind.
 class Handle {
  public:
   explicit Handle(hid_t id = H5I_INVALID_HID) : id_(id) {}
@@ -30,9 +30,8 @@ class Handle {
   hid_t id_;
 };
 
-// Held while the library is used: one thread at a time, as it may have been built without threads;
-// its own printing of errors off; no plugin loaded, whatever a file asks for. Ends by putting back
-// what was there.
+// Serializes access to the library, which may have been built without thread safety. While held,
+// the library prints no errors and loads no plugins; the destructor restores both settings.
 class LibraryLock {
  public:
   LibraryLock();
@@ -47,36 +46,36 @@ class LibraryLock {
   unsigned plugins_ = 0;
 };
 
-// An object of a file, as messages name it: "model.h5" /encoder/0/weight. The file itself when
+// The location of an object, as in messages: "model.h5" /encoder/0/weight. The file itself when
 // `object` is empty.
-struct Place {
+struct Location {
   const std::filesystem::path& file;
   const std::string& object;
 
   std::string text() const {
     return concatenate_text(file, object.empty() ? "" : " ", printable(object));
   }
-  // The text with other characters than printable ones as '?', cut where it grows long.
+  // The text with control characters replaced by '?', truncated if long.
   static std::string printable(const std::string& text);
 };
 
-// Throws "place: expected …, got …".
+// Throws FileError "location: expected …, got …".
 template <class Expected, class Got>
-[[noreturn]] void refuse(const Place& place, const Expected& expected, const Got& got) {
-  fail<FileError>(place.text(), expected, got);
+[[noreturn]] void fail_at(const Location& location, const Expected& expected, const Got& got) {
+  fail<FileError>(location.text(), expected, got);
 }
 
-// Throws "place: expected …, got an error of HDF5: …" with what the library said last.
-[[noreturn]] void fail_with_hdf5(const Place& place, const char* expected);
+// Throws FileError "location: expected …, got an HDF5 error: …" with the last error of the library.
+[[noreturn]] void fail_with_hdf5(const Location& location, const char* expected);
 
-// `result`, unless it says that the library failed.
+// Returns `result`. Throws FileError when it is negative: an error of the library.
 template <class Result>
-Result checked(Result result, const Place& place, const char* expected) {
-  if (result < 0) fail_with_hdf5(place, expected);
+Result checked(Result result, const Location& location, const char* expected) {
+  if (result < 0) fail_with_hdf5(location, expected);
   return result;
 }
-inline Handle checked_handle(hid_t id, const Place& place, const char* expected) {
-  return Handle(checked(id, place, expected));
+inline Handle checked_handle(hid_t id, const Location& location, const char* expected) {
+  return Handle(checked(id, location, expected));
 }
 
 }  // namespace weft::hdf5

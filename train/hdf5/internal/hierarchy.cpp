@@ -13,16 +13,16 @@ struct Link {
   H5L_type_t kind;
 };
 
-void check_kind(H5L_type_t kind, const Place& place) {
+void check_kind(H5L_type_t kind, const Location& location) {
   if (kind == H5L_TYPE_HARD) return;
-  refuse(place, "an object of this file",
-         kind == H5L_TYPE_SOFT       ? "a soft link"
-         : kind == H5L_TYPE_EXTERNAL ? "a link to another file"
-                                     : "a link of an unknown kind");
+  fail_at(location, "an object of this file",
+          kind == H5L_TYPE_SOFT       ? "a soft link"
+          : kind == H5L_TYPE_EXTERNAL ? "a link to another file"
+                                      : "a link of an unknown kind");
 }
 
 // All links of a group, sorted by name; at most `limit`.
-std::vector<Link> links_of(hid_t group, std::size_t limit, const Place& place) {
+std::vector<Link> links_of(hid_t group, std::size_t limit, const Location& location) {
   struct Collected {
     std::vector<Link> links;
     std::size_t limit;
@@ -30,67 +30,67 @@ std::vector<Link> links_of(hid_t group, std::size_t limit, const Place& place) {
   // An exception must not pass through the library.
   const auto collect = [](hid_t, const char* name, const H5L_info_t* info,
                           void* out) noexcept -> herr_t {
-    auto& [links, most] = *static_cast<Collected*>(out);
+    auto& [links, max_links] = *static_cast<Collected*>(out);
     links.push_back({name, info->type});
-    return links.size() > most ? 1 : 0;
+    return links.size() > max_links ? 1 : 0;
   };
   const herr_t more =
-      checked(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect, &collected), place,
-              "a group that can be listed");
+      checked(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect, &collected),
+              location, "a group that can be listed");
   if (more > 0)
-    refuse(place, concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
+    fail_at(location, concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
   std::sort(collected.links.begin(), collected.links.end(),
             [](const Link& a, const Link& b) { return a.name < b.name; });
   return std::move(collected.links);
 }
 
-// Names that stand for themselves alone, in paths and in messages.
-void check_names(const std::vector<Link>& links, const Place& place) {
+// Checks that the names are valid and unambiguous, in paths and in messages.
+void check_names(const std::vector<Link>& links, const Location& location) {
   for (const auto& [name, kind] : links) {
     if (name.size() > Hdf5File::max_name_bytes)
-      refuse(place, concatenate_text("names of at most ", Hdf5File::max_name_bytes, " bytes"),
-             concatenate_text("one of ", name.size()));
+      fail_at(location, concatenate_text("names of at most ", Hdf5File::max_name_bytes, " bytes"),
+              concatenate_text("one of ", name.size()));
     const auto unprintable = [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     };
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
         std::any_of(name.begin(), name.end(), unprintable))
-      refuse(place, "names of printable characters that are no path",
-             concatenate_text("'", Place::printable(name), "'"));
+      fail_at(location, "printable names that are not paths",
+              concatenate_text("'", Location::printable(name), "'"));
   }
   const auto same = std::adjacent_find(
       links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name == b.name; });
   if (same != links.end())
-    refuse(place, "names that differ", concatenate_text("'", same->name, "' twice"));
+    fail_at(location, "distinct names", concatenate_text("'", same->name, "' twice"));
 }
 
-[[noreturn]] void refuse_second_link(const Place& place) {
-  refuse(place, "a group in one place", "one that has several hard links");
+[[noreturn]] void fail_with_second_link(const Location& location) {
+  fail_at(location, "a group with one hard link", "one with several hard links");
 }
 
 struct ObjectInfo {
   H5O_type_t kind;
-  unsigned hard_links;  // that lead to it
+  unsigned hard_links;  // to the object
 };
 
-ObjectInfo info_of(hid_t group, const std::string& name, const Place& place) {
+ObjectInfo info_of(hid_t group, const std::string& name, const Location& location) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info2_t info;
-  checked(H5Oget_info_by_name3(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), place,
+  checked(H5Oget_info_by_name3(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), location,
           "an object");
 #else
   H5O_info_t info;
-  checked(H5Oget_info_by_name2(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), place,
+  checked(H5Oget_info_by_name2(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT), location,
           "an object");
 #endif
   return {info.type, info.rc};
 }
 
-// The library keeps the links of large groups in blocks that filters can be set for.
-void check_group(hid_t group, const Place& place) {
-  const Handle properties = checked_handle(H5Gget_create_plist(group), place, "a group");
-  if (checked(H5Pget_nfilters(properties), place, "a group") > 0)
-    refuse(place, "links without filters", "a group that has some");
+// The library stores the links of large groups in blocks, which may have filters.
+void check_group(hid_t group, const Location& location) {
+  const Handle properties = checked_handle(H5Gget_create_plist(group), location, "a group");
+  if (checked(H5Pget_nfilters(properties), location, "a group") > 0)
+    fail_at(location, "a group without filters", "one with filters");
 }
 
 // "/a" and "b" of "/a/b".
@@ -103,38 +103,40 @@ std::pair<std::string, std::string> parent_and_name(const std::string& path) {
 
 Hierarchy::Hierarchy(const std::filesystem::path& name, hid_t file) : name_(name) {
   const std::string root = "/";
-  groups_.emplace(root, checked_handle(H5Gopen2(file, "/", H5P_DEFAULT), place(root), "a group"));
+  groups_.emplace(root,
+                  checked_handle(H5Gopen2(file, "/", H5P_DEFAULT), location(root), "a group"));
 }
 
 Handle Hierarchy::open(const std::string& path) {
   Handle object = find(path);
-  if (object < 0) refuse(place(path), "an object of that name", "none");
+  if (object < 0) fail_at(location(path), "an object of that name", "none");
   return object;
 }
 
 bool Hierarchy::has_group(const std::string& path) { return group(path) != nullptr; }
 
-// Looks at a link before the library follows it.
+// Checks a link before the library follows it.
 Handle Hierarchy::find(const std::string& path) {
   const auto [parent, name] = parent_and_name(path);
-  const Handle* above = group(parent);
-  if (!above) return Handle();
+  const Handle* parent_group = group(parent);
+  if (!parent_group) return Handle();
   if (name.empty())
-    return checked_handle(H5Oopen(*above, ".", H5P_DEFAULT), place(path), "a group");
+    return checked_handle(H5Oopen(*parent_group, ".", H5P_DEFAULT), location(path), "a group");
   H5L_info_t link;
-  if (H5Lget_info(*above, name.c_str(), &link, H5P_DEFAULT) < 0) {
-    if (H5Lexists(*above, name.c_str(), H5P_DEFAULT) == 0) return Handle();
-    fail_with_hdf5(place(path), "a link");
+  if (H5Lget_info(*parent_group, name.c_str(), &link, H5P_DEFAULT) < 0) {
+    if (H5Lexists(*parent_group, name.c_str(), H5P_DEFAULT) == 0) return Handle();
+    fail_with_hdf5(location(path), "a link");
   }
-  check_kind(link.type, place(path));
-  return checked_handle(H5Oopen(*above, name.c_str(), H5P_DEFAULT), place(path), "an object");
+  check_kind(link.type, location(path));
+  return checked_handle(H5Oopen(*parent_group, name.c_str(), H5P_DEFAULT), location(path),
+                        "an object");
 }
 
 const Handle* Hierarchy::group(const std::string& path) {
   if (const auto known = groups_.find(path); known != groups_.end()) return &known->second;
   Handle object = find(path);
   if (object < 0 || H5Iget_type(object) != H5I_GROUP) return nullptr;
-  check_group(object, place(path));
+  check_group(object, location(path));
   return &groups_.emplace(path, std::move(object)).first->second;
 }
 
@@ -142,8 +144,8 @@ std::vector<std::string> Hierarchy::datasets(const std::string& path) {
   links_listed_ = 0;
   datasets_listed_.clear();
   const Handle top = open(path);
-  if (H5Iget_type(top) != H5I_GROUP) refuse(place(path), "a group", "something else");
-  if (info_of(top, ".", place(path)).hard_links > 1) refuse_second_link(place(path));
+  if (H5Iget_type(top) != H5I_GROUP) fail_at(location(path), "a group", "something else");
+  if (info_of(top, ".", location(path)).hard_links > 1) fail_with_second_link(location(path));
   list(top, path, 0);
   std::sort(datasets_listed_.begin(), datasets_listed_.end());
   return std::move(datasets_listed_);
@@ -151,26 +153,26 @@ std::vector<std::string> Hierarchy::datasets(const std::string& path) {
 
 void Hierarchy::list(hid_t group, const std::string& path, std::size_t depth) {
   if (depth > Hdf5File::max_depth)
-    refuse(place(path), concatenate_text("groups at most ", Hdf5File::max_depth, " deep"),
-           "deeper");
-  check_group(group, place(path));
+    fail_at(location(path), concatenate_text("groups at most ", Hdf5File::max_depth, " deep"),
+            "deeper");
+  check_group(group, location(path));
   const std::vector<Link> links =
-      links_of(group, Hdf5File::max_objects - links_listed_, place(path));
-  check_names(links, place(path));
+      links_of(group, Hdf5File::max_objects - links_listed_, location(path));
+  check_names(links, location(path));
   links_listed_ += links.size();
   for (const auto& [name, kind] : links) {
     const std::string child = path == "/" ? path + name : path + '/' + name;
-    check_kind(kind, place(child));
-    const ObjectInfo info = info_of(group, name, place(child));
+    check_kind(kind, location(child));
+    const ObjectInfo info = info_of(group, name, location(child));
     if (info.kind == H5O_TYPE_DATASET) {
       datasets_listed_.push_back(child);
       continue;
     }
     if (info.kind != H5O_TYPE_GROUP)
-      refuse(place(child), "a group or a dataset", "an object of another kind");
-    if (info.hard_links > 1) refuse_second_link(place(child));
-    list(checked_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), place(child), "a group"), child,
-         depth + 1);
+      fail_at(location(child), "a group or a dataset", "an object of another kind");
+    if (info.hard_links > 1) fail_with_second_link(location(child));
+    list(checked_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), location(child), "a group"),
+         child, depth + 1);
   }
 }
 

@@ -12,19 +12,19 @@ namespace weft::hdf5 {
 
 class Hierarchy {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive the object.
   Hierarchy(const std::filesystem::path& name, hid_t file);
 
-  // The object at a path, full as are all here. Throws FileError when there is none, or when a link
-  // on the way leads elsewhere.
+  // The object at a full path, as all paths here. Throws FileError when there is none, or when a
+  // link on the path is not a hard link.
   Handle open(const std::string& path);
-  // False when there is nothing at the path, or no group.
+  // Returns whether there is a group at the path.
   bool has_group(const std::string& path);
   // The full paths of all datasets below a group, sorted.
   std::vector<std::string> datasets(const std::string& group);
 
  private:
-  Place place(const std::string& object) const { return {name_, object}; }
+  Location location(const std::string& object) const { return {name_, object}; }
   // Null when there is no group at the path.
   const Handle* group(const std::string& path);
   // An invalid handle when there is nothing at the path.
@@ -32,7 +32,7 @@ class Hierarchy {
   void list(hid_t group, const std::string& path, std::size_t depth);
 
   const std::filesystem::path& name_;
-  std::unordered_map<std::string, Handle> groups_;  // those on the way to what was opened
+  std::unordered_map<std::string, Handle> groups_;  // opened ones, by full path
   std::size_t links_listed_ = 0;
   std::vector<std::string> datasets_listed_;
 };

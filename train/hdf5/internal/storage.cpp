@@ -17,15 +17,15 @@ namespace {
 constexpr hsize_t fletcher32_bytes = 4;
 using Bytes = std::span<unsigned char>;
 
-std::vector<H5Z_filter_t> filters_of(hid_t properties, const Place& place) {
-  const int count = checked(H5Pget_nfilters(properties), place, "a list of filters");
+std::vector<H5Z_filter_t> filters_of(hid_t properties, const Location& location) {
+  const int count = checked(H5Pget_nfilters(properties), location, "a list of filters");
   std::vector<H5Z_filter_t> filters;
   for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
     unsigned flags = 0;
     std::size_t values = 0;
     filters.push_back(
-        checked(H5Pget_filter2(properties, i, &flags, &values, nullptr, 0, nullptr, nullptr), place,
-                "a list of filters"));
+        checked(H5Pget_filter2(properties, i, &flags, &values, nullptr, 0, nullptr, nullptr),
+                location, "a list of filters"));
   }
   return filters;
 }
@@ -49,26 +49,30 @@ hsize_t inflated_size(Bytes compressed, hsize_t limit) {
   return size;
 }
 
-// The bytes of a dataset's elements, as the file keeps them without filters.
-hsize_t data_size(hid_t dataset, const Shape& shape, const Place& place) {
+// The size in bytes of a dataset's elements in the file, without filters.
+hsize_t data_size(hid_t dataset, const Shape& shape, const Location& location) {
   constexpr hsize_t limit = hsize_t{1} << 44;
-  const Handle type = checked_handle(H5Dget_type(dataset), place, "a type");
-  // A text of variable length is 16 bytes that say where it is.
+  const Handle type = checked_handle(H5Dget_type(dataset), location, "a type");
+  // A string of variable length is stored as a reference of 16 bytes.
   const hsize_t element = H5Tis_variable_str(type) > 0 ? 16 : H5Tget_size(type);
   const auto count = static_cast<hsize_t>(shape.elements());
   if (element == 0 || count > limit / element)
-    refuse(place, "at most 16 TiB", concatenate_text(count, " elements of ", element, " bytes"));
+    fail_at(location, "at most 16 TiB",
+            concatenate_text(count, " elements of ", element, " bytes"));
   return count * element;
 }
 
 // A chunked dataset's grid of chunks, each visited once.
 class Chunks {
  public:
-  Chunks(hid_t dataset, hid_t properties, const Shape& shape, const Place& place)
-      : dataset_(dataset), shape_(shape), place_(place), filters_(filters_of(properties, place)) {
-    checked(H5Pget_chunk(properties, static_cast<int>(shape.rank()), sizes_.data()), place,
+  Chunks(hid_t dataset, hid_t properties, const Shape& shape, const Location& location)
+      : dataset_(dataset),
+        shape_(shape),
+        location_(location),
+        filters_(filters_of(properties, location)) {
+    checked(H5Pget_chunk(properties, static_cast<int>(shape.rank()), sizes_.data()), location,
             "a chunk size");
-    const hsize_t data_bytes = data_size(dataset, shape, place);
+    const hsize_t data_bytes = data_size(dataset, shape, location);
     const hsize_t limit = 16 * data_bytes + (hsize_t{16} << 20);
     bytes_ = data_bytes / static_cast<hsize_t>(shape.elements());
     count_ = 1;
@@ -76,31 +80,31 @@ class Chunks {
       const hsize_t size = sizes_[static_cast<std::size_t>(axis)];
       const hsize_t along_axis = (static_cast<hsize_t>(shape[axis]) - 1) / size + 1;
       if (along_axis > Hdf5File::max_chunks / count_ || size > limit / bytes_)
-        refuse_chunks(data_bytes);
+        fail_with_chunks(data_bytes);
       count_ *= along_axis;
       bytes_ *= size;
     }
-    if (bytes_ > limit / count_) refuse_chunks(data_bytes);
+    if (bytes_ > limit / count_) fail_with_chunks(data_bytes);
   }
 
   void check() {
     hsize_t written = 0;
-    const Handle space = checked_handle(H5Dget_space(dataset_), place_, "a shape");
-    checked(H5Dget_num_chunks(dataset_, space, &written), place_, "chunks of data");
+    const Handle space = checked_handle(H5Dget_space(dataset_), location_, "a shape");
+    checked(H5Dget_num_chunks(dataset_, space, &written), location_, "chunks of data");
     if (written != count_)
-      refuse(place_, concatenate_text("all of its ", count_, " chunks"),
-             concatenate_text(written, " that were ever written"));
+      fail_at(location_, concatenate_text("all ", count_, " chunks"),
+              concatenate_text(written, " that were written"));
     std::array<hsize_t, Shape::max_rank> offset{};
     do check(offset.data());
     while (advance(offset));
   }
 
  private:
-  [[noreturn]] void refuse_chunks(hsize_t data_bytes) const {
-    refuse(place_,
-           concatenate_text("at most ", Hdf5File::max_chunks, " chunks, in proportion to ",
-                            data_bytes, " bytes of data"),
-           "chunks that are too many or too large");
+  [[noreturn]] void fail_with_chunks(hsize_t data_bytes) const {
+    fail_at(location_,
+            concatenate_text("at most ", Hdf5File::max_chunks, " chunks, in proportion to ",
+                             data_bytes, " bytes of data"),
+            "too many or too large chunks");
   }
 
   // The next chunk in row-major order; false after the last.
@@ -116,19 +120,19 @@ class Chunks {
 
   void check(const hsize_t* offset) {
     hsize_t stored = 0;
-    checked(H5Dget_chunk_storage_size(dataset_, offset, &stored), place_, "chunks of data");
+    checked(H5Dget_chunk_storage_size(dataset_, offset, &stored), location_, "chunks of data");
     if (filters_.empty()) return;
     if (stored > 2 * bytes_ + 1024)
-      refuse(place_, concatenate_text("chunks of ", bytes_, " bytes"),
-             concatenate_text("one stored in ", stored));
+      fail_at(location_, concatenate_text("chunks of ", bytes_, " bytes"),
+              concatenate_text("one stored in ", stored));
     buffer_.resize(stored);
     std::uint32_t skipped = 0;
-    checked(H5Dread_chunk(dataset_, H5P_DEFAULT, offset, &skipped, buffer_.data()), place_,
+    checked(H5Dread_chunk(dataset_, H5P_DEFAULT, offset, &skipped, buffer_.data()), location_,
             "chunks that can be read");
     check(Bytes(buffer_), skipped);
   }
 
-  // `stored` went through the filters in their order, but for the skipped ones.
+  // `stored` is the output of the filters, applied in order except for the skipped ones.
   void check(Bytes stored, std::uint32_t skipped) const {
     hsize_t expected = bytes_;
     bool compressed = false;
@@ -143,13 +147,13 @@ class Chunks {
     }
     const hsize_t found = compressed ? inflated_size(stored, expected) : stored.size();
     if (found != expected)
-      refuse(place_, concatenate_text("chunks of ", expected, " bytes"),
-             concatenate_text("one of ", found > expected ? "more" : "fewer"));
+      fail_at(location_, concatenate_text("chunks of ", expected, " bytes"),
+              found > expected ? "a larger one" : "a smaller one");
   }
 
   hid_t dataset_;
   const Shape& shape_;
-  const Place& place_;
+  const Location& location_;
   std::vector<H5Z_filter_t> filters_;
   std::array<hsize_t, Shape::max_rank> sizes_{};
   hsize_t count_ = 0;
@@ -159,40 +163,39 @@ class Chunks {
 
 }  // namespace
 
-void check_layout(hid_t properties, const Place& place) {
+void check_layout(hid_t properties, const Location& location) {
   if (H5Pget_layout(properties) == H5D_VIRTUAL)
-    refuse(place, "data in the file itself",
-           "a virtual dataset, which is put together from others");
-  if (checked(H5Pget_external_count(properties), place, "a layout") > 0)
-    refuse(place, "data in the file itself", "a dataset with its data in another file");
-  const std::vector<H5Z_filter_t> filters = filters_of(properties, place);
+    fail_at(location, "data in the file itself", "a virtual dataset");
+  if (checked(H5Pget_external_count(properties), location, "a layout") > 0)
+    fail_at(location, "data in the file itself", "a dataset with its data in another file");
+  const std::vector<H5Z_filter_t> filters = filters_of(properties, location);
   for (std::size_t i = 0; i < filters.size(); ++i) {
     const H5Z_filter_t filter = filters[i];
     const bool built_in = filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
                           filter == H5Z_FILTER_FLETCHER32;
     if (!built_in || std::find(filters.begin(), filters.begin() + i, filter) != filters.begin() + i)
-      refuse(place, "no filters but deflate, shuffle and fletcher32, each once",
-             concatenate_text("filter ", filter, " at position ", i));
+      fail_at(location, "no filters except deflate, shuffle and fletcher32, each once",
+              concatenate_text("filter ", filter, " at position ", i));
   }
 }
 
-void check_storage(hid_t dataset, const Shape& shape, const Place& place) {
+void check_storage(hid_t dataset, const Shape& shape, const Location& location) {
   if (shape.elements() == 0) return;
-  const Handle properties = checked_handle(H5Dget_create_plist(dataset), place, "a layout");
+  const Handle properties = checked_handle(H5Dget_create_plist(dataset), location, "a layout");
   if (H5Pget_layout(properties) == H5D_CHUNKED)
-    return Chunks(dataset, properties, shape, place).check();
-  const hsize_t expected = data_size(dataset, shape, place);
+    return Chunks(dataset, properties, shape, location).check();
+  const hsize_t expected = data_size(dataset, shape, location);
   H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
-  checked(H5Dget_space_status(dataset, &status), place, "data");
+  checked(H5Dget_space_status(dataset, &status), location, "data");
   if (status != H5D_SPACE_STATUS_ALLOCATED)
-    refuse(place, "data", "a dataset that was never written");
-  const Handle file = checked_handle(H5Iget_file_id(dataset), place, "a file");
+    fail_at(location, "data", "a dataset that was never written");
+  const Handle file = checked_handle(H5Iget_file_id(dataset), location, "a file");
   hsize_t file_bytes = 0;
-  checked(H5Fget_filesize(file, &file_bytes), place, "a file size");
+  checked(H5Fget_filesize(file, &file_bytes), location, "a file size");
   const hsize_t stored = H5Dget_storage_size(dataset);
   if (stored != expected || stored > file_bytes)
-    refuse(place, concatenate_text(expected, " bytes of data"),
-           concatenate_text(stored, " in a file of ", file_bytes));
+    fail_at(location, concatenate_text(expected, " bytes of data"),
+            concatenate_text(stored, " in a file of ", file_bytes));
 }
 
 }  // namespace weft::hdf5

@@ -1,5 +1,5 @@
-// Where a dataset's bytes are, checked before they are read: all of them in the file itself, in a
-// form that takes no more memory and time than their number deserves.
+// Checks a dataset before it is read: all of its data are in the file itself, and reading them
+// takes memory and time in proportion to their size.
 #pragma once
 
 #include "weft/autograd/shape.hpp"
@@ -7,12 +7,13 @@
 
 namespace weft::hdf5 {
 
-// Refuses data in other files (external or virtual) and filters that are not built in. Looks at the
-// dataset's properties only.
-void check_layout(hid_t properties, const Place& place);
+// Throws FileError for data in other files (external or virtual) and filters that are not built in.
+// Reads only the dataset's properties.
+void check_layout(hid_t properties, const Location& location);
 
-// Refuses data that were never written, or not all of them; chunks out of proportion; compressed
-// chunks that do not inflate to exactly what they should. Allocates no more than a chunk.
-void check_storage(hid_t dataset, const Shape& shape, const Place& place);
+// Throws FileError for data that were not written completely, chunks out of proportion to the data,
+// and compressed chunks that do not inflate to exactly the expected size. Allocates at most one
+// chunk.
+void check_storage(hid_t dataset, const Shape& shape, const Location& location);
 
 }  // namespace weft::hdf5

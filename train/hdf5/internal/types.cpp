@@ -6,7 +6,7 @@
 namespace weft::hdf5 {
 namespace {
 
-// IEEE 754's binary16, which the library has no name for.
+// IEEE 754 binary16, which the library does not predefine.
 Handle float16() {
   Handle type(H5Tcopy(H5T_IEEE_F32LE));
   H5Tset_fields(type, 15, 10, 5, 0, 10);
@@ -34,7 +34,7 @@ std::string integer_name(hid_t type) {
   return concatenate_text(order, sign, bits);
 }
 
-// h5py writes truth values as an enumeration of two bytes.
+// h5py writes bool as an enumeration of FALSE and TRUE, stored in one byte.
 bool is_bool(hid_t type) {
   signed char no = -1;
   signed char yes = -1;

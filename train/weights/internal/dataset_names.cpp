@@ -8,12 +8,12 @@
 namespace weft {
 
 std::string path_of_name(const std::string& name) {
-  const bool reserved =
+  const bool invalid =
       std::any_of(name.begin(), name.end(), [](char c) { return c == '/' || c == 0; });
   std::string path = '/' + name;
   std::replace(path.begin(), path.end(), '.', '/');
-  if (reserved || path.ends_with('/') || path.find("//") != std::string::npos)
-    fail<ValueError>("name in a file", "parts between dots, without '/' or NUL",
+  if (invalid || path.ends_with('/') || path.find("//") != std::string::npos)
+    fail<ValueError>("name in a file", "non-empty parts between dots, without '/' or NUL",
                      concatenate_text('\'', name, '\''));
   return path;
 }
@@ -21,14 +21,14 @@ std::string path_of_name(const std::string& name) {
 std::map<std::string, std::string> datasets_by_name(const Hdf5File& file,
                                                     const std::string& group) {
   std::map<std::string, std::string> paths;
-  const std::string above = Hdf5File::full_path(group);
-  const std::size_t prefix = above == "/" ? 1 : above.size() + 1;
+  const std::string group_path = Hdf5File::full_path(group);
+  const std::size_t prefix = group_path == "/" ? 1 : group_path.size() + 1;
   for (const std::string& path : file.datasets(group)) {
     std::string name = path.substr(prefix);
     std::replace(name.begin(), name.end(), '/', '.');
     if (const auto [same, added] = paths.emplace(name, path); !added)
-      refuse_file(file.path(), concatenate_text("one dataset for ", name),
-                  concatenate_text(same->second, " and ", path));
+      fail_on_file(file.path(), concatenate_text("one dataset for ", name),
+                   concatenate_text(same->second, " and ", path));
   }
   return paths;
 }

@@ -8,12 +8,11 @@
 
 namespace weft {
 
-// The path for a name. Throws ValueError for a name that no path can hold: one with an empty part,
-// a '/' or a NUL.
+// The path of a name. Throws ValueError for a name with an empty part, a '/' or a NUL.
 std::string path_of_name(const std::string& name);
 
 // The paths of all datasets below a group by their names: the rest of the path with '.' for '/'.
-// So it does not matter whether dots were made groups. Throws FileError when two have one name.
+// Dots and groups are thus equivalent. Throws FileError when two datasets have the same name.
 std::map<std::string, std::string> datasets_by_name(const Hdf5File& file, const std::string& group);
 
 }  // namespace weft

@@ -12,15 +12,15 @@ void Differences::check_shape(const std::string& name, const Shape& expected, co
   const bool transposed =
       std::equal(found.begin(), found.end(), std::make_reverse_iterator(expected.end()),
                  std::make_reverse_iterator(expected.begin()));
-  misshapen.push_back(concatenate_text(
+  other_shape.push_back(concatenate_text(
       name, ": expected ", expected, ", got ", found,
-      transposed ? " (transposed? Keras and TensorFlow keep weights as [in, out])" : ""));
+      transposed ? " (transposed? Keras and TensorFlow store weights as [in, out])" : ""));
 }
 
 void Differences::check_type(const std::string& name, const std::string& expected,
                              const std::string& found) {
   if (found != expected)
-    mistyped.push_back(concatenate_text(name, ": expected ", expected, ", got ", found));
+    other_type.push_back(concatenate_text(name, ": expected ", expected, ", got ", found));
 }
 
 std::ostream& operator<<(std::ostream& out, const Differences& differences) {
@@ -31,8 +31,8 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   };
   write("missing", differences.missing);
   write("unexpected", differences.unexpected);
-  write("misshapen", differences.misshapen);
-  write("of another type", differences.mistyped);
+  write("of another shape", differences.other_shape);
+  write("of another type", differences.other_type);
   return out;
 }
 

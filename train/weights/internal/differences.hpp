@@ -1,4 +1,4 @@
-// Differences between what a file should hold and what it holds, each a line of text.
+// Differences between the expected and the actual contents of a file, each a line of text.
 #pragma once
 
 #include <iosfwd>
@@ -12,19 +12,19 @@ namespace weft {
 struct Differences {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
-  std::vector<std::string> misshapen;
-  std::vector<std::string> mistyped;
+  std::vector<std::string> other_shape;
+  std::vector<std::string> other_type;
 
   bool empty() const {
-    return missing.empty() && unexpected.empty() && misshapen.empty() && mistyped.empty();
+    return missing.empty() && unexpected.empty() && other_shape.empty() && other_type.empty();
   }
-  // Notes another shape than the one expected, with a hint when it is the transpose.
+  // Records a shape other than the expected one, with a hint if it is the transpose.
   void check_shape(const std::string& name, const Shape& expected, const Shape& found);
-  // Notes another type than the one expected.
+  // Records a type other than the expected one.
   void check_type(const std::string& name, const std::string& expected, const std::string& found);
 };
 
-// "\n  missing (2):\n    encoder.0.weight [3, 4]\n…": each kind that there is, in full.
+// "\n  missing (2):\n    encoder.0.weight [3, 4]\n…": each non-empty kind, in full.
 std::ostream& operator<<(std::ostream& out, const Differences& differences);
 
 }  // namespace weft

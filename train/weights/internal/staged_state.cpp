@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// What a state was called in files of weft 0.1.0 and before.
+// Names of states in files of weft 0.1.0 and earlier.
 const std::map<std::string, std::string> former_names{
     {"validations_without_improvement", "not_better"},
 };
@@ -41,7 +41,7 @@ class StagedState<T>::Reader final : public State<T> {
   void number(const std::string& name, double& value) override { read(name, "float64", value); }
   void text(const std::string& name, std::string& value) override { read(name, "string", value); }
 
-  // Also what is in the file and was not asked for.
+  // Includes the datasets of the file that were not requested.
   Differences differences() const {
     Differences all = differences_;
     for (const auto& [name, path] : unread_) all.unexpected.push_back(name);
@@ -55,7 +55,7 @@ class StagedState<T>::Reader final : public State<T> {
     values_.emplace_back(dataset ? dataset->template value<Scalar>() : Scalar());
   }
 
-  // The dataset of a name; none when it is not there or differs, which is noted.
+  // The dataset of a name; none if it is missing or differs, which is recorded.
   std::optional<Hdf5Dataset> find(const std::string& name, const char* type, const Shape& shape) {
     auto entry = unread_.extract(name);
     if (const auto former = former_names.find(name); entry.empty() && former != former_names.end())
@@ -84,7 +84,7 @@ class StagedState<T>::Exchanger final : public State<T> {
  public:
   explicit Exchanger(std::vector<Value>& values) : next_(values.begin()) {}
 
-  // In place, as others may share the tensor.
+  // In place, as the tensor may be shared.
   void tensor(const std::string&, Tensor<T>& value) override {
     std::swap_ranges(value.begin(), value.end(), std::get<Tensor<T>>(*next_++).begin());
   }
@@ -103,12 +103,12 @@ class StagedState<T>::Exchanger final : public State<T> {
 
 template <class T>
 StagedState<T>::StagedState(const Hdf5File& file, const std::string& group, Stateful<T>& object)
-    : place_(concatenate_text(file.path(), ' ', group)), object_(object) {
+    : location_(concatenate_text(file.path(), ' ', group)), object_(object) {
   Reader reader(file, group, values_);
   object.state(reader);
   if (const Differences differences = reader.differences(); !differences.empty())
-    fail<FileError>(place_, "the names, shapes and types of the object to load",
-                    concatenate_text("others", differences));
+    fail<FileError>(location_, "the names, shapes and types of the object to load",
+                    concatenate_text("different ones", differences));
 }
 
 template <class T>
@@ -122,7 +122,7 @@ void StagedState<T>::check() const {
   try {
     object_.check_state();
   } catch (const ValueError& error) {
-    throw ValueError(concatenate_text(place_, ": ", error.what()));
+    throw ValueError(concatenate_text(location_, ": ", error.what()));
   }
 }
 

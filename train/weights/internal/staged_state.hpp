@@ -1,4 +1,4 @@
-// StagedState: the state of an object as a file has it, kept apart until all of it is known to fit.
+// StagedState: the state of an object read from a file, kept separately until all of it is checked.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ namespace weft {
 template <class T>
 class StagedState {
  public:
-  // Reads everything that `object` names from the datasets below `group`. The object stays as it
-  // is. Throws FileError when the file has other names, shapes or types, listing all of them, and
-  // NonFiniteError for a NaN or an infinity in a tensor.
+  // Reads everything that `object` names from the datasets below `group`. The object is not
+  // changed. Throws FileError when the file has other names, shapes or types, listing all of them,
+  // and NonFiniteError for a NaN or an infinity in a tensor.
   StagedState(const Hdf5File& file, const std::string& group, Stateful<T>& object);
 
-  // Exchanges what was read with what the object has; a second time puts it back.
+  // Swaps the values that were read with the object's; a second call restores the object.
   void exchange();
-  // Calls the object's `check_state`; what it throws then names the file and the group.
+  // Calls the object's `check_state`, and adds the file and the group to the message of its
+  // ValueError.
   void check() const;
 
  private:
@@ -29,7 +30,7 @@ class StagedState {
   class Reader;
   class Exchanger;
 
-  std::string place_;
+  std::string location_;
   Stateful<T>& object_;
   std::vector<Value> values_;  // in the order in which the object names them
 };

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Parts of names, between dots, and what they are in the common form.
+// Parts of names, between dots, and their common form.
 const std::map<std::string_view, std::string_view> common_parts{
     // torch.nn.MultiheadAttention
     {"q_proj_weight", "W_q.weight"},

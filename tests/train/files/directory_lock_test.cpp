@@ -1,4 +1,4 @@
-#include "train/files/folder_lock.hpp"
+#include "train/files/directory_lock.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,35 +16,35 @@ namespace weft {
 namespace {
 
 std::string error_of_locking(const std::filesystem::path& folder) {
-  return message_of<FileError>([&] { FolderLock lock(folder); });
+  return message_of<FileError>([&] { DirectoryLock lock(folder); });
 }
 
 }  // namespace
 
-TEST_CASE("folder lock: a folder has one holder at a time", "[train]") {
+TEST_CASE("directory lock: only one lock at a time", "[train]") {
   const TemporaryFolder folder;
-  std::optional<FolderLock> lock(folder.path());
+  std::optional<DirectoryLock> lock(folder.path());
   CHECK_THAT(error_of_locking(folder.path()),
-             Catch::Contains("expected a folder that nobody else trains in, got one that another"));
-  const FolderLock moved = std::move(*lock);
+             Catch::Contains("expected a directory that is not in use, got one that is locked"));
+  const DirectoryLock moved = std::move(*lock);
   lock.reset();
   CHECK_FALSE(error_of_locking(folder.path()).empty());
 }
 
-TEST_CASE("folder lock: it ends with its object and leaves nothing behind", "[train]") {
+TEST_CASE("directory lock: released with its object, without a file left behind", "[train]") {
   const TemporaryFolder folder;
-  { const FolderLock lock(folder.path()); }
+  { const DirectoryLock lock(folder.path()); }
   CHECK(error_of_locking(folder.path()).empty());
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("folder lock: it ends with a killed process", "[train]") {
+TEST_CASE("directory lock: released when the process is killed", "[train]") {
   const TemporaryFolder folder;
   int locked[2];
   REQUIRE(::pipe(locked) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const FolderLock lock(folder.path());
+    const DirectoryLock lock(folder.path());
     static_cast<void>(!::write(locked[1], "x", 1));
     ::pause();
   }
@@ -58,14 +58,13 @@ TEST_CASE("folder lock: it ends with a killed process", "[train]") {
   ::close(locked[1]);
 }
 
-TEST_CASE("folder lock: what is no folder is named", "[train]") {
+TEST_CASE("directory lock: a path that is not a directory throws", "[train]") {
   const TemporaryFolder folder;
-  CHECK_THAT(
-      error_of_locking(folder / "none"),
-      Catch::Contains("none\": expected a folder to work in, got No such file or directory"));
+  CHECK_THAT(error_of_locking(folder / "none"),
+             Catch::Contains("none\": expected a directory, got No such file or directory"));
   write_bytes(folder / "file", "text");
   CHECK_THAT(error_of_locking(folder / "file"),
-             Catch::Contains("expected a folder to work in, got Not a directory"));
+             Catch::Contains("expected a directory, got Not a directory"));
 }
 
 }  // namespace weft

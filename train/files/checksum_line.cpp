@@ -1,4 +1,4 @@
-#include "train/files/seal.hpp"
+#include "train/files/checksum_line.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ constexpr std::string_view prefix = "\nweft xxh128 ";
 constexpr std::string_view former_prefix = "\nweft digest ";
 static_assert(former_prefix.size() == prefix.size());
 
-// Bytes `offset` … of the file, as many as `buffer` has or the file has left.
+// Reads bytes of the file from `offset` on, up to the size of `buffer` or the end of the file.
 std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesystem::path& path,
                                    std::size_t offset, std::span<std::byte> buffer) {
   std::size_t filled = 0;
@@ -54,29 +54,29 @@ std::string hash_of(const FileDescriptor& file, const std::filesystem::path& pat
 
 }  // namespace
 
-std::string seal_of(std::span<const std::byte> contents) {
+std::string checksum_line(std::span<const std::byte> contents) {
   Xxh128 hash;
   hash.add(contents);
   return concatenate_text(prefix, hash.text(), '\n');
 }
 
-bool check_seal(const FileDescriptor& file, const std::filesystem::path& path) {
+bool verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "a file that can be read");
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size < seal_size) return false;
-  const std::size_t end = size - seal_size;
+  if (size < checksum_line_size) return false;
+  const std::size_t contents_size = size - checksum_line_size;
 
-  std::array<std::byte, seal_size> last;
-  read_at(file, path, end, last);
-  const std::string_view seal(reinterpret_cast<const char*>(last.data()), last.size());
-  const bool is_former = seal.starts_with(former_prefix);
-  if (!is_former && !seal.starts_with(prefix)) return false;
-  const std::string found =
-      is_former ? hash_of<Murmur3>(file, path, end) : hash_of<Xxh128>(file, path, end);
-  if (seal.substr(prefix.size()) != found + '\n')
-    refuse_file(path, "a file as weft wrote it",
-                "a damaged one: its digest is not the one in its last line");
+  std::array<std::byte, checksum_line_size> last;
+  read_at(file, path, contents_size, last);
+  const std::string_view line(reinterpret_cast<const char*>(last.data()), last.size());
+  const bool is_former = line.starts_with(former_prefix);
+  if (!is_former && !line.starts_with(prefix)) return false;
+  const std::string found = is_former ? hash_of<Murmur3>(file, path, contents_size)
+                                      : hash_of<Xxh128>(file, path, contents_size);
+  if (line.substr(prefix.size()) != found + '\n')
+    fail_on_file(path, "the checksum of its contents in the last line",
+                 "another one (a damaged file)");
   return true;
 }
 

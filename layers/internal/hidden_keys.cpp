@@ -1,4 +1,4 @@
-#include "layers/internal/unseen_keys.hpp"
+#include "layers/internal/hidden_keys.hpp"
 
 #include "weft/autograd/finite.hpp"
 #include "weft/autograd/ops/mask_rows.hpp"
@@ -15,10 +15,10 @@ Var<T> zero_hidden_keys(const Var<T>& x, const MaskView& mask) {
         finite &= all_finite(x.value().data() + (b * keys + key) * channels, channels);
   if (finite) return x;
 
-  Tensor<bool> seen({batch, keys});
+  Tensor<bool> visible({batch, keys});
   for (Index b = 0; b < batch; ++b)
-    for (Index key = 0; key < keys; ++key) seen(b, key) = mask.visible_to_any(b, key);
-  return mask_rows(x, seen);
+    for (Index key = 0; key < keys; ++key) visible(b, key) = mask.visible_to_any(b, key);
+  return mask_rows(x, visible);
 }
 
 template Var<float> zero_hidden_keys(const Var<float>&, const MaskView&);

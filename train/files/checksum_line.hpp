@@ -1,0 +1,25 @@
+// The checksum line: a last line with the checksum of all bytes before it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "train/files/file_descriptor.hpp"
+
+namespace weft {
+
+// The size of the line in bytes: a newline, "weft xxh128 ", the 32 digits of the Xxh128 of all
+// bytes before it, and a newline. HDF5 ignores bytes after the end of its data; programs that
+// modify the file remove the line or make it invalid.
+inline constexpr std::size_t checksum_line_size = 46;
+
+// The checksum line of `contents`.
+std::string checksum_line(std::span<const std::byte> contents);
+
+// Returns whether the file ends with a checksum line. Throws FileError, naming `path`, when it
+// cannot be read or the checksum is not that of the bytes before the line.
+bool verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
+
+}  // namespace weft
