@@ -31,7 +31,7 @@ struct GradCheckOptions {
 // exception. Throws NonFiniteError when the result is not finite, and ValueError when it differs
 // from call to call or eps is not positive.
 WEFT_API GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
-                          const NamedParameters<double>& parameters,
-                          const GradCheckOptions& options = {});
+                                   const NamedParameters<double>& parameters,
+                                   const GradCheckOptions& options = {});
 
 }  // namespace weft

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/tensor.hpp"
 

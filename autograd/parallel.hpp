@@ -20,7 +20,8 @@ WEFT_API int thread_limit();
 
 namespace detail {
 // Calls `run(context, chunk)` for every chunk, on up to thread_count() threads.
-WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk), const void* context);
+WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk),
+                         const void* context);
 }  // namespace detail
 
 // The index of this thread in the running `parallel_for`: 0 … thread_count() - 1, and 0 outside of

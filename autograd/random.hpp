@@ -11,7 +11,8 @@ namespace weft {
 
 // Four 32-bit numbers from a 128-bit counter and a 64-bit key: Philox4x32-10 of Salmon et al.,
 // "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
-WEFT_API std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
+WEFT_API std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                             std::uint64_t key);
 
 // A stream of random numbers: element i is a function of `seed`, `step`, `stream` and i.
 struct WEFT_API RandomStream {

@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <span>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/buffer.hpp"
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/shape.hpp"
 
 namespace weft {

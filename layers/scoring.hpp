@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/enum_names.hpp"
+#include "weft/autograd/export.hpp"
 #include "weft/layers/linear.hpp"
 
 namespace weft {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/enum_names.hpp"
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {

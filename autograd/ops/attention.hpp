@@ -23,7 +23,8 @@ struct AttentionOptions {
 // [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
 // affect neither the result nor a gradient. Throws ShapeError and ValueError.
 template <class T>
-WEFT_API Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                                    const AttentionOptions<T>& options = {});
+WEFT_API Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys,
+                                             const Var<T>& values,
+                                             const AttentionOptions<T>& options = {});
 
 }  // namespace weft

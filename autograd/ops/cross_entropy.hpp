@@ -25,6 +25,6 @@ struct CrossEntropyOptions {
 // a target outside 0 … classes - 1, naming its position.
 template <class T>
 WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
-                     const CrossEntropyOptions& options = {});
+                              const CrossEntropyOptions& options = {});
 
 }  // namespace weft

@@ -11,9 +11,10 @@ namespace weft {
 // One fused operation. Throws ShapeError.
 template <class T>
 WEFT_API Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
-              Activation activation = Activation::none);
+                       Activation activation = Activation::none);
 // The same without a bias.
 template <class T>
-WEFT_API Var<T> linear(const Var<T>& x, const Var<T>& weight, Activation activation = Activation::none);
+WEFT_API Var<T> linear(const Var<T>& x, const Var<T>& weight,
+                       Activation activation = Activation::none);
 
 }  // namespace weft

@@ -10,7 +10,8 @@ namespace weft {
 // n (Ba, Kiros and Hinton, 2016). x [..., n], weight [n], bias [n]. Throws ShapeError, and
 // ValueError unless eps ≥ 0.
 template <class T>
-WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps = 1e-5);
+WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
+                           double eps = 1e-5);
 
 // x / ‖x‖ over the last axis. A row of zeros stays zeros and gets no gradient. x [..., n]. Throws
 // ShapeError.

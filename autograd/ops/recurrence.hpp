@@ -17,7 +17,7 @@ namespace weft {
 // Throws ShapeError, and ValueError for lengths outside 0 … time.
 template <class T>
 WEFT_API Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
-                       const Var<T>& initial, const ValidLens& valid_lens = {});
+                                const Var<T>& initial, const ValidLens& valid_lens = {});
 
 // The gated recurrent unit (Cho et al., 2014), in the form of torch.nn.GRU: with x = inputs_t and
 // u = h_{t-1} · weightᵀ + bias, each split into three parts,
@@ -26,12 +26,13 @@ WEFT_API Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, cons
 // [batch, size]. Result [batch, time, size]. Throws as tanh_recurrence does.
 template <class T>
 WEFT_API Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
-                      const Var<T>& initial, const ValidLens& valid_lens = {});
+                               const Var<T>& initial, const ValidLens& valid_lens = {});
 
 // The last state of each sequence: the one at its last step in `states` [batch, time, size], or,
 // for an empty sequence, its row of `initial` [batch, size]. Result [batch, size]. Throws as
 // tanh_recurrence does.
 template <class T>
-WEFT_API Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens = {});
+WEFT_API Var<T> last_states(const Var<T>& states, const Var<T>& initial,
+                            const ValidLens& valid_lens = {});
 
 }  // namespace weft

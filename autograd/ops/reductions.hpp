@@ -32,6 +32,6 @@ template <class T>
 WEFT_API Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
 template <class T>
 WEFT_API Var<T> variance(const Var<T>& x, std::initializer_list<Index> axes, Index correction = 1,
-                bool keep_axes = false);
+                         bool keep_axes = false);
 
 }  // namespace weft

@@ -23,7 +23,8 @@ struct RotaryOptions {
 
 // Throws ValueError, naming `what`, unless num_heads divides `columns` into heads of an even size,
 // base is finite and > 0, and first_position ≥ 0.
-WEFT_API void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options);
+WEFT_API void check_rotary(const char* what, Index columns, Index num_heads,
+                           const RotaryOptions& options);
 
 // For each position i and pair j of each head, (a, b) rotated by the angle i · base^(-2j/d):
 // (a cos - b sin, a sin + b cos) (Su et al., 2021, equations 15 and 34). The product of a rotated
@@ -31,6 +32,7 @@ WEFT_API void check_rotary(const char* what, Index columns, Index num_heads, con
 // heads concatenated; result of the same shape. Throws ShapeError when x has fewer than two axes,
 // and ValueError as `check_rotary` does.
 template <class T>
-WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options = {});
+WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads,
+                                 const RotaryOptions& options = {});
 
 }  // namespace weft

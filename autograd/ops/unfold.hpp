@@ -28,6 +28,7 @@ struct UnfoldOptions {
 // gradient. Throws ShapeError unless x has three axes and a window fits; ValueError unless size,
 // dilation and stride are ≥ 1 and the padding ≥ 0, and for lengths outside 0 … time.
 template <class T>
-WEFT_API Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens = {});
+WEFT_API Var<T> unfold(const Var<T>& x, const UnfoldOptions& options,
+                       const ValidLens& valid_lens = {});
 
 }  // namespace weft

@@ -20,7 +20,7 @@ namespace {
 
 // The operations that the headers of autograd/ declare: `Var<T> name(` at the start of a line.
 std::set<std::string> declared_operations() {
-  const std::regex declaration(R"(^Var<T> (\w+)\()");
+  const std::regex declaration(R"(^(?:WEFT_API )?Var<T> (\w+)\()");
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE "/autograd/ops")) {
     if (entry.path().extension() != ".hpp") continue;

@@ -159,6 +159,31 @@ TEST_CASE("rooms: public headers are included as <weft/...>, internal ones by th
   CHECK(wrong == Lines{});
 }
 
+TEST_CASE("rooms: operations that a public header declares are exported", "[rooms]") {
+  static const std::regex declaration(R"(^\s*(Var<T> \w+)\([^{]*\);)");
+  Lines hidden;
+  for (const std::string& file : source_files(library)) {
+    if (!file.ends_with(".hpp") || is_internal(file)) continue;
+    // A declaration at a time, from the line after `template` to the first ';' or '{'.
+    std::string statement;
+    bool is_template = false;
+    for (const std::string& line : lines_of(file)) {
+      if (line.starts_with("template <class T>")) {
+        is_template = true;
+        statement.clear();
+        continue;
+      }
+      if (!is_template) continue;
+      statement += line + ' ';
+      if (line.find_first_of(";{") == line.npos) continue;
+      is_template = false;
+      if (std::smatch match; std::regex_search(statement, match, declaration))
+        hidden.push_back(file + ": " + match[1].str());
+    }
+  }
+  CHECK(hidden == Lines{});
+}
+
 TEST_CASE("rooms: each library is seen from one room", "[rooms]") {
   Lines strays;
   for (const std::string& file : source_files(library_and_examples))

@@ -19,7 +19,8 @@ struct PaddedTokens {
 };
 
 // Pads sequences to the longest of them. Throws ValueError when there is none.
-WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad = Vocabulary::pad);
+WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences,
+                                    TokenId pad = Vocabulary::pad);
 
 // A batch of examples for a sequence-to-sequence model.
 struct Batch {

@@ -57,8 +57,9 @@ WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
 
 // Returns for each source the sequence of the most probable next tokens: beam search with width 1.
 template <class T = float>
-WEFT_API std::vector<Hypothesis> greedy_search(const std::type_identity_t<NextTokenFunction<T>>& next,
-                                      Index num_sources, BeamSearchOptions options = {});
+WEFT_API std::vector<Hypothesis> greedy_search(
+    const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
+    BeamSearchOptions options = {});
 
 extern template std::vector<std::vector<Hypothesis>> beam_search<float>(
     const NextTokenFunction<float>&, Index, const BeamSearchOptions&);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/export.hpp"
 #include "weft/train/hdf5/hdf5_dataset.hpp"
 
 namespace weft {

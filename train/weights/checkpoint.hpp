@@ -36,7 +36,7 @@ using NamedStates = std::vector<NamedState<T>>;
 // empty parts, '/' or NUL and for strings with NUL; FileError when writing fails.
 template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& model,
-                     const std::type_identity_t<NamedStates<T>>& states = {});
+                              const std::type_identity_t<NamedStates<T>>& states = {});
 
 // Reads what `save_checkpoint` wrote, bit for bit. Other groups are ignored; the requested ones
 // must contain exactly the names, shapes and types of the objects. Throws FileError for a file that
@@ -44,11 +44,12 @@ WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& mode
 // `check_state` throws; all objects are then unchanged.
 template <class T>
 WEFT_API void load_checkpoint(const std::filesystem::path& path, Module<T>& model,
-                     const std::type_identity_t<NamedStates<T>>& states = {});
+                              const std::type_identity_t<NamedStates<T>>& states = {});
 
 // Reads a single state, such as the configuration that the model is built from. Throws as
 // `load_checkpoint` does.
 template <class T>
-WEFT_API void load_state(const std::filesystem::path& path, const std::string& name, Stateful<T>& object);
+WEFT_API void load_state(const std::filesystem::path& path, const std::string& name,
+                         Stateful<T>& object);
 
 }  // namespace weft

@@ -48,7 +48,7 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // then unchanged.
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
-                               const LoadWeightsOptions& options = {});
+                                        const LoadWeightsOptions& options = {});
 
 // Writes a model's parameters: `save_checkpoint` without other state.
 template <class T>
