@@ -53,22 +53,6 @@ bool is_in_support(Kernel kernel, T u) {
 
 }  // namespace
 
-std::string to_string(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::constant:
-      return "constant";
-    case Kernel::gaussian:
-      return "gaussian";
-    case Kernel::boxcar:
-      return "boxcar";
-    case Kernel::epanechnikov:
-      return "epanechnikov";
-    case Kernel::triangular:
-      return "triangular";
-  }
-  fail<ValueError>("kernel", "one of Kernel's values", static_cast<int>(kernel));
-}
-
 template <class T>
 KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
     : kernel(options.kernel), w(Tensor<T>({1}, {static_cast<T>(options.w)})) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
@@ -18,8 +19,14 @@ enum class Kernel {
   triangular,    // 1 - |u| for |u| < 1; called Epanechnikov in d2l.ai
 };
 
-// "gaussian", …
-WEFT_API std::string to_string(Kernel kernel);
+inline constexpr EnumNames<Kernel, 5> kernel_names{{
+    {Kernel::constant, "constant"},
+    {Kernel::gaussian, "gaussian"},
+    {Kernel::boxcar, "boxcar"},
+    {Kernel::epanechnikov, "epanechnikov"},
+    {Kernel::triangular, "triangular"},
+}};
+inline std::string to_string(Kernel kernel) { return name_of("kernel", kernel, kernel_names); }
 
 struct KernelRegressionOptions {
   Kernel kernel = Kernel::gaussian;

@@ -18,9 +18,9 @@ RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence re
                                     const RecurrentOptions& options, Random& random)
     : type_(type), recurrence_(recurrence) {
   const std::string name = type;
-  check_positive((name + ": input_size").c_str(), options.input_size);
-  check_positive((name + ": num_hiddens").c_str(), options.num_hiddens);
-  check_positive((name + ": num_layers").c_str(), options.num_layers);
+  check_positive(name + ": input_size", options.input_size);
+  check_positive(name + ": num_hiddens", options.num_hiddens);
+  check_positive(name + ": num_layers", options.num_layers);
   const double bound = 1.0 / std::sqrt(static_cast<double>(options.num_hiddens));
   const auto parameter = [&](const Shape& shape) {
     return Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));

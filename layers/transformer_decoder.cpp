@@ -1,7 +1,5 @@
 #include "weft/layers/transformer_decoder.hpp"
 
-#include "weft/autograd/ops/recompute.hpp"
-#include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"
 
 namespace weft {
@@ -49,32 +47,13 @@ void TransformerDecoderBlock<T>::members(Members<T>& members) {
 
 template <class T>
 TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Random& random)
-    : recompute(options.recompute) {
-  check_positive("TransformerDecoder: num_blocks", options.num_blocks);
-  for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
-  if (options.block.norm_first) norm.emplace(options.block.norm());
-}
+    : BlockStack<T, TransformerDecoderBlock<T>>("TransformerDecoder", options, random) {}
 
 template <class T>
 Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          const Mask& memory_mask,
                                          AttentionWeights<T>* weights) const {
-  Var<T> y = x;
-  for (const auto& block : blocks) {
-    const auto run = [&block, memory_mask](const Var<T>& input, const Var<T>& encoded) {
-      return block(input, encoded, memory_mask);
-    };
-    y = recompute && !weights ? weft::recompute(run, y, memory)
-                              : block(y, memory, memory_mask, weights);
-  }
-  return norm ? (*norm)(y) : y;
-}
-
-template <class T>
-void TransformerDecoder<T>::members(Members<T>& members) {
-  members.type("TransformerDecoder");
-  members(blocks);
-  members("norm", norm);
+  return this->apply(x, memory_mask, weights, memory);
 }
 
 template struct TransformerDecoderBlock<float>;

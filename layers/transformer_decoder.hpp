@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/autograd/export.hpp"
-#include "weft/layers/transformer.hpp"
+#include "weft/layers/block_stack.hpp"
 
 namespace weft {
 
@@ -37,19 +37,13 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
 
 // A stack of decoder blocks, followed by a layer norm if norm_first is set.
 template <class T = float>
-struct WEFT_API TransformerDecoder : Module<T> {
+struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerDecoder(const TransformerOptions& options, Random& random);
 
   // As in a block; `weights->self` and `weights->cross` get one tensor per block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
-
-  void members(Members<T>& members) override;
-
-  std::vector<TransformerDecoderBlock<T>> blocks;  // named "0", "1", …
-  std::optional<LayerNorm<T>> norm;
-  bool recompute;
 };
 
 extern template struct TransformerDecoderBlock<float>;

@@ -1,7 +1,5 @@
 #include "weft/layers/transformer_encoder.hpp"
 
-#include "weft/autograd/ops/recompute.hpp"
-#include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"
 
 namespace weft {
@@ -38,28 +36,12 @@ void TransformerEncoderBlock<T>::members(Members<T>& members) {
 
 template <class T>
 TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Random& random)
-    : recompute(options.recompute) {
-  check_positive("TransformerEncoder: num_blocks", options.num_blocks);
-  for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
-  if (options.block.norm_first) norm.emplace(options.block.norm());
-}
+    : BlockStack<T, TransformerEncoderBlock<T>>("TransformerEncoder", options, random) {}
 
 template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
                                          AttentionWeights<T>* weights) const {
-  Var<T> y = x;
-  for (const auto& block : blocks) {
-    const auto run = [&block, mask](const Var<T>& input) { return block(input, mask); };
-    y = recompute && !weights ? weft::recompute(run, y) : block(y, mask, weights);
-  }
-  return norm ? (*norm)(y) : y;
-}
-
-template <class T>
-void TransformerEncoder<T>::members(Members<T>& members) {
-  members.type("TransformerEncoder");
-  members(blocks);
-  members("norm", norm);
+  return this->apply(x, mask, weights);
 }
 
 template struct TransformerEncoderBlock<float>;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weft/autograd/export.hpp"
-#include "weft/layers/transformer.hpp"
+#include "weft/layers/block_stack.hpp"
 
 namespace weft {
 
@@ -33,19 +33,13 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
 
 // A stack of encoder blocks, followed by a layer norm if norm_first is set.
 template <class T = float>
-struct WEFT_API TransformerEncoder : Module<T> {
+struct WEFT_API TransformerEncoder : BlockStack<T, TransformerEncoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerEncoder(const TransformerOptions& options, Random& random);
 
   // As in a block; `weights->self` gets one tensor per block.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
-
-  void members(Members<T>& members) override;
-
-  std::vector<TransformerEncoderBlock<T>> blocks;  // named "0", "1", …
-  std::optional<LayerNorm<T>> norm;
-  bool recompute;
 };
 
 extern template struct TransformerEncoderBlock<float>;

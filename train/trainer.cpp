@@ -11,6 +11,7 @@
 #include "weft/train/parallel_pass.hpp"
 #include "weft/train/progress_line.hpp"
 #include "weft/train/weights/checkpoint.hpp"
+#include "autograd/internal/checks.hpp"
 #include "train/files/directory_lock.hpp"
 #include "train/internal/metrics_file.hpp"
 
@@ -24,25 +25,20 @@ double seconds_since(Clock::time_point start) {
 }
 
 void check_options(const TrainerOptions& options) {
-  const auto at_least = [](const char* name, auto value, auto least) {
-    if (!(value >= least))
-      fail<ValueError>(concatenate_text("trainer: ", name), concatenate_text("a number ≥ ", least),
-                       value);
-  };
-  at_least("epochs", options.epochs, std::int64_t{0});
-  at_least("max_steps", options.max_steps, std::int64_t{0});
-  at_least("accumulation", options.accumulation, Index{1});
-  at_least("parts", options.parts, Index{1});
-  at_least("save_every_steps", options.save_every_steps, std::int64_t{0});
-  at_least("save_every_seconds", options.save_every_seconds, 0.0);
-  at_least("log_every_steps", options.log_every_steps, std::int64_t{1});
-  if (!(options.clip_norm > 0.0))
-    fail<ValueError>("trainer: clip_norm", "a number > 0", options.clip_norm);
+  check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
+  check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
+  check_at_least("trainer: accumulation", options.accumulation, Index{1});
+  check_at_least("trainer: parts", options.parts, Index{1});
+  check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
+  check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
+  check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
+  check_positive("trainer: clip_norm", options.clip_norm);
   if (options.resume && options.folder.empty())
     fail<ValueError>("trainer: resume", "a directory to resume from", "none");
   if (!options.validation) return;
-  at_least("validation.every_steps", options.validation->every_steps, std::int64_t{0});
-  at_least("validation.patience", options.validation->patience, std::int64_t{0});
+  check_at_least("trainer: validation.every_steps", options.validation->every_steps,
+                 std::int64_t{0});
+  check_at_least("trainer: validation.patience", options.validation->patience, std::int64_t{0});
   if (options.validation->columns.empty() || !options.validation->run)
     fail<ValueError>("trainer: validation", "at least one column and a function to run", "none");
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
@@ -30,17 +31,14 @@ void TrainingProgress<T>::state(State<T>& state) {
 
 template <class T>
 void TrainingProgress<T>::check_state() const {
-  const auto check_count = [](const char* name, std::int64_t value) {
-    if (value < 0)
-      fail<ValueError>(concatenate_text("training progress: ", name), "a number ≥ 0", value);
-  };
-  check_count("step", step);
-  check_count("epoch", epoch);
-  check_count("batch", batch);
-  check_count("micro_step", micro_step);
-  check_count("best_step", best_step);
-  check_count("validations_without_improvement", validations_without_improvement);
-  check_count("label_sum", label_sum);
+  check_at_least("training progress: step", step, std::int64_t{0});
+  check_at_least("training progress: epoch", epoch, std::int64_t{0});
+  check_at_least("training progress: batch", batch, std::int64_t{0});
+  check_at_least("training progress: micro_step", micro_step, std::int64_t{0});
+  check_at_least("training progress: best_step", best_step, std::int64_t{0});
+  check_at_least("training progress: validations_without_improvement",
+                 validations_without_improvement, std::int64_t{0});
+  check_at_least("training progress: label_sum", label_sum, std::int64_t{0});
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
     fail<ValueError>("training progress", "a finite best_value and loss_sum",
                      concatenate_text(best_value, " and ", loss_sum));

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <weft/autograd/enum_names.hpp>
+
 namespace weft::examples {
 
 // About 90 % of all examples are for training, 5 % for validation and 5 % for testing.
@@ -13,9 +15,15 @@ enum class Split { train, validation, test };
 // of the key (through its FNV-1a hash).
 Split split_of(std::string_view key);
 
-// "train", "validation" or "test".
-std::string to_string(Split split);
+inline constexpr EnumNames<Split, 3> split_names{{
+    {Split::train, "train"},
+    {Split::validation, "validation"},
+    {Split::test, "test"},
+}};
+inline std::string to_string(Split split) { return name_of("split", split, split_names); }
 // The inverse of to_string. Throws ValueError for any other name.
-Split parse_split(const std::string& name);
+inline Split parse_split(const std::string& name) {
+  return value_named("split", name, split_names);
+}
 
 }  // namespace weft::examples

@@ -4,13 +4,9 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/shape.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
-
-// Throws ValueError, naming `option`, unless value > 0.
-inline void check_positive(const char* option, Index value) {
-  if (value <= 0) fail<ValueError>(option, "a size > 0", value);
-}
 
 // Throws ShapeError, naming `input`, unless the shape is [batch, time, num_hiddens].
 inline void check_sequences(const char* input, const Shape& shape, Index num_hiddens) {

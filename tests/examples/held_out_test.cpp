@@ -29,5 +29,5 @@ TEST_CASE("split: parse_split is the inverse of to_string", "[examples]") {
   for (const Split split : {Split::train, Split::validation, Split::test})
     CHECK(parse_split(to_string(split)) == split);
   CHECK(message_of<ValueError>([] { parse_split("both"); }) ==
-        "split: expected train, validation or test, got 'both'");
+        "split: expected one of train, validation, test, got 'both'");
 }

@@ -55,7 +55,7 @@ TEST_CASE("dot-product attention: equal keys average the unmasked values", "[lay
 
 TEST_CASE("dot-product attention: invalid arguments throw", "[layers]") {
   CHECK(message_of<ValueError>([] { DotProductAttention({.num_heads = 0}); }) ==
-        "AttentionPooling: num_heads: expected a size > 0, got 0");
+        "AttentionPooling: num_heads: expected a number > 0, got 0");
   CHECK(contains(message_of<ValueError>([] { DotProductAttention({.dropout = 2.0}); }), "got 2"));
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("multi-head attention: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] {
           MultiHeadAttention({.query_size = 8, .key_size = 8, .num_hiddens = 8}, random);
-        }) == "MultiHeadAttention: value_size: expected a size > 0, got 0");
+        }) == "MultiHeadAttention: value_size: expected a number > 0, got 0");
 
   const MultiHeadAttention<double> attention = small_attention(random);
   Tape<double> tape;

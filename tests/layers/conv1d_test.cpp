@@ -89,13 +89,14 @@ TEST_CASE("convolution: invalid arguments throw", "[layers]") {
     return message_of<ValueError>([&] { Conv1d(options, random); });
   };
   CHECK(message([](auto& o) { o.in_channels = 0; }) ==
-        "Conv1d: in_channels: expected a size > 0, got 0");
+        "Conv1d: in_channels: expected a number > 0, got 0");
   CHECK(message([](auto& o) { o.out_channels = -1; }) ==
-        "Conv1d: out_channels: expected a size > 0, got -1");
+        "Conv1d: out_channels: expected a number > 0, got -1");
   CHECK(message([](auto& o) { o.kernel_size = 0; }) ==
-        "Conv1d: kernel_size: expected a size > 0, got 0");
-  CHECK(message([](auto& o) { o.stride = 0; }) == "Conv1d: stride: expected a size > 0, got 0");
-  CHECK(message([](auto& o) { o.dilation = 0; }) == "Conv1d: dilation: expected a size > 0, got 0");
+        "Conv1d: kernel_size: expected a number > 0, got 0");
+  CHECK(message([](auto& o) { o.stride = 0; }) == "Conv1d: stride: expected a number > 0, got 0");
+  CHECK(message([](auto& o) { o.dilation = 0; }) ==
+        "Conv1d: dilation: expected a number > 0, got 0");
   CHECK(message([](auto& o) { o.padding = -1; }) ==
         "Conv1d: padding: expected a number of zeros ≥ 0, got -1");
   CHECK(message([](auto& o) {

@@ -48,9 +48,9 @@ TEST_CASE("linear layer: the same seed gives the same parameters", "[layers]") {
 TEST_CASE("linear layer: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { Linear({.out_features = 2}, random); }) ==
-        "Linear: in_features: expected a size > 0, got 0");
+        "Linear: in_features: expected a number > 0, got 0");
   CHECK(message_of<ValueError>([&] { Linear({.in_features = 2, .out_features = -1}, random); }) ==
-        "Linear: out_features: expected a size > 0, got -1");
+        "Linear: out_features: expected a number > 0, got -1");
   const Linear layer({.in_features = 3, .out_features = 2}, random);
   Tape tape;
   const std::string message = message_of<ShapeError>([&] {

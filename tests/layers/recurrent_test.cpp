@@ -103,12 +103,12 @@ TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch
 TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { GRU({.num_hiddens = 4}, random); }) ==
-        "GRU: input_size: expected a size > 0, got 0");
+        "GRU: input_size: expected a number > 0, got 0");
   CHECK(message_of<ValueError>([&] { RNN({.input_size = 3}, random); }) ==
-        "RNN: num_hiddens: expected a size > 0, got 0");
+        "RNN: num_hiddens: expected a number > 0, got 0");
   CHECK(message_of<ValueError>([&] {
           GRU({.input_size = 3, .num_hiddens = 4, .num_layers = 0}, random);
-        }) == "GRU: num_layers: expected a size > 0, got 0");
+        }) == "GRU: num_layers: expected a number > 0, got 0");
   const GRU layer(options, random);
   Tape tape;
   const auto zeros = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };

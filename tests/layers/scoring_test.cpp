@@ -166,9 +166,9 @@ TEST_CASE("attention pooling: invalid arguments throw", "[layers]") {
   const auto refused = [&](const AttentionPoolingOptions& options) {
     return message_of<ValueError>([&] { AttentionPooling(options, random); });
   };
-  CHECK(refused({.num_heads = 0}) == "AttentionPooling: num_heads: expected a size > 0, got 0");
+  CHECK(refused({.num_heads = 0}) == "AttentionPooling: num_heads: expected a number > 0, got 0");
   CHECK(contains(refused({.dropout = 2.0}), "got 2"));
-  CHECK(contains(refused({.scoring = Scoring::additive}), "expected a size > 0, got 0"));
+  CHECK(contains(refused({.scoring = Scoring::additive}), "expected a number > 0, got 0"));
 
   Tape<double> tape;
   const auto zeros = [&](Shape shape) { return tape.constant(Tensor<double>(shape)); };

@@ -64,7 +64,7 @@ TEST_CASE("embedding layer: initialized with the given standard deviation", "[la
 TEST_CASE("embedding layer: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { Embedding({.embedding_dim = 2}, random); }) ==
-        "Embedding: num_embeddings: expected a size > 0, got 0");
+        "Embedding: num_embeddings: expected a number > 0, got 0");
   CHECK(contains(message_of<ValueError>([&] {
                    Embedding({4, 2, std::nan("")}, random);
                  }),
@@ -84,7 +84,7 @@ TEST_CASE("layer norm layer: initially normalizes without scale and shift", "[la
 
 TEST_CASE("layer norm layer: invalid arguments throw", "[layers]") {
   CHECK(message_of<ValueError>([] { LayerNorm({.num_hiddens = 0}); }) ==
-        "LayerNorm: num_hiddens: expected a size > 0, got 0");
+        "LayerNorm: num_hiddens: expected a number > 0, got 0");
   CHECK(contains(message_of<ValueError>([] { LayerNorm({.num_hiddens = 2, .eps = -1.0}); }),
                  "LayerNorm: eps: expected a value ≥ 0, got -1"));
   const LayerNorm layer({.num_hiddens = 2});
@@ -109,5 +109,5 @@ TEST_CASE("feed-forward: two linear layers with an activation between them", "[l
 TEST_CASE("feed-forward: invalid arguments throw", "[layers]") {
   Random random(1);
   CHECK(message_of<ValueError>([&] { PositionWiseFeedForward({.num_hiddens = 3}, random); }) ==
-        "PositionWiseFeedForward: ffn_num_hiddens: expected a size > 0, got 0");
+        "PositionWiseFeedForward: ffn_num_hiddens: expected a number > 0, got 0");
 }

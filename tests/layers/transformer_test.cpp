@@ -151,9 +151,9 @@ TEST_CASE("encoder and decoder: invalid arguments throw", "[layers]") {
   TransformerOptions options = small_options(false);
   options.num_blocks = 0;
   CHECK(message_of<ValueError>([&] { TransformerEncoder<>(options, random); }) ==
-        "TransformerEncoder: num_blocks: expected a size > 0, got 0");
+        "TransformerEncoder: num_blocks: expected a number > 0, got 0");
   CHECK(message_of<ValueError>([&] { TransformerDecoder<>(options, random); }) ==
-        "TransformerDecoder: num_blocks: expected a size > 0, got 0");
+        "TransformerDecoder: num_blocks: expected a number > 0, got 0");
   options = small_options(false);
   options.block.num_heads = 3;
   CHECK(contains(message_of<ValueError>([&] { TransformerEncoder<>(options, random); }),

@@ -7,22 +7,11 @@
 #include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/losses.hpp"
 #include "weft/autograd/random.hpp"
+#include "weft/train/data/fnv1a.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
-
-// FNV-1a over 64-bit numbers.
-class Fingerprint {
- public:
-  void add(std::int64_t number) {
-    for (int byte = 0; byte < 8; ++byte)
-      value_ = (value_ ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 0xFF)) * 0x100000001B3;
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xCBF29CE484222325;
-};
 
 // The random numbers that shuffle an epoch.
 Random epoch_random(std::uint64_t seed, std::int64_t epoch) {
@@ -31,10 +20,6 @@ Random epoch_random(std::uint64_t seed, std::int64_t epoch) {
       {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), 1, 0xFFFFFFFF},
       seed);
   return Random((std::uint64_t{words[1]} << 32) | words[0]);
-}
-
-void check_positive(const char* option, Index value) {
-  if (value <= 0) fail<ValueError>(concatenate_text("batches: ", option), "a number > 0", value);
 }
 
 Index length(const Sequence& sequence) { return static_cast<Index>(sequence.size()); }
@@ -60,14 +45,14 @@ std::vector<ExampleLengths> lengths_of(const std::vector<SequencePair>& pairs) {
 }
 
 std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const BatchOptions& options) {
-  Fingerprint fingerprint;
+  Fnv1a fingerprint;
   for (Index number : {options.batch_size, options.bucket_batches, Index{options.shuffle}})
-    fingerprint.add(number);
+    fingerprint.add(std::int64_t{number});
   fingerprint.add(static_cast<std::int64_t>(options.seed));
   for (const auto& pair : pairs)
     for (const Sequence* sequence : {&pair.source, &pair.target}) {
       fingerprint.add(length(*sequence));
-      for (TokenId token : *sequence) fingerprint.add(token);
+      for (TokenId token : *sequence) fingerprint.add(std::int64_t{token});
     }
   return fingerprint.value();
 }
@@ -123,9 +108,9 @@ Batch part_of(const Batch& batch, Index first, Index last) {
 
 BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options)
     : options_(options), lengths_(std::move(lengths)) {
-  check_positive("examples", static_cast<Index>(lengths_.size()));
-  check_positive("batch_size", options.batch_size);
-  check_positive("bucket_batches", options.bucket_batches);
+  check_positive("batches: examples", static_cast<Index>(lengths_.size()));
+  check_positive("batches: batch_size", options.batch_size);
+  check_positive("batches: bucket_batches", options.bucket_batches);
 }
 
 Index BatchSampler::num_batches() const {

@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
@@ -128,20 +129,14 @@ class Beam {
 };
 
 void check_options(const BeamSearchOptions& options, Index num_sources) {
-  const auto at_least = [](const char* name, Index value, Index least) {
-    if (value < least)
-      fail<ValueError>(concatenate_text("beam search: ", name),
-                       concatenate_text("a number ≥ ", least), value);
-  };
-  at_least("num_sources", num_sources, 0);
-  at_least("beam_width", options.beam_width, 1);
-  at_least("max_length", options.max_length, 1);
-  at_least("n_best", options.n_best, 1);
+  check_at_least("beam search: num_sources", num_sources, Index{0});
+  check_at_least("beam search: beam_width", options.beam_width, Index{1});
+  check_at_least("beam search: max_length", options.max_length, Index{1});
+  check_at_least("beam search: n_best", options.n_best, Index{1});
   if (options.n_best > options.beam_width)
     fail<ValueError>("beam search: n_best",
                      concatenate_text("at most beam_width, ", options.beam_width), options.n_best);
-  if (!(options.length_penalty >= 0.0) || std::isinf(options.length_penalty))
-    fail<ValueError>("beam search: length_penalty", "a finite number ≥ 0", options.length_penalty);
+  check_finite_non_negative("beam search: length_penalty", options.length_penalty);
 }
 
 // The live prefixes of all beams, each after <bos>, and the first row of each beam.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "weft/autograd/finite.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
@@ -40,7 +41,7 @@ double grad_norm(const ParameterElements<T>& elements) {
 }
 
 double clip_factor(double norm, double max_norm) {
-  if (!(max_norm > 0.0)) fail<ValueError>("clipping: max_norm", "a number > 0", max_norm);
+  check_positive("clipping: max_norm", max_norm);
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
 

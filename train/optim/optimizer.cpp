@@ -4,31 +4,21 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/optim/clip.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
-namespace {
-
-void check_learning_rate(double learning_rate) {
-  if (!(learning_rate >= 0.0) || std::isinf(learning_rate))
-    fail<ValueError>("learning rate", "a finite number ≥ 0", learning_rate);
-}
-
-}  // namespace
-
 template <class T>
 Optimizer<T>::Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate)
     : type_(std::move(type)),
       loaded_type_(type_),
       elements_(std::move(parameters)),
       learning_rate_(learning_rate) {
-  check_learning_rate(learning_rate);
+  check_finite_non_negative("learning rate", learning_rate);
 }
 
 template <class T>
 void Optimizer<T>::step(double gradient_scale) {
-  if (!(gradient_scale >= 0.0) || std::isinf(gradient_scale))
-    fail<ValueError>(concatenate_text(type_, ": gradient scale"), "a finite number ≥ 0",
-                     gradient_scale);
+  check_finite_non_negative("gradient scale", gradient_scale);
   ++steps_;
   const auto scale = static_cast<T>(gradient_scale);
   parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
@@ -52,7 +42,7 @@ double Optimizer<T>::grad_norm() const {
 
 template <class T>
 void Optimizer<T>::set_learning_rate(double learning_rate) {
-  check_learning_rate(learning_rate);
+  check_finite_non_negative("learning rate", learning_rate);
   learning_rate_ = learning_rate;
 }
 
@@ -68,8 +58,8 @@ void Optimizer<T>::check_state() const {
   if (loaded_type_ != type_)
     fail<ValueError>("optimizer", concatenate_text("the state of ", type_),
                      concatenate_text("that of ", loaded_type_));
-  if (steps_ < 0) fail<ValueError>(concatenate_text(type_, ": step"), "a number ≥ 0", steps_);
-  check_learning_rate(learning_rate_);
+  check_at_least(type_ + ": step", steps_, std::int64_t{0});
+  check_finite_non_negative("learning rate", learning_rate_);
 }
 
 template <class T>

@@ -5,12 +5,12 @@
 #include <numbers>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
 Schedule constant_schedule(double lr) {
-  if (!(lr >= 0.0) || std::isinf(lr))
-    fail<ValueError>("constant schedule: lr", "a finite number ≥ 0", lr);
+  check_finite_non_negative("constant schedule: lr", lr);
   return {concatenate_text("constant, lr ", lr), [lr](std::int64_t) { return lr; }};
 }
 
