@@ -1,7 +1,7 @@
 // The gradient-check table: for each operation declared in autograd/ops/, one row or more.
 //
-// To add rows, register them in ops/<header>_gradients.cpp, named after the header that declares
-// the operation:
+// To add rows, register them in ops/<header>_test.cpp, named after the header that declares the
+// operation:
 //
 //   const GradientRows registered({
 //       {"multiply", "a row times a matrix", {{2, 3}, {3}},

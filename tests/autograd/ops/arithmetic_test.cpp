@@ -4,6 +4,7 @@
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -138,4 +139,44 @@ TEST_CASE("arithmetic: the same bits on any number of threads, also of summed gr
   });
 }
 
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"add", "equal shapes", {{2, 3}, {2, 3}}, [](const Inputs& x) { return x[0] + x[1]; }},
+      {"add", "a row on a matrix", {{2, 3}, {3}}, [](const Inputs& x) { return x[0] + x[1]; }},
+      {"add", "a scalar", {{2, 3}, {}}, [](const Inputs& x) { return x[1] + x[0]; }},
+      {"add",
+       "both broadcast",
+       {{3, 1, 2, 1}, {4, 1, 5}},
+       [](const Inputs& x) { return x[0] + x[1]; }},
+      {"add", "x + x", {{2, 3}}, [](const Inputs& x) { return x[0] + x[0]; }},
+      {"subtract", "equal shapes", {{2, 3}, {2, 3}}, [](const Inputs& x) { return x[0] - x[1]; }},
+      {"subtract", "a column", {{2, 1}, {2, 3}}, [](const Inputs& x) { return x[1] - x[0]; }},
+      {"subtract", "middle axes", {{2, 3, 4}, {3, 1}}, [](const Inputs& x) { return x[1] - x[0]; }},
+      {"multiply", "equal shapes", {{2, 3}, {2, 3}}, [](const Inputs& x) { return x[0] * x[1]; }},
+      {"multiply", "a row", {{2, 2, 3}, {3}}, [](const Inputs& x) { return x[1] * x[0]; }},
+      {"multiply",
+       "first and last axis",
+       {{1, 3, 1}, {2, 3, 4}},
+       [](const Inputs& x) { return x[0] * x[1]; }},
+      {"multiply", "x x", {{2, 3}}, [](const Inputs& x) { return x[0] * x[0]; }},
+      {"divide",
+       "equal shapes",
+       {{2, 3}, positive({2, 3})},
+       [](const Inputs& x) { return x[0] / x[1]; }},
+      {"divide",
+       "by a column",
+       {{2, 3}, away_from_zero({2, 1})},
+       [](const Inputs& x) { return x[0] / x[1]; }},
+      {"divide",
+       "a scalar by a tensor",
+       {{}, away_from_zero({2, 3})},
+       [](const Inputs& x) { return x[0] / x[1]; }},
+  };
+}
+
+const GradientRows registered(gradient_rows());
+
+}  // namespace
 }  // namespace weft

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <weft/autograd/ops/dropout.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -78,4 +79,17 @@ TEST_CASE("dropout: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   });
 }
 
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"dropout", "with p = 0.5", {{5, 7}}, [](const Inputs& x) { return dropout(x[0], 0.5); }},
+      {"dropout", "with p = 0", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 0.0); }},
+      {"dropout", "with p = 1", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 1.0); }},
+  };
+}
+
+const GradientRows registered(gradient_rows());
+
+}  // namespace
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -248,4 +249,40 @@ TEST_CASE("functions of one element: the same bits on any number of threads", "[
     });
 }
 
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"scale", "by -2.5", {{2, 3}}, [](const Inputs& x) { return scale(x[0], -2.5); }},
+      {"negate", "x", {{2, 3}}, [](const Inputs& x) { return -x[0]; }},
+      {"exp", "x", {{2, 3}}, [](const Inputs& x) { return exp(x[0]); }},
+      {"log", "x > 0", {positive({2, 3})}, [](const Inputs& x) { return log(x[0]); }},
+      {"sqrt", "x > 0", {positive({2, 3})}, [](const Inputs& x) { return sqrt(x[0]); }},
+      {"power", "cube", {{2, 3}}, [](const Inputs& x) { return power(x[0], 3.0); }},
+      {"power", "x^-1.5", {positive({2, 3})}, [](const Inputs& x) { return power(x[0], -1.5); }},
+      {"power", "x^0", {{2, 3}}, [](const Inputs& x) { return power(x[0], 0.0); }},
+      {"abs", "away from 0", {away_from_zero({3, 4})}, [](const Inputs& x) { return abs(x[0]); }},
+      {"clamp",
+       "inside and outside",
+       {distinct({3, 4})},
+       [](const Inputs& x) { return clamp(x[0], 0.35, 0.95); }},
+  };
+}
+
+// Each activation under its own name, away from 0, where some have a kink.
+std::vector<GradientCase> activation_rows() {
+  std::vector<GradientCase> all;
+  for (const auto& [activation, name] : activation_names) {
+    const auto apply = [activation = activation](const Inputs& x) {
+      return activate(x[0], activation);
+    };
+    const std::string operation = activation == Activation::none ? "activate" : name;
+    all.push_back({operation, "away from 0", {away_from_zero({3, 7})}, apply});
+  }
+  return all;
+}
+
+const GradientRows registered(gradient_rows()), registered_activations(activation_rows());
+
+}  // namespace
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include <weft/autograd/ops/embedding.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
@@ -78,4 +79,24 @@ TEST_CASE("embedding: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   }
 }
 
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"embedding",
+       "with repeated tokens and unused rows",
+       {{5, 3}},
+       [](const Inputs& x) {
+         return embedding(Tokens({2, 3}, {4, 0, 4, 4, 2, 0}), x[0]);
+       }},
+      {"embedding",
+       "of a scalar token",
+       {{3, 2}},
+       [](const Inputs& x) { return embedding(Tokens(Shape{}, {1}), x[0]); }},
+  };
+}
+
+const GradientRows registered(gradient_rows());
+
+}  // namespace
 }  // namespace weft

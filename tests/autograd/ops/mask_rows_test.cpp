@@ -1,6 +1,7 @@
 #include <limits>
 
 #include <weft/autograd/ops/mask_rows.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
@@ -29,3 +30,23 @@ TEST_CASE("mask_rows: shapes that do not match throw", "[autograd]") {
                  }),
                  "mask_rows: expected"));
 }
+
+namespace weft {
+
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"mask_rows",
+       "of a batch of matrices",
+       {{2, 3, 2}},
+       [](const Inputs& x) {
+         return mask_rows(x[0], Tensor<bool>({2, 3}, {true, false, true, false, false, true}));
+       }},
+  };
+}
+
+const GradientRows registered(gradient_rows());
+
+}  // namespace
+}  // namespace weft

@@ -4,6 +4,7 @@
 
 #include <weft/autograd/ops/rotary_embedding.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -164,3 +165,28 @@ TEST_CASE("rotary embedding: invalid shapes and options throw", "[autograd]") {
   CHECK(message({2, 6}, 1, {.first_position = -1}) ==
         "rotary_embedding: first_position: expected a position ≥ 0, got -1");
 }
+
+namespace weft {
+
+namespace {
+
+std::vector<GradientCase> gradient_rows() {
+  return {
+      {"rotary_embedding",
+       "of two heads, with interleaved pairs",
+       {{2, 3, 8}},
+       [](const Inputs& x) { return rotary_embedding(x[0], 2); }},
+      {"rotary_embedding",
+       "of two heads, with paired halves, from a later position on",
+       {{2, 3, 8}},
+       [](const Inputs& x) {
+         return rotary_embedding(
+             x[0], 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 5});
+       }},
+  };
+}
+
+const GradientRows registered(gradient_rows());
+
+}  // namespace
+}  // namespace weft

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-std::vector<GradientCase> rows() {
+std::vector<GradientCase> gradient_rows() {
   return {
       {"recompute",
        "a part of several operations, with dropout",
@@ -34,7 +34,7 @@ std::vector<GradientCase> rows() {
   };
 }
 
-const GradientRows registered(rows());
+const GradientRows registered(gradient_rows());
 
 }  // namespace
 }  // namespace weft
