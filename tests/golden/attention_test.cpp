@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("d2l.ai's multi-head attention", "[golden]", float, double) {
   check_attention<TestType>("d2l_attention_" + lengths + (bias ? "_bias" : ""), {7, 5}, bias);
 }
 
-TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention", "[golden][MultiHeadAttention]", float, double) {
   check_attention<TestType>("torch_attention_lengths", {}, true);
   check_attention<TestType>("torch_attention_no_bias", {}, false);
 }

@@ -79,7 +79,8 @@ Tensor<double> at(Index step, const Tensor<double>& steps) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden][SGD][Adam][AdamW]", float,
+                   double) {
   const Hdf5File file(WEFT_TEST_DATA "/optimizers.h5");
   const Tokens tokens = file.tensor<TokenId>("tokens"), labels = file.tensor<TokenId>("labels");
   for (const auto& [name, make_optimizer] : optimizers<TestType>()) {

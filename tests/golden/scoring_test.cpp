@@ -16,7 +16,8 @@ golden::LayerCase<T> attention_case(const std::string& name) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("attention with additive scoring", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("attention with additive scoring", "[golden][AttentionPooling][AdditiveScoring]",
+                   float, double) {
   const auto expected = attention_case<TestType>("additive_pooling");
   Random random(1);
   AttentionPooling<TestType> layer({.scoring = Scoring::additive,
@@ -49,7 +50,8 @@ TEMPLATE_TEST_CASE("multi-head attention with each scoring function", "[golden]"
   }
 }
 
-TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden][KernelRegression]", float,
+                   double) {
   for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
                               Kernel::epanechnikov, Kernel::triangular}) {
     const auto expected = attention_case<TestType>("kernel_regression_" + to_string(kernel));
@@ -61,7 +63,8 @@ TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden]", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention as self-attention", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention as self-attention", "[golden][SelfAttention]",
+                   float, double) {
   const auto expected = attention_case<TestType>("self_attention");
   Random random(1);
   SelfAttention<TestType> layer({.d_model = 8, .num_heads = 2}, random);

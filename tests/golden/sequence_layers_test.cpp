@@ -46,15 +46,17 @@ void check_convolution(const std::string& name, const Conv1dOptions& options) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("torch.nn.RNN, with lengths and initial states", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.RNN, with lengths and initial states", "[golden][RNN]", float,
+                   double) {
   check_recurrent<TestType, RNN<TestType>>("rnn", GENERATE(1, 2));
 }
 
-TEMPLATE_TEST_CASE("torch.nn.GRU, with lengths and initial states", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.GRU, with lengths and initial states", "[golden][GRU]", float,
+                   double) {
   check_recurrent<TestType, GRU<TestType>>("gru", GENERATE(1, 2));
 }
 
-TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden][Conv1d]", float, double) {
   const auto options = [](Index size) {
     return Conv1dOptions{.in_channels = inputs, .out_channels = hiddens, .kernel_size = size};
   };

@@ -9,6 +9,7 @@
 #include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/layers/linear.hpp>
+#include <weft/train/optim/schedule.hpp>
 #include "tests/golden/comparison.hpp"
 #include "tests/golden/layer_case.hpp"
 
@@ -67,6 +68,15 @@ void compare_with_torch_optimizer(const std::string& expression, const Make& mak
     check(concatenate_text(expression, " step ", step, " bias"), model.bias->value(),
           row_of(biases, step));
   }
+}
+
+// Compares the learning rates of a schedule with those of a scheduler, which `expression` makes.
+inline void compare_with_torch_schedule(const std::string& expression, const Schedule& schedule) {
+  const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
+  const auto expected = file.tensor<double>("/" + row_name(expression) + "/learning_rates");
+  Tensor<double> actual(expected.shape());
+  for (Index i = 0; i < actual.size(); ++i) actual(i) = schedule(i + 1);
+  check(expression, actual, expected);
 }
 
 }  // namespace weft::golden

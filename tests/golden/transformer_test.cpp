@@ -93,7 +93,8 @@ struct D2lTransformer : Module<T> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer", "[golden][TransformerEncoderBlock]", float,
+                   double) {
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
   const LayerCase<TestType> expected("encoder_block_" + block_name(norm_first, activation));
@@ -119,7 +120,8 @@ TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer, additive mask", "[golden]"
   expected.check(block, {"x"}, [&](auto&, const auto& x) { return block(x[0], expected.mask()); });
 }
 
-TEMPLATE_TEST_CASE("torch.nn.TransformerDecoderLayer", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.nn.TransformerDecoderLayer", "[golden][TransformerDecoderBlock]", float,
+                   double) {
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
   const LayerCase<TestType> expected("decoder_block_" + block_name(norm_first, activation));
@@ -129,8 +131,8 @@ TEMPLATE_TEST_CASE("torch.nn.TransformerDecoderLayer", "[golden]", float, double
                  [&](auto&, const auto& x) { return block(x[0], x[1], expected.mask()); });
 }
 
-TEMPLATE_TEST_CASE("torch's encoder and decoder of two blocks each, up to the loss", "[golden]",
-                   float, double) {
+TEMPLATE_TEST_CASE("torch's encoder and decoder of two blocks each, up to the loss",
+                   "[golden][TransformerEncoder][TransformerDecoder]", float, double) {
   const LayerCase<TestType> expected("torch_encoder_decoder");
   Random random(1);
   EncoderDecoder<TestType> model(random);

@@ -4,10 +4,11 @@ A row is a call in a test, with the PyTorch expression that it is compared with 
 
     compare_with_torch<TestType>("torch.nn.RMSNorm(6, eps=1e-05)", {{2, 3, 6}}, …)
     compare_with_torch_optimizer<TestType>("torch.optim.RMSprop(parameters, lr=0.01)", …)
+    compare_with_torch_schedule("torch.optim.lr_scheduler.ConstantLR(optimizer(0.25))", …)
 
 For a module the file has a group as write_layers.py writes it, with inputs 0, 1, … of the shapes
-named; for an optimizer the parameters of a small model before and after each of 10 steps. Run it
-after adding a row; rows that are there already keep their numbers, as each has a seed of its own.
+named; for an optimizer the parameters of a small model before and after each of 10 steps; for a
+scheduler the learning rates of the first 26 steps. Run it after adding a row; rows that are there already keep their numbers, as each has a seed of its own.
 
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
@@ -15,6 +16,7 @@ Needs torch, numpy and h5py. The file in the repository was written with torch 2
 import pathlib
 import re
 import zlib
+from collections import OrderedDict
 
 import h5py
 import numpy as np
@@ -26,7 +28,45 @@ TESTS = pathlib.Path(__file__).parent.parent
 STRINGS = r'((?:"[^"]*"\s*)+)'
 MODULE = re.compile(r"compare_with_torch<\w+>\(\s*" + STRINGS + r",\s*\{((?:\s*\{[\d\s,]*\}\s*,?)+)\s*\}")
 OPTIMIZER = re.compile(r"compare_with_torch_optimizer<\w+>\(\s*" + STRINGS)
+SCHEDULE = re.compile(r"compare_with_torch_schedule\(\s*" + STRINGS)
 STEPS = 10
+
+
+class Function(torch.nn.Module):
+    """A function of tensors as a module without parameters."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.forward = function
+
+
+def sinusoids(positions, size):
+    """The table of Vaswani et al. (2017), section 3.5."""
+    column = torch.arange(size)
+    angle = torch.arange(positions)[:, None] / 10000.0 ** ((column - column % 2) / size)
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+
+
+class LearnedPositions(torch.nn.Module):
+    """Adds a trained vector to each position, as GPT-2 does."""
+
+    def __init__(self, max_len, size):
+        super().__init__()
+        self.positions = torch.nn.Embedding(max_len, size)
+
+    def forward(self, x):
+        return x + self.positions(torch.arange(x.shape[1]))
+
+
+def optimizer(learning_rate):
+    return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=learning_rate)
+
+
+def warmup(sgd, steps, after):
+    """Linear from 0, which step 0 would have, to the full learning rate at step `steps`."""
+    schedulers = torch.optim.lr_scheduler
+    linear = schedulers.LinearLR(sgd, 1 / steps, 1.0, total_iters=steps - 1)
+    return schedulers.SequentialLR(sgd, [linear, after(sgd)], milestones=[steps - 1])
 
 
 def expression_of(strings):
@@ -53,16 +93,26 @@ def write_optimizer(file, expression):
     for name, value in model.state_dict().items():
         group[f"start/{name}"] = value.numpy().copy()
     parameters = list(model.parameters())
-    optimizer = eval(expression)
+    optimizer_of_row = eval(expression)
     steps = {name: [] for name in model.state_dict()}
     for _ in range(STEPS):
-        optimizer.zero_grad()
+        optimizer_of_row.zero_grad()
         ((model(x) - target) ** 2).mean().backward()
-        optimizer.step()
+        optimizer_of_row.step()
         for name, value in model.state_dict().items():
             steps[name].append(value.numpy().copy())
     for name, values in steps.items():
         group[f"steps/{name}"] = np.stack(values)
+
+
+def write_schedule(file, expression):
+    scheduler = eval(expression)
+    rates = []
+    for _ in range(26):
+        rates.append(scheduler.get_last_lr()[0])
+        scheduler.optimizer.step()
+        scheduler.step()
+    file.create_group(group_name(expression))["learning_rates"] = np.array(rates)
 
 
 if __name__ == "__main__":
@@ -76,6 +126,8 @@ if __name__ == "__main__":
             rows[expression_of(strings)] = lambda f, e, sizes=sizes: write_module(f, e, sizes)
         for strings in OPTIMIZER.findall(text):
             rows[expression_of(strings)] = write_optimizer
+        for strings in SCHEDULE.findall(text):
+            rows[expression_of(strings)] = write_schedule
     with h5py.File(pathlib.Path(__file__).with_name("rows.h5"), "w", libver="v108") as rows_file:
         for expression in sorted(rows):
             torch.manual_seed(zlib.crc32(expression.encode()))

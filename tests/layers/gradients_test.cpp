@@ -3,36 +3,12 @@
 
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
+#include "tests/layers/check_gradients.hpp"
 #include "tests/layers/scorings.hpp"
-#include "tests/tight_bound.hpp"
 
 using namespace weft;
 
 namespace {
-
-using Vars = std::vector<Var<double>>;
-
-// Checks the gradients of `call`, given one variable per input, on a training tape.
-template <class Call>
-void check_gradients(Module<double>& layer, std::initializer_list<Shape> inputs, const Call& call) {
-  Random random(7);
-  std::vector<Parameter<double>> values;
-  for (const Shape& shape : inputs) values.emplace_back(random.normal_tensor<double>(shape));
-  NamedParameters<double> checked = named_parameters(layer);
-  for (Parameter<double>& value : values)
-    checked.push_back({"input " + std::to_string(&value - values.data()), &value});
-
-  const GradCheckReport report = gradcheck(
-      [&](Tape<double>& tape) {
-        Vars variables;
-        for (Parameter<double>& value : values) variables.push_back(tape.parameter(value));
-        return call(tape, variables);
-      },
-      checked, tight_bound);
-  INFO(report);
-  CHECK(report.passed());
-  CHECK(report.checked() > 0);
-}
 
 TransformerBlockOptions block_options(Activation activation, bool norm_first) {
   return {.num_hiddens = 4,
@@ -46,7 +22,7 @@ TransformerBlockOptions block_options(Activation activation, bool norm_first) {
 
 }  // namespace
 
-TEST_CASE("gradients: linear", "[layers]") {
+TEST_CASE("gradients: linear", "[layers][gradients][Linear]") {
   Random random(1);
   const bool bias = GENERATE(false, true);
   Linear<double> layer({.in_features = 3, .out_features = 4, .bias = bias}, random);
@@ -56,29 +32,30 @@ TEST_CASE("gradients: linear", "[layers]") {
     });
 }
 
-TEST_CASE("gradients: dropout", "[layers]") {
+TEST_CASE("gradients: dropout", "[layers][gradients][Dropout]") {
   Dropout<double> layer(0.4);
   check_gradients(layer, {{3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: embedding", "[layers]") {
+TEST_CASE("gradients: embedding", "[layers][gradients][Embedding]") {
   Random random(1);
   Embedding<double> layer({.num_embeddings = 5, .embedding_dim = 3}, random);
   const Tokens tokens({2, 3}, {4, 0, 4, 1, 4, 2});
   check_gradients(layer, {}, [&](Tape<double>& tape, const Vars&) { return layer(tape, tokens); });
 }
 
-TEST_CASE("gradients: layer norm", "[layers]") {
+TEST_CASE("gradients: layer norm", "[layers][gradients][LayerNorm]") {
   LayerNorm<double> layer({.num_hiddens = 5});
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: positional encoding", "[layers]") {
+TEST_CASE("gradients: positional encoding", "[layers][gradients][PositionalEncoding]") {
   PositionalEncoding<double> layer({.num_hiddens = 5, .dropout = 0.3, .max_len = 6});
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: attention pooling with each scoring function", "[layers]") {
+TEST_CASE("gradients: attention pooling with each scoring function",
+          "[layers][gradients][AttentionPooling]") {
   Random random(1);
   const Scoring scoring = GENERATE(from_range(scorings));
   AttentionPooling<double> layer({.scoring = scoring,
@@ -93,14 +70,22 @@ TEST_CASE("gradients: attention pooling with each scoring function", "[layers]")
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
 }
 
-TEST_CASE("gradients: additive scoring of queries and keys of different sizes", "[layers]") {
+TEST_CASE("gradients: dot-product attention", "[layers][gradients][DotProductAttention]") {
+  DotProductAttention<double> layer({.dropout = 0.3, .num_heads = 2});
+  check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}}, [&](Tape<double>&, const Vars& x) {
+    return layer(x[0], x[1], x[2], ValidLens{4, 0});
+  });
+}
+
+TEST_CASE("gradients: additive scoring of queries and keys of different sizes",
+          "[layers][gradients][AdditiveScoring]") {
   Random random(1);
   AdditiveScoring<double> layer({.query_size = 2, .key_size = 4, .num_hiddens = 3}, random);
   check_gradients(layer, {{2, 3, 2}, {2, 5, 4}},
                   [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1]); });
 }
 
-TEST_CASE("gradients: kernel regression", "[layers]") {
+TEST_CASE("gradients: kernel regression", "[layers][gradients][KernelRegression]") {
   for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
                               Kernel::epanechnikov, Kernel::triangular}) {
     INFO(to_string(kernel));
@@ -112,7 +97,7 @@ TEST_CASE("gradients: kernel regression", "[layers]") {
   }
 }
 
-TEST_CASE("gradients: multi-head attention", "[layers]") {
+TEST_CASE("gradients: multi-head attention", "[layers][gradients][MultiHeadAttention]") {
   Random random(1);
   const bool bias = GENERATE(false, true);
   const Scoring scoring = GENERATE(from_range(scorings));
@@ -131,14 +116,14 @@ TEST_CASE("gradients: multi-head attention", "[layers]") {
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });
 }
 
-TEST_CASE("gradients: self-attention", "[layers]") {
+TEST_CASE("gradients: self-attention", "[layers][gradients][SelfAttention]") {
   Random random(1);
   SelfAttention<double> layer({.d_model = 4, .num_heads = 2}, random);
   check_gradients(layer, {{2, 3, 4}},
                   [&](Tape<double>&, const Vars& x) { return layer(x[0], {.causal = true}); });
 }
 
-TEST_CASE("gradients: feed-forward", "[layers]") {
+TEST_CASE("gradients: feed-forward", "[layers][gradients][PositionWiseFeedForward]") {
   Random random(1);
   PositionWiseFeedForward<double> layer(
       {.num_hiddens = 3, .ffn_num_hiddens = 5, .activation = Activation::gelu, .dropout = 0.3},
@@ -146,7 +131,7 @@ TEST_CASE("gradients: feed-forward", "[layers]") {
   check_gradients(layer, {{2, 4, 3}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
-TEST_CASE("gradients: encoder block", "[layers]") {
+TEST_CASE("gradients: encoder block", "[layers][gradients][TransformerEncoderBlock]") {
   Random random(1);
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
@@ -156,7 +141,7 @@ TEST_CASE("gradients: encoder block", "[layers]") {
   });
 }
 
-TEST_CASE("gradients: decoder block", "[layers]") {
+TEST_CASE("gradients: decoder block", "[layers][gradients][TransformerDecoderBlock]") {
   Random random(1);
   const bool norm_first = GENERATE(false, true);
   const Activation activation = GENERATE(Activation::relu, Activation::gelu);
@@ -166,7 +151,8 @@ TEST_CASE("gradients: decoder block", "[layers]") {
   });
 }
 
-TEST_CASE("gradients: encoder and decoder", "[layers]") {
+TEST_CASE("gradients: encoder and decoder",
+          "[layers][gradients][TransformerEncoder][TransformerDecoder]") {
   Random random(1);
   struct Model : Module<double> {
     Model(const TransformerOptions& options, Random& random_numbers)
@@ -184,7 +170,8 @@ TEST_CASE("gradients: encoder and decoder", "[layers]") {
   });
 }
 
-TEST_CASE("gradients: heads and learned positions", "[layers]") {
+TEST_CASE("gradients: heads and learned positions",
+          "[layers][gradients][LearnedPositionalEncoding]") {
   Random random(1);
   LearnedPositionalEncoding<double> layer({.num_hiddens = 4, .dropout = 0.2, .max_len = 5}, random);
   check_gradients(layer, {{2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
@@ -194,7 +181,8 @@ TEST_CASE("gradients: heads and learned positions", "[layers]") {
                   [&](Tape<double>&, const Vars& x) { return transpose_qkv(layer(x[0]), 2); });
 }
 
-TEMPLATE_TEST_CASE("gradients: recurrent layers", "[layers]", RNN<double>, GRU<double>) {
+TEMPLATE_TEST_CASE("gradients: recurrent layers", "[layers][gradients][RNN][GRU]", RNN<double>,
+                   GRU<double>) {
   Random random(1);
   TestType layer({.input_size = 3, .num_hiddens = 4, .num_layers = 2}, random);
   check_gradients(layer, {{3, 5, 3}, {2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
@@ -205,7 +193,7 @@ TEMPLATE_TEST_CASE("gradients: recurrent layers", "[layers]", RNN<double>, GRU<d
                   [&](Tape<double>&, const Vars& x) { return layer(x[0]).final_states; });
 }
 
-TEST_CASE("gradients: convolution", "[layers]") {
+TEST_CASE("gradients: convolution", "[layers][gradients][Conv1d]") {
   Random random(1);
   Conv1d<double> layer({.in_channels = 3,
                         .out_channels = 2,

@@ -1,0 +1,62 @@
+// Layers and schedules compared with PyTorch expressions: rows of rows.h5.
+#include <weft/layers.hpp>
+#include <weft/train/optim/schedule.hpp>
+#include "tests/catch.hpp"
+#include "tests/golden/torch_row.hpp"
+
+using namespace weft;
+using golden::compare_with_torch;
+using golden::compare_with_torch_schedule;
+
+TEMPLATE_TEST_CASE("torch.nn.Dropout in evaluation", "[golden][Dropout]", float, double) {
+  Dropout<TestType> layer(0.4);
+  compare_with_torch<TestType>("torch.nn.Dropout(0.4).eval()", {{2, 3, 6}}, layer,
+                               [&](const auto& x) {
+                                 Tape<TestType>& tape = x[0].tape();
+                                 REQUIRE_FALSE(tape.training());
+                                 return layer(x[0]);
+                               });
+}
+
+TEMPLATE_TEST_CASE("torch's scaled dot-product attention", "[golden][DotProductAttention]", float,
+                   double) {
+  DotProductAttention<TestType> layer({});
+  compare_with_torch<TestType>("Function(torch.nn.functional.scaled_dot_product_attention)",
+                               {{2, 3, 6}, {2, 5, 6}, {2, 5, 4}}, layer,
+                               [&](const auto& x) { return layer(x[0], x[1], x[2]); });
+}
+
+TEMPLATE_TEST_CASE("a feed-forward network of torch's layers", "[golden][PositionWiseFeedForward]",
+                   float, double) {
+  Random random(1);
+  PositionWiseFeedForward<TestType> layer({.num_hiddens = 6, .ffn_num_hiddens = 8}, random);
+  compare_with_torch<TestType>(
+      "torch.nn.Sequential(OrderedDict(dense1=torch.nn.Linear(6, 8), relu=torch.nn.ReLU(), "
+      "dense2=torch.nn.Linear(8, 6)))",
+      {{2, 3, 6}}, layer, [&](const auto& x) { return layer(x[0]); });
+}
+
+TEMPLATE_TEST_CASE("positional encodings by their formulas in torch",
+                   "[golden][PositionalEncoding][LearnedPositionalEncoding]", float, double) {
+  PositionalEncoding<TestType> fixed({.num_hiddens = 7, .max_len = 9});
+  compare_with_torch<TestType>("Function(lambda x: x + sinusoids(x.shape[1], 7))", {{2, 5, 7}},
+                               fixed, [&](const auto& x) { return fixed(x[0]); });
+  Random random(1);
+  LearnedPositionalEncoding<TestType> learned({.num_hiddens = 6, .max_len = 9}, random);
+  compare_with_torch<TestType>("LearnedPositions(9, 6)", {{2, 5, 6}}, learned,
+                               [&](const auto& x) { return learned(x[0]); });
+}
+
+TEST_CASE("torch's learning rate schedulers",
+          "[golden][constant_schedule][warmup_cosine_schedule][inverse_square_root_schedule]") {
+  compare_with_torch_schedule("torch.optim.lr_scheduler.ConstantLR(optimizer(0.25), factor=1.0)",
+                              constant_schedule(0.25));
+  compare_with_torch_schedule(
+      "warmup(optimizer(0.5), 6, lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20, "
+      "eta_min=0.05))",
+      warmup_cosine_schedule({.peak = 0.5, .warmup_steps = 6, .total_steps = 26, .final = 0.05}));
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.LambdaLR(optimizer(1.0), lambda step: 2 * 64**-0.5 * "
+      "min((step + 1)**-0.5, (step + 1) * 8**-1.5))",
+      inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 8, .factor = 2.0}));
+}
