@@ -9,13 +9,14 @@
 
 namespace weft {
 
-enum class Activation { none, relu, gelu, gelu_tanh, tanh, sigmoid };
+enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
 
-inline constexpr EnumNames<Activation, 6> activation_names{{
+inline constexpr EnumNames<Activation, 7> activation_names{{
     {Activation::none, "none"},
     {Activation::relu, "relu"},
     {Activation::gelu, "gelu"},
     {Activation::gelu_tanh, "gelu_tanh"},
+    {Activation::silu, "silu"},
     {Activation::tanh, "tanh"},
     {Activation::sigmoid, "sigmoid"},
 }};
@@ -43,6 +44,11 @@ Var<T> gelu(const Var<T>& x) {
 template <class T>
 Var<T> gelu_tanh(const Var<T>& x) {
   return activate(x, Activation::gelu_tanh);
+}
+// x · σ(x), the sigmoid linear unit (Hendrycks and Gimpel, 2016), also called Swish.
+template <class T>
+Var<T> silu(const Var<T>& x) {
+  return activate(x, Activation::silu);
 }
 template <class T>
 Var<T> tanh(const Var<T>& x) {

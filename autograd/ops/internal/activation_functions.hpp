@@ -62,6 +62,16 @@ struct GeluTanh {
   }
 };
 
+// z σ(z); the slope is σ(z) (1 + z (1 - σ(z))).
+template <class T>
+struct Silu {
+  static T value(T z) { return z * Sigmoid<T>::value(z); }
+  static T slope(T z, T) {
+    const T s = Sigmoid<T>::value(z);
+    return s * (T{1} + z * (T{1} - s));
+  }
+};
+
 // Calls body with the functions of an activation that is not `none`.
 template <class T, class Body>
 void with_activation(Activation activation, const Body& body) {
@@ -72,6 +82,8 @@ void with_activation(Activation activation, const Body& body) {
       return body(Gelu<T>{});
     case Activation::gelu_tanh:
       return body(GeluTanh<T>{});
+    case Activation::silu:
+      return body(Silu<T>{});
     case Activation::tanh:
       return body(Tanh<T>{});
     case Activation::sigmoid:
@@ -84,7 +96,8 @@ void with_activation(Activation activation, const Body& body) {
 
 // True for the activations whose slope is computed from z; for the others y suffices.
 inline bool slope_reads_input(Activation activation) {
-  return activation == Activation::gelu || activation == Activation::gelu_tanh;
+  return activation == Activation::gelu || activation == Activation::gelu_tanh ||
+         activation == Activation::silu;
 }
 
 // y = f(z) on n elements; `y` may be `z`.

@@ -77,6 +77,12 @@ const std::vector<Row> rows = {
     {"gelu_tanh", 0.5, 0.345714009825, 0.867369903535},
     {"gelu_tanh", 1.25, 1.11771420297, 1.12249263225},
     {"gelu_tanh", 7, 7, 1},
+    {"silu", -9, -0.00111055118388, -0.000987019571897},
+    {"silu", -1.25, -0.278375173532, 0.00631915508469},
+    {"silu", -0.01, -0.00497500020833, 0.495000083332},
+    {"silu", 0.5, 0.311229665601, 0.739961187303},
+    {"silu", 1.25, 0.971624826468, 0.993680844915},
+    {"silu", 7, 6.99362264164, 1.00546049707},
     {"clamp", -9, -0.5, 0},
     {"clamp", -1.25, -0.5, 0},
     {"clamp", -0.01, -0.01, 1},
@@ -90,17 +96,12 @@ using Function = Var<T> (*)(const Var<T>&);
 
 template <class T>
 const std::map<std::string, Function<T>> functions = {
-    {"exp", exp},
-    {"log", log},
-    {"sqrt", sqrt},
-    {"power", [](const Var<T>& x) { return power(x, 2.5); }},
-    {"abs", abs},
-    {"tanh", tanh},
-    {"sigmoid", sigmoid},
-    {"relu", relu},
-    {"gelu", gelu},
-    {"gelu_tanh", gelu_tanh},
-    {"clamp", [](const Var<T>& x) { return clamp(x, -0.5, 1.25); }},
+    {"exp", exp},         {"log", log},
+    {"sqrt", sqrt},       {"power", [](const Var<T>& x) { return power(x, 2.5); }},
+    {"abs", abs},         {"tanh", tanh},
+    {"sigmoid", sigmoid}, {"relu", relu},
+    {"gelu", gelu},       {"gelu_tanh", gelu_tanh},
+    {"silu", silu},       {"clamp", [](const Var<T>& x) { return clamp(x, -0.5, 1.25); }},
 };
 
 // The value of a function at each of `points`, and its gradient for an upstream of ones.
