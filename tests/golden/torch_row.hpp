@@ -44,7 +44,7 @@ void compare_with_torch(const std::string& expression, const std::vector<Shape>&
 // `parameters` are the model's.
 template <class T, class Make>
 void compare_with_torch_optimizer(const std::string& expression, const Make& make) {
-  const std::string group = "/" + row_name(expression) + "/";
+  const std::string group = concatenate_text('/', row_name(expression), '/');
   const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
   Random random(1);
   Linear<T> model({.in_features = 3, .out_features = 2}, random);
@@ -73,7 +73,8 @@ void compare_with_torch_optimizer(const std::string& expression, const Make& mak
 // Compares the learning rates of a schedule with those of a scheduler, which `expression` makes.
 inline void compare_with_torch_schedule(const std::string& expression, const Schedule& schedule) {
   const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
-  const auto expected = file.tensor<double>("/" + row_name(expression) + "/learning_rates");
+  const auto expected =
+      file.tensor<double>(concatenate_text(row_name(expression), "/learning_rates"));
   Tensor<double> actual(expected.shape());
   for (Index i = 0; i < actual.size(); ++i) actual(i) = schedule(i + 1);
   check(expression, actual, expected);
