@@ -1,0 +1,72 @@
+#include "weft/train/optim/rmsprop.hpp"
+
+#include <cmath>
+
+#include "autograd/internal/checks.hpp"
+
+namespace weft {
+
+template <class T>
+RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
+    : RMSprop(named_parameters(model), options) {}
+
+template <class T>
+RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)
+    : Optimizer<T>("RMSprop", std::move(parameters), options.lr),
+      options_(options),
+      squares_(this->zeros_like_parameters()) {
+  if (!(options.alpha >= 0.0 && options.alpha < 1.0))
+    fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);
+  if (!(options.momentum >= 0.0 && options.momentum < 1.0))
+    fail<ValueError>("RMSprop: momentum", "0 ≤ momentum < 1", options.momentum);
+  check_at_least("RMSprop: eps", options.eps, 0.0);
+  check_finite_non_negative("RMSprop: weight_decay", options.weight_decay);
+  if (options.momentum > 0.0) buffers_ = this->zeros_like_parameters();
+}
+
+template <class T>
+void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+  const auto lr = static_cast<T>(this->learning_rate());
+  const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
+  const auto decay = static_cast<T>(options_.weight_decay);
+  const auto momentum = static_cast<T>(options_.momentum);
+  T* values = this->parameters()[index].parameter->value().data();
+  T* squares = squares_[index].data();
+  // The direction of element i; its running mean is updated.
+  const auto direction = [=](Index i) {
+    const T g = scale * grad[i] + decay * values[i];
+    squares[i] = alpha * squares[i] + (T{1} - alpha) * g * g;
+    return g / (std::sqrt(squares[i]) + eps);
+  };
+  if (buffers_.empty()) {
+#pragma omp simd
+    for (Index i = begin; i < end; ++i) values[i] -= lr * direction(i);
+    return;
+  }
+  T* buffers = buffers_[index].data();
+#pragma omp simd
+  for (Index i = begin; i < end; ++i) {
+    buffers[i] = momentum * buffers[i] + direction(i);
+    values[i] -= lr * buffers[i];
+  }
+}
+
+template <class T>
+std::string RMSprop<T>::description() const {
+  const std::vector<bool> decays(this->parameters().size(), options_.weight_decay > 0.0);
+  return concatenate_text("RMSprop, lr ", this->learning_rate(), ", alpha ", options_.alpha,
+                          ", eps ", options_.eps, ", momentum ", options_.momentum, ", ",
+                          this->decay_description(options_.weight_decay, decays));
+}
+
+template <class T>
+void RMSprop<T>::state(State<T>& state) {
+  Optimizer<T>::state(state);
+  this->tensor_state(state, "mean_square", squares_);
+  this->tensor_state(state, "momentum", buffers_);
+}
+
+template class RMSprop<float>;
+template class RMSprop<double>;
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// RMSprop: steps scaled by a running mean of squared gradients.
+#pragma once
+
+#include "weft/train/optim/optimizer.hpp"
+
+namespace weft {
+
+struct RMSpropOptions {
+  // Learning rate, ≥ 0.
+  double lr = 1e-2;
+  // Decay rate of the running mean, in 0 … 1 (1 excluded).
+  double alpha = 0.99;
+  // Added to the root of the mean, ≥ 0.
+  double eps = 1e-8;
+  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  double weight_decay = 0.0;
+  // μ in 0 … 1 (1 excluded).
+  double momentum = 0.0;
+};
+
+// g ← gradient + λ · parameter;  v ← α v + (1 - α) g²;  b ← μ b + g / (√v + eps);
+// parameter ← parameter - lr · b, as in torch.optim.RMSprop (Tieleman and Hinton, 2012). Throws
+// ValueError for options outside their ranges.
+template <class T = float>
+class WEFT_API RMSprop final : public Optimizer<T> {
+ public:
+  explicit RMSprop(Module<T>& model, const RMSpropOptions& options = {});
+  explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
+
+  std::string description() const override;
+  void state(State<T>& state) override;
+
+ private:
+  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+
+  RMSpropOptions options_;
+  std::vector<Tensor<T>> squares_;
+  std::vector<Tensor<T>> buffers_;  // none without momentum
+};
+
+extern template class RMSprop<float>;
+extern template class RMSprop<double>;
+
+}  // namespace weft
