@@ -42,6 +42,8 @@ Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys) {
       return dot_product_scores(queries, keys);
     case Scoring::gaussian:
       return gaussian_scores(queries, keys);
+    case Scoring::laplacian:
+      return laplacian_scores(queries, keys);
     case Scoring::cosine:
       return cosine_scores(queries, keys);
     case Scoring::additive:
@@ -69,6 +71,12 @@ Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys) {
   // From the differences: ‖q‖² - 2 <q, k> + ‖k‖² would cancel the digits of small ones.
   const Var<T> difference = as_rows(queries) - as_columns(keys);
   return scale(sum(difference * difference, {-1}), -0.5);
+}
+
+template <class T>
+Var<T> laplacian_scores(const Var<T>& queries, const Var<T>& keys) {
+  check("laplacian_scores", queries.shape(), keys.shape());
+  return negate(sum(abs(as_rows(queries) - as_columns(keys)), {-1}));
 }
 
 template <class T>
@@ -112,6 +120,8 @@ template Var<float> scaled_dot_product_scores(const Var<float>&, const Var<float
 template Var<double> scaled_dot_product_scores(const Var<double>&, const Var<double>&);
 template Var<float> gaussian_scores(const Var<float>&, const Var<float>&);
 template Var<double> gaussian_scores(const Var<double>&, const Var<double>&);
+template Var<float> laplacian_scores(const Var<float>&, const Var<float>&);
+template Var<double> laplacian_scores(const Var<double>&, const Var<double>&);
 template Var<float> cosine_scores(const Var<float>&, const Var<float>&);
 template Var<double> cosine_scores(const Var<double>&, const Var<double>&);
 

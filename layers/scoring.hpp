@@ -10,12 +10,13 @@
 namespace weft {
 
 // Scoring functions. The softmax of the scores over the keys gives a query's attention weights.
-enum class Scoring { scaled_dot_product, dot_product, gaussian, cosine, additive };
+enum class Scoring { scaled_dot_product, dot_product, gaussian, laplacian, cosine, additive };
 
-inline constexpr EnumNames<Scoring, 5> scoring_names{{
+inline constexpr EnumNames<Scoring, 6> scoring_names{{
     {Scoring::scaled_dot_product, "scaled_dot_product"},
     {Scoring::dot_product, "dot_product"},
     {Scoring::gaussian, "gaussian"},
+    {Scoring::laplacian, "laplacian"},
     {Scoring::cosine, "cosine"},
     {Scoring::additive, "additive"},
 }};
@@ -39,6 +40,9 @@ WEFT_API Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& k
 // -‖q - k‖² / 2, the logarithm of the Gaussian kernel up to a constant.
 template <class T>
 WEFT_API Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
+// -Σ|q - k|, the logarithm of the Laplacian kernel up to a constant.
+template <class T>
+WEFT_API Var<T> laplacian_scores(const Var<T>& queries, const Var<T>& keys);
 // <q, k> / (‖q‖ ‖k‖), within -1 … 1; 0, with zero gradient, for a vector of zeros.
 template <class T>
 WEFT_API Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);

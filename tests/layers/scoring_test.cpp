@@ -36,6 +36,7 @@ TEST_CASE("scoring: scores of a query and two keys", "[layers]") {
       {Scoring::dot_product, {11, -8}},
       {Scoring::scaled_dot_product, {11 / std::sqrt(2.0), -8 / std::sqrt(2.0)}},
       {Scoring::gaussian, {-4, -22.5}},  // differences (2, 2) and (3, 6)
+      {Scoring::laplacian, {-4, -9}},
       {Scoring::cosine, {11 / (5 * std::sqrt(5.0)), -0.8}},
   };
   for (const auto& [scoring, name] : scoring_names) {
