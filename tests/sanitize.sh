@@ -5,7 +5,7 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 build=$build/sanitize
 
-install_packages "${build_packages[@]}" catch2
+install_packages "${build_packages[@]}" catch2 pkg-config
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1"
 export LDFLAGS="-fsanitize=address,undefined"

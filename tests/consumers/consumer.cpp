@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include <weft/weft.hpp>
+#include "check_square.hpp"
 #include "gated_linear.hpp"
-#include "square.hpp"
 
 namespace {
 
@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
   std::cout << "weft " << WEFT_VERSION << '\n';
   Random random(5);
   GatedLinear<float> layer(3, 2, random);
-  expect(gradients_agree(), "gradients of an operation and a layer of its own");
+  expect(square_has_correct_gradients(), "gradients of an operation of its own");
+  expect(gradients_agree(), "gradients of a layer of its own");
   const auto [first, last] = train(layer);
   expect(last < 0.1 * first, "training lowers the loss");
   const std::filesystem::path file = argc > 1 ? argv[1] : "consumer.h5";

@@ -75,7 +75,7 @@ for way in "${ways[@]}"; do
       libraries=$(dirname -- "$(find "$work/$kind" -name weft.pc)")
       flags=$(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs weft)
       # Unquoted: one word a flag.
-      quietly g++ -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
+      quietly g++ ${CXXFLAGS:-} -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
         $flags -Wl,-rpath,"$(dirname -- "$libraries")"
       "$work/program" "$work/program.h5" || fail "the program failed"
       rm -- "$work/program"
