@@ -45,7 +45,7 @@ check_library() {
   if [[ $library = *.so* ]]; then
     shown=$(nm --demangle --dynamic --defined-only "$library")
     grep -q 'weft::softmax<float>' <<<"$shown" || fail "$library does not export weft::softmax"
-    ! grep -E 'weft::(matrix_product|Pool|MaskView|hdf5::)' <<<"$shown" ||
+    ! grep -E ' weft::(matrix|blocked)_product<| [TW] weft::(Pool|MaskView|hdf5)::' <<<"$shown" ||
       fail "$library exports internal functions"
   fi
   ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime|files)/' ||
