@@ -39,7 +39,7 @@ struct Validation {
   std::int64_t patience = 0;
 };
 
-struct WEFT_API TrainerOptions {
+struct TrainerOptions {
   std::int64_t epochs = 1;
   // The maximum number of updates; 0: no limit.
   std::int64_t max_steps = 0;
