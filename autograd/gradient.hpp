@@ -37,8 +37,12 @@ struct WEFT_API Gradient {
   void add(const Function& f, const Inputs&... inputs) const {
     if (!wanted) return;
     const Index size = std::ssize(values);
-    if (((inputs.size() != size) || ...))
-      throw ShapeError(concatenate_text("gradient: expected tensors of ", size, " elements"));
+    const auto check = [size](const auto& input) {
+      if (input.size() != size)
+        fail<ShapeError>("function of elements", concatenate_text(size, " elements"),
+                         input.shape());
+    };
+    (check(inputs), ...);
     parallel_for(size, grain_of(4), [&](Index begin, Index end) {
       T* to = data();
       if (fresh)

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # run.sh [WAY …]: installs weft where needed, and builds and runs a program outside the source tree
 # that uses it, in each WAY: installed-static, installed-shared, pkg-config-static,
-# pkg-config-shared, subproject, fetched (all when none is named). --build FOLDER takes a static
+# pkg-config-shared, subproject, fetched (all when none is named). --build DIRECTORY takes a static
 # weft from a build that is already there.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
 consumers=$repository/tests/consumers
 built=
 if [ "${1:-}" = --build ]; then
-  built=${2:?run.sh: --build: expected a folder}
+  [ -d "${2:-}" ] || fail "--build: expected the directory of a build, got '${2:-}'"
+  built=$2
   shift 2
 fi
 ways=("$@")
