@@ -42,8 +42,10 @@ class WEFT_API Buffer {
   void* data() const {
     return block_ ? reinterpret_cast<std::byte*>(block_) + sizeof(Block) : nullptr;
   }
-  // True when no other handle shares the memory.
-  bool unique() const { return block_ && block_->references.load(std::memory_order_acquire) == 1; }
+  // True when another handle shares the memory.
+  bool shared() const { return block_ && block_->references.load(std::memory_order_acquire) != 1; }
+  // The pool that the memory came from; null for the heap.
+  Pool* pool() const { return block_ ? block_->pool : nullptr; }
 
  private:
   friend class Pool;

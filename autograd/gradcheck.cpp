@@ -21,11 +21,11 @@ double inner_product(const Tensor<double>& a, const Tensor<double>& b) {
 class Restore {
  public:
   explicit Restore(const NamedParameters<double>& parameters) : parameters_(parameters) {
-    for (const auto& [name, parameter] : parameters) values_.push_back(parameter->value().clone());
+    for (const auto& [name, parameter] : parameters) values_.push_back(parameter->value());
   }
   ~Restore() {
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      std::copy(values_[i].begin(), values_[i].end(), parameters_[i].parameter->value().begin());
+      parameters_[i].parameter->set_value(values_[i]);
       parameters_[i].parameter->zero_grad();
     }
   }
@@ -167,7 +167,7 @@ void check_elements(GradCheckEntry& entry, Result& result, Parameter<double>& pa
                     const Tensor<double>& start, const AnalyticGradient& analytic,
                     const GradCheckOptions& options) {
   for (Index i = 0; i < start.size(); ++i) {
-    double& value = parameter.value().data()[i];
+    double& value = parameter.values()[static_cast<std::size_t>(i)];
     const NumericGradient numeric =
         numeric_gradient(result, options.eps, [&](double step) { value = start.data()[i] + step; });
     value = start.data()[i];
@@ -178,7 +178,7 @@ void check_elements(GradCheckEntry& entry, Result& result, Parameter<double>& pa
 void check_directions(GradCheckEntry& entry, Result& result, Parameter<double>& parameter,
                       const Tensor<double>& start, const AnalyticGradient& analytic,
                       const GradCheckOptions& options, Random& random) {
-  const std::span<double> values = parameter.value().values();
+  const std::span<double> values = parameter.values();
   for (Index i = 0; i < options.directions; ++i) {
     const auto direction = random.normal_tensor<double>(start.shape());
     const NumericGradient numeric = numeric_gradient(result, options.eps, [&](double step) {

@@ -62,12 +62,15 @@ class WEFT_API GradientSum {
   void clear() { empty_ = true; }
   // The sum; uninitialized when empty.
   const Tensor<T>& values() const { return values_; }
-  Tensor<T>& values() { return values_; }
+  T* data() { return values_.data(); }
 
-  // Makes the sum non-empty and returns where to add; `shape` is the parameter's.
+  // Makes the sum non-empty and returns where to add; `shape` is the parameter's. Throws ShapeError
+  // when the sum holds gradients of another shape.
   Gradient<T> gradient(const Shape& shape) {
     const bool fresh = empty_;
-    if (fresh && values_.shape() != shape) values_ = Tensor<T>::uninitialized(shape);
+    if (!fresh && values_.shape() != shape) fail<ShapeError>("gradient", values_.shape(), shape);
+    if (fresh && (values_.shape() != shape || values_.shared()))
+      values_ = Tensor<T>::uninitialized(shape);
     empty_ = false;
     return {values_.values(), true, fresh};
   }

@@ -1,6 +1,7 @@
 // Parameter: a trainable tensor and its gradient.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,16 +12,15 @@
 
 namespace weft {
 
-// Copying a parameter copies its elements, so that a copied model is independent of the original.
 // The gradient is not part of the value: it is `mutable`, a pass over a const model adds to it, and
-// copies start without one.
+// copies start without one. The shape stays that of construction, except by assignment of another
+// parameter.
 template <class T = float>
 class WEFT_API Parameter {
  public:
   Parameter() = default;
-  // Copies the elements if another tensor shares them.
-  explicit Parameter(Tensor<T> value) : value_(value.unique() ? std::move(value) : value.clone()) {}
-  Parameter(const Parameter& other) : value_(other.value_.clone()) {}
+  explicit Parameter(Tensor<T> value) : value_(std::move(value)) {}
+  Parameter(const Parameter& other) : value_(other.value_) {}
   Parameter& operator=(const Parameter& other) {
     if (this != &other) *this = Parameter(other);
     return *this;
@@ -32,8 +32,20 @@ class WEFT_API Parameter {
   const Shape& shape() const { return value_.shape(); }
   Index size() const { return value_.size(); }
 
-  Tensor<T>& value() { return value_; }
   const Tensor<T>& value() const { return value_; }
+  // Replaces all elements. Throws ShapeError unless `value` has the parameter's shape.
+  void set_value(Tensor<T> value) {
+    if (value.shape() != shape()) fail<ShapeError>("parameter: value", shape(), value.shape());
+    value_ = std::move(value);
+  }
+  // The elements, for writing. A pass that has used the parameter keeps the elements that it used;
+  // the span is to be used before the next pass.
+  std::span<T> values() { return value_.values(); }
+  // One element, for writing. Throws ShapeError when there is none at the position.
+  template <class... Indices>
+  T& operator()(Indices... indices) {
+    return value_(indices...);
+  }
 
   // True when a backward added to the gradient since `zero_grad`.
   bool has_grad() const { return !gradient_.empty(); }

@@ -88,7 +88,7 @@ void Pass<T>::backward(const Var<T>& y, const Tensor<T>& upstream) {
     if (node.parameter_gradient) continue;
     void* closure = std::exchange(node.closure, nullptr);
     // The result does not depend on a record that got no gradient.
-    if (!node.gradient.data()) {
+    if (!node.has_gradient()) {
       node.invoke(closure, *this, nullptr, Action::destroy);
       continue;
     }
@@ -127,14 +127,8 @@ Gradient<T> Pass<T>::gradient(NodeId id) {
   touched_.push_back(id);
   Node& node = nodes_[static_cast<std::size_t>(id)];
   if (node.parameter_gradient) return node.parameter_gradient->gradient(node.shape);
-  const bool fresh = !node.gradient.data();
-  if (fresh) {
-    node.gradient = uninitialized(node.shape);
-  } else if (!node.gradient.unique()) {
-    Tensor<T> own = uninitialized(node.shape);
-    std::copy(node.gradient.begin(), node.gradient.end(), own.begin());
-    node.gradient = std::move(own);
-  }
+  const bool fresh = !node.has_gradient();
+  if (fresh) node.gradient = uninitialized(node.shape);
   return {node.gradient.values(), true, fresh};
 }
 
@@ -142,7 +136,7 @@ template <class T>
 void Pass<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
   if (id == no_node) return;
   Node& node = nodes_[static_cast<std::size_t>(id)];
-  if (!node.parameter_gradient && !node.gradient.data()) {
+  if (!node.parameter_gradient && !node.has_gradient()) {
     touched_.push_back(id);
     node.gradient = dy.reshaped(node.shape);
     return;

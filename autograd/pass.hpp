@@ -1,6 +1,8 @@
 // Pass: the running pass of a tape, as operations see it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -40,6 +42,15 @@ class WEFT_API Pass {
     return Tensor<T>::uninitialized(shape, pool_);
   }
   Tensor<T> zeros(const Shape& shape) const;
+  // What backward uses as indices and forward has checked, such as tokens: a copy that nobody has a
+  // pointer to, in memory of the tape; the tensor itself when the pass does not record.
+  template <class U>
+  Tensor<U> keep(const Tensor<U>& indices) const {
+    if (!options_.recording) return indices;
+    Tensor<U> own = Tensor<U>::uninitialized(indices.shape(), pool_);
+    std::copy(indices.begin(), indices.end(), own.begin());
+    return own;
+  }
 
   // The result of an operation. When one of `inputs` needs a gradient, keeps `backward`, which is
   // called as backward(pass, dy) with the gradient dy of `value` and adds to the gradients of the
@@ -102,6 +113,8 @@ class WEFT_API Pass {
     GradientSum<T>* parameter_gradient;  // null but for parameters
     Invoke invoke;
     void* closure;
+
+    bool has_gradient() const { return gradient.data() != nullptr; }
   };
 
   template <class Backward>

@@ -1,6 +1,7 @@
 #include "weft/autograd/tensor.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -30,9 +31,20 @@ Tensor<T> Tensor<T>::full(Shape shape, T value) {
 template <class T>
 Tensor<T> Tensor<T>::uninitialized(Shape shape, Pool* pool) {
   Tensor tensor;
+  try {
+    tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.elements()) * sizeof(T), pool);
+  } catch (const std::bad_alloc&) {
+    weft::fail<ShapeError>("tensor", "a shape that fits into memory", shape);
+  }
   tensor.shape_ = shape;
-  tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.elements()) * sizeof(T), pool);
   return tensor;
+}
+
+template <class T>
+void Tensor<T>::detach() {
+  Buffer own(static_cast<std::size_t>(size()) * sizeof(T), buffer_.pool());
+  std::copy_n(static_cast<const T*>(buffer_.data()), size(), static_cast<T*>(own.data()));
+  buffer_ = std::move(own);
 }
 
 template <class T>

@@ -1,9 +1,10 @@
-// Tensor: a shape and a shared, contiguous, 64-byte aligned, row-major buffer.
+// Tensor: a shape and a contiguous, 64-byte aligned, row-major buffer.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 #include "weft/autograd/buffer.hpp"
 #include "weft/autograd/export.hpp"
@@ -11,13 +12,27 @@
 
 namespace weft {
 
-// Copies share the elements, as in PyTorch; `clone` copies them. Instantiated for float, double,
-// std::int32_t and bool.
+// A value: what is written to one tensor never shows in another. Copying and reshaping are cheap:
+// copies share their memory until one of them is accessed for writing (copy on write), which every
+// access to a tensor that is not const is. So operations can keep their inputs for backward, and
+// nobody can change them in between. A pointer or span for writing is to be used before the tensor
+// is copied. Instantiated for float, double, std::int32_t and bool.
 template <class T = float>
 class WEFT_API Tensor {
  public:
   // No elements: shape [0].
   Tensor() : shape_{0} {}
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  // A tensor that was moved from has no elements.
+  Tensor(Tensor&& other) noexcept
+      : shape_(std::exchange(other.shape_, no_elements)), buffer_(std::move(other.buffer_)) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    shape_ = std::exchange(other.shape_, no_elements);
+    buffer_ = std::move(other.buffer_);
+    return *this;
+  }
+  ~Tensor() = default;
   // Zeros.
   explicit Tensor(Shape shape);
   // The elements in row-major order. Throws ShapeError when their number differs from the shape's.
@@ -27,7 +42,8 @@ class WEFT_API Tensor {
 
   // Every element is `value`.
   static Tensor full(Shape shape, T value);
-  // Uninitialized elements; memory from `pool` when there is one.
+  // Uninitialized elements; memory from `pool` when there is one. Throws ShapeError when there is
+  // not enough memory for the shape.
   static Tensor uninitialized(Shape shape, Pool* pool = nullptr);
 
   const Shape& shape() const { return shape_; }
@@ -35,7 +51,10 @@ class WEFT_API Tensor {
   Index size() const { return shape_.elements(); }
   bool empty() const { return size() == 0; }
 
-  T* data() { return static_cast<T*>(buffer_.data()); }
+  T* data() {
+    if (buffer_.shared()) detach();
+    return static_cast<T*>(buffer_.data());
+  }
   const T* data() const { return static_cast<const T*>(buffer_.data()); }
   std::span<T> values() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
@@ -57,8 +76,9 @@ class WEFT_API Tensor {
   T item() const;
 
   void fill(T value);
+  // A copy with memory of its own from the start.
   Tensor clone() const;
-  // The same elements, shared, with another shape; one size may be -1 and is then inferred. Throws
+  // The same elements with another shape; one size may be -1 and is then inferred. Throws
   // ShapeError when the number of elements differs.
   Tensor reshaped(std::initializer_list<Index> sizes) const {
     return reshaped(std::span<const Index>(sizes.begin(), sizes.size()));
@@ -66,10 +86,14 @@ class WEFT_API Tensor {
   Tensor reshaped(std::span<const Index> sizes) const;
   Tensor reshaped(const Shape& shape) const;
 
-  // True when no other tensor shares the elements.
-  bool unique() const { return buffer_.unique(); }
+  // True when a write would copy the elements first, as another tensor shares the memory.
+  bool shared() const { return buffer_.shared(); }
 
  private:
+  static inline const Shape no_elements{0};
+
+  // Replaces shared memory by a copy, from the same pool.
+  void detach();
   Index offset(std::initializer_list<Index> indices) const;
 
   Shape shape_;

@@ -38,10 +38,11 @@ void ParallelPass<T>::sum_gradients() {
     for (GradientStore<T>& store : stores_)
       if (!store.at(parameter).empty())
         parameter->gradient_sum().gradient(parameter->shape()).zero_if_fresh();
+  elements_.prepare("parallel pass");
   parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
     elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
       const Parameter<T>* parameter = elements_.parameters()[index].parameter;
-      T* total = parameter->gradient_sum().values().data();
+      T* total = parameter->gradient_sum().data();
       for (const GradientStore<T>& store : stores_)
         if (const GradientSum<T>& part = store.at(parameter); !part.empty())
           std::transform(total + begin, total + end, part.values().data() + begin, total + begin,

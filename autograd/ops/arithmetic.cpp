@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "autograd/kernels/reduce.hpp"
 
@@ -137,7 +138,7 @@ void add_summed(Pass<T>& pass, const Operand& operand, Tensor<T> dy) {
     dy = reduce<Sum>(pass,
                      {product(current.begin(), axis_size), *axis_size,
                       product(axis_size + 1, current.end())},
-                     Elements<T>{dy.data()})
+                     Elements<T>{std::as_const(dy).data()})
              .reshaped(current.with(axis, 1));
   }
   pass.add_gradient(operand.node, dy);

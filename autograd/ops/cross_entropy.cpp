@@ -77,31 +77,32 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
   for (T term : partial) loss += term;
   *y.data() = loss;
 
-  return pass.record("cross_entropy", y, {logits.node()},
-                     [x = logits.node(), x_value = logits.value(), targets, log_sums, divisor,
-                      smoothing, ignore_index, grain](Pass<T>& backward, const Tensor<T>& dy) {
-                       const Index n = x_value.shape()[-1];
-                       const T factor = dy.item() / divisor;
-                       const T uniform = smoothing / static_cast<T>(n);
-                       const Gradient<T> dx = backward.gradient(x);
-                       parallel_for(targets.size(), grain, [&](Index begin, Index end) {
-                         for (Index row = begin; row < end; ++row) {
-                           T* dx_row = dx.data() + row * n;
-                           const TokenId target = targets.data()[row];
-                           if (target == ignore_index) {
-                             if (dx.fresh) std::fill(dx_row, dx_row + n, T{0});
-                             continue;
-                           }
-                           const T* x_row = x_value.data() + row * n;
-                           const T log_sum = log_sums.data()[row];
-                           const auto slope = [=](const auto& logit) {
-                             return (fast_exp(logit - log_sum) - uniform) * factor;
-                           };
-                           accumulate_row(n, dx_row, dx.fresh, slope, x_row);
-                           dx_row[target] -= (T{1} - smoothing) * factor;
-                         }
-                       });
-                     });
+  return pass.record(
+      "cross_entropy", y, {logits.node()},
+      [x = logits.node(), x_value = logits.value(), targets = pass.keep(targets), log_sums, divisor,
+       smoothing, ignore_index, grain](Pass<T>& backward, const Tensor<T>& dy) {
+        const Index n = x_value.shape()[-1];
+        const T factor = dy.item() / divisor;
+        const T uniform = smoothing / static_cast<T>(n);
+        const Gradient<T> dx = backward.gradient(x);
+        parallel_for(targets.size(), grain, [&](Index begin, Index end) {
+          for (Index row = begin; row < end; ++row) {
+            T* dx_row = dx.data() + row * n;
+            const TokenId target = targets.data()[row];
+            if (target == ignore_index) {
+              if (dx.fresh) std::fill(dx_row, dx_row + n, T{0});
+              continue;
+            }
+            const T* x_row = x_value.data() + row * n;
+            const T log_sum = log_sums.data()[row];
+            const auto slope = [=](const auto& logit) {
+              return (fast_exp(logit - log_sum) - uniform) * factor;
+            };
+            accumulate_row(n, dx_row, dx.fresh, slope, x_row);
+            dx_row[target] -= (T{1} - smoothing) * factor;
+          }
+        });
+      });
 }
 
 template Var<float> cross_entropy(const Var<float>&, const Tokens&, const CrossEntropyOptions&);

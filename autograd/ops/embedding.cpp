@@ -51,11 +51,11 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
           array(weight.value(), row * columns, (row + 1) * columns);
     }
   });
-  return weight.pass().record(
-      "embedding", y, {weight.node()},
-      [tokens, weight = weight.node(), columns](Pass<T>& backward, const Tensor<T>& dy) {
-        add_rows(tokens, dy, columns, backward.gradient(weight));
-      });
+  return weight.pass().record("embedding", y, {weight.node()},
+                              [tokens = weight.pass().keep(tokens), weight = weight.node(),
+                               columns](Pass<T>& backward, const Tensor<T>& dy) {
+                                add_rows(tokens, dy, columns, backward.gradient(weight));
+                              });
 }
 
 template Var<float> embedding(const Tokens&, const Var<float>&);

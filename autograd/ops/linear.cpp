@@ -18,6 +18,18 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
                      x.shape());
 }
 
+// dy f'(z).
+template <class T>
+Tensor<T> slope(const Pass<T>& pass, Activation activation, const Tensor<T>& z, const Tensor<T>& y,
+                const Tensor<T>& dy) {
+  Tensor<T> dz = pass.uninitialized(dy.shape());
+  parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
+    activation_gradient(activation, z.data() + begin, y.data() + begin, dy.data() + begin,
+                        dz.data() + begin, end - begin);
+  });
+  return dz;
+}
+
 // Forward:  y = f(z), z = x Wᵀ + b.
 // Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps z for the
 // activations whose derivative is computed from it, y for the others.
@@ -33,35 +45,32 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
   }
   Tensor<T> y = pass.uninitialized(x.shape().with(-1, out));
   const bool keep_z = slope_reads_input(activation) && pass.recording();
-  Tensor<T> z = keep_z ? pass.uninitialized(y.shape()) : y;
+  Tensor<T> z = keep_z ? pass.uninitialized(y.shape()) : Tensor<T>();
+  T* y_data = y.data();
+  T* z_data = keep_z ? z.data() : y_data;
   const T* b = bias ? bias->value().data() : nullptr;
   const MatrixView<T> x_matrix{x.value().data(), in};
   const MatrixView<T> w_transposed{weight.value().data(), in, true};
   for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
     matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
-                   z.data() + i0 * out + j0, out);
+                   z_data + i0 * out + j0, out);
     for (Index i = i0; i < i1; ++i) {
-      T* z_row = z.data() + i * out + j0;
+      T* z_row = z_data + i * out + j0;
       if (b) array(z_row, 0, j1 - j0) += array(b, j0, j1);
       if (activation != Activation::none)
-        apply_activation(activation, z_row, y.data() + i * out + j0, j1 - j0);
+        apply_activation(activation, z_row, y_data + i * out + j0, j1 - j0);
     }
   });
 
+  if (!keep_z) z = y;
   const NodeId bias_node = bias ? bias->node() : no_node;
   return pass.record(
       "linear", y, {x.node(), weight.node(), bias_node},
       [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(), y,
        z, activation](Pass<T>& backward, const Tensor<T>& dy) {
         const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
-        Tensor<T> dz = dy;
-        if (activation != Activation::none) {
-          dz = backward.uninitialized(dy.shape());
-          parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
-            activation_gradient(activation, z.data() + begin, y.data() + begin, dy.data() + begin,
-                                dz.data() + begin, end - begin);
-          });
-        }
+        const Tensor<T> dz =
+            activation == Activation::none ? dy : slope(backward, activation, z, y, dy);
         if (const Gradient<T> dx = backward.gradient(x))
           parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k}, dx.beta(),
                                   dx.data(), k);

@@ -11,7 +11,9 @@ ValidLens::ValidLens(const std::vector<std::int32_t>& lengths)
     : ValidLens(Tensor<std::int32_t>({static_cast<Index>(lengths.size())},
                                      std::span<const std::int32_t>(lengths))) {}
 
-ValidLens::ValidLens(Tensor<std::int32_t> lengths) : lengths_(std::move(lengths)), given_(true) {
+// A copy that nobody has a pointer to: backward relies on what forward has checked.
+ValidLens::ValidLens(const Tensor<std::int32_t>& lengths)
+    : lengths_(lengths.clone()), given_(true) {
   if (lengths_.rank() != 1 && lengths_.rank() != 2)
     fail<ShapeError>("valid_lens", "shape [batch] or [batch, num_queries]", lengths_.shape());
 }

@@ -21,7 +21,7 @@ class WEFT_API ValidLens {
   ValidLens(std::initializer_list<std::int32_t> lengths);
   explicit ValidLens(const std::vector<std::int32_t>& lengths);
   // [batch] or [batch, num_queries]. Throws ShapeError for any other rank.
-  explicit ValidLens(Tensor<std::int32_t> lengths);
+  explicit ValidLens(const Tensor<std::int32_t>& lengths);
 
   bool given() const { return given_; }
   const Tensor<std::int32_t>& lengths() const { return lengths_; }

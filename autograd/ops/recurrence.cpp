@@ -150,11 +150,11 @@ void run_forward(const Pass<T>& pass, Sequences<T, Cell>& sequences, const Tenso
   });
 }
 
-// Fills dx and du [B, T, gates · size], which may be one tensor, and `carry` [B, size] with the
+// Fills dx and du [B, T, gates · size], which may be one array, and `carry` [B, size] with the
 // gradient of the initial states. Writes the states before the steps to `before` [B, T, size].
 template <class T, class Cell>
 void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, const Tensor<T>& dy,
-                  Tensor<T>& dx, Tensor<T>& du, Tensor<T>& carry, Tensor<T>& before) {
+                  T* dx, T* du, Tensor<T>& carry, Tensor<T>& before) {
   const Index time = sequences.time, size = sequences.size, width = Cell::gates * size;
   carry.fill(T{0});
   for_ranges_of_sequences(sequences.batch, time * width * size, [&](Index first, Index last) {
@@ -171,11 +171,11 @@ void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, 
         array(before, after, after + size) = array(sequences.before(b, t), 0, size);
         Cell::backward(size, sequences.saved.data() + sequences.saved_offset(b, t),
                        before.data() + after, sequences.states.data() + after, dy.data() + after,
-                       carry.data() + b * size, dx.data() + at, du.data() + at);
+                       carry.data() + b * size, dx + at, du + at);
       }
       matrix_product(last - first, size, width, T{1},
-                     {du.data() + (first * time + t) * width, time * width}, {weight.data(), size},
-                     T{1}, carry.data() + first * size, size);
+                     {du + (first * time + t) * width, time * width}, {weight.data(), size}, T{1},
+                     carry.data() + first * size, size);
     }
   });
 }
@@ -231,10 +231,13 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
                        const Index m = sequences.batch * sequences.time, k = sequences.size,
                                    n = Cell::gates * sequences.size;
                        Tensor<T> dx = backward.uninitialized({sequences.batch, sequences.time, n});
-                       Tensor<T> du = Cell::gates == 1 ? dx : backward.uninitialized(dx.shape());
+                       Tensor<T> own_du;
+                       if (Cell::gates > 1) own_du = backward.uninitialized(dx.shape());
                        Tensor<T> carry = backward.uninitialized({sequences.batch, k});
                        Tensor<T> before = backward.uninitialized(sequences.states.shape());
-                       run_backward(sequences, w_value, dy, dx, du, carry, before);
+                       run_backward(sequences, w_value, dy, dx.data(),
+                                    Cell::gates > 1 ? own_du.data() : dx.data(), carry, before);
+                       const Tensor<T>& du = Cell::gates > 1 ? own_du : dx;
                        backward.add_gradient(x, dx);
                        backward.add_gradient(first, carry);
                        if (const Gradient<T> dw = backward.gradient(w))

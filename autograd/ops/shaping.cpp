@@ -51,13 +51,13 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
   Tensor<T> y = pass.uninitialized(shape);
   const Index count = elements_before(shape, axis);
   const Index stride = elements_from(shape, axis);
-  Var<T> result = pass.constant(y);
   Index first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
     copy_runs(x.value(), {0, length}, as_fresh_gradient(y), {first, stride}, count, length);
     first += length;
   }
+  Var<T> result = pass.constant(y);
   first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/parameter.hpp>
+#include <weft/autograd/pass.hpp>
 #include <weft/autograd/tensor.hpp>
 #include "tests/catch.hpp"
 
@@ -88,23 +90,59 @@ TEST_CASE("tensor: wrong numbers of values and wrong positions throw", "[autogra
   CHECK(Tensor<float>({1, 1}, {5}).item() == 5.0F);
 }
 
-TEST_CASE("tensor: copies share elements, clones do not", "[autograd]") {
+TEST_CASE("tensor: a write to one copy does not show in another", "[autograd]") {
   Tensor<float> tensor({2}, {1, 2});
-  CHECK(tensor.unique());
-  Tensor<float> shared = tensor;
-  Tensor<float> own = tensor.clone();
-  CHECK_FALSE(tensor.unique());
-  shared(0) = 9;
-  CHECK(tensor(0) == 9.0F);
-  CHECK(own(0) == 1.0F);
+  Tensor<float> copy = tensor;
+  const Tensor<float>& reader = tensor;
+  CHECK(std::as_const(copy).data() == reader.data());
+  CHECK(tensor.shared());
+  copy(0) = 9;
+  CHECK_FALSE(tensor.shared());
+  CHECK(tensor(0) == 1.0F);
+  CHECK(copy(0) == 9.0F);
+  CHECK(copy(1) == 2.0F);
+
+  Tensor<float> filled = tensor;
+  filled.fill(5);
+  Tensor<float> through_span = tensor;
+  through_span.values()[1] = 6;
+  Tensor<float> through_iterator = tensor;
+  for (float& value : through_iterator) value = 7;
+  CHECK(tensor(0) == 1.0F);
+  CHECK(tensor(1) == 2.0F);
 }
 
-TEST_CASE("tensor: reshaped shares the elements and infers one size", "[autograd]") {
-  Tensor<float> tensor({2, 6});
+TEST_CASE("tensor: a clone has its own memory", "[autograd]") {
+  const Tensor<float> tensor({2}, {1, 2});
+  CHECK(tensor.clone().data() != tensor.data());
+  CHECK_FALSE(tensor.shared());
+}
+
+TEST_CASE("tensor: one that was moved from is empty", "[autograd]") {
+  Tensor<float> tensor({2, 3});
+  const Tensor<float> moved = std::move(tensor);
+  CHECK(moved.shape() == Shape{2, 3});
+  CHECK(tensor.shape() == Shape{0});
+  CHECK(tensor.values().empty());
+  tensor = moved;
+  const Tensor<float> assigned = std::exchange(tensor, Tensor<float>({1}, {4}));
+  CHECK(assigned.shape() == Shape{2, 3});
+  CHECK(tensor.item() == 4.0F);
+}
+
+TEST_CASE("tensor: a shape that does not fit into memory is named", "[autograd]") {
+  CHECK_THROWS_WITH(Tensor<float>::uninitialized({Index{1} << 30, Index{1} << 28}),
+                    "tensor: expected a shape that fits into memory, got [1073741824, 268435456]");
+  CHECK_THROWS_AS(Tape<double>().pass().uninitialized({Index{1} << 60}), ShapeError);
+}
+
+TEST_CASE("tensor: reshaped has the same elements and infers one size", "[autograd]") {
+  const Tensor<float> tensor({2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   Tensor<float> reshaped = tensor.reshaped({3, -1, 2});
   CHECK(reshaped.shape() == Shape{3, 2, 2});
+  CHECK(reshaped(1, 0, 1) == 5.0F);
   reshaped(0, 0, 1) = 4;
-  CHECK(tensor(0, 1) == 4.0F);
+  CHECK(tensor(0, 1) == 1.0F);
   CHECK(Tensor<float>({1}).reshaped(Shape{}).shape() == Shape{});
   CHECK(Tensor<float>({0, 3}).reshaped({-1, 3}).shape() == Shape{0, 3});
 }
@@ -126,24 +164,32 @@ TEST_CASE("tensor: reshaping to a different number of elements throws", "[autogr
 TEST_CASE("parameter: a copy has its own elements", "[autograd]") {
   Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
   Parameter<float> copy = parameter;
-  copy.value()(0) = 9;
+  copy(0) = 9;
   CHECK(parameter.value()(0) == 1.0F);
   parameter = copy;
-  copy.value()(1) = 7;
+  copy(1) = 7;
   CHECK(parameter.value()(0) == 9.0F);
   CHECK(parameter.value()(1) == 2.0F);
 }
 
-TEST_CASE("parameter: takes over the elements of a tensor unless they are shared", "[autograd]") {
-  Tensor<float> tensor({2}, {1, 2});
-  const float* elements = tensor.data();
-  Parameter<float> taken(std::move(tensor));
-  CHECK(taken.value().data() == elements);
+TEST_CASE("parameter: two that were given the same values do not share them", "[autograd]") {
+  const Tensor<float> values({2}, {1, 2});
+  Parameter<float> a(values), b(values);
+  a(0) = 9;
+  CHECK(values(0) == 1.0F);
+  CHECK(b.value()(0) == 1.0F);
+  b.set_value(a.value());
+  b.values()[1] = 8;
+  CHECK(b.value()(0) == 9.0F);
+  CHECK(a.value()(1) == 2.0F);
+}
 
-  const Tensor<float> shared({2}, {1, 2});
-  Parameter<float> own(shared);
-  own.value()(0) = 9;
-  CHECK(shared(0) == 1.0F);
+TEST_CASE("parameter: keeps its shape", "[autograd]") {
+  Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
+  CHECK_THROWS_WITH(parameter.set_value(Tensor<float>({3})),
+                    "parameter: value: expected [2], got [3]");
+  CHECK(parameter.value()(1) == 2.0F);
+  static_assert(!std::is_assignable_v<decltype(parameter.value()), Tensor<float>>);
 }
 
 TEST_CASE("parameter: the gradient is zeros until one is set", "[autograd]") {

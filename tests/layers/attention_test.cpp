@@ -19,7 +19,7 @@ bool all_finite(const Tensor<double>& tensor) {
 }
 
 // Sets all keys of a sequence from `first` on to `value`.
-void fill_keys(Tensor<double>& keys, Index batch, Index first, double value) {
+void fill_keys(Parameter<double>& keys, Index batch, Index first, double value) {
   for (Index key = first; key < keys.shape()[1]; ++key)
     for (Index c = 0; c < keys.shape()[2]; ++c) keys(batch, key, c) = value;
 }
@@ -130,8 +130,8 @@ TEST_CASE("multi-head attention: masked keys and values have no effect, for ever
   };
   const auto run = [&](double padding, const Mask& mask) {
     Parameter<double> queries(x), keys(k), values(v);
-    fill_keys(keys.value(), 1, 2, padding);
-    fill_keys(values.value(), 1, 2, padding);
+    fill_keys(keys, 1, 2, padding);
+    fill_keys(values, 1, 2, padding);
     Tape<double> tape;
     const Var y =
         attention(tape.parameter(queries), tape.parameter(keys), tape.parameter(values), mask);

@@ -15,8 +15,8 @@ TEST_CASE("convolution: multiplies each window by the weight", "[layers]") {
   Random random(1);
   Conv1d layer({.in_channels = 2, .out_channels = 1, .kernel_size = 2}, random);
   // 1 and 10 for the first position's channels, 100 and 1000 for the second's.
-  layer.weight.value() = Tensor<float>({1, 2, 2}, {1, 100, 10, 1000});
-  layer.bias->value() = Tensor<float>({1}, {0.5F});
+  layer.weight.set_value(Tensor<float>({1, 2, 2}, {1, 100, 10, 1000}));
+  layer.bias->set_value(Tensor<float>({1}, {0.5F}));
   Tape tape;
   const Var x = tape.constant(Tensor<float>({1, 3, 2}, {1, 2, 3, 4, 5, 6}));
   CHECK(same(layer(x).value(), Tensor<float>({1, 2, 1}, {4321.5F, 6543.5F})));

@@ -10,8 +10,8 @@ using namespace weft;
 TEST_CASE("linear layer: computes x · weightᵀ + bias", "[layers]") {
   Random random(1);
   Linear layer({.in_features = 3, .out_features = 2}, random);
-  layer.weight.value() = Tensor<float>({2, 3}, {1, 2, 3, -1, 0, 1});
-  layer.bias->value() = Tensor<float>({2}, {0.5f, -2});
+  layer.weight.set_value(Tensor<float>({2, 3}, {1, 2, 3, -1, 0, 1}));
+  layer.bias->set_value(Tensor<float>({2}, {0.5f, -2}));
   Tape tape;
   const Var x = tape.constant(Tensor<float>({1, 2, 3}, {1, 1, 1, 2, 0, -1}));
   CHECK(same(layer(x).value(), Tensor<float>({1, 2, 2}, {6.5f, -2, -0.5f, -5})));

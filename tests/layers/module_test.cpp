@@ -72,7 +72,7 @@ TEST_CASE("module: a copy is independent of the original", "[layers]") {
   const float before = model.blocks[0].dense.weight.value()(0, 0);
   Model copy = model;
   CHECK(copy.blocks[0].dense.weight.value()(0, 0) == before);
-  copy.blocks[0].dense.weight.value().fill(7.0f);
+  std::ranges::fill(copy.blocks[0].dense.weight.values(), 7.0f);
   copy.blocks[1].norm->weight.set_grad(
       Tensor<float>::full(copy.blocks[1].norm->weight.shape(), 7.0f));
   CHECK(model.blocks[0].dense.weight.value()(0, 0) == before);

@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence is ignored"
     Random inputs(2);
     Parameter<double> x(inputs.normal_tensor<double>({2, 5, 3}));
     for (Index t = 2; t < 5; ++t)
-      for (Index i = 0; i < 3; ++i) x.value()(0, t, i) = padding;
+      for (Index i = 0; i < 3; ++i) x(0, t, i) = padding;
     Tape<double> tape;
     const auto result = layer(tape.parameter(x), ValidLens{2, 5});
     std::vector<Tensor<double>> results{result.states.value(), result.final_states.value()};

@@ -54,9 +54,9 @@ TEST_CASE("scoring: additive scores by hand", "[layers]") {
   const Var q = tape.constant(Tensor<double>({1, 1, 2}, {3, 4}));
   Random random(1);
   AdditiveScoring<double> additive({.query_size = 2, .key_size = 1, .num_hiddens = 2}, random);
-  additive.W_q.weight.value() = Tensor<double>({2, 2}, {1, 0, 0, 0.5});
-  additive.W_k.weight.value() = Tensor<double>({2, 1}, {-1, 2});
-  additive.w_v.weight.value() = Tensor<double>({1, 2}, {10, 1});
+  additive.W_q.weight.set_value(Tensor<double>({2, 2}, {1, 0, 0, 0.5}));
+  additive.W_k.weight.set_value(Tensor<double>({2, 1}, {-1, 2}));
+  additive.w_v.weight.set_value(Tensor<double>({1, 2}, {10, 1}));
   const Var numbers = tape.constant(Tensor<double>({1, 2, 1}, {3, -1}));
   // W_q q = (3, 2), W_k k = (-3, 6) and (1, -2).
   const Tensor<double> expected({1, 1, 2}, {std::tanh(8.0), 10 * std::tanh(4.0)});

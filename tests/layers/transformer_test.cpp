@@ -69,7 +69,7 @@ TEST_CASE("decoder: memory past its length is ignored, even if NaN", "[layers]")
   const auto run = [&](double padding) {
     Parameter<double> memory(values);
     for (Index i = 3; i < 5; ++i)
-      for (Index c = 0; c < 8; ++c) memory.value()(1, i, c) = padding;
+      for (Index c = 0; c < 8; ++c) memory(1, i, c) = padding;
     Tape<double> tape;
     const Var y = decoder(tape.constant(x), tape.parameter(memory), ValidLens{5, 3});
     tape.backward(y, x);
@@ -141,7 +141,8 @@ TEST_CASE("encoder and decoder: a copy is independent of the original", "[layers
   };
   const Tensor<double> before = run(decoder);
   CHECK(same(run(copy), before));
-  for (const auto& [name, parameter] : named_parameters(copy)) parameter->value().fill(0.1);
+  for (const auto& [name, parameter] : named_parameters(copy))
+    std::ranges::fill(parameter->values(), 0.1);
   CHECK(same(run(decoder), before));
   CHECK_FALSE(same(run(copy), before));
 }

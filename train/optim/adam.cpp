@@ -23,9 +23,7 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
               Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
     : Optimizer<T>(std::move(type), std::move(parameters), options.lr),
       options_(options),
-      decay_(decay),
-      first_moments_(this->zeros_like_parameters()),
-      second_moments_(this->zeros_like_parameters()) {
+      decay_(decay) {
   const auto check = [&](const char* name, double value, double limit, const char* expected) {
     if (!(value >= 0.0 && value < limit))
       fail<ValueError>(concatenate_text(this->type(), ": ", name), expected, value);
@@ -35,6 +33,8 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
   check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");
   check("eps", options.eps, no_limit, "a number ≥ 0");
   check("weight_decay", options.weight_decay, no_limit, "a number ≥ 0");
+  this->add_tensors("first_moment");
+  this->add_tensors("second_moment");
   for (const auto& [name, parameter] : this->parameters())
     decays_.push_back(options.weight_decay > 0.0 && decays(name, parameter->shape()));
 }
@@ -53,9 +53,9 @@ void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T
   const auto step_size = static_cast<T>(lr / (1.0 - std::pow(options_.beta1, step)));
   const auto root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, step)));
   const auto eps = static_cast<T>(options_.eps);
-  T* values = this->parameters()[index].parameter->value().data();
-  T* first = first_moments_[index].data();
-  T* second = second_moments_[index].data();
+  T* values = this->values(index);
+  T* first = this->tensor(first_moment, index).data();
+  T* second = this->tensor(second_moment, index).data();
 #pragma omp simd
   for (Index i = begin; i < end; ++i) {
     const T g = scale * grad[i] + decay * values[i];
@@ -75,24 +75,17 @@ std::string Adam<T>::description() const {
 }
 
 template <class T>
-void Adam<T>::state(State<T>& state) {
-  Optimizer<T>::state(state);
-  this->tensor_state(state, "first_moment", first_moments_);
-  this->tensor_state(state, "second_moment", second_moments_);
-}
-
-template <class T>
 void Adam<T>::check_state() const {
   Optimizer<T>::check_state();
-  for (std::size_t i = 0; i < second_moments_.size(); ++i)
-    for (const T& value : second_moments_[i])
+  for (std::size_t i = 0; i < this->parameters().size(); ++i) {
+    const Tensor<T>& moments = this->tensor(second_moment, i);
+    for (const T& value : moments)
       if (!(value >= T{0}))
         fail<ValueError>(
             concatenate_text(this->type(), ": second_moment of ", this->parameters()[i].name),
             "values ≥ 0",
-            concatenate_text(
-                value, " at ",
-                second_moments_[i].shape().position(&value - second_moments_[i].data())));
+            concatenate_text(value, " at ", moments.shape().position(&value - moments.data())));
+  }
 }
 
 template <class T>

@@ -45,7 +45,6 @@ class WEFT_API Adam : public Optimizer<T> {
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
 
   std::string description() const override;
-  void state(State<T>& state) override;
   void check_state() const override;
 
  protected:
@@ -57,11 +56,11 @@ class WEFT_API Adam : public Optimizer<T> {
  private:
   void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
 
+  enum : std::size_t { first_moment, second_moment };  // the state's tensors
+
   AdamOptions options_;
   Decay decay_;
   std::vector<bool> decays_;  // for each parameter
-  std::vector<Tensor<T>> first_moments_;
-  std::vector<Tensor<T>> second_moments_;
 };
 
 // Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices

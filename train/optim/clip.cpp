@@ -52,11 +52,12 @@ double clip_grad_norm(Module<T>& model, double max_norm) {
   if (!std::isfinite(norm)) check_gradients_finite("clipping", elements.parameters());
   const auto factor = static_cast<T>(clip_factor(norm, max_norm));
   if (factor == T{1}) return norm;
+  elements.prepare("clipping");
   parallel_for(elements.size(), grain_of(1), [&](Index first, Index last) {
     elements.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
       GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
       if (gradient.empty()) return;
-      T* values = gradient.values().data();
+      T* values = gradient.data();
       for (Index i = begin; i < end; ++i) values[i] *= factor;
     });
   });

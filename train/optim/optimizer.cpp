@@ -19,6 +19,8 @@ Optimizer<T>::Optimizer(std::string type, NamedParameters<T> parameters, double 
 template <class T>
 void Optimizer<T>::step(double gradient_scale) {
   check_finite_non_negative("gradient scale", gradient_scale);
+  elements_.prepare(type_);
+  prepare_tensors();
   ++steps_;
   const auto scale = static_cast<T>(gradient_scale);
   parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
@@ -28,6 +30,19 @@ void Optimizer<T>::step(double gradient_scale) {
     });
   });
   zero_grad();
+}
+
+// Before threads write: the shapes are right, and the tensors have memory of their own.
+template <class T>
+void Optimizer<T>::prepare_tensors() {
+  for (auto& [name, tensors] : tensors_)
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const auto& [parameter_name, parameter] = parameters()[i];
+      if (tensors[i].shape() != parameter->shape())
+        fail<ShapeError>(concatenate_text(type_, ": ", name, " of ", parameter_name),
+                         parameter->shape(), tensors[i].shape());
+      tensors[i].data();
+    }
 }
 
 template <class T>
@@ -51,6 +66,9 @@ void Optimizer<T>::state(State<T>& state) {
   state.text("type", loaded_type_);
   state.integer("step", steps_);
   state.number("learning_rate", learning_rate_);
+  for (auto& [name, tensors] : tensors_)
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      state.tensor(name + "." + parameters()[i].name, tensors[i]);
 }
 
 template <class T>
@@ -63,10 +81,11 @@ void Optimizer<T>::check_state() const {
 }
 
 template <class T>
-std::vector<Tensor<T>> Optimizer<T>::zeros_like_parameters() const {
+void Optimizer<T>::add_tensors(std::string name) {
   std::vector<Tensor<T>> zeros;
-  for (const auto& [name, parameter] : parameters()) zeros.emplace_back(parameter->shape());
-  return zeros;
+  for (const auto& [parameter_name, parameter] : parameters())
+    zeros.emplace_back(parameter->shape());
+  tensors_.push_back({std::move(name), std::move(zeros)});
 }
 
 template <class T>
@@ -85,13 +104,6 @@ std::string Optimizer<T>::decay_description(double weight_decay,
   return concatenate_text(
       "weight decay ", weight_decay, " on ", count(numbers, tensors), ", none on ",
       count(elements_.size() - numbers, static_cast<Index>(decays.size()) - tensors));
-}
-
-template <class T>
-void Optimizer<T>::tensor_state(State<T>& state, const std::string& name,
-                                std::vector<Tensor<T>>& tensors) {
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    state.tensor(name + "." + parameters()[i].name, tensors[i]);
 }
 
 template class Optimizer<float>;

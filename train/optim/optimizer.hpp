@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
@@ -11,13 +12,20 @@
 
 namespace weft {
 
-// The model must outlive the optimizer and must not be moved.
+// The model must outlive the optimizer and must not be moved. Not copyable: two optimizers would
+// step the same parameters.
 template <class T = float>
 class WEFT_API Optimizer : public Stateful<T> {
  public:
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  Optimizer(Optimizer&&) noexcept = default;
+  Optimizer& operator=(Optimizer&&) noexcept = default;
+
   // Updates every parameter that has a gradient, in one parallel pass without heap allocation;
   // gradients are multiplied by `gradient_scale` (see `clip_factor`). Clears the gradients. Throws
-  // ValueError for a scale that is negative or not finite.
+  // ValueError for a scale that is negative or not finite, and ShapeError when a parameter was
+  // replaced by one of another shape.
   void step(double gradient_scale = 1.0);
   // Clears the gradients.
   void zero_grad();
@@ -47,17 +55,33 @@ class WEFT_API Optimizer : public Stateful<T> {
   virtual void update(std::size_t index, Index begin, Index end, const T* grad, T scale) = 0;
 
   const std::string& type() const { return type_; }
-  // Zero tensors of the shape of each parameter.
-  std::vector<Tensor<T>> zeros_like_parameters() const;
+  // Adds a tensor of zeros for each parameter to the optimizer's state. Numbered in the order of
+  // the calls, from 0, and saved as "name.<parameter's name>".
+  void add_tensors(std::string name);
+  // How often `add_tensors` was called.
+  std::size_t tensors() const { return tensors_.size(); }
+  // The tensor of parameter `index` in the state tensors `number`.
+  Tensor<T>& tensor(std::size_t number, std::size_t index) { return tensors_[number].of[index]; }
+  const Tensor<T>& tensor(std::size_t number, std::size_t index) const {
+    return tensors_[number].of[index];
+  }
+  // The elements of parameter `index`.
+  T* values(std::size_t index) { return parameters()[index].parameter->values().data(); }
   // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor"
   std::string decay_description(double weight_decay, const std::vector<bool>& decays) const;
-  // Registers `tensors`, one per parameter, as "name.<parameter's name>".
-  void tensor_state(State<T>& state, const std::string& name, std::vector<Tensor<T>>& tensors);
 
  private:
+  struct StateTensors {
+    std::string name;
+    std::vector<Tensor<T>> of;  // each parameter
+  };
+
+  void prepare_tensors();
+
   std::string type_;
   std::string loaded_type_;
   ParameterElements<T> elements_;
+  std::vector<StateTensors> tensors_;
   double learning_rate_;
   std::int64_t steps_ = 0;
 };

@@ -12,16 +12,15 @@ RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
 
 template <class T>
 RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)
-    : Optimizer<T>("RMSprop", std::move(parameters), options.lr),
-      options_(options),
-      squares_(this->zeros_like_parameters()) {
+    : Optimizer<T>("RMSprop", std::move(parameters), options.lr), options_(options) {
   if (!(options.alpha >= 0.0 && options.alpha < 1.0))
     fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("RMSprop: momentum", "0 ≤ momentum < 1", options.momentum);
   check_at_least("RMSprop: eps", options.eps, 0.0);
   check_finite_non_negative("RMSprop: weight_decay", options.weight_decay);
-  if (options.momentum > 0.0) buffers_ = this->zeros_like_parameters();
+  this->add_tensors("mean_square");
+  if (options.momentum > 0.0) this->add_tensors("momentum");
 }
 
 template <class T>
@@ -30,20 +29,20 @@ void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad
   const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
   const auto decay = static_cast<T>(options_.weight_decay);
   const auto momentum = static_cast<T>(options_.momentum);
-  T* values = this->parameters()[index].parameter->value().data();
-  T* squares = squares_[index].data();
+  T* values = this->values(index);
+  T* squares = this->tensor(mean_square, index).data();
   // The direction of element i; its running mean is updated.
   const auto direction = [=](Index i) {
     const T g = scale * grad[i] + decay * values[i];
     squares[i] = alpha * squares[i] + (T{1} - alpha) * g * g;
     return g / (std::sqrt(squares[i]) + eps);
   };
-  if (buffers_.empty()) {
+  if (this->tensors() == 1) {
 #pragma omp simd
     for (Index i = begin; i < end; ++i) values[i] -= lr * direction(i);
     return;
   }
-  T* buffers = buffers_[index].data();
+  T* buffers = this->tensor(momentum_buffer, index).data();
 #pragma omp simd
   for (Index i = begin; i < end; ++i) {
     buffers[i] = momentum * buffers[i] + direction(i);
@@ -57,13 +56,6 @@ std::string RMSprop<T>::description() const {
   return concatenate_text("RMSprop, lr ", this->learning_rate(), ", alpha ", options_.alpha,
                           ", eps ", options_.eps, ", momentum ", options_.momentum, ", ",
                           this->decay_description(options_.weight_decay, decays));
-}
-
-template <class T>
-void RMSprop<T>::state(State<T>& state) {
-  Optimizer<T>::state(state);
-  this->tensor_state(state, "mean_square", squares_);
-  this->tensor_state(state, "momentum", buffers_);
 }
 
 template class RMSprop<float>;

@@ -28,14 +28,13 @@ class WEFT_API RMSprop final : public Optimizer<T> {
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
 
   std::string description() const override;
-  void state(State<T>& state) override;
 
  private:
   void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
 
+  enum : std::size_t { mean_square, momentum_buffer };  // the state's tensors
+
   RMSpropOptions options_;
-  std::vector<Tensor<T>> squares_;
-  std::vector<Tensor<T>> buffers_;  // none without momentum
 };
 
 extern template class RMSprop<float>;

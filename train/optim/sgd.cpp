@@ -16,15 +16,15 @@ SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
     fail<ValueError>("SGD: weight_decay", "a number ≥ 0", options.weight_decay);
   if (options.nesterov && options.momentum == 0.0)
     fail<ValueError>("SGD: nesterov", "a momentum > 0", options.momentum);
-  if (options.momentum > 0.0) velocities_ = this->zeros_like_parameters();
+  if (options.momentum > 0.0) this->add_tensors("velocity");
 }
 
 template <class T>
 void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
   const auto lr = static_cast<T>(this->learning_rate());
   const auto decay = static_cast<T>(options_.weight_decay);
-  T* values = this->parameters()[index].parameter->value().data();
-  if (velocities_.empty()) {
+  T* values = this->values(index);
+  if (this->tensors() == 0) {
 #pragma omp simd
     for (Index i = begin; i < end; ++i) values[i] -= lr * (scale * grad[i] + decay * values[i]);
     return;
@@ -32,7 +32,7 @@ void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T 
   const auto momentum = static_cast<T>(options_.momentum);
   const T gradient_factor = options_.nesterov ? T{1} : T{0};
   const T velocity_factor = options_.nesterov ? momentum : T{1};
-  T* velocities = velocities_[index].data();
+  T* velocities = this->tensor(0, index).data();
 #pragma omp simd
   for (Index i = begin; i < end; ++i) {
     const T g = scale * grad[i] + decay * values[i];
@@ -48,12 +48,6 @@ std::string SGD<T>::description() const {
   return concatenate_text("SGD, lr ", this->learning_rate(), ", momentum ", options_.momentum,
                           options_.nesterov ? " (Nesterov), " : ", ",
                           this->decay_description(options_.weight_decay, decays));
-}
-
-template <class T>
-void SGD<T>::state(State<T>& state) {
-  Optimizer<T>::state(state);
-  this->tensor_state(state, "velocity", velocities_);
 }
 
 template class SGD<float>;

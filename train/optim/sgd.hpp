@@ -26,13 +26,11 @@ class WEFT_API SGD final : public Optimizer<T> {
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
 
   std::string description() const override;
-  void state(State<T>& state) override;
 
  private:
   void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
 
   SGDOptions options_;
-  std::vector<Tensor<T>> velocities_;  // empty without momentum
 };
 
 extern template class SGD<float>;

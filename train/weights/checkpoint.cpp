@@ -24,7 +24,11 @@ class ModelState final : public Stateful<T> {
  public:
   explicit ModelState(Module<T>& model) : parameters_(named_parameters(model)) {}
   void state(State<T>& state) override {
-    for (const auto& [name, parameter] : parameters_) state.tensor(name, parameter->value());
+    for (const auto& [name, parameter] : parameters_) {
+      Tensor<T> value = parameter->value();
+      state.tensor(name, value);
+      parameter->set_value(std::move(value));
+    }
   }
 
  private:

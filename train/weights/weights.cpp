@@ -108,7 +108,7 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
       report.converted.push_back(concatenate_text(name, " from ", type));
   }
   for (std::size_t i = 0; i < values.size(); ++i)
-    std::copy(values[i].begin(), values[i].end(), matches[i].parameter.parameter->value().begin());
+    matches[i].parameter.parameter->set_value(std::move(values[i]));
   return report;
 }
 

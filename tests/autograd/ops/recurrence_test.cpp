@@ -145,7 +145,7 @@ TEST_CASE("recurrence: a sequence in a padded batch gives the same as alone", "[
     // Elements past the ends may be anything.
     for (Index b = 0; b < batch; ++b)
       for (Index t = lengths[static_cast<std::size_t>(b)]; t < time; ++t) {
-        for (Index i = 0; i < gates * size; ++i) run.inputs.value()(b, t, i) = nan;
+        for (Index i = 0; i < gates * size; ++i) run.inputs(b, t, i) = nan;
         for (Index i = 0; i < size; ++i) upstream(b, t, i) = nan;
       }
     const auto together = run(with_lengths(recurrence, ValidLens(lengths)), upstream);

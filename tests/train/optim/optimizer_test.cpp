@@ -64,11 +64,37 @@ TEST_CASE("optimizer: a step clears the gradients", "[train]") {
 
 TEST_CASE("optimizer: a parameter without a gradient is unchanged", "[train]") {
   Affine<double> model({2, 3}, {3});
-  model.bias.value().fill(2.0);
+  std::ranges::fill(model.bias.values(), 2.0);
   AdamW optimizer(model, {.weight_decay = 0.1, .decays = [](auto&, auto&) { return true; }});
   model.weight.set_grad(Tensor<double>::full(model.weight.shape(), 1.0));
   optimizer.step();
   for (double value : model.bias.value()) CHECK(value == 2.0);
+}
+
+TEST_CASE("optimizer: a parameter or gradient of another shape than before throws", "[train]") {
+  Affine<double> model({2, 3}, {3});
+  AdamW optimizer(model);
+  fill_with_noise(model, 1);
+  const Tensor<double> weight = model.weight.value();
+  model.bias = Parameter<double>(Tensor<double>({1000}));
+  CHECK_THROWS_WITH(optimizer.step(), "AdamW: parameter bias: expected [3], got [1000]");
+  CHECK(std::equal(weight.begin(), weight.end(), model.weight.value().begin()));
+  CHECK(optimizer.steps() == 0);
+  CHECK(model.weight.has_grad());
+}
+
+TEST_CASE("optimizer: leaves values and gradients that were read before as they were", "[train]") {
+  Affine<float> model({200, 300}, {300});
+  AdamW optimizer(model);
+  fill_with_noise(model, 1);
+  const Tensor<float> before = model.weight.value(), gradient = model.weight.grad();
+  const std::vector<float> numbers(before.begin(), before.end()),
+      slopes(gradient.begin(), gradient.end());
+  clip_grad_norm(model, 1e-3);
+  optimizer.step();
+  CHECK(std::equal(numbers.begin(), numbers.end(), before.begin()));
+  CHECK(std::equal(slopes.begin(), slopes.end(), gradient.begin()));
+  CHECK(model.weight.value()(0, 0) != numbers[0]);
 }
 
 TEST_CASE("optimizer: a gradient scale is equivalent to scaled gradients", "[train]") {

@@ -77,7 +77,8 @@ struct BadFile {
   std::string error() const { return error(Affine<float>({3, 4}, {3})); }
   template <class Model>
   std::string error(Model model) const {
-    for (const auto& [name, parameter] : named_parameters(model)) parameter->value().fill(5.0f);
+    for (const auto& [name, parameter] : named_parameters(model))
+      std::ranges::fill(parameter->values(), 5.0f);
     const std::string message = message_of<FileError>([&] { load_weights(path, model); });
     for (const auto& [name, parameter] : named_parameters(model))
       for (float value : parameter->value()) CHECK(value == 5.0f);

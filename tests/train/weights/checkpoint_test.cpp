@@ -267,7 +267,7 @@ TEST_CASE("checkpoint: saving a NaN throws, and the old file is unchanged", "[tr
   notes.tensor(2) = std::numeric_limits<float>::infinity();
   CHECK_THAT(error_of_saving(),
              Catch::Contains("/notes/a/tensor: expected finite numbers, got inf at [2] of [3]"));
-  model.weight.value()(1, 2) = std::numeric_limits<float>::quiet_NaN();
+  model.weight(1, 2) = std::numeric_limits<float>::quiet_NaN();
   CHECK_THAT(
       error_of_saving(),
       Catch::Contains("/model/weight: expected finite numbers, got nan at [1, 2] of [3, 4]"));
@@ -335,7 +335,7 @@ TEST_CASE("checkpoint: after a kill at any time, the newest complete one is load
   Affine<float> model({64, 64}, {64});
   Notes<> notes;
   const auto save = [&](std::int64_t step) {
-    model.weight.value().fill(static_cast<float>(step));
+    std::ranges::fill(model.weight.values(), static_cast<float>(step));
     notes.integer = step;
     save_checkpoint(path, model, {{"notes", notes}});
   };

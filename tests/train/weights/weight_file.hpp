@@ -30,7 +30,8 @@ struct WeightFile {
   // The message of the error on loading; checks that the model is unchanged.
   template <class E = FileError>
   std::string error(const LoadWeightsOptions& options = {}) {
-    for (const auto& [name, parameter] : named_parameters(model)) parameter->value().fill(5.0f);
+    for (const auto& [name, parameter] : named_parameters(model))
+      std::ranges::fill(parameter->values(), 5.0f);
     const std::string message = message_of<E>([&] { load_weights(path, model, options); });
     CHECK_FALSE(message.empty());
     for (const auto& [name, parameter] : named_parameters(model))

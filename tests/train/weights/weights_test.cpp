@@ -106,7 +106,7 @@ TEST_CASE("weights: when not strict, missing and unexpected names are reported",
     writer.tensor("/weight", Tensor<float>::full({3, 4}, 2.0f));
     writer.tensor("/scale", Tensor<float>({3}));
   });
-  file.model.bias.value().fill(3.0f);
+  std::ranges::fill(file.model.bias.values(), 3.0f);
   const LoadWeightsReport report = load_weights(file.path, file.model, {.strict = false});
   CHECK(report.loaded == Names{"weight"});
   CHECK(report.missing == Names{"bias [3]"});

@@ -84,18 +84,15 @@ class StagedState<T>::Exchanger final : public State<T> {
  public:
   explicit Exchanger(std::vector<Value>& values) : next_(values.begin()) {}
 
-  // In place, as the tensor may be shared.
-  void tensor(const std::string&, Tensor<T>& value) override {
-    std::swap_ranges(value.begin(), value.end(), std::get<Tensor<T>>(*next_++).begin());
-  }
+  void tensor(const std::string&, Tensor<T>& value) override { exchange(value); }
   void integer(const std::string&, std::int64_t& value) override { exchange(value); }
   void number(const std::string&, double& value) override { exchange(value); }
   void text(const std::string&, std::string& value) override { exchange(value); }
 
  private:
-  template <class Scalar>
-  void exchange(Scalar& value) {
-    std::swap(value, std::get<Scalar>(*next_++));
+  template <class U>
+  void exchange(U& value) {
+    std::swap(value, std::get<U>(*next_++));
   }
 
   typename std::vector<Value>::iterator next_;
