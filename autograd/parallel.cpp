@@ -2,9 +2,8 @@
 
 #include <omp.h>
 
-#include <exception>
-
 #include "weft/autograd/error.hpp"
+#include "autograd/runtime/team.hpp"
 
 namespace weft {
 
@@ -13,7 +12,10 @@ int thread_limit() {
   return limit;
 }
 
-int thread_count() { return std::clamp(omp_get_max_threads(), 1, thread_limit()); }
+int thread_count() {
+  if (Team::is_running() || omp_in_parallel()) return 1;
+  return std::clamp(omp_get_max_threads(), 1, thread_limit());
+}
 
 void set_thread_count(int threads) {
   if (threads < 1 || threads > thread_limit())
@@ -21,42 +23,13 @@ void set_thread_count(int threads) {
   omp_set_num_threads(threads);
 }
 
-namespace {
-thread_local int current_thread_index = 0;
-}  // namespace
-
-int thread_index() { return current_thread_index; }
-
-bool is_sequential() { return thread_count() == 1 || omp_in_parallel(); }
-
 namespace detail {
 
-void run_chunks(Index chunks, void (*run)(const void*, Index), const void* context) {
+void run_chunks(Index chunks, void (*run)(const void*, Index, int), const void* context) {
   const auto threads = static_cast<int>(std::min<Index>(chunks, thread_count()));
-  if (threads <= 1 || is_sequential()) {
-    for (Index chunk = 0; chunk < chunks; ++chunk) run(context, chunk);
-    return;
-  }
-  std::exception_ptr error;
-  Index failed_chunk = chunks;
-#pragma omp parallel num_threads(threads)
-  {
-    current_thread_index = omp_get_thread_num();
-#pragma omp for schedule(static)
-    for (Index chunk = 0; chunk < chunks; ++chunk) {
-      try {
-        run(context, chunk);
-      } catch (...) {
-#pragma omp critical(weft_parallel_error)
-        if (chunk < failed_chunk) {
-          failed_chunk = chunk;
-          error = std::current_exception();
-        }
-      }
-    }
-    current_thread_index = 0;
-  }
-  if (error) std::rethrow_exception(error);
+  Team* team = threads > 1 ? Team::of_this_thread() : nullptr;
+  if (team) return team->run(threads, chunks, run, context);
+  for (Index chunk = 0; chunk < chunks; ++chunk) run(context, chunk, 0);
 }
 
 }  // namespace detail

@@ -9,8 +9,9 @@
 
 namespace weft {
 
-// The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS or
-// `set_thread_count`), but at most `thread_limit()`.
+// The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS, omp_set_num_threads
+// or `set_thread_count`), but at most `thread_limit()`; 1 inside a parallel region, weft's or
+// OpenMP's.
 WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless
 // 1 ≤ threads ≤ `thread_limit()`.
@@ -19,38 +20,45 @@ WEFT_API void set_thread_count(int threads);
 WEFT_API int thread_limit();
 
 namespace detail {
-// Calls `run(context, chunk)` for every chunk, on up to thread_count() threads.
-WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk),
+// Calls `run(context, chunk, thread)` for every chunk, on up to thread_count() threads.
+WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk, int thread),
                          const void* context);
+
+template <class Body>
+void call(const Body& body, Index begin, Index end, int thread) {
+  if constexpr (std::is_invocable_v<const Body&, Index, Index, int>)
+    body(begin, end, thread);
+  else
+    body(begin, end);
+}
 }  // namespace detail
 
-// The index of this thread in the running `parallel_for`: 0 … thread_count() - 1, and 0 outside of
-// one. For scratch memory per thread.
-WEFT_API int thread_index();
-
-// True when `parallel_for` here would use one thread: the maximum is 1, or the call is inside a
-// parallel region.
-WEFT_API bool is_sequential();
+// True when `parallel_for` here would use one thread: the maximum is 1, as it is inside a parallel
+// region.
+inline bool is_sequential() { return thread_count() == 1; }
 
 // Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items except
 // the last. The ranges depend only on `count` and `grain`, never on the number of threads, so a
 // body that sums only within its range gives the same bits on any number of threads. A single
-// range, or a call from inside a parallel region, runs on the calling thread. Rethrows the
-// exception of the first range that threw.
+// range, or a call from inside a parallel region, runs on the calling thread. A body that needs
+// memory for each thread takes a third argument, the number of its thread: 0 … thread_count() - 1,
+// as the caller of `parallel_for` sees it. When a body throws, the other ranges may run; then the
+// exception of the first range that threw is thrown again.
 template <class Body>
 void parallel_for(Index count, Index grain, const Body& body) {
   if (count <= 0) return;
-  if (count <= grain) return static_cast<void>(body(Index{0}, count));
+  if (count <= grain) return detail::call(body, 0, count, 0);
   grain = std::max<Index>(grain, 1);
   struct Context {
     const Body& body;
     Index count;
     Index grain;
   } const context{body, count, grain};
-  detail::run_chunks((count + grain - 1) / grain,
-                     [](const void* opaque, Index chunk) {
-                       const auto& [call, total, size] = *static_cast<const Context*>(opaque);
-                       call(chunk * size, std::min(total, (chunk + 1) * size));
+  detail::run_chunks((count - 1) / grain + 1,
+                     [](const void* opaque, Index chunk, int thread) {
+                       const auto& [ranges, total, size] = *static_cast<const Context*>(opaque);
+                       const Index begin = chunk * size;
+                       detail::call(ranges, begin, begin + std::min(size, total - begin), thread);
                      },
                      &context);
 }

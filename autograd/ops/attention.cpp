@@ -308,10 +308,10 @@ template <class T, class Body>
 void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, const Body& body) {
   const Index scratch_size = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
   Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
-  parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end) {
+  T* rows = scratch.data();
+  parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end, int thread) {
     for (Index item = begin; item < end; ++item)
-      body(Head<T>{a, item / a.heads, item % a.heads},
-           scratch.data() + thread_index() * scratch_size);
+      body(Head<T>{a, item / a.heads, item % a.heads}, rows + thread * scratch_size);
   });
 }
 

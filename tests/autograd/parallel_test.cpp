@@ -1,6 +1,11 @@
 #include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -113,20 +118,64 @@ TEST_CASE("threads: set_thread_count accepts numbers within the limits only", "[
   CHECK(thread_count() == 3);
 }
 
-TEST_CASE("threads: each running thread has its own index", "[autograd]") {
+TEST_CASE("parallel_for: each running thread has its own number", "[autograd]") {
   const ThreadCountGuard guard(4);
-  CHECK(thread_index() == 0);
   std::atomic<bool> inside = true;
   std::vector<std::atomic<int>> users(4);
-  parallel_for(64, 1, [&](Index, Index) {
-    const int index = thread_index();
-    if (index < 0 || index >= 4) return inside.store(false);
-    if (users[static_cast<std::size_t>(index)]++ != 0) inside = false;
+  parallel_for(64, 1, [&](Index, Index, int thread) {
+    if (thread < 0 || thread >= 4) return inside.store(false);
+    if (users[static_cast<std::size_t>(thread)]++ != 0) inside = false;
     std::this_thread::yield();
-    --users[static_cast<std::size_t>(index)];
+    --users[static_cast<std::size_t>(thread)];
   });
   CHECK(inside);
-  CHECK(thread_index() == 0);
+}
+
+TEST_CASE("parallel_for: within one, there is one thread, numbered 0", "[autograd]") {
+  const ThreadCountGuard guard(3);
+  std::atomic<int> wrong = 0;
+  const auto check = [&](Index, Index, int thread) {
+    if (thread != 0 || thread_count() != 1) ++wrong;
+  };
+  const auto nested = [&](Index, Index) {
+    if (thread_count() != 1 || !is_sequential()) ++wrong;
+    parallel_for(1, 1, check);  // one range
+    parallel_for(5, 1, check);  // several
+  };
+  parallel_for(64, 1, nested);
+#pragma omp parallel num_threads(2)
+  nested(0, 1);
+  CHECK(wrong == 0);
+  CHECK(thread_count() == 3);
+}
+
+TEST_CASE("parallel_for: a loop does not wait for threads that have begun nothing", "[autograd]") {
+  // Each of two callers has a worker, and many loops are over before it wakes.
+  const ThreadCountGuard guard(8);
+  std::atomic<Index> sum = 0;
+  for (int round = 0; round < 2000; ++round) {
+    if (round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    parallel_for(3, 1, [&](Index begin, Index) { sum += begin; });
+  }
+  CHECK(sum == 6000);
+}
+
+TEST_CASE("parallel_for: works in a process that was forked off", "[autograd]") {
+  const ThreadCountGuard guard(3);
+  CHECK(ranges(100, 1).size() == 100);
+  const pid_t child = fork();
+  if (child == 0) std::_Exit(ranges(100, 1).size() == 100 ? 0 : 1);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("parallel_for: ranges of a count near the largest do not overflow", "[autograd]") {
+  const ThreadCountGuard guard(2);
+  constexpr Index most = std::numeric_limits<Index>::max();
+  const std::vector<std::pair<Index, Index>> expected = {{0, most - 1}, {most - 1, most}};
+  CHECK(ranges(most, most - 1) == expected);
 }
 
 }  // namespace weft

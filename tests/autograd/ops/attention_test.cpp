@@ -170,8 +170,8 @@ TEST_CASE("attention: masked keys and values affect neither the result nor a gra
     for (const double bad : {nan, infinity}) {
       AttentionRun run = random_run(1, 3, 4, 2);
       AttentionRun clean = run;
-      run.k.value()(0, 3, 0) = bad;
-      run.v.value()(0, 2, 1) = bad;
+      run.k(0, 3, 0) = bad;
+      run.v(0, 2, 1) = bad;
       run.attend({.mask = mask});
       clean.attend({.mask = mask});
       REQUIRE(all_finite(run.y));
@@ -185,9 +185,24 @@ TEST_CASE("attention: masked keys and values affect neither the result nor a gra
     }
 }
 
+TEST_CASE("attention: several at once, each within a range of a loop", "[autograd]") {
+  AttentionRun alone = random_run(3, 40, 50, 6);
+  std::vector<AttentionRun> runs(8, alone);
+  alone.attend({});
+  const int threads = thread_count();
+  set_thread_count(3);
+  parallel_for(8, 1, [&](Index begin, Index) { runs[static_cast<std::size_t>(begin)].attend({}); });
+  set_thread_count(threads);
+  for (const AttentionRun& run : runs) {
+    CHECK(std::equal(run.y.begin(), run.y.end(), alone.y.begin()));
+    const Tensor<double> dk = run.k.grad(), expected = alone.k.grad();
+    CHECK(std::equal(dk.begin(), dk.end(), expected.begin()));
+  }
+}
+
 TEST_CASE("attention: a NaN propagates to the queries that attend to it", "[autograd]") {
   AttentionRun run = random_run(1, 3, 3, 2);
-  run.v.value()(0, 1, 0) = nan;
+  run.v(0, 1, 0) = nan;
   run.attend({.mask = {.causal = true}});
   CHECK(std::isfinite(run.y(0, 0, 0)));
   CHECK(std::isnan(run.y(0, 1, 0)));
@@ -226,8 +241,8 @@ TEST_CASE("attention: a bias is added to the scores, computed by hand", "[autogr
 TEST_CASE("attention: a causal result does not depend on later keys", "[autograd]") {
   AttentionRun run = random_run(1, 4, 4, 2);
   AttentionRun changed = run;
-  changed.k.value()(0, 3, 0) += 1.0;
-  changed.v.value()(0, 3, 1) += 1.0;
+  changed.k(0, 3, 0) += 1.0;
+  changed.v(0, 3, 1) += 1.0;
   run.attend({.mask = {.causal = true}});
   changed.attend({.mask = {.causal = true}});
   for (Index c = 0; c < 2; ++c) {
