@@ -53,10 +53,14 @@ struct WEFT_API Gradient {
   }
 };
 
-// The sum of a parameter's gradients. Clearing it costs nothing: the next gradient overwrites.
+// The sum of gradients of one shape, the parameter's. Clearing it costs nothing: the next gradient
+// overwrites.
 template <class T>
 class WEFT_API GradientSum {
  public:
+  GradientSum() = default;
+  explicit GradientSum(const Shape& shape) : shape_(shape) {}
+
   // True when nothing was added since the sum was cleared.
   bool empty() const { return empty_; }
   void clear() { empty_ = true; }
@@ -64,11 +68,11 @@ class WEFT_API GradientSum {
   const Tensor<T>& values() const { return values_; }
   T* data() { return values_.data(); }
 
-  // Makes the sum non-empty and returns where to add; `shape` is the parameter's. Throws ShapeError
-  // when the sum holds gradients of another shape.
+  // Makes the sum non-empty and returns where to add a gradient of `shape`. Throws ShapeError when
+  // that is another shape, that of a parameter which has been replaced since.
   Gradient<T> gradient(const Shape& shape) {
+    if (shape != shape_) fail<ShapeError>("gradient of a parameter", shape_, shape);
     const bool fresh = empty_;
-    if (!fresh && values_.shape() != shape) fail<ShapeError>("gradient", values_.shape(), shape);
     if (fresh && (values_.shape() != shape || values_.shared()))
       values_ = Tensor<T>::uninitialized(shape);
     empty_ = false;
@@ -76,6 +80,7 @@ class WEFT_API GradientSum {
   }
 
  private:
+  Shape shape_{0};
   Tensor<T> values_;
   bool empty_ = true;
 };

@@ -19,8 +19,8 @@ template <class T = float>
 class WEFT_API Parameter {
  public:
   Parameter() = default;
-  explicit Parameter(Tensor<T> value) : value_(std::move(value)) {}
-  Parameter(const Parameter& other) : value_(other.value_) {}
+  explicit Parameter(Tensor<T> value) : value_(std::move(value)), gradient_(shape()) {}
+  Parameter(const Parameter& other) : Parameter(other.value_) {}
   Parameter& operator=(const Parameter& other) {
     if (this != &other) *this = Parameter(other);
     return *this;
