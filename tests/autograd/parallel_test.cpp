@@ -143,10 +143,21 @@ TEST_CASE("parallel_for: within one, there is one thread, numbered 0", "[autogra
     parallel_for(5, 1, check);  // several
   };
   parallel_for(64, 1, nested);
-#pragma omp parallel num_threads(2)
-  nested(0, 1);
   CHECK(wrong == 0);
   CHECK(thread_count() == 3);
+}
+
+TEST_CASE("parallel_for: within a parallel region of OpenMP, there is one thread", "[autograd]") {
+  const ThreadCountGuard guard(3);
+  std::atomic<int> wrong = 0;
+#pragma omp parallel num_threads(2)
+  {
+    if (thread_count() != 1) ++wrong;
+    parallel_for(5, 1, [&](Index, Index, int thread) {
+      if (thread != 0) ++wrong;
+    });
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("parallel_for: a loop does not wait for threads that have begun nothing", "[autograd]") {

@@ -1,0 +1,17 @@
+# Sourced by scripts of tests/: builds with sanitizers, in folders of their own.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+
+# use_sanitizers address|thread: what is built after this has the address and undefined-behaviour
+# sanitizers, or the thread sanitizer.
+use_sanitizers() {
+  local flags
+  case $1 in
+    address) flags="-fsanitize=address,undefined -fno-sanitize-recover=all" ;;
+    thread) flags="-fsanitize=thread" ;;
+    *) fail "expected address or thread, got $1" ;;
+  esac
+  build=$build/sanitize-$1
+  export CXXFLAGS="$flags -fno-omit-frame-pointer -O1" LDFLAGS="$flags"
+  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+  install_packages "${build_packages[@]}" catch2 pkg-config
+}
