@@ -4,15 +4,21 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "weft/autograd/export.hpp"
 
 namespace weft {
 
-// The base class of all exceptions that weft throws.
+// Text for messages, of which a user or a file may have written a part: the same text with its
+// control characters, and the bytes that are not UTF-8, as "\x1b".
+WEFT_API std::string printable(std::string_view text);
+
+// The base class of all exceptions that weft throws. The message is printable; it may have line
+// breaks.
 class WEFT_API Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(std::string_view message);
 };
 
 // Shapes that do not match each other or the operation.
