@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <system_error>
 
 #include "train/files/file_descriptor.hpp"
@@ -15,17 +16,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Resolves symbolic links; throws unless the target is a regular file or missing.
+// The file that a path leads to through symbolic links.
 fs::path resolved(fs::path path) {
   std::error_code error;
   constexpr int max_links = 40;  // as in the kernel
-  for (int i = 0; i < max_links && fs::is_symlink(path, error); ++i)
-    path = path.parent_path() / fs::read_symlink(path, error);
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    fail_on_file(path, "a regular file to replace",
-                 fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
+  for (int i = 0; i < max_links; ++i) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
   return path;
+}
+
+// The status of the file to replace; none if it is missing.
+std::optional<struct stat> status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail_with_errno(path, "a regular file to replace");
+  }
+  if (!S_ISREG(status.st_mode))
+    fail_on_file(path, "a regular file to replace",
+                 S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket");
+  return status;
 }
 
 bool refers_to(const fs::path& path, const FileDescriptor& file) {
@@ -39,19 +52,51 @@ bool refers_to(const fs::path& path, const FileDescriptor& file) {
   fail_on_file(path, "one process that saves the file", "two at the same time");
 }
 
-// Opens the temporary file, empty and locked. One that a killed process left behind is reused.
-FileDescriptor open_temporary(const fs::path& path) {
+// Creates the temporary file, locked. One that a killed process left behind is removed.
+FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   for (int attempt = 0; attempt < 100; ++attempt) {
-    FileDescriptor file(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+    FileDescriptor file(::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_EXCL, mode));
+    const bool created = file.valid();
+    if (!created && errno == EEXIST) {
+      // It may have the permissions of a file that nobody writes.
+      file = FileDescriptor(::open(path.c_str(), flags | O_RDONLY));
+      if (!file.valid() && errno == ENOENT) continue;
+    }
     if (!file.valid()) fail_with_errno(path, "a file that can be written");
     if (!file.lock_exclusive()) fail_with_concurrent_save(path);
-    // Between opening and locking, its previous owner may have renamed it.
+    // Between opening and locking, another process may have renamed or removed it.
     if (!refers_to(path, file)) continue;
-    if (::ftruncate(file.get(), 0) != 0) fail_with_errno(path, "a regular file");
-    return file;
+    if (created) return file;
+    status_of(path);
+    if (::unlink(path.c_str()) != 0) fail_with_errno(path, "a file that can be removed");
   }
   fail_with_concurrent_save(path);
+}
+
+// Gives a new file the group, permissions and owner of the one that it replaces.
+void keep_access(const fs::path& path, const FileDescriptor& file, const struct stat& replaced) {
+  struct stat created {};
+  if (::fstat(file.get(), &created) != 0) fail_with_errno(path, "a regular file");
+  mode_t mode = replaced.st_mode & 0777;
+  constexpr auto unchanged = static_cast<uid_t>(-1);
+  if (created.st_gid != replaced.st_gid && ::fchown(file.get(), unchanged, replaced.st_gid) != 0) {
+    const mode_t others = mode & 07;
+    mode &= ~mode_t{070} | others << 3;
+  }
+  if ((created.st_mode & 0777) != mode && ::fchmod(file.get(), mode) != 0)
+    fail_with_errno(path, "a file with permissions that can be kept");
+  // Only root may do this; the file of anyone else becomes theirs.
+  if (created.st_uid != replaced.st_uid && ::fchown(file.get(), replaced.st_uid, unchanged) != 0)
+    return;
+}
+
+// Makes the renaming durable in case of a power failure. As in PostgreSQL, file systems that
+// cannot do this for a directory are used as they are.
+void sync_directory(const fs::path& path, const FileDescriptor& directory) {
+  if (::fsync(directory.get()) == 0) return;
+  if (errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS) return;
+  fail_with_errno(path, "its new name to reach the disk");
 }
 
 void write_all(const fs::path& path, const FileDescriptor& file,
@@ -62,22 +107,25 @@ void write_all(const fs::path& path, const FileDescriptor& file,
     if (written < 0) fail_with_errno(path, "disk space for the whole file");
     contents = contents.subspan(static_cast<std::size_t>(written));
   }
-  if (::fsync(file.get()) != 0) fail_with_errno(path, "the file to reach the disk");
 }
 
 }  // namespace
 
 void write_atomically(const fs::path& path, std::span<const std::byte> contents) {
+  check_path(path);
   const fs::path target = resolved(path);
+  const std::optional<struct stat> replaced = status_of(target);
   const fs::path parent = target.has_parent_path() ? target.parent_path() : ".";
   const FileDescriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) fail_with_errno(parent, "a directory to save in");
 
   fs::path temporary = target;
   temporary += ".saving";
-  const FileDescriptor file = open_temporary(temporary);
+  const FileDescriptor file = create_temporary(temporary, replaced ? 0600 : 0666);
   try {
     write_all(target, file, contents);
+    if (replaced) keep_access(target, file, *replaced);
+    if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
     // Under its new name other processes may read it immediately.
     if (!file.lock_shared()) fail_with_concurrent_save(target);
     if (::rename(temporary.c_str(), target.c_str()) != 0)
@@ -86,8 +134,7 @@ void write_atomically(const fs::path& path, std::span<const std::byte> contents)
     ::unlink(temporary.c_str());
     throw;
   }
-  // Makes the renaming durable in case of a power failure.
-  ::fsync(directory.get());
+  sync_directory(target, directory);
 }
 
 }  // namespace weft

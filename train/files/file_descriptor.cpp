@@ -24,14 +24,24 @@ FileDescriptor::~FileDescriptor() {
 bool FileDescriptor::lock_shared() const { return lock(descriptor_, LOCK_SH); }
 bool FileDescriptor::lock_exclusive() const { return lock(descriptor_, LOCK_EX); }
 
-void fail_on_file(const std::filesystem::path& path, const std::string& expected,
-                  const std::string& got) {
-  fail<FileError>(concatenate_text(path), expected, got);
+void check_path(const std::filesystem::path& path) {
+  if (path.empty()) fail_on_file(path, "a path", "an empty one");
+  if (path.native().find('\0') != std::string::npos)
+    fail_on_file(path, "a path without NUL", "one with NUL");
 }
 
-void fail_with_errno(const std::filesystem::path& path, const std::string& expected) {
-  const std::string message = std::generic_category().message(errno);
-  fail_on_file(path, expected, message);
+std::string quoted(const std::filesystem::path& path) {
+  return '"' + printable(path.native()) + '"';
+}
+
+void fail_on_file(const std::filesystem::path& path, const std::string& expected,
+                  const std::string& got) {
+  fail<FileError>(quoted(path), expected, got);
+}
+
+void fail_with_errno(const std::filesystem::path& path, const char* expected) {
+  const int error = errno;
+  fail_on_file(path, expected, std::generic_category().message(error));
 }
 
 }  // namespace weft

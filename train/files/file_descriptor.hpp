@@ -31,10 +31,16 @@ class FileDescriptor {
   int descriptor_;
 };
 
+// Throws FileError for an empty path, and for one with a NUL, where the operating system would end
+// it.
+void check_path(const std::filesystem::path& path);
+
+// A path as it appears in messages, in quotes.
+std::string quoted(const std::filesystem::path& path);
 // Throws the FileError `"path": expected …, got …`.
 [[noreturn]] void fail_on_file(const std::filesystem::path& path, const std::string& expected,
                                const std::string& got);
 // The same, with the message of `errno` after "got".
-[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const std::string& expected);
+[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* expected);
 
 }  // namespace weft

@@ -4,8 +4,11 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <csignal>
 
 #include <weft/autograd/error.hpp>
@@ -13,6 +16,24 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
+
+namespace {
+
+// The error of fsync(2) for directories; none when 0.
+std::atomic<int> fsync_error_of_directories = 0;
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" int fsync(int descriptor) {
+  struct stat status {};
+  if (fsync_error_of_directories != 0 && ::fstat(descriptor, &status) == 0 &&
+      S_ISDIR(status.st_mode)) {
+    errno = fsync_error_of_directories;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace weft {
 namespace {
@@ -49,6 +70,23 @@ class OrdinaryUser {
  private:
   bool restore_ = false;
 };
+
+// The permissions that new files do not get.
+class Umask {
+ public:
+  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
+  ~Umask() { ::umask(before_); }
+
+ private:
+  mode_t before_;
+};
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status;
+}
+mode_t mode_of(const fs::path& path) { return status_of(path).st_mode & 07777; }
 
 // Limits the size of files, as a full disk does.
 class FullDisk {
@@ -123,6 +161,28 @@ TEST_CASE("atomic file: the temporary file of a killed process is overwritten", 
   CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 
+TEST_CASE("atomic file: what a killed process left behind may be read-only, but is a file",
+          "[train]") {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  write_bytes(folder / "file.saving", "part");
+  fs::permissions(folder / "file.saving", fs::perms{0444});
+  fs::permissions(folder.path(), fs::perms{0777});
+  if (::geteuid() == 0)
+    for (const char* name : {"file", "file.saving"})
+      REQUIRE(::chown((folder / name).c_str(), 65534, 65534) == 0);
+  {
+    const OrdinaryUser user;
+    write_text(folder / "file", "new");
+  }
+  CHECK(bytes_of(folder / "file") == "new");
+  REQUIRE(::mkfifo((folder / "file.saving").c_str(), 0666) == 0);
+  CHECK_THAT(error_of_writing(folder / "file", "newer"),
+             Catch::Contains("file.saving\": expected a regular file to replace, got a device"));
+  CHECK(fs::is_fifo(folder / "file.saving"));
+  CHECK(bytes_of(folder / "file") == "new");
+}
+
 TEST_CASE("atomic file: a second process that saves at the same time throws", "[train]") {
   const TemporaryFolder folder;
   const int other = ::open((folder / "file.saving").c_str(), O_CREAT | O_WRONLY, 0666);
@@ -146,6 +206,102 @@ TEST_CASE("atomic file: only regular files are replaced, also behind symbolic li
   write_text(folder / "link", "text");
   CHECK(fs::is_symlink(folder / "link"));
   CHECK(bytes_of(folder / "folder/file") == "text");
+
+  fs::create_symlink("loop", folder / "loop");
+  CHECK_THAT(error_of_writing(folder / "loop", "text"),
+             Catch::Contains("loop\": expected a regular file to replace, got Too many levels of "
+                             "symbolic links"));
+  CHECK(fs::is_symlink(folder / "loop"));
+}
+
+TEST_CASE("atomic file: a new file has the mode that the umask leaves", "[train]") {
+  const TemporaryFolder folder;
+  for (const auto& [mask, mode] : {std::pair<mode_t, mode_t>(022, 0644), {027, 0640}, {0, 0666}}) {
+    const Umask umask(mask);
+    write_text(folder / "file", "text");
+    CHECK(mode_of(folder / "file") == mode);
+    fs::remove(folder / "file");
+    // What a killed process left behind does not matter.
+    write_bytes(folder / "file.saving", "old");
+    fs::permissions(folder / "file.saving", fs::perms{0600});
+    write_text(folder / "file", "text");
+    CHECK(mode_of(folder / "file") == mode);
+    fs::remove(folder / "file");
+  }
+}
+
+TEST_CASE("atomic file: a file that is replaced keeps its mode, also behind a link", "[train]") {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  fs::create_symlink("file", folder / "link");
+  for (const mode_t mode : {0600, 0640, 0666, 0444, 0755}) {
+    for (const mode_t mask : {0, 077}) {
+      fs::permissions(folder / "file", fs::perms{mode});
+      const Umask umask(mask);
+      write_text(folder / "file", "new");
+      CHECK(mode_of(folder / "file") == mode);
+      write_text(folder / "link", "newer");
+      CHECK(mode_of(folder / "file") == mode);
+    }
+  }
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(bytes_of(folder / "file") == "newer");
+}
+
+TEST_CASE("atomic file: another user's file stays theirs, or is not opened to more", "[train]") {
+  if (::geteuid() != 0) return;
+  const TemporaryFolder folder;
+  constexpr uid_t user = 1234, group = 2345;
+  write_text(folder / "file", "old");
+  REQUIRE(::chown((folder / "file").c_str(), user, group) == 0);
+  fs::permissions(folder / "file", fs::perms{0640});
+  write_text(folder / "file", "new");
+  CHECK(status_of(folder / "file").st_uid == user);
+  CHECK(status_of(folder / "file").st_gid == group);
+  CHECK(mode_of(folder / "file") == 0640);
+
+  // A user who may not give the file to that group.
+  fs::permissions(folder.path(), fs::perms{0777});
+  fs::permissions(folder / "file", fs::perms{0664});
+  {
+    const OrdinaryUser ordinary;
+    write_text(folder / "file", "newer");
+  }
+  CHECK(bytes_of(folder / "file") == "newer");
+  CHECK(status_of(folder / "file").st_gid != group);
+  CHECK(mode_of(folder / "file") == 0644);
+}
+
+TEST_CASE("atomic file: a new name that does not reach the disk throws", "[train]") {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  fsync_error_of_directories = EIO;
+  const std::string message = error_of_writing(folder / "file", "new");
+  fsync_error_of_directories = 0;
+  CHECK_THAT(message, Catch::Contains("file\": expected its new name to reach the disk, got "
+                                      "Input/output error"));
+  CHECK(bytes_of(folder / "file") == "new");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("atomic file: file systems that cannot sync a directory are used as they are",
+          "[train]") {
+  const TemporaryFolder folder;
+  for (const int error : {EINVAL, ENOTSUP, EBADF, ENOSYS}) {
+    fsync_error_of_directories = error;
+    CHECK(error_of_writing(folder / "file", "text") == "");
+    fsync_error_of_directories = 0;
+  }
+}
+
+TEST_CASE("atomic file: a path with a NUL, or none, throws", "[train]") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of_writing(folder / std::string("file\0more", 9), "text"),
+             Catch::Contains("file\\x00more\": expected a path without NUL, got one with NUL"));
+  CHECK_THAT(error_of_writing("", "text"),
+             Catch::Contains("\"\": expected a path, got an empty one"));
+  CHECK(fs::is_empty(folder.path()));
+  CHECK_FALSE(fs::exists(".saving"));
 }
 
 }  // namespace weft

@@ -65,6 +65,10 @@ TEST_CASE("directory lock: a path that is not a directory throws", "[train]") {
   write_bytes(folder / "file", "text");
   CHECK_THAT(error_of_locking(folder / "file"),
              Catch::Contains("expected a directory, got Not a directory"));
+  std::filesystem::create_directory(folder / "a\nb");
+  const std::filesystem::path with_nul = folder / std::string("a\nb\0more", 8);
+  CHECK_THAT(error_of_locking(with_nul),
+             Catch::Contains("a\\x0ab\\x00more\": expected a path without NUL, got one with NUL"));
 }
 
 }  // namespace weft
