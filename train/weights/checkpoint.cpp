@@ -35,11 +35,17 @@ class ModelState final : public Stateful<T> {
   NamedParameters<T> parameters_;
 };
 
-// The model and the other objects, each under its name.
+// The model and the other objects, each under its name. Throws ValueError when the group of one
+// contains that of another.
 template <class T>
 NamedStates<T> all_of(ModelState<T>& model, const NamedStates<T>& states) {
   NamedStates<T> all{{"model", model}};
   all.insert(all.end(), states.begin(), states.end());
+  for (auto inner = all.begin(); inner != all.end(); ++inner)
+    for (auto outer = all.begin(); outer != all.end(); ++outer)
+      if (inner != outer && (inner->name + '.').starts_with(outer->name + '.'))
+        fail<ValueError>("checkpoint: state '" + inner->name + '\'',
+                         "a group apart from those of the others", "one in '" + outer->name + '\'');
   return all;
 }
 
@@ -79,17 +85,31 @@ Hdf5File open_checkpoint(const fs::path& path) {
   return file;
 }
 
+// Exchanges once more, as far as the first time.
+template <class T>
+void restore(StagedState<T>& state) {
+  try {
+    state.exchange();
+  } catch (...) {
+    // Where the first exchange has ended, too.
+  }
+}
+
 // Loads all objects or none.
 template <class T>
 void load(const fs::path& path, const NamedStates<T>& states) {
   const Hdf5File file = open_checkpoint(path);
   std::vector<StagedState<T>> staged;
   for (const auto& [name, object] : states) staged.emplace_back(file, path_of_name(name), *object);
-  for (StagedState<T>& state : staged) state.exchange();
+  std::size_t begun = 0;  // to exchange
   try {
+    for (StagedState<T>& state : staged) {
+      ++begun;
+      state.exchange();
+    }
     for (const StagedState<T>& state : staged) state.check();
   } catch (...) {
-    for (StagedState<T>& state : staged) state.exchange();
+    for (std::size_t i = 0; i < begun; ++i) restore(staged[i]);
     throw;
   }
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -211,6 +212,63 @@ TEST_CASE("checkpoint: an invalid state throws, and nothing changes", "[train]")
              Catch::Contains("model.h5\" /notes: integer: expected a number ≥ 0, got -1"));
 }
 
+TEST_CASE("checkpoint: a state that names something else each time throws, and nothing changes",
+          "[train]") {
+  // Named for saving and for reading the file; then `change` is named instead.
+  struct Fickle final : Stateful<float> {
+    std::function<void(State<float>&, Fickle&)> change;
+    std::int64_t first = 1, second = 2;
+    Tensor<float> tensor = Tensor<float>({3}, {1, 2, 3});
+    int calls = 0;
+
+    void state(State<float>& state) override {
+      if (++calls > 1) return change(state, *this);
+      state.integer("first", first);
+      state.integer("second", second);
+      state.tensor("tensor", tensor);
+    }
+  };
+  using Change = std::function<void(State<float>&, Fickle&)>;
+  const Change more = [](State<float>& state, Fickle& fickle) {
+    fickle.calls = 0;
+    fickle.state(state);
+    state.integer("third", fickle.second);
+    fickle.calls = 1;
+  };
+  const Change fewer = [](State<float>& state, Fickle& fickle) {
+    state.integer("first", fickle.first);
+  };
+  const Change other_kind = [](State<float>& state, Fickle& fickle) {
+    state.integer("first", fickle.first);
+    double number = 0.0;
+    state.number("second", number);
+  };
+  const Change other_shape = [](State<float>& state, Fickle& fickle) {
+    state.integer("first", fickle.first);
+    state.integer("second", fickle.second);
+    Tensor<float> shorter({2});
+    state.tensor("tensor", shorter);
+  };
+  const TemporaryFolder folder;
+  Affine<float> model = random_model<float>(1);
+  Fickle saved;
+  saved.first = 10;
+  saved.second = 20;
+  saved.tensor.fill(30.0f);
+  save_checkpoint(folder / "model.h5", model, {{"fickle", saved}});
+  for (const Change& change : {more, fewer, other_kind, other_shape}) {
+    Affine<float> loaded = random_model<float>(2);
+    const std::string before = bytes_of(loaded);
+    Fickle fickle;
+    fickle.change = change;
+    CHECK_THROWS_AS(load_checkpoint(folder / "model.h5", loaded, {{"fickle", fickle}}), ValueError);
+    CHECK(bytes_of(loaded) == before);
+    CHECK(fickle.first == 1);
+    CHECK(fickle.second == 2);
+    CHECK(fickle.tensor(2) == 3.0f);
+  }
+}
+
 TEST_CASE("checkpoint: invalid optimizer states throw", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);
@@ -279,6 +337,15 @@ TEST_CASE("checkpoint: invalid names and strings throw", "[train]") {
   Affine<float> model = random_model<float>(1);
   Notes<> notes;
   for (const char* name : {"", ".", "a..b", ".a", "a.", "a/b"})
+    CHECK_THROWS_AS(save_checkpoint(folder / "model.h5", model, {{name, notes}}), ValueError);
+  Notes<> other;
+  using States = NamedStates<float>;
+  for (const States& states : {States{{"model", notes}}, States{{"model.notes", notes}},
+                               States{{"notes", notes}, {"notes", other}},
+                               States{{"notes.other", other}, {"notes", notes}}})
+    CHECK_THAT(message_of<ValueError>([&] { save_checkpoint(folder / "model.h5", model, states); }),
+               Catch::Contains("expected a group apart from those of the others, got one in '"));
+  for (const std::string name : {"a\nb", "a\x1b"})
     CHECK_THROWS_AS(save_checkpoint(folder / "model.h5", model, {{name, notes}}), ValueError);
   notes.text = std::string("a\0b", 3);
   CHECK_THAT(message_of<ValueError>([&] {

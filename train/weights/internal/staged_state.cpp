@@ -8,6 +8,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
+#include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
 
@@ -32,7 +33,7 @@ class StagedState<T>::Reader final : public State<T> {
         find(name, std::is_same_v<T, float> ? "float32" : "float64", value.shape());
     values_.emplace_back(dataset ? dataset->template tensor<T>(value.shape()) : Tensor<T>());
     if (dataset)
-      check_finite(concatenate_text(file_.path(), ' ', dataset->path()),
+      check_finite(quoted(file_.path()) + ' ' + dataset->path(),
                    std::get<Tensor<T>>(values_.back()));
   }
   void integer(const std::string& name, std::int64_t& value) override {
@@ -82,36 +83,57 @@ class StagedState<T>::Reader final : public State<T> {
 template <class T>
 class StagedState<T>::Exchanger final : public State<T> {
  public:
-  explicit Exchanger(std::vector<Value>& values) : next_(values.begin()) {}
+  explicit Exchanger(std::vector<Value>& values) : next_(values.begin()), end_(values.end()) {}
 
-  void tensor(const std::string&, Tensor<T>& value) override { exchange(value); }
-  void integer(const std::string&, std::int64_t& value) override { exchange(value); }
-  void number(const std::string&, double& value) override { exchange(value); }
-  void text(const std::string&, std::string& value) override { exchange(value); }
+  void tensor(const std::string& name, Tensor<T>& value) override {
+    Tensor<T>& read = next<Tensor<T>>(name);
+    if (value.shape() != read.shape())
+      fail<ValueError>(concatenate_text("state: tensor ", name), read.shape(), value.shape());
+    std::swap(value, read);
+  }
+  void integer(const std::string& name, std::int64_t& value) override { exchange(name, value); }
+  void number(const std::string& name, double& value) override { exchange(name, value); }
+  void text(const std::string& name, std::string& value) override { exchange(name, value); }
 
- private:
-  template <class U>
-  void exchange(U& value) {
-    std::swap(value, std::get<U>(*next_++));
+  void check_end() const {
+    if (next_ != end_) fail<ValueError>("state", "all that was named before", "less");
   }
 
-  typename std::vector<Value>::iterator next_;
+ private:
+  template <class Scalar>
+  void exchange(const std::string& name, Scalar& value) {
+    std::swap(value, next<Scalar>(name));
+  }
+  template <class Kind>
+  Kind& next(const std::string& name) {
+    Kind* value = next_ == end_ ? nullptr : std::get_if<Kind>(&*next_);
+    if (!value)
+      fail<ValueError>(concatenate_text("state: ", name),
+                       "what was named before, in the same order", "something else");
+    ++next_;
+    return *value;
+  }
+
+  typename std::vector<Value>::iterator next_, end_;
 };
 
 template <class T>
 StagedState<T>::StagedState(const Hdf5File& file, const std::string& group, Stateful<T>& object)
-    : location_(concatenate_text(file.path(), ' ', group)), object_(object) {
+    : location_(quoted(file.path()) + ' ' + group), object_(object) {
   Reader reader(file, group, values_);
   object.state(reader);
   if (const Differences differences = reader.differences(); !differences.empty())
-    fail<FileError>(location_, "the names, shapes and types of the object to load",
-                    concatenate_text("different ones", differences));
+    throw FileError(concatenate_text(
+        location_,
+        ": expected the names, shapes and types of the object to load, got different ones",
+        differences));
 }
 
 template <class T>
 void StagedState<T>::exchange() {
   Exchanger exchanger(values_);
   object_.state(exchanger);
+  exchanger.check_end();
 }
 
 template <class T>

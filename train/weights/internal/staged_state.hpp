@@ -19,7 +19,9 @@ class StagedState {
   // and NonFiniteError for a NaN or an infinity in a tensor.
   StagedState(const Hdf5File& file, const std::string& group, Stateful<T>& object);
 
-  // Swaps the values that were read with the object's; a second call restores the object.
+  // Swaps the values that were read with the object's; a second call restores the object. Throws
+  // ValueError where the object does not name the same again; what was named before that is
+  // swapped.
   void exchange();
   // Calls the object's `check_state`, and adds the file and the group to the message of its
   // ValueError.
