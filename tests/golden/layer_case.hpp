@@ -48,7 +48,7 @@ class LayerCase {
   template <class Layer, class Call>
   void check(Layer& layer, const std::vector<std::string>& inputs, const Call& call) const {
     if (!named_parameters(layer).empty())
-      load_weights(file_.path(), layer, {.group = full("parameters")});
+      (void)load_weights(file_.path(), layer, {.group = full("parameters")});
     std::vector<Parameter<T>> values;
     for (const std::string& input : inputs)
       values.emplace_back(file_.tensor<T>(full("inputs/" + input)));
@@ -70,7 +70,7 @@ class LayerCase {
   void check_parameter_gradients(Layer& layer) const {
     if (named_parameters(layer).empty()) return;
     Layer loaded = layer;
-    load_weights(file_.path(), loaded, {.group = full("parameter_gradients")});
+    (void)load_weights(file_.path(), loaded, {.group = full("parameter_gradients")});
     const NamedParameters<T> gradients = named_parameters(loaded), actual = named_parameters(layer);
     for (std::size_t i = 0; i < actual.size(); ++i) {
       const Tensor<T>& gradient = gradients[i].parameter->value();

@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden][SGD][Ad
     INFO(name);
     Random random(1);
     Model<TestType> model(random);
-    load_weights(file.path(), model, {.group = "start"});
+    (void)load_weights(file.path(), model, {.group = "start"});
     const auto optimizer = make_optimizer(model);
     Tape<TestType> tape({.training = true});
     for (Index step = 0; step < 20; ++step) {

@@ -48,7 +48,7 @@ void compare_with_torch_optimizer(const std::string& expression, const Make& mak
   const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
   Random random(1);
   Linear<T> model({.in_features = 3, .out_features = 2}, random);
-  load_weights(file.path(), model, {.group = group + "start"});
+  (void)load_weights(file.path(), model, {.group = group + "start"});
   auto optimizer = make(model);
   const Tensor<T> x = file.tensor<T>(group + "x"), target = file.tensor<T>(group + "target");
   const Tensor<double> weights = file.tensor<double>(group + "steps/weight");

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <string_view>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
 #include "weft/train/weights/checkpoint.hpp"
+#include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/name_pattern.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -33,17 +36,27 @@ bool is_renamed(const Match<T>& match, const std::string& prefix) {
   return match.source.dataset != prefix + match.parameter.name;
 }
 
-// The datasets of the parameters that are in the file. Records those that are missing or have
-// another shape or type.
+// Returns whether a name has the form of one of the patterns, in which '*' stands for any text.
+bool is_one_of(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches_pattern(pattern, name); });
+}
+
+// The datasets of the parameters that are in the file. Records those that have another shape or
+// type, and those that are missing or unexpected: in the report when they are ignored.
 template <class T>
 std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& parameters,
-                            const WeightSources& weights, Differences& differences) {
+                            const WeightSources& weights, const LoadWeightsOptions& options,
+                            LoadWeightsReport& report, Differences& differences) {
   std::vector<Match<T>> matches;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& [name, parameter] = parameters[i];
     const std::optional<WeightSource>& source = weights.sources[i];
     if (!source) {
-      differences.missing.push_back(concatenate_text(name, ' ', parameter->shape()));
+      if (is_one_of(options.ignore_missing, name))
+        report.missing.push_back(name);
+      else
+        differences.missing.push_back(concatenate_text(name, ' ', parameter->shape()));
       continue;
     }
     Match<T> found{parameters[i], *source, file.dataset(source->path)};
@@ -56,7 +69,9 @@ std::vector<Match<T>> match(const Hdf5File& file, const NamedParameters<T>& para
                               found.dataset.shape());
     matches.push_back(std::move(found));
   }
-  differences.unexpected = weights.unexpected;
+  for (const std::string& name : weights.unexpected)
+    (is_one_of(options.ignore_unexpected, name) ? report.unexpected : differences.unexpected)
+        .push_back(name);
   return matches;
 }
 
@@ -65,7 +80,7 @@ template <class T>
 Tensor<T> read(const Hdf5File& file, const Match<T>& match) {
   const Shape& shape = match.parameter.parameter->shape();
   const Tensor<T> dataset = match.dataset.template tensor<T>(match.source.dataset_shape(shape));
-  check_finite(concatenate_text(file.path(), ' ', match.dataset.path()), dataset);
+  check_finite(quoted(file.path()) + ' ' + match.dataset.path(), dataset);
   const auto size = static_cast<std::size_t>(shape.elements());
   return Tensor<T>(
       shape, dataset.values().subspan(static_cast<std::size_t>(match.source.part) * size, size));
@@ -86,15 +101,12 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
   LoadWeightsReport report;
   report.prefix = weights.prefix;
   Differences differences;
-  const std::vector<Match<T>> matches = match(file, parameters, weights, differences);
-  if (!options.strict) {
-    report.missing = std::exchange(differences.missing, {});
-    report.unexpected = std::exchange(differences.unexpected, {});
-  }
+  const std::vector<Match<T>> matches =
+      match(file, parameters, weights, options, report, differences);
   if (!differences.empty() || matches.empty())
-    fail<FileError>(
-        concatenate_text(path), "the parameters of the model",
-        concatenate_text(matches.empty() ? "none of them" : "different ones", differences));
+    throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
+                                     matches.empty() ? "none of them" : "different ones",
+                                     differences));
 
   std::vector<Tensor<T>> values;
   for (const Match<T>& found : matches) {
@@ -119,11 +131,14 @@ void save_weights(const fs::path& path, Module<T>& model) {
 
 std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
   out << report.loaded.size() << " parameters loaded";
-  if (!report.prefix.empty()) out << " from below '" << report.prefix << '\'';
+  if (!report.prefix.empty()) out << " from below '" << printable(report.prefix) << '\'';
+  out << '\n';
   const auto write = [&](const char* kind, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    out << '\n' << names.size() << ' ' << kind << ": ";
-    for (std::size_t i = 0; i < names.size(); ++i) out << (i > 0 ? ", " : "") << names[i];
+    out << names.size() << ' ' << kind << ": ";
+    for (std::size_t i = 0; i < names.size(); ++i)
+      out << (i > 0 ? ", " : "") << printable(names[i]);
+    out << '\n';
   };
   write("renamed", report.renamed);
   write("converted", report.converted);

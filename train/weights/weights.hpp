@@ -16,12 +16,17 @@ struct LoadWeightsOptions {
   // The group of the parameters. When empty, they are searched at the root, in /model, and below
   // the common prefix of all names in the file ("transformer/", "_orig_mod.").
   std::string group = "";
-  // Whether the file must contain every parameter and nothing else.
-  bool strict = true;
+  // Parameters that keep their values if the file does not contain them, and datasets of the file
+  // that are ignored if they are no parameters: by name as the report and the error list them,
+  // where
+  // '*' stands for any text. {"head.*"} is every parameter of the head, {"*"} everything.
+  std::vector<std::string> ignore_missing = {};
+  std::vector<std::string> ignore_unexpected = {};
 };
 
-struct LoadWeightsReport {
-  // The prefix of the parameters' names, with '.' for '/': "", "model.", …
+// What was loaded. All names have '.' for '/'.
+struct [[nodiscard]] LoadWeightsReport {
+  // The prefix of the parameters' names in the file: "", "model.", …
   std::string prefix;
   std::vector<std::string> loaded;
   // "attention.W_k.weight from self_attn.in_proj_weight, part 2 of 3": parameters with another name
@@ -29,12 +34,12 @@ struct LoadWeightsReport {
   std::vector<std::string> renamed;
   // "encoder.weight from float64": parameters with another type in the file.
   std::vector<std::string> converted;
-  // Only when not strict: parameters that keep their values, and datasets of the file.
+  // Ignored: parameters that keep their values, and datasets of the file.
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
 };
 
-// One line per non-empty list.
+// A line for what was loaded and for each other list that is not empty; each ends with '\n'.
 WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report);
 
 // Reads a model's parameters from an HDF5 file: what `save_weights` and `save_checkpoint` write,
@@ -43,9 +48,9 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // torch.nn.MultiheadAttention (packed or not), TransformerEncoder, TransformerDecoder and their
 // layers, and of the d2l.ai book's attention and transformer blocks, are found under their names
 // there. Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. Throws
-// FileError when a name is missing or unexpected, a shape or type does not match (all of them are
-// listed), or the data cannot be read, and NonFiniteError for a NaN or an infinity; the model is
-// then unchanged.
+// FileError when a name is missing or unexpected and not ignored, a shape or type does not match
+// (all of them are listed), no parameter is left to load, or the data cannot be read, and
+// NonFiniteError for a NaN or an infinity; the model is then unchanged.
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
                                         const LoadWeightsOptions& options = {});

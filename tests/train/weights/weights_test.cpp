@@ -11,6 +11,7 @@
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/weights/weight_file.hpp"
+#include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
 namespace {
@@ -63,17 +64,17 @@ TEST_CASE("weights: conversions are reported", "[train]") {
   const LoadWeightsReport report = load_weights(WEFT_TEST_DATA "/torch_compiled.h5", network);
   CHECK(report.converted.size() == 4);
   CHECK(report.converted[0] == "dense1.weight from big-endian float64");
-  std::ostringstream text;
-  text << report;
-  CHECK_THAT(text.str(),
+  const std::string text = concatenate_text(report);
+  CHECK_THAT(text,
              Catch::Contains("4 parameters loaded from below 'state_dict._orig_mod.'\n"
                              "4 converted: dense1.weight from big-endian float64, dense1.bias"));
+  CHECK_THAT(text, Catch::EndsWith("dense2.bias from big-endian float64\n"));
 }
 
 TEST_CASE("weights: saved weights are loaded, also from a given group", "[train]") {
   const TemporaryFolder folder;
   PositionWiseFeedForward<double> network = feed_forward<double>();
-  load_weights(WEFT_TEST_DATA "/torch_flat.h5", network);
+  CHECK(load_weights(WEFT_TEST_DATA "/torch_flat.h5", network).loaded.size() == 4);
   save_weights(folder / "weights.h5", network);
   PositionWiseFeedForward<double> loaded = feed_forward<double>();
   CHECK(load_weights(folder / "weights.h5", loaded).prefix == "model.");
@@ -82,7 +83,7 @@ TEST_CASE("weights: saved weights are loaded, also from a given group", "[train]
   CHECK(load_weights(folder / "weights.h5", loaded, {.group = "model/"}).prefix.empty());
   check_values(loaded);
   CHECK_THAT(message_of<FileError>(
-                 [&] { load_weights(folder / "weights.h5", loaded, {.group = "none"}); }),
+                 [&] { (void)load_weights(folder / "weights.h5", loaded, {.group = "none"}); }),
              Catch::Contains("weights.h5\" /none: expected an object of that name, got none"));
 }
 
@@ -101,26 +102,51 @@ TEST_CASE("weights: all missing, unexpected and mismatched names are listed", "[
                              "(transposed? Keras and TensorFlow"));
 }
 
-TEST_CASE("weights: when not strict, missing and unexpected names are reported", "[train]") {
+TEST_CASE("weights: missing and unexpected names are ignored where they are listed", "[train]") {
   AffineFile file([](Hdf5Writer& writer) {
     writer.tensor("/weight", Tensor<float>::full({3, 4}, 2.0f));
     writer.tensor("/scale", Tensor<float>({3}));
   });
-  std::ranges::fill(file.model.bias.values(), 3.0f);
-  const LoadWeightsReport report = load_weights(file.path, file.model, {.strict = false});
+  const std::string both = "missing (1):\n    bias [3]\n  unexpected (1):\n    scale";
+  CHECK_THAT(file.error(), Catch::EndsWith(both));
+  CHECK_THAT(file.error({.ignore_missing = {"scale"}, .ignore_unexpected = {"bias"}}),
+             Catch::EndsWith(both));
+  CHECK_THAT(file.error({.ignore_missing = {"bias"}}),
+             Catch::EndsWith("different ones\n  unexpected (1):\n    scale"));
+  CHECK_THAT(file.error({.ignore_unexpected = {"sc*"}}),
+             Catch::EndsWith("different ones\n  missing (1):\n    bias [3]"));
+
+  file.model.bias = Parameter<float>(Tensor<float>::full({3}, 3.0f));
+  const LoadWeightsReport report = load_weights(
+      file.path, file.model, {.ignore_missing = {"none", "b*s"}, .ignore_unexpected = {"scale"}});
   CHECK(report.loaded == Names{"weight"});
-  CHECK(report.missing == Names{"bias [3]"});
+  CHECK(report.missing == Names{"bias"});
   CHECK(report.unexpected == Names{"scale"});
   CHECK(file.model.weight.value()(2, 3) == 2.0f);
   CHECK(file.model.bias.value()(2) == 3.0f);
+  CHECK(concatenate_text(report) == "1 parameters loaded\n1 missing: bias\n1 unexpected: scale\n");
 }
 
-TEST_CASE("weights: also when not strict, shapes must match and one parameter must be loaded",
+TEST_CASE("weights: whatever is ignored, shapes must match and one parameter must be loaded",
           "[train]") {
+  const LoadWeightsOptions all{.ignore_missing = {"*"}, .ignore_unexpected = {"*"}};
   AffineFile other_shape([](Hdf5Writer& writer) { writer.tensor("/bias", Tensor<float>({4})); });
-  CHECK_THAT(other_shape.error({.strict = false}), Catch::Contains("bias: expected [3], got [4]"));
+  CHECK_THAT(other_shape.error(all), Catch::Contains("bias: expected [3], got [4]"));
   AffineFile other([](Hdf5Writer& writer) { writer.tensor("/a/b", Tensor<float>({4})); });
-  CHECK_THAT(other.error({.strict = false}), Catch::Contains("got none of them"));
+  CHECK_THAT(other.error(all), Catch::EndsWith("got none of them"));
+}
+
+TEST_CASE("weights: a pattern fits whole names", "[train]") {
+  for (const char* pattern : {"head.0.weight", "*", "head.*", "*.weight", "h*0*t", "*head*",
+                              "head.0.weight*", "**", "*.*.*"})
+    CHECK(matches_pattern(pattern, "head.0.weight"));
+  for (const char* pattern : {"", "head", "head.0.weigh", "ead.*", "*.bias", "h*1*t", "*head",
+                              "head.0.weight*t", "*weight*weight", "*.*.*.*", "head?0?weight"})
+    CHECK_FALSE(matches_pattern(pattern, "head.0.weight"));
+  CHECK(matches_pattern("", ""));
+  CHECK(matches_pattern("*", ""));
+  CHECK(matches_pattern("a*a", "aa"));
+  CHECK_FALSE(matches_pattern("a*a", "a"));
 }
 
 TEST_CASE("weights: a NaN or an infinity is named with its parameter and index", "[train]") {

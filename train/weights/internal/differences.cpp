@@ -27,7 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   const auto write = [&](const char* kind, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     out << "\n  " << kind << " (" << lines.size() << "):";
-    for (const std::string& line : lines) out << "\n    " << line;
+    for (const std::string& line : lines) out << "\n    " << printable(line);
   };
   write("missing", differences.missing);
   write("unexpected", differences.unexpected);

@@ -1,0 +1,21 @@
+#include "train/weights/internal/name_pattern.hpp"
+
+namespace weft {
+
+bool matches_pattern(std::string_view pattern, std::string_view name) {
+  const std::size_t first_star = pattern.find('*');
+  if (first_star == std::string_view::npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, first_star))) return false;
+  pattern.remove_prefix(first_star + 1);
+  name.remove_prefix(first_star);
+  // Between two stars, the first place where the text stands leaves the most for the rest.
+  for (std::size_t star; (star = pattern.find('*')) != std::string_view::npos;) {
+    const std::size_t found = name.find(pattern.substr(0, star));
+    if (found == std::string_view::npos) return false;
+    name.remove_prefix(found + star);
+    pattern.remove_prefix(star + 1);
+  }
+  return name.ends_with(pattern);
+}
+
+}  // namespace weft
