@@ -53,10 +53,10 @@ std::string concatenate_text(const Parts&... parts) {
   return std::move(out).str();
 }
 
-// Throws `E` with the message "what: expected …, got …".
+// Throws `E` with the message "what: expected …, got …", in one line.
 template <class E, class Expected, class Got>
 [[noreturn]] void fail(const std::string& what, const Expected& expected, const Got& got) {
-  throw E(concatenate_text(what, ": expected ", expected, ", got ", got));
+  throw E(printable(concatenate_text(what, ": expected ", expected, ", got ", got)));
 }
 
 }  // namespace weft

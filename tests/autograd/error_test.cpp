@@ -26,6 +26,7 @@ TEST_CASE("error: messages are printable and complete", "[autograd]") {
     return message_of<ValueError>([&] { fail<ValueError>("name", "letters", got); });
   };
   CHECK(message(std::string("a\0b", 3)) == "name: expected letters, got a\\x00b");
+  CHECK(message("two\nlines\x1b[2J") == "name: expected letters, got two\\x0alines\\x1b[2J");
   // A list has a line for each of its items.
   CHECK(std::string(FileError("missing:\n  a\n  b\x1b\r\n").what()) ==
         "missing:\n  a\n  b\\x1b\\x0d\n");

@@ -52,6 +52,26 @@ std::string hash_of(const FileDescriptor& file, const std::filesystem::path& pat
   return hash.text();
 }
 
+// The last line of a file, if it is long enough for one.
+struct LastLine {
+  std::size_t contents_size = 0;  // of the bytes before it
+  std::string text = "";
+
+  bool is_former() const { return text.starts_with(former_prefix); }
+  bool is_checksum() const { return text.starts_with(prefix) || is_former(); }
+};
+
+LastLine last_line(const FileDescriptor& file, const std::filesystem::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "a file that can be read");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size < checksum_line_size) return {};
+  std::array<std::byte, checksum_line_size> last;
+  const auto bytes = read_at(file, path, size - checksum_line_size, last);
+  return {size - checksum_line_size,
+          std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+}
+
 }  // namespace
 
 std::string checksum_line(std::span<const std::byte> contents) {
@@ -60,24 +80,17 @@ std::string checksum_line(std::span<const std::byte> contents) {
   return concatenate_text(prefix, hash.text(), '\n');
 }
 
-bool verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "a file that can be read");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size < checksum_line_size) return false;
-  const std::size_t contents_size = size - checksum_line_size;
+bool has_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
+  return last_line(file, path).is_checksum();
+}
 
-  std::array<std::byte, checksum_line_size> last;
-  read_at(file, path, contents_size, last);
-  const std::string_view line(reinterpret_cast<const char*>(last.data()), last.size());
-  const bool is_former = line.starts_with(former_prefix);
-  if (!is_former && !line.starts_with(prefix)) return false;
-  const std::string found = is_former ? hash_of<Murmur3>(file, path, contents_size)
-                                      : hash_of<Xxh128>(file, path, contents_size);
-  if (line.substr(prefix.size()) != found + '\n')
+void verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
+  const LastLine line = last_line(file, path);
+  const std::string expected = line.is_former() ? hash_of<Murmur3>(file, path, line.contents_size)
+                                                : hash_of<Xxh128>(file, path, line.contents_size);
+  if (!line.is_checksum() || line.text.substr(prefix.size()) != expected + '\n')
     fail_on_file(path, "the checksum of its contents in the last line",
                  "another one (a damaged file)");
-  return true;
 }
 
 }  // namespace weft

@@ -18,8 +18,11 @@ inline constexpr std::size_t checksum_line_size = 46;
 // The checksum line of `contents`.
 std::string checksum_line(std::span<const std::byte> contents);
 
-// Returns whether the file ends with a checksum line. Throws FileError, naming `path`, when it
-// cannot be read or the checksum is not that of the bytes before the line.
-bool verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
+// Returns whether the file ends with a checksum line, without reading the bytes before it. This and
+// the next function throw FileError, naming `path`, when the file cannot be read.
+bool has_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
+
+// Throws FileError unless the file ends with the checksum line of the bytes before it.
+void verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
 
 }  // namespace weft

@@ -23,11 +23,6 @@ Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_p
   hdf5::check_layout(properties, location());
 }
 
-Hdf5Dataset::State::~State() {
-  const LibraryLock lock;
-  handle = Handle();
-}
-
 namespace {
 
 Handle type_of(hid_t dataset, const Location& location) {
@@ -49,17 +44,22 @@ Hdf5Dataset::Hdf5Dataset(Hdf5Dataset&&) noexcept = default;
 Hdf5Dataset& Hdf5Dataset::operator=(Hdf5Dataset&&) noexcept = default;
 Hdf5Dataset::~Hdf5Dataset() = default;
 
-const std::string& Hdf5Dataset::path() const { return state_->path; }
+Hdf5Dataset::State& Hdf5Dataset::state() const {
+  if (!state_) fail<ValueError>("Hdf5Dataset", "an open dataset", "one that was moved from");
+  return *state_;
+}
+
+const std::string& Hdf5Dataset::path() const { return state().path; }
 
 std::string Hdf5Dataset::type() const {
   const LibraryLock lock;
-  return hdf5::type_name(type_of(state_->handle, state_->location()));
+  return hdf5::type_name(type_of(state().handle, state().location()));
 }
 
 Shape Hdf5Dataset::shape() const {
   const LibraryLock lock;
-  const Handle space = checked_handle(H5Dget_space(state_->handle), state_->location(), "a shape");
-  return hdf5::shape_of(space, state_->location());
+  const Handle space = checked_handle(H5Dget_space(state().handle), state().location(), "a shape");
+  return hdf5::shape_of(space, state().location());
 }
 
 template <class T>
@@ -70,10 +70,10 @@ Tensor<T> Hdf5Dataset::tensor() const {
 template <class T>
 Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
   const LibraryLock lock;
-  const Location location = state_->location();
+  const Location location = state().location();
   if (const Shape found = shape(); found != expected)
     hdf5::fail_at(location, concatenate_text("shape ", expected), found);
-  const hdf5::Elements elements = stored_elements(state_->handle, expected, location);
+  const hdf5::Elements elements = stored_elements(state().handle, expected, location);
   Tensor<T> tensor = Tensor<T>::uninitialized(expected);
   hdf5::read_elements(elements, tensor.data());
   return tensor;
@@ -82,8 +82,8 @@ Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
 template <class T>
 T Hdf5Dataset::value() const {
   const LibraryLock lock;
-  const Location location = state_->location();
-  return hdf5::read_value<T>(stored_elements(state_->handle, shape(), location));
+  const Location location = state().location();
+  return hdf5::read_value<T>(stored_elements(state().handle, shape(), location));
 }
 
 template Tensor<float> Hdf5Dataset::tensor() const;

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// An open dataset, read on request. Must not outlive its file. Every error is a FileError that
-// names the file and the dataset.
+// An open dataset, read on request, also after its Hdf5File is gone. Every error is a FileError
+// that names the file and the dataset, but for the ValueError of one that was moved from.
 class WEFT_API Hdf5Dataset {
  public:
   Hdf5Dataset(Hdf5Dataset&&) noexcept;
@@ -33,7 +33,7 @@ class WEFT_API Hdf5Dataset {
   template <class T>
   Tensor<T> tensor(const Shape& expected) const;
   // Reads the only element: std::int64_t, double or std::string (of fixed or variable length, up to
-  // its first NUL).
+  // its first NUL; at most Hdf5File::max_text_bytes).
   template <class T>
   T value() const;
 
@@ -41,6 +41,7 @@ class WEFT_API Hdf5Dataset {
   friend class Hdf5File;
   struct State;
   explicit Hdf5Dataset(std::unique_ptr<State> state);
+  State& state() const;
 
   std::unique_ptr<State> state_;
 };

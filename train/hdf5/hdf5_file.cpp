@@ -3,14 +3,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <system_error>
 
 #include "train/files/checksum_line.hpp"
 #include "train/hdf5/internal/dataset_state.hpp"
 #include "train/hdf5/internal/elements.hpp"
+#include "train/hdf5/internal/file_bytes.hpp"
 #include "train/hdf5/internal/hierarchy.hpp"
+#include "train/hdf5/internal/superblock.hpp"
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -23,40 +25,46 @@ using hdf5::Location;
 
 namespace {
 
-FileDescriptor open_regular(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status))
+void check_regular(const fs::path& path, const struct stat& status) {
+  if (!S_ISREG(status.st_mode))
     fail_on_file(path, "a regular file",
-                 fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
+                 S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket");
+}
+
+FileDescriptor open_regular(const fs::path& path) {
+  check_path(path);
+  struct stat status {};
+  // Opening a device may have effects.
+  if (::stat(path.c_str(), &status) == 0) check_regular(path, status);
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid()) fail_with_errno(path, "a file that can be read");
-  if (fs::file_size(path, error) == 0) fail_on_file(path, "an HDF5 file", "an empty file");
+  if (!file.valid() || ::fstat(file.get(), &status) != 0)
+    fail_with_errno(path, "a file that can be read");
+  check_regular(path, status);
+  if (status.st_size == 0) fail_on_file(path, "an HDF5 file", "an empty file");
   if (!file.lock_shared())
     fail_on_file(path, "a complete file", "one that another process is writing");
   return file;
 }
 
-bool same_file(int a, int b) {
-  struct stat status_a {};
-  struct stat status_b {};
-  return ::fstat(a, &status_a) == 0 && ::fstat(b, &status_b) == 0 &&
-         status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
-}
+enum class Checksum { optional, required };
 
-// Opens `path`, which must still be the file `checked_file`.
-Handle open_hdf5(const fs::path& path, const FileDescriptor& checked_file) {
-  const std::string no_object;
-  const Location location{path, no_object};
-  const Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
-  H5Pset_fapl_sec2(access);
-  Handle file = checked_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), location,
-                               "a complete HDF5 file");
-  void* descriptor = nullptr;
-  checked(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), location, "an open file");
-  if (!same_file(*static_cast<const int*>(descriptor), checked_file.get()))
-    fail_on_file(path, "an unchanged file", "one that was replaced while being opened");
-  return file;
+// Throws when the checksum is wrong, or when there is none and one is required.
+void check_bytes(const hdf5::OpenFile& file, const fs::path& path, Checksum checksum) {
+  if (!has_checksum_line(file.descriptor(), path)) {
+    if (checksum == Checksum::required)
+      fail_on_file(path, "a file of weft with its checksum in the last line",
+                   "one without (truncated, or written by another program)");
+    return;
+  }
+  // The checksum takes time in proportion to the size of the file, which should be that of its
+  // data.
+  const std::optional<std::uint64_t> size = size_in_superblock(file);
+  if (!size) fail_on_file(path, "an HDF5 file", "other data");
+  if (const std::uint64_t contents = file.size() - checksum_line_size; *size != contents)
+    fail_on_file(path,
+                 concatenate_text("an HDF5 file of ", contents, " bytes before the checksum line"),
+                 concatenate_text("one of ", *size));
+  verify_checksum_line(file.descriptor(), path);
 }
 
 hsize_t attribute_bytes(hid_t object, const Location& location) {
@@ -73,27 +81,20 @@ hsize_t attribute_bytes(hid_t object, const Location& location) {
 }  // namespace
 
 struct Hdf5File::State {
-  enum class Checksum { optional, required };
-
   State(const fs::path& file_path, Checksum checksum) : path(file_path) {
+    const auto bytes = std::make_shared<hdf5::OpenFile>(open_regular(path));
+    check_bytes(*bytes, path, checksum);
     const LibraryLock lock;
-    const FileDescriptor descriptor = open_regular(path);
-    if (!verify_checksum_line(descriptor, path) && checksum == Checksum::required)
-      fail_on_file(path, "a file of weft with its checksum in the last line",
-                   "one without (truncated, or written by another program)");
-    file = open_hdf5(path, descriptor);
+    const std::string no_object;
+    file = hdf5::open_file(bytes, {path, no_object});
     hierarchy.emplace(path, file);
-  }
-  ~State() {
-    const LibraryLock lock;
-    hierarchy.reset();
-    file = Handle();
   }
 
   // Returns an invalid handle when there is no such attribute.
   Handle open_attribute(const std::string& object, const std::string& name) {
     const Location location{path, object};
     const Handle handle = hierarchy->open(object);
+    if (name.empty() || name.find('\0') != std::string::npos) return Handle();
     // The library reads an attribute when opening it.
     if (const hsize_t bytes = attribute_bytes(handle, location); bytes > max_text_bytes)
       hdf5::fail_at(location, concatenate_text("at most ", max_text_bytes, " bytes of attributes"),
@@ -109,16 +110,21 @@ struct Hdf5File::State {
 
 Hdf5File::Hdf5File(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Hdf5File::Hdf5File(const fs::path& path)
-    : state_(std::make_unique<State>(path, State::Checksum::optional)) {}
+    : state_(std::make_unique<State>(path, Checksum::optional)) {}
 Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
 Hdf5File& Hdf5File::operator=(Hdf5File&&) noexcept = default;
 Hdf5File::~Hdf5File() = default;
 
 Hdf5File Hdf5File::open_verified(const fs::path& path) {
-  return Hdf5File(std::make_unique<State>(path, State::Checksum::required));
+  return Hdf5File(std::make_unique<State>(path, Checksum::required));
 }
 
-const fs::path& Hdf5File::path() const { return state_->path; }
+Hdf5File::State& Hdf5File::state() const {
+  if (!state_) fail<ValueError>("Hdf5File", "an open file", "one that was moved from");
+  return *state_;
+}
+
+const fs::path& Hdf5File::path() const { return state().path; }
 
 std::string Hdf5File::full_path(const std::string& path) {
   std::string full;
@@ -132,27 +138,27 @@ std::string Hdf5File::full_path(const std::string& path) {
 
 bool Hdf5File::has_group(const std::string& path) const {
   const LibraryLock lock;
-  return state_->hierarchy->has_group(full_path(path));
+  return state().hierarchy->has_group(full_path(path));
 }
 
 std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
   const LibraryLock lock;
-  return state_->hierarchy->datasets(full_path(group));
+  return state().hierarchy->datasets(full_path(group));
 }
 
 Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
   const LibraryLock lock;
   const std::string object = full_path(path);
   return Hdf5Dataset(
-      std::make_unique<Hdf5Dataset::State>(state_->path, object, state_->hierarchy->open(object)));
+      std::make_unique<Hdf5Dataset::State>(state().path, object, state().hierarchy->open(object)));
 }
 
 template <class T>
 T Hdf5File::attribute(const std::string& object, const std::string& name) const {
   const LibraryLock lock;
   const std::string full_name = full_path(object) + " attribute " + name;
-  const Location location{state_->path, full_name};
-  const Handle attribute = state_->open_attribute(full_path(object), name);
+  const Location location{state().path, full_name};
+  const Handle attribute = state().open_attribute(full_path(object), name);
   if (attribute < 0) hdf5::fail_at(location, "an attribute", "none");
   const Handle space = checked_handle(H5Aget_space(attribute), location, "a shape");
   return hdf5::read_value<T>({location, checked_handle(H5Aget_type(attribute), location, "a type"),
@@ -163,7 +169,7 @@ T Hdf5File::attribute(const std::string& object, const std::string& name) const 
 
 bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
   const LibraryLock lock;
-  return state_->open_attribute(full_path(object), name) >= 0;
+  return state().open_attribute(full_path(object), name) >= 0;
 }
 
 template double Hdf5File::attribute(const std::string&, const std::string&) const;

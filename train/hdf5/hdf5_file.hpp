@@ -17,7 +17,9 @@ namespace weft {
 // leading "/". Nothing outside the file is read or loaded: links other than hard ones, data in
 // other files and filters other than deflate, shuffle and fletcher32 are errors, and data are read
 // only when all of them are stored in the file. Every error is a FileError that names the file and
-// the object. Files may be used on several threads; calls to the library are serialized.
+// the object, but for the ValueError of an object that was moved from. A file that is replaced
+// while it is open (see write_atomically) stays as it was. Files may be used on several threads;
+// calls to the library are serialized.
 class WEFT_API Hdf5File {
  public:
   // Limits on files, far above the needs of a gigabyte of parameters in ten thousand layers.
@@ -29,7 +31,7 @@ class WEFT_API Hdf5File {
 
   // Throws unless `path` is a complete HDF5 file, regular and readable, that no other process is
   // writing. When its last line has a checksum (see Hdf5Writer::save), throws unless it is that of
-  // all bytes before it.
+  // all bytes before it. Opened while it is being replaced, it is the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
@@ -75,6 +77,7 @@ class WEFT_API Hdf5File {
  private:
   struct State;
   explicit Hdf5File(std::unique_ptr<State> state);
+  State& state() const;
 
   std::unique_ptr<State> state_;
 };

@@ -1,14 +1,15 @@
 #include "weft/train/hdf5/hdf5_writer.hpp"
 
-#include <atomic>
-#include <cstring>
+#include <new>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "weft/train/hdf5/hdf5_file.hpp"
 #include "train/files/atomic_file.hpp"
 #include "train/files/checksum_line.hpp"
-#include "train/hdf5/internal/handle.hpp"
+#include "train/hdf5/internal/file_bytes.hpp"
+#include "train/hdf5/internal/object_names.hpp"
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -42,23 +43,20 @@ Scalar scalar(const T& value, const Location&) {
 Scalar scalar(const std::string& text, const Location& location) {
   if (text.find('\0') != std::string::npos)
     fail<ValueError>(location.text(), "a string without NUL", "one with NUL");
+  if (text.size() >= Hdf5File::max_text_bytes)
+    fail<ValueError>(location.text(),
+                     concatenate_text("a string below ", Hdf5File::max_text_bytes, " bytes"),
+                     text.size());
   Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type, text.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
   return {std::move(type), text.c_str()};
 }
 
-Handle new_file(const Location& location) {
-  const Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
-  constexpr std::size_t growth = std::size_t{4} << 20;
-  checked(H5Pset_fapl_core(access, growth, false), location, "memory");
-  const Handle creation = checked_handle(H5Pcreate(H5P_FILE_CREATE), location, "memory");
-  H5Pset_obj_track_times(creation, false);
-  // The library identifies files in memory by their names.
-  static std::atomic<std::uint64_t> count{0};
-  const std::string name = concatenate_text("weft in memory ", count++);
-  return checked_handle(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, access), location,
-                        "a new file");
+void check_attribute_name(const Location& location, const std::string& name) {
+  if (name.empty() || printable(name) != name)
+    fail<ValueError>(location.text(), "a printable name of an attribute",
+                     concatenate_text('\'', name, '\''));
 }
 
 }  // namespace
@@ -67,18 +65,17 @@ struct Hdf5Writer::State {
   explicit State(const fs::path& file_path) : path(file_path) {
     const LibraryLock lock;
     const std::string no_object;
-    file = new_file({path, no_object});
-    group_properties = Handle(H5Pcreate(H5P_GROUP_CREATE));
-    dataset_properties = Handle(H5Pcreate(H5P_DATASET_CREATE));
+    const Location location{path, no_object};
+    file = hdf5::create_file(bytes, location);
+    group_properties = checked_handle(H5Pcreate(H5P_GROUP_CREATE), location, "memory");
+    dataset_properties = checked_handle(H5Pcreate(H5P_DATASET_CREATE), location, "memory");
     H5Pset_obj_track_times(group_properties, false);
     H5Pset_obj_track_times(dataset_properties, false);
   }
-  ~State() {
-    const LibraryLock lock;
-    groups.clear();
-    dataset_properties = Handle();
-    group_properties = Handle();
-    file = Handle();
+  ~State() { bytes->freeze(); }
+
+  void check_unfinished(const Location& location) const {
+    if (finished) fail<ValueError>(location.text(), "a file that was not saved yet", "a saved one");
   }
 
   // The group at a path, created if missing; the root for "".
@@ -96,11 +93,14 @@ struct Hdf5Writer::State {
 
   void write(const Location& location, hid_t type, std::span<const hsize_t> sizes,
              const void* data) {
+    check_unfinished(location);
+    hdf5::check_new_dataset(location);
     const std::size_t slash = location.object.rfind('/');
     const hid_t parent = group(location.object.substr(0, slash));
-    const Handle space(
+    const Handle space = checked_handle(
         sizes.empty() ? H5Screate(H5S_SCALAR)
-                      : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
+                      : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+        location, "a shape");
     const Handle dataset =
         checked_handle(H5Dcreate2(parent, location.object.c_str() + slash + 1, type, space,
                                   H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
@@ -109,7 +109,24 @@ struct Hdf5Writer::State {
             "data that can be written");
   }
 
+  // Completes the bytes, on the first call.
+  void finish() {
+    if (finished) return;
+    {
+      const LibraryLock lock;
+      const std::string no_object;
+      checked(H5Fflush(file, H5F_SCOPE_LOCAL), {path, no_object}, "memory for the file");
+    }
+    const std::string line = checksum_line(bytes->bytes());
+    if (!bytes->write(bytes->size(), std::as_bytes(std::span(line)))) throw std::bad_alloc();
+    bytes->freeze();
+    finished = true;
+  }
+
   fs::path path;
+  // Closing the file, last of all handles, changes them no more.
+  std::shared_ptr<hdf5::FileInMemory> bytes = std::make_shared<hdf5::FileInMemory>();
+  bool finished = false;
   Handle file;
   Handle group_properties;
   Handle dataset_properties;
@@ -121,49 +138,45 @@ Hdf5Writer::Hdf5Writer(Hdf5Writer&&) noexcept = default;
 Hdf5Writer& Hdf5Writer::operator=(Hdf5Writer&&) noexcept = default;
 Hdf5Writer::~Hdf5Writer() = default;
 
+Hdf5Writer::State& Hdf5Writer::state() const {
+  if (!state_) fail<ValueError>("Hdf5Writer", "an open file", "one that was moved from");
+  return *state_;
+}
+
 template <class T>
 void Hdf5Writer::tensor(const std::string& dataset, const Tensor<T>& tensor) {
   const LibraryLock lock;
+  const std::string object = Hdf5File::full_path(dataset);
   const std::vector<hsize_t> sizes(tensor.shape().begin(), tensor.shape().end());
-  state_->write({state_->path, dataset}, element_type<T>(), sizes, tensor.data());
+  state().write({state().path, object}, element_type<T>(), sizes, tensor.data());
 }
 
 template <class T>
 void Hdf5Writer::value(const std::string& dataset, const T& value) {
   const LibraryLock lock;
-  const Location location{state_->path, dataset};
+  const std::string object = Hdf5File::full_path(dataset);
+  const Location location{state().path, object};
   const Scalar element = scalar(value, location);
-  state_->write(location, element.type, {}, element.data);
+  state().write(location, element.type, {}, element.data);
 }
 
 template <class T>
 void Hdf5Writer::attribute(const std::string& name, const T& value) {
   const LibraryLock lock;
-  const Location location{state_->path, name};
+  const Location location{state().path, name};
+  state().check_unfinished(location);
+  check_attribute_name(location, name);
   const Scalar element = scalar(value, location);
-  const Handle space(H5Screate(H5S_SCALAR));
+  const Handle space = checked_handle(H5Screate(H5S_SCALAR), location, "memory");
   const Handle attribute = checked_handle(
-      H5Acreate2(state_->file, name.c_str(), element.type, space, H5P_DEFAULT, H5P_DEFAULT),
+      H5Acreate2(state().file, name.c_str(), element.type, space, H5P_DEFAULT, H5P_DEFAULT),
       location, "a new attribute");
   checked(H5Awrite(attribute, element.type, element.data), location, "an attribute to write");
 }
 
 void Hdf5Writer::save() {
-  std::unique_ptr<std::byte[]> bytes;
-  std::size_t size = 0;
-  {
-    const LibraryLock lock;
-    const std::string no_object;
-    const Location location{state_->path, no_object};
-    checked(H5Fflush(state_->file, H5F_SCOPE_LOCAL), location, "memory for the file");
-    size = static_cast<std::size_t>(
-        checked(H5Fget_file_image(state_->file, nullptr, 0), location, "a file in memory"));
-    bytes = std::make_unique_for_overwrite<std::byte[]>(size + checksum_line_size);
-    checked(H5Fget_file_image(state_->file, bytes.get(), size), location, "a file in memory");
-  }
-  const std::string line = checksum_line({bytes.get(), size});
-  std::memcpy(bytes.get() + size, line.data(), checksum_line_size);
-  write_atomically(state_->path, {bytes.get(), size + checksum_line_size});
+  state().finish();
+  write_atomically(state().path, state().bytes->bytes());
 }
 
 template void Hdf5Writer::tensor(const std::string&, const Tensor<float>&);

@@ -79,7 +79,7 @@ struct BadFile {
   std::string error(Model model) const {
     for (const auto& [name, parameter] : named_parameters(model))
       std::ranges::fill(parameter->values(), 5.0f);
-    const std::string message = message_of<FileError>([&] { load_weights(path, model); });
+    const std::string message = message_of<FileError>([&] { (void)load_weights(path, model); });
     for (const auto& [name, parameter] : named_parameters(model))
       for (float value : parameter->value()) CHECK(value == 5.0f);
     CHECK_THAT(message, Catch::Contains(path.string()));
@@ -159,7 +159,7 @@ TEST_CASE("bad file: truncated to any length", "[train]") {
     maker.write("bias", {3});
   });
   Affine<float> model({3, 4}, {3});
-  load_weights(file.path, model);
+  CHECK(load_weights(file.path, model).loaded.size() == 2);
   for (std::uintmax_t size = std::filesystem::file_size(file.path); size-- > 0;) {
     std::filesystem::resize_file(file.path, size);
     REQUIRE_FALSE(error_of_opening(file.path).empty());
@@ -441,7 +441,8 @@ TEST_CASE("bad file: invalid names", "[train]") {
     return error_of([&](const Maker& maker) { maker.write(name, {3}); });
   };
   CHECK_THAT(error_of_name(".."), Catch::Contains("that are not paths, got '..'"));
-  CHECK_THAT(error_of_name("a\nb\x1b[2J"), Catch::Contains("that are not paths, got 'a?b?[2J'"));
+  CHECK_THAT(error_of_name("a\nb\x1b[2J"),
+             Catch::Contains("that are not paths, got 'a\\x0ab\\x1b[2J'"));
   CHECK_THAT(error_of_name(std::string(60'000, 'n')),
              Catch::Contains("expected names of at most 1024 bytes, got one of 60000"));
 

@@ -12,11 +12,10 @@ namespace weft {
 struct Hdf5Dataset::State {
   // Throws FileError unless `object` is a dataset whose data are in the file itself.
   State(const std::filesystem::path& file, std::string path, hdf5::Handle object);
-  ~State();
 
   hdf5::Location location() const { return {file, path}; }
 
-  const std::filesystem::path& file;
+  std::filesystem::path file;
   std::string path;
   hdf5::Handle handle;
 };

@@ -51,20 +51,26 @@ void read_integers(const Elements& elements, std::int64_t* data) {
                                elements.shape.position(static_cast<Index>(i))));
 }
 
+void check_text_size(const Elements& elements, std::size_t bytes) {
+  if (bytes > Hdf5File::max_text_bytes)
+    fail_at(elements.location,
+            concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
+            concatenate_text("one of ", bytes, " bytes"));
+}
+
 std::string read_string(const Elements& elements) {
   check_type(elements, "a string", [](std::string_view name) { return name == "string"; });
   const Handle memory_type = checked_handle(H5Tcopy(elements.type), elements.location, "a string");
   if (checked(H5Tis_variable_str(elements.type), elements.location, "a string") > 0) {
     char* text = nullptr;
     read_as(elements, memory_type, &text);
-    const std::unique_ptr<char, void (*)(void*)> owner(text, std::free);
-    return text ? std::string(text, ::strnlen(text, Hdf5File::max_text_bytes)) : std::string();
+    const std::unique_ptr<char, herr_t (*)(void*)> owner(text, H5free_memory);
+    const std::size_t length = text ? std::strlen(text) : 0;
+    check_text_size(elements, length);
+    return std::string(text ? text : "", length);
   }
   const std::size_t size = H5Tget_size(elements.type);
-  if (size > Hdf5File::max_text_bytes)
-    fail_at(elements.location,
-            concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
-            concatenate_text("one of ", size, " bytes"));
+  check_text_size(elements, size);
   std::vector<char> text(size);
   read_as(elements, memory_type, text.data());
   return std::string(text.data(), ::strnlen(text.data(), size));
@@ -76,7 +82,7 @@ Shape shape_of(hid_t space, const Location& location) {
   const H5S_class_t kind = H5Sget_simple_extent_type(space);
   if (kind == H5S_SCALAR) return {};
   if (kind != H5S_SIMPLE) fail_at(location, "elements", "a null dataspace");
-  const int rank = H5Sget_simple_extent_ndims(space);
+  const int rank = checked(H5Sget_simple_extent_ndims(space), location, "a shape");
   if (rank > Shape::max_rank)
     fail_at(location, concatenate_text("at most ", Shape::max_rank, " axes"), rank);
   std::array<hsize_t, Shape::max_rank> sizes{};

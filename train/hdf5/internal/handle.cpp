@@ -1,5 +1,7 @@
 #include "train/hdf5/internal/handle.hpp"
 
+#include "train/files/file_descriptor.hpp"
+
 namespace weft::hdf5 {
 namespace {
 
@@ -22,25 +24,40 @@ LibraryLock::~LibraryLock() {
   H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }
 
-std::string Location::printable(const std::string& text) {
+Handle::~Handle() {
+  if (id_ < 0) return;
+  const LibraryLock lock;
+  H5Idec_ref(id_);
+}
+
+std::string Location::text() const {
+  return object.empty() ? quoted(file) : quoted(file) + ' ' + shortened(object);
+}
+
+std::string Location::shortened(const std::string& text) {
   constexpr std::size_t max_bytes = 500;
-  std::string clean = text.substr(0, max_bytes);
-  for (char& c : clean)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text.size() > max_bytes ? clean + "…" : clean;
+  return text.size() > max_bytes ? text.substr(0, max_bytes) + "…" : text;
 }
 
 void fail_with_hdf5(const Location& location, const char* expected) {
-  std::string message;
+  struct Message {
+    std::string text;
+    Callback callback;
+  } message;
   // The first record visited is the innermost: the cause of the error.
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       [](unsigned position, const H5E_error2_t* error, void* out) -> herr_t {
-        if (position == 0 && error->desc) *static_cast<std::string*>(out) = error->desc;
-        return 0;
+        auto& [text, callback] = *static_cast<Message*>(out);
+        return callback.call([&] {
+          if (position == 0 && error->desc) text = error->desc;
+          return 0;
+        });
       },
       &message);
-  fail_at(location, expected, concatenate_text("an HDF5 error: ", Location::printable(message)));
+  message.callback.rethrow();
+  fail_at(location, expected,
+          concatenate_text("an HDF5 error: ", Location::shortened(message.text)));
 }
 
 }  // namespace weft::hdf5

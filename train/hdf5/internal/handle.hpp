@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <exception>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -11,24 +12,6 @@
 #include "weft/autograd/error.hpp"
 
 namespace weft::hdf5 {
-
-// Owns an identifier of the HDF5 library, of any kind.
-class Handle {
- public:
-  explicit Handle(hid_t id = H5I_INVALID_HID) : id_(id) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
-  Handle& operator=(Handle other) noexcept {
-    std::swap(id_, other.id_);
-    return *this;
-  }
-  ~Handle() {
-    if (id_ >= 0) H5Idec_ref(id_);
-  }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-};
 
 // Serializes access to the library, which may have been built without thread safety. While held,
 // the library prints no errors and loads no plugins; the destructor restores both settings.
@@ -46,17 +29,53 @@ class LibraryLock {
   unsigned plugins_ = 0;
 };
 
+// Owns an identifier of the HDF5 library, of any kind, and closes it under a LibraryLock.
+class Handle {
+ public:
+  explicit Handle(hid_t id = H5I_INVALID_HID) : id_(id) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+  Handle& operator=(Handle other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Handle();
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_;
+};
+
+// Calls `function` from a callback of the library, which exceptions must not pass through. They are
+// kept until the library has returned.
+class Callback {
+ public:
+  // The result of `function`, or that of a callback that fails.
+  template <class Function>
+  herr_t call(const Function& function) noexcept {
+    try {
+      return function();
+    } catch (...) {
+      exception_ = std::current_exception();
+      return -1;
+    }
+  }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::exception_ptr exception_;
+};
+
 // The location of an object, as in messages: "model.h5" /encoder/0/weight. The file itself when
 // `object` is empty.
 struct Location {
   const std::filesystem::path& file;
   const std::string& object;
 
-  std::string text() const {
-    return concatenate_text(file, object.empty() ? "" : " ", printable(object));
-  }
-  // The text with control characters replaced by '?', truncated if long.
-  static std::string printable(const std::string& text);
+  std::string text() const;
+  // The text, truncated if long.
+  static std::string shortened(const std::string& text);
 };
 
 // Throws FileError "location: expected …, got …".

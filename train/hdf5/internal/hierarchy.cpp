@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
+#include "train/hdf5/internal/object_names.hpp"
 
 namespace weft::hdf5 {
 namespace {
@@ -26,17 +27,20 @@ std::vector<Link> links_of(hid_t group, std::size_t limit, const Location& locat
   struct Collected {
     std::vector<Link> links;
     std::size_t limit;
-  } collected{{}, limit};
-  // An exception must not pass through the library.
-  const auto collect = [](hid_t, const char* name, const H5L_info_t* info,
-                          void* out) noexcept -> herr_t {
-    auto& [links, max_links] = *static_cast<Collected*>(out);
-    links.push_back({name, info->type});
-    return links.size() > max_links ? 1 : 0;
-  };
-  const herr_t more =
-      checked(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect, &collected),
-              location, "a group that can be listed");
+    Callback callback;
+  } collected{{}, limit, {}};
+  const herr_t more = H5Literate(
+      group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
+      [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
+        auto& [links, max_links, callback] = *static_cast<Collected*>(out);
+        return callback.call([&] {
+          links.push_back({name, info->type});
+          return links.size() > max_links ? 1 : 0;
+        });
+      },
+      &collected);
+  collected.callback.rethrow();
+  checked(more, location, "a group that can be listed");
   if (more > 0)
     fail_at(location, concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
   std::sort(collected.links.begin(), collected.links.end(),
@@ -50,13 +54,8 @@ void check_names(const std::vector<Link>& links, const Location& location) {
     if (name.size() > Hdf5File::max_name_bytes)
       fail_at(location, concatenate_text("names of at most ", Hdf5File::max_name_bytes, " bytes"),
               concatenate_text("one of ", name.size()));
-    const auto unprintable = [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    };
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
-        std::any_of(name.begin(), name.end(), unprintable))
-      fail_at(location, "printable names that are not paths",
-              concatenate_text("'", Location::printable(name), "'"));
+    if (!is_name(name))
+      fail_at(location, "printable names that are not paths", concatenate_text("'", name, "'"));
   }
   const auto same = std::adjacent_find(
       links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name == b.name; });
@@ -108,12 +107,14 @@ Hierarchy::Hierarchy(const std::filesystem::path& name, hid_t file) : name_(name
 }
 
 Handle Hierarchy::open(const std::string& path) {
-  Handle object = find(path);
+  Handle object = is_path(path) ? find(path) : Handle();
   if (object < 0) fail_at(location(path), "an object of that name", "none");
   return object;
 }
 
-bool Hierarchy::has_group(const std::string& path) { return group(path) != nullptr; }
+bool Hierarchy::has_group(const std::string& path) {
+  return is_path(path) && group(path) != nullptr;
+}
 
 // Checks a link before the library follows it.
 Handle Hierarchy::find(const std::string& path) {

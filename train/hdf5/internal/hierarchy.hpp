@@ -25,7 +25,7 @@ class Hierarchy {
 
  private:
   Location location(const std::string& object) const { return {name_, object}; }
-  // Null when there is no group at the path.
+  // Both for a path that objects may have. Null when there is no group at the path.
   const Handle* group(const std::string& path);
   // An invalid handle when there is nothing at the path.
   Handle find(const std::string& path);

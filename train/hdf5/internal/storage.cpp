@@ -78,6 +78,7 @@ class Chunks {
     count_ = 1;
     for (Index axis = 0; axis < shape.rank(); ++axis) {
       const hsize_t size = sizes_[static_cast<std::size_t>(axis)];
+      if (size == 0) fail_at(location, "chunks of at least one element", "empty ones");
       const hsize_t along_axis = (static_cast<hsize_t>(shape[axis]) - 1) / size + 1;
       if (along_axis > Hdf5File::max_chunks / count_ || size > limit / bytes_)
         fail_with_chunks(data_bytes);

@@ -1,0 +1,140 @@
+// Memory that ends at any allocation: an exception, and nothing else has happened.
+#include <cstdlib>
+#include <new>
+
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+namespace {
+
+// The number of allocations of this thread that succeed before all others fail; none fail below 0.
+thread_local std::int64_t allocations_left = -1;
+
+void* allocated(std::size_t bytes, std::size_t alignment) {
+  if (allocations_left == 0) throw std::bad_alloc();
+  if (allocations_left > 0) --allocations_left;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocated(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocations_left == 0 ? nullptr : std::malloc(bytes);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace weft {
+namespace {
+
+// Runs `action` with memory for 0, 1, 2, … allocations, until it succeeds or throws an Error of
+// which the message fits, and `check` after each failure.
+template <class Action, class Check>
+void run_out_of_memory(const Action& action, const Check& check) {
+  for (std::int64_t allocations = 0;; ++allocations) {
+    bool enough = false;
+    try {
+      allocations_left = allocations;
+      action();
+      enough = true;
+    } catch (const std::bad_alloc&) {
+    } catch (const Error& error) {
+      // The library, too, may run out of memory.
+      enough = std::string_view(error.what()).find("memory") == std::string_view::npos;
+    }
+    allocations_left = -1;
+    if (enough) return;
+    check();
+    REQUIRE(allocations < 100'000);
+  }
+}
+
+struct Files {
+  TemporaryFolder folder;
+  std::filesystem::path good = folder / "good.h5";
+  std::filesystem::path bad = folder / "bad.h5";
+
+  Files() {
+    Hdf5Writer writer(good);
+    for (const char* name : {"weight", "bias", "a dataset with a long name", "and/some/groups"})
+      writer.tensor(name, Tensor<float>::full({3}, 2.0f));
+    writer.save();
+    write_bytes(bad, std::string(5000, 'x'));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("out of memory: reading a file throws", "[train]") {
+  const Files files;
+  std::size_t datasets = 0;
+  run_out_of_memory(
+      [&] {
+        const Hdf5File file(files.good);
+        datasets = file.datasets().size();
+      },
+      [] {});
+  CHECK(datasets == 4);
+  std::string message;
+  run_out_of_memory(
+      [&] {
+        try {
+          const Hdf5File file(files.bad);
+        } catch (const FileError& error) {
+          message = error.what();
+          throw;
+        }
+      },
+      [] {});
+  CHECK_THAT(message, Catch::Contains("file signature not found"));
+}
+
+TEST_CASE("out of memory: loading throws, and the model is unchanged", "[train]") {
+  const Files files;
+  Affine<float> model({3}, {3});
+  const auto unchanged = [&] {
+    for (const float value : model.weight.value()) REQUIRE(value == 0.0f);
+    for (const float value : model.bias.value()) REQUIRE(value == 0.0f);
+  };
+  run_out_of_memory(
+      [&] {
+        const LoadWeightsReport report =
+            load_weights(files.good, model, {.ignore_unexpected = {"*"}});
+      },
+      unchanged);
+  CHECK(model.weight.value()(2) == 2.0f);
+
+  const std::filesystem::path checkpoint = files.folder / "checkpoint.h5";
+  save_checkpoint(checkpoint, model);
+  model = Affine<float>({3}, {3});
+  run_out_of_memory([&] { load_checkpoint(checkpoint, model); }, unchanged);
+  CHECK(model.weight.value()(2) == 2.0f);
+}
+
+TEST_CASE("out of memory: saving throws, and the old file is unchanged", "[train]") {
+  const Files files;
+  const std::filesystem::path checkpoint = files.folder / "checkpoint.h5";
+  Affine<float> model({3}, {3});
+  save_checkpoint(checkpoint, model);
+  const std::string before = bytes_of(checkpoint);
+  model.weight = Parameter<float>(Tensor<float>::full({3}, 1.0f));
+  run_out_of_memory([&] { save_checkpoint(checkpoint, model); },
+                    [&] { REQUIRE(bytes_of(checkpoint) == before); });
+  CHECK(bytes_of(checkpoint) != before);
+}
+
+}  // namespace weft

@@ -1,0 +1,187 @@
+#include "train/hdf5/internal/file_bytes.hpp"
+
+#include <hdf5.h>
+#if H5_VERSION_GE(1, 14, 0)
+#include <H5FDdevelop.h>
+#endif
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace weft::hdf5 {
+namespace {
+
+// Returns whether offset + size is at most `limit`.
+bool fits(std::uint64_t offset, std::size_t size, std::uint64_t limit) {
+  return offset <= limit && size <= limit - offset;
+}
+
+// What the library knows of an open file.
+struct DriverFile : H5FD_t {
+  std::shared_ptr<FileBytes> bytes;
+  haddr_t allocated = 0;
+};
+
+DriverFile& file_of(H5FD_t* file) { return *static_cast<DriverFile*>(file); }
+const DriverFile& file_of(const H5FD_t* file) { return *static_cast<const DriverFile*>(file); }
+herr_t status(bool success) { return success ? 0 : -1; }
+
+hid_t registered_driver = H5I_INVALID_HID;
+
+// The driver's information in a property list is the address of a shared pointer to the bytes.
+using DriverInformation = const std::shared_ptr<FileBytes>*;
+
+H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) noexcept {
+  const auto* information = static_cast<const DriverInformation*>(H5Pget_driver_info(access));
+  auto* file = information ? new (std::nothrow) DriverFile() : nullptr;
+  if (file) file->bytes = **information;
+  return file;
+}
+
+herr_t close(H5FD_t* file) noexcept {
+  delete &file_of(file);
+  return 0;
+}
+
+// As the library's own driver of files in memory.
+herr_t query(const H5FD_t*, unsigned long* flags) noexcept {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA;
+  return 0;
+}
+
+haddr_t allocated(const H5FD_t* file, H5FD_mem_t) noexcept { return file_of(file).allocated; }
+herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t size) noexcept {
+  file_of(file).allocated = size;
+  return 0;
+}
+haddr_t size(const H5FD_t* file, H5FD_mem_t) noexcept { return file_of(file).bytes->size(); }
+
+herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count,
+            void* data) noexcept {
+  return status(file_of(file).bytes->read(offset, {static_cast<std::byte*>(data), count}));
+}
+herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count,
+             const void* data) noexcept {
+  return status(file_of(file).bytes->write(offset, {static_cast<const std::byte*>(data), count}));
+}
+herr_t truncate(H5FD_t* file, hid_t, hbool_t) noexcept {
+  return status(file_of(file).bytes->resize(file_of(file).allocated));
+}
+
+herr_t forget_driver() noexcept {
+  registered_driver = H5I_INVALID_HID;
+  return 0;
+}
+
+// The library's identifier of the driver, which is registered until the library is closed.
+hid_t driver(const Location& location) {
+  if (registered_driver >= 0) return registered_driver;
+  H5FD_class_t description{};
+#if H5_VERSION_GE(1, 14, 0)
+  description.version = H5FD_CLASS_VERSION;
+  description.value = 513;  // those from 512 on are free to use
+#endif
+  description.name = "weft";
+  description.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
+  description.fc_degree = H5F_CLOSE_WEAK;
+  description.terminate = forget_driver;
+  description.fapl_size = sizeof(DriverInformation);
+  description.open = open;
+  description.close = close;
+  description.query = query;
+  description.get_eoa = allocated;
+  description.set_eoa = set_allocated;
+  description.get_eof = size;
+  description.read = read;
+  description.write = write;
+  description.truncate = truncate;
+  constexpr H5FD_mem_t data_apart_from_metadata[] = H5FD_FLMAP_DICHOTOMY;
+  std::copy(std::begin(data_apart_from_metadata), std::end(data_apart_from_metadata),
+            description.fl_map);
+  registered_driver = checked(H5FDregister(&description), location, "memory");
+  return registered_driver;
+}
+
+// The properties with which a file of these bytes is opened.
+Handle access_to(const std::shared_ptr<FileBytes>& bytes, const Location& location) {
+  Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
+  const DriverInformation information = &bytes;
+  checked(H5Pset_driver(access, driver(location), &information), location, "memory");
+  return access;
+}
+
+}  // namespace
+
+OpenFile::OpenFile(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
+  struct stat file {};
+  size_ = ::fstat(descriptor_.get(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
+}
+
+bool OpenFile::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
+  if (!fits(offset, bytes.size(), size_)) return false;
+  while (!bytes.empty()) {
+    const ssize_t got =
+        ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;  // the file may have been cut short
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+bool FileInMemory::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
+  const std::size_t begin = std::min<std::uint64_t>(offset, size_);
+  const std::size_t stored = std::min(bytes.size(), size_ - begin);
+  if (stored > 0) std::memcpy(bytes.data(), data_.get() + begin, stored);
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(stored), bytes.end(), std::byte{0});
+  return true;
+}
+
+bool FileInMemory::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  if (frozen_) return true;
+  if (!fits(offset, bytes.size(), std::numeric_limits<std::ptrdiff_t>::max())) return false;
+  if (const std::size_t end = offset + bytes.size(); end > size_ && !resize(end)) return false;
+  if (!bytes.empty()) std::memcpy(data_.get() + offset, bytes.data(), bytes.size());
+  return true;
+}
+
+bool FileInMemory::resize(std::uint64_t size) noexcept {
+  if (frozen_) return true;
+  constexpr std::size_t growth = std::size_t{4} << 20;
+  if (size > std::numeric_limits<std::ptrdiff_t>::max() - growth) return false;
+  if (size > capacity_) {
+    const std::size_t capacity = (size + growth - 1) / growth * growth;
+    void* grown = std::realloc(data_.get(), capacity);
+    if (!grown) return false;
+    static_cast<void>(data_.release());
+    data_.reset(static_cast<std::byte*>(grown));
+    capacity_ = capacity;
+  }
+  if (size > size_) std::memset(data_.get() + size_, 0, size - size_);
+  size_ = size;
+  return true;
+}
+
+Handle open_file(std::shared_ptr<FileBytes> bytes, const Location& location) {
+  const Handle access = access_to(bytes, location);
+  return checked_handle(H5Fopen("file", H5F_ACC_RDONLY, access), location, "a complete HDF5 file");
+}
+
+Handle create_file(std::shared_ptr<FileBytes> bytes, const Location& location) {
+  const Handle access = access_to(bytes, location);
+  // The oldest format, which every version of the library can read.
+  checked(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), location, "memory");
+  const Handle creation = checked_handle(H5Pcreate(H5P_FILE_CREATE), location, "memory");
+  H5Pset_obj_track_times(creation, false);
+  return checked_handle(H5Fcreate("file", H5F_ACC_TRUNC, creation, access), location, "a new file");
+}
+
+}  // namespace weft::hdf5
