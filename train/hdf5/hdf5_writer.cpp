@@ -63,6 +63,7 @@ void check_attribute_name(const Location& location, const std::string& name) {
 
 struct Hdf5Writer::State {
   explicit State(const fs::path& file_path) : path(file_path) {
+    check_path(path);
     const LibraryLock lock;
     const std::string no_object;
     const Location location{path, no_object};

@@ -20,7 +20,7 @@ namespace weft {
 // that is taken. The message names the file and the object.
 class WEFT_API Hdf5Writer {
  public:
-  // `path` is where the file will be saved.
+  // `path` is where the file will be saved. Throws FileError when it is empty or has a NUL.
   explicit Hdf5Writer(const std::filesystem::path& path);
   Hdf5Writer(Hdf5Writer&&) noexcept;
   Hdf5Writer& operator=(Hdf5Writer&&) noexcept;

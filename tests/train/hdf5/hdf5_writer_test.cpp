@@ -145,13 +145,13 @@ TEST_CASE("hdf5: paths that no file may have name nothing", "[train]") {
 TEST_CASE("hdf5: a path on disk with a NUL, or none, throws", "[train]") {
   const TemporaryFolder folder;
   const auto path = folder / std::string("file.h5\0more", 12);
-  CHECK_THAT(message_of<FileError>([&] { Hdf5Writer(path).save(); }),
+  CHECK_THAT(message_of<FileError>([&] { Hdf5Writer writer(path); }),
              Catch::Contains("file.h5\\x00more\": expected a path without NUL, got one with NUL"));
   CHECK(std::filesystem::is_empty(folder.path()));
   Hdf5Writer(folder / "file.h5").save();
   CHECK_THAT(message_of<FileError>([&] { Hdf5File file(path); }),
              Catch::Contains("file.h5\\x00more\": expected a path without NUL, got one with NUL"));
-  CHECK_THAT(message_of<FileError>([] { Hdf5Writer("").save(); }),
+  CHECK_THAT(message_of<FileError>([] { Hdf5Writer writer(""); }),
              Catch::Contains("\"\": expected a path, got an empty one"));
   CHECK_THAT(message_of<FileError>([] { Hdf5File file(""); }),
              Catch::Contains("\"\": expected a path, got an empty one"));
