@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
 
 namespace weft {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
 constexpr int rounds = 10;
+
+// The last counter word of every draw of a Random, which keeps them distinct from every
+// RandomStream with a step below 2^32 - 1.
+constexpr std::uint32_t draw_word = 0xFFFFFFFF;
 
 // `lanes` counters as a structure of arrays, which the compiler vectorizes.
 constexpr int lanes = 16;
@@ -74,6 +79,46 @@ void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index cou
   }
 }
 
+// A number of [0, 1) from 53 of 64 random bits.
+double uniform_of(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+// A standard normal number from two uniform ones (Box and Muller, 1958).
+double normal_of(double first, double second) {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - first));
+  return radius * std::cos(2.0 * std::numbers::pi * second);
+}
+
+// numbers[i] = uniform_of(draw first + i of a Random with this seed), for 0 … lanes - 1.
+void draw_lanes(std::uint64_t seed, std::uint64_t first, double* numbers) {
+  Counters c;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t draw = first + static_cast<std::uint64_t>(lane);
+    c.word[0][lane] = static_cast<std::uint32_t>(draw);
+    c.word[1][lane] = static_cast<std::uint32_t>(draw >> 32);
+    c.word[2][lane] = 0;
+    c.word[3][lane] = draw_word;
+  }
+  philox_lanes(c, seed);
+  for (int lane = 0; lane < lanes; ++lane)
+    numbers[lane] = uniform_of((std::uint64_t{c.word[1][lane]} << 32) | c.word[0][lane]);
+}
+
+// values[i] = f(the uniform numbers of draws i · draws … (i + 1) · draws, from the state on), the
+// numbers that as many calls of Random::uniform would give; the state moves past them.
+template <int draws, class T, class Function>
+void fill_in_parallel(Random::State& state, std::span<T> values, const Function& f) {
+  constexpr Index per_group = lanes / draws;
+  parallel_for(std::ssize(values), grain_of(32 * draws), [&](Index begin, Index end) {
+    double numbers[lanes];
+    for (Index i = begin; i < end; i += per_group) {
+      draw_lanes(state.seed, state.draws + static_cast<std::uint64_t>(i * draws), numbers);
+      for (Index j = i; j < std::min(i + per_group, end); ++j)
+        values[static_cast<std::size_t>(j)] = f(numbers + (j - i) * draws);
+    }
+  });
+  state.draws += values.size() * draws;
+}
+
 }  // namespace
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
@@ -102,9 +147,8 @@ void RandomStream::fill(std::uint64_t first, Index count, std::uint16_t* halves)
 
 std::uint64_t Random::next() {
   const std::uint64_t draw = state_.draws++;
-  // The last counter word keeps these distinct from every RandomStream with a step below 2^32 - 1.
   const auto words = philox(
-      {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), 0, 0xFFFFFFFF},
+      {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), 0, draw_word},
       state_.seed);
   return (std::uint64_t{words[1]} << 32) | words[0];
 }
@@ -119,24 +163,28 @@ Index Random::below(Index limit) {
   return static_cast<Index>(number % range);
 }
 
-double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+double Random::uniform() { return uniform_of(next()); }
 
 double Random::normal() {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  const double first = uniform(), second = uniform();
+  return normal_of(first, second);
 }
 
 template <class T>
 Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
   auto tensor = Tensor<T>::uninitialized(shape);
-  for (T& value : tensor) value = static_cast<T>(low + (high - low) * uniform());
+  fill_in_parallel<1>(state_, tensor.values(), [=](const double* numbers) {
+    return static_cast<T>(low + (high - low) * numbers[0]);
+  });
   return tensor;
 }
 
 template <class T>
 Tensor<T> Random::normal_tensor(Shape shape, double mean, double standard_deviation) {
   auto tensor = Tensor<T>::uninitialized(shape);
-  for (T& value : tensor) value = static_cast<T>(mean + standard_deviation * normal());
+  fill_in_parallel<2>(state_, tensor.values(), [=](const double* numbers) {
+    return static_cast<T>(mean + standard_deviation * normal_of(numbers[0], numbers[1]));
+  });
   return tensor;
 }
 

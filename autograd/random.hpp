@@ -49,7 +49,9 @@ class WEFT_API Random {
   // Standard normal (Box and Muller, 1958).
   double normal();
 
-  // Tensors of independent numbers, uniform over [low, high) or normal.
+  // Tensors of independent numbers, uniform over [low, high) or normal: those that as many calls of
+  // `uniform` or `normal` would give, computed in parallel. Rounded to T, a uniform number may be
+  // `high` itself.
   template <class T = float>
   Tensor<T> uniform_tensor(Shape shape, double low, double high);
   template <class T = float>

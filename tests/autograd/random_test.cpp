@@ -6,6 +6,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 
 namespace weft {
@@ -83,6 +84,41 @@ TEST_CASE("random: uniform and normal numbers have the expected mean and varianc
   const auto normal = random.normal_tensor<double>({count}, 2.0, 0.5);
   CHECK(moments(normal).first == Approx(2.0).margin(0.02));
   CHECK(moments(normal).second == Approx(0.25).epsilon(0.05));
+}
+
+TEST_CASE("random: tensors hold the numbers of single draws, on any number of threads",
+          "[autograd]") {
+  // More than one range, and no multiple of a group of draws.
+  constexpr Index count = 20'003;
+  const auto compute = [] {
+    Random random(42);
+    random.next();  // so that no group starts at draw 0
+    std::vector<Tensor<double>> tensors;
+    tensors.push_back(random.uniform_tensor<double>({count}, -2.0, 3.0));
+    tensors.push_back(random.normal_tensor<double>({7, 11}, 1.0, 0.5));
+    tensors.push_back(random.normal_tensor<double>({count}));
+    tensors.push_back(random.uniform_tensor<double>({0}, 0.0, 1.0));
+    CHECK(random.state().draws == 1 + count + 2 * 77 + 2 * count);
+    return tensors;
+  };
+  const std::vector<Tensor<double>> tensors = compute();
+  Random random(42);
+  random.next();
+  for (const double number : tensors[0]) REQUIRE(number == Approx(-2.0 + 5.0 * random.uniform()));
+  for (const double number : tensors[1]) REQUIRE(number == Approx(1.0 + 0.5 * random.normal()));
+  for (const double number : tensors[2]) REQUIRE(number == Approx(random.normal()));
+  check_same_bits(compute);
+}
+
+TEST_CASE("random: a seed gives the same tensors in every version", "[autograd]") {
+  Random random(42);
+  const auto uniform = random.uniform_tensor<float>({2, 2}, -1.0, 1.0);
+  const auto normal = random.normal_tensor<float>({2, 2});
+  const std::vector<float> known_uniform{0.362561405f, -0.920597076f, -0.684945583f, 0.447881758f};
+  const std::vector<float> known_normal{1.93958378f, 0.96043241f, -0.103272967f, -1.29608536f};
+  CHECK(std::equal(uniform.begin(), uniform.end(), known_uniform.begin()));
+  CHECK(std::equal(normal.begin(), normal.end(), known_normal.begin()));
+  CHECK(random.state().draws == 12);
 }
 
 TEST_CASE("random: below is uniform over the numbers below the limit", "[autograd]") {
