@@ -1,5 +1,7 @@
 #include "weft/autograd/ops/cross_entropy.hpp"
 
+#include <cmath>
+
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 
@@ -16,8 +18,8 @@ Index check_targets(const Shape& logits, const Tokens& targets,
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
     fail<ValueError>("cross_entropy: label_smoothing", "a number of 0 to 1",
                      options.label_smoothing);
-  if (options.divisor && !(*options.divisor > 0.0))
-    fail<ValueError>("cross_entropy: divisor", "a number > 0", *options.divisor);
+  if (options.divisor && !(*options.divisor > 0.0 && std::isfinite(*options.divisor)))
+    fail<ValueError>("cross_entropy: divisor", "a finite number > 0", *options.divisor);
   const Index classes = logits[-1];
   Index counted = 0;
   for (Index i = 0; i < targets.size(); ++i) {
@@ -34,58 +36,65 @@ Index check_targets(const Shape& logits, const Tokens& targets,
 
 }  // namespace
 
-// Forward:  loss = Σ_i (L_i - (1 - ε) x_i[t_i] - ε mean_c x_i[c]) / D over the rows that are not
-//           ignored, with L_i = log Σ_c exp x_i[c], ε the smoothing and D the divisor.
-// Backward: dx_i[c] = (exp(x_i[c] - L_i) - (1 - ε) [c = t_i] - ε / classes) dy / D, so only x and L
-//           are kept.
+// Forward:  loss = Σ_i (log s_i + (1 - ε) (m_i - x_i[t_i]) + ε mean_c (m_i - x_i[c])) / D over the
+//           rows that are not ignored, with m_i = max_c x_i[c], s_i = Σ_c exp(x_i[c] - m_i), ε the
+//           smoothing and D the divisor.
+// Backward: dx_i[c] = (exp(x_i[c] - m_i) / s_i - (1 - ε) [c = t_i] - ε / classes) dy / D, so only
+// x,
+//           m and 1 / s are kept.
 template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
   const Index counted = check_targets(logits.shape(), targets, options);
   Pass<T>& pass = logits.pass();
   const Index rows = targets.size(), classes = logits.shape()[-1];
-  const T divisor =
-      static_cast<T>(options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted))));
+  const double divisor =
+      options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted)));
   const T smoothing = static_cast<T>(options.label_smoothing);
   const TokenId ignore_index = options.ignore_index;
 
-  const Index grain = grain_of(16 * classes);
-  Tensor<T> log_sums = pass.uninitialized({rows});
-  Tensor<T> partial = pass.zeros({(rows + grain - 1) / grain});
-  parallel_for(rows, grain, [&](Index begin, Index end) {
+  Tensor<T> maxima = pass.uninitialized({rows}), factors = pass.uninitialized({rows});
+  // Every term is ≥ 0 and divided before it is added, so that no sum exceeds the loss.
+  const double loss = sum_of_ranges(rows, 16 * classes, [&](Index begin, Index end) {
     const T inverse_classes = T{1} / static_cast<T>(classes);
-    T loss = 0;
+    double sum = 0.0;
     for (Index row = begin; row < end; ++row) {
       const TokenId target = targets.data()[row];
       if (target == ignore_index) continue;
       const T* x = logits.value().data() + row * classes;
       const T maximum = row_maximum(x, classes);
-      const T log_sum = std::log(sum_of_row(
-          classes, [maximum](const auto& logit) { return fast_exp(logit - maximum); }, x));
-      log_sums.data()[row] = maximum + log_sum;
-      // Subtracting the maximum first keeps large logits from cancelling.
-      const T target_term = (T{1} - smoothing) * (x[target] - maximum);
-      // Divides each term by the number of classes, so that the sum cannot overflow.
-      const auto term = [=](const auto& logit) { return (logit - maximum) * inverse_classes; };
-      const T smoothing_term = smoothing > T{0} ? smoothing * sum_of_row(classes, term, x) : T{0};
-      loss += (log_sum - target_term - smoothing_term) / divisor;
+      const T exponentials = sum_of_row(
+          classes, [maximum](const auto& logit) { return fast_exp(logit - maximum); }, x);
+      maxima.data()[row] = maximum;
+      factors.data()[row] = T{1} / exponentials;
+      // Half of maximum - logit, which cannot overflow.
+      const auto half_gap = [half = T{0.5} * maximum](const auto& logit) {
+        return half - T{0.5} * logit;
+      };
+      T half_loss = T{0.5} * std::log(exponentials);
+      // Without a weight of 0, which would make an infinite gap NaN.
+      if (smoothing < T{1}) half_loss += (T{1} - smoothing) * half_gap(x[target]);
+      if (smoothing > T{0})
+        half_loss +=
+            smoothing *
+            sum_of_row(
+                classes, [&](const auto& logit) { return half_gap(logit) * inverse_classes; }, x);
+      sum += 2.0 * (static_cast<double>(half_loss) / divisor);
     }
-    partial.data()[begin / grain] = loss;
+    return sum;
   });
   Tensor<T> y = pass.uninitialized({});
-  T loss = 0;
-  for (T term : partial) loss += term;
-  *y.data() = loss;
+  *y.data() = static_cast<T>(loss);
 
   return pass.record(
       "cross_entropy", y, {logits.node()},
-      [x = logits.node(), x_value = logits.value(), targets = pass.keep(targets), log_sums, divisor,
-       smoothing, ignore_index, grain](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = logits.node(), x_value = logits.value(), targets = pass.keep(targets), maxima, factors,
+       divisor, smoothing, ignore_index](Pass<T>& backward, const Tensor<T>& dy) {
         const Index n = x_value.shape()[-1];
-        const T factor = dy.item() / divisor;
+        const T weight = static_cast<T>(dy.item() / divisor);
         const T uniform = smoothing / static_cast<T>(n);
         const Gradient<T> dx = backward.gradient(x);
-        parallel_for(targets.size(), grain, [&](Index begin, Index end) {
+        parallel_for(targets.size(), grain_of(16 * n), [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
             T* dx_row = dx.data() + row * n;
             const TokenId target = targets.data()[row];
@@ -94,12 +103,12 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
               continue;
             }
             const T* x_row = x_value.data() + row * n;
-            const T log_sum = log_sums.data()[row];
+            const T maximum = maxima.data()[row], factor = factors.data()[row];
             const auto slope = [=](const auto& logit) {
-              return (fast_exp(logit - log_sum) - uniform) * factor;
+              return (fast_exp(logit - maximum) * factor - uniform) * weight;
             };
             accumulate_row(n, dx_row, dx.fresh, slope, x_row);
-            dx_row[target] -= (T{1} - smoothing) * factor;
+            dx_row[target] -= (T{1} - smoothing) * weight;
           }
         });
       });

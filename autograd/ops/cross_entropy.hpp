@@ -14,15 +14,16 @@ struct CrossEntropyOptions {
   // ε in 0 … 1: the target distribution is 1 - ε on the target, plus ε / classes on every class
   // (Szegedy et al., 2016; as in torch).
   double label_smoothing = 0.0;
-  // The divisor of the summed loss; when not given, the number of targets that are not ignored. For
-  // gradient accumulation, the number of targets of the whole batch.
+  // The divisor of the summed loss, > 0; when not given, the number of targets that are not
+  // ignored. For gradient accumulation, the number of targets of the whole batch.
   std::optional<double> divisor = {};
 };
 
 // The mean over the targets that are not ignored of -log softmax(logits)[target]. logits
-// [..., classes], targets [...], result []. Finite for any finite logits. When every target is
-// ignored, the loss and its gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for
-// a target outside 0 … classes - 1, naming its position.
+// [..., classes], targets [...], result []. For finite logits the gradient is finite, and so is
+// the loss unless its value exceeds T's range. When every target is ignored, the loss and its
+// gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for options outside their
+// ranges and for a target outside 0 … classes - 1, naming its position.
 template <class T>
 WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                               const CrossEntropyOptions& options = {});

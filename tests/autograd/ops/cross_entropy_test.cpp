@@ -35,6 +35,47 @@ TEST_CASE("cross entropy: is finite for huge logits", "[autograd]") {
     }
 }
 
+TEMPLATE_TEST_CASE("cross entropy: is finite where the mean is, though no row's loss need be",
+                   "[autograd]", float, double) {
+  const TestType huge = std::numeric_limits<TestType>::max() * TestType{0.75};
+  const auto loss_of = [&](const Tokens& targets, const CrossEntropyOptions& options) {
+    Parameter<TestType> logits(Tensor<TestType>({2, 2}, {huge, -huge, huge, -huge}));
+    Tape<TestType> tape;
+    const auto loss = cross_entropy(tape.parameter(logits), targets, options);
+    tape.backward(loss);
+    for (const TestType g : logits.grad()) CHECK(std::isfinite(g));
+    return loss.item();
+  };
+  // The rows' losses are 2 huge and 0, or with a smoothing of 1 both huge.
+  CHECK(loss_of(Tokens({2}, {1, 0}), {}) == Approx(huge));
+  for (const TokenId target : {0, 1})
+    CHECK(loss_of(Tokens({2}, {target, target}), {.label_smoothing = 1.0}) == Approx(huge));
+  CHECK(loss_of(Tokens({2}, {1, -100}), {.label_smoothing = 0.5, .divisor = 2.0}) ==
+        Approx(huge * 0.75));
+  CHECK(loss_of(Tokens({2}, {1, 1}), {.divisor = 1e6}) == Approx(huge * 4e-6));
+}
+
+TEST_CASE("cross entropy: equal huge logits share the gradient equally", "[autograd]") {
+  for (const float huge : {2e4F, 1e38F}) {
+    Parameter<float> logits(Tensor<float>({1, 2}, {huge, huge}));
+    Tape<float> tape;
+    tape.backward(cross_entropy(tape.parameter(logits), Tokens({1}, {0})));
+    CHECK(logits.grad()(0, 0) == Approx(-0.5));
+    CHECK(logits.grad()(0, 1) == Approx(0.5));
+  }
+}
+
+TEST_CASE(
+    "cross entropy: a class of probability 0 costs nothing with a smoothing of 0, and its "
+    "target nothing with 1",
+    "[autograd]") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  Tape<float> tape;
+  const auto logits = tape.constant(Tensor<float>({1, 3}, {0, 0, -infinity}));
+  CHECK(cross_entropy(logits, Tokens({1}, {0})).item() == Approx(std::log(2.0)));
+  CHECK(cross_entropy(logits, Tokens({1}, {2}), {.label_smoothing = 1.0}).item() == infinity);
+}
+
 TEST_CASE("cross entropy: is 0 with zero gradient when every target is ignored", "[autograd]") {
   Parameter<float> logits(Tensor<float>({1, 3}, {1, 2, 3}));
   Tape<float> tape;
@@ -57,7 +98,15 @@ TEST_CASE("cross entropy: invalid targets, shapes and options throw", "[autograd
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.label_smoothing = 1.5}),
                     "cross_entropy: label_smoothing: expected a number of 0 to 1, got 1.5");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.divisor = 0.0}),
-                    "cross_entropy: divisor: expected a number > 0, got 0");
+                    "cross_entropy: divisor: expected a finite number > 0, got 0");
+}
+
+TEST_CASE("cross entropy: the divisor must be finite", "[autograd]") {
+  Tape<float> tape;
+  const auto logits = tape.constant(Tensor<float>({1, 3}));
+  CHECK_THROWS_AS(
+      cross_entropy(logits, Tokens({1}, {0}), {.divisor = std::numeric_limits<double>::infinity()}),
+      ValueError);
 }
 
 TEST_CASE("cross entropy: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
