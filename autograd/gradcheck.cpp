@@ -7,6 +7,7 @@
 
 #include "weft/autograd/finite.hpp"
 #include "weft/autograd/random.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
@@ -59,6 +60,10 @@ class Result {
 
   double difference() {
     const Tensor<double> now = compute();
+    if (now.shape() != start_.shape())
+      fail<ValueError>("gradcheck",
+                       concatenate_text("a result of the same shape each time, ", start_.shape()),
+                       now.shape());
     double sum = 0.0;
     for (Index i = 0; i < now.size(); ++i)
       sum += upstream_.data()[i] * (now.data()[i] - start_.data()[i]);
@@ -80,6 +85,7 @@ class Result {
 };
 
 struct AnalyticGradient {
+  bool reached;          // whether backward added to the gradient
   Tensor<double> first;  // computed in memory filled with NaN
   Tensor<double> added;  // added to random values, then these subtracted
 };
@@ -102,7 +108,7 @@ std::vector<AnalyticGradient> analytic_gradients(const Function& function,
   }
   run_backward();
   for (const auto& [name, parameter] : parameters)
-    gradients.push_back({parameter->grad().clone(), {}});
+    gradients.push_back({parameter->has_grad(), parameter->grad().clone(), {}});
 
   Random random(options.seed);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -196,7 +202,14 @@ void check_directions(GradCheckEntry& entry, Result& result, Parameter<double>& 
 
 GradCheckReport gradcheck(const Function& function, const NamedParameters<double>& parameters,
                           const GradCheckOptions& options) {
-  if (!(options.eps > 0.0)) fail<ValueError>("gradcheck: eps", "a step > 0", options.eps);
+  if (!(options.eps > 0.0) || std::isinf(options.eps))
+    fail<ValueError>("gradcheck: eps", "a finite step > 0", options.eps);
+  check_finite_non_negative("gradcheck: atol", options.atol);
+  check_finite_non_negative("gradcheck: rtol", options.rtol);
+  check_at_least("gradcheck: directions", options.directions, Index{0});
+  if (!function) fail<ValueError>("gradcheck", "a function", "none");
+  for (const auto& [name, parameter] : parameters)
+    if (!parameter) fail<Error>("gradcheck: " + name, "a parameter", "a null pointer");
   const Restore restore(parameters);
   Result result(function, options);
   const std::vector<AnalyticGradient> analytic =
@@ -208,6 +221,7 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
     Parameter<double>& parameter = *parameters[i].parameter;
     GradCheckEntry entry{.name = parameters[i].name, .shape = parameter.shape()};
     entry.along_directions = options.directions > 0;
+    entry.reached = analytic[i].reached;
     if (entry.along_directions)
       check_directions(entry, result, parameter, restore.values(i), analytic[i], options, random);
     else

@@ -11,7 +11,7 @@
 namespace weft {
 
 struct GradCheckOptions {
-  // The step of the central differences.
+  // The step of the central differences, > 0.
   double eps = 1e-6;
   // An element passes when |analytic - numeric| ≤ atol + rtol · |numeric|. NaN never passes.
   double atol = 1e-5;
@@ -28,8 +28,9 @@ struct GradCheckOptions {
 // result. The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
 // gradient is computed twice, once into an empty gradient and once added to existing values, and
 // the larger error counts. The parameters are restored and their gradients cleared, also after an
-// exception. Throws NonFiniteError when the result is not finite, and ValueError when it differs
-// from call to call or eps is not positive.
+// exception. A check that compares nothing, or with a parameter that the result does not depend on,
+// does not pass. Throws NonFiniteError when the result is not finite, and ValueError when it
+// differs from call to call and for options outside their ranges.
 WEFT_API GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                                    const NamedParameters<double>& parameters,
                                    const GradCheckOptions& options = {});

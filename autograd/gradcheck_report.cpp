@@ -50,7 +50,11 @@ std::string GradCheckEntry::position() const {
   return along_directions ? concatenate_text("direction ", index) : shape.position(index);
 }
 
-bool GradCheckReport::passed() const { return total(*this, &GradCheckEntry::failed) == 0; }
+bool GradCheckReport::passed() const {
+  return checked() > 0 && total(*this, &GradCheckEntry::failed) == 0 &&
+         std::all_of(entries.begin(), entries.end(),
+                     [](const GradCheckEntry& entry) { return entry.reached; });
+}
 
 Index GradCheckReport::checked() const { return total(*this, &GradCheckEntry::checked); }
 
@@ -71,6 +75,8 @@ std::ostream& operator<<(std::ostream& out, const GradCheckReport& report) {
         << report.worst().position() << '\n';
   else
     out << "none failed\n";
+  for (const GradCheckEntry& entry : report.entries)
+    if (!entry.reached) out << "the result does not depend on " << entry.name << '\n';
   if (const Index kinks = total(report, &GradCheckEntry::near_kinks); kinks > 0)
     out << "warning: " << kinks
         << " near a kink, where one-sided differences disagree and the numeric gradient "

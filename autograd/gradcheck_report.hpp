@@ -16,6 +16,8 @@ struct WEFT_API GradCheckEntry {
   std::string name;
   Shape shape;
   bool along_directions = false;
+  // True when the result depends on the parameter: backward added to its gradient.
+  bool reached = false;
   Index checked = 0;
   Index failed = 0;
   // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
@@ -39,7 +41,7 @@ struct WEFT_API GradCheckEntry {
 struct WEFT_API GradCheckReport {
   std::vector<GradCheckEntry> entries;
 
-  // True when no element failed.
+  // True when no element failed, at least one was compared, and every parameter reached the result.
   bool passed() const;
   // The number of elements (or directions) compared.
   Index checked() const;

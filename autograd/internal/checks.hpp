@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -22,10 +23,15 @@ void check_at_least(std::string_view what, Value value, Value least) {
     fail<ValueError>(std::string(what), concatenate_text("a number ≥ ", least), value);
 }
 
-// Throws ValueError, naming `what`, unless value is finite and ≥ 0.
-inline void check_finite_non_negative(std::string_view what, double value) {
+// Throws ValueError, naming `what`, unless value is ≥ 0 and finite, also as a T.
+template <class T = double>
+void check_finite_non_negative(std::string_view what, double value) {
   if (!(value >= 0.0) || std::isinf(value))
     fail<ValueError>(std::string(what), "a finite number ≥ 0", value);
+  if (value > static_cast<double>(std::numeric_limits<T>::max()))
+    fail<ValueError>(std::string(what),
+                     concatenate_text("a number of at most ", std::numeric_limits<T>::max()),
+                     value);
 }
 
 // Throws ValueError, naming `what`, unless 0 ≤ p ≤ 1.

@@ -86,14 +86,34 @@ TEST_CASE("gradients: additive scoring of queries and keys of different sizes",
 }
 
 TEST_CASE("gradients: kernel regression", "[layers][gradients][KernelRegression]") {
-  for (const Kernel kernel : {Kernel::constant, Kernel::gaussian, Kernel::boxcar,
-                              Kernel::epanechnikov, Kernel::triangular}) {
+  for (const Kernel kernel : {Kernel::gaussian, Kernel::epanechnikov, Kernel::triangular}) {
     INFO(to_string(kernel));
     KernelRegression<double> layer({.kernel = kernel, .w = 0.7});
     Tensor<bool> allowed = Tensor<bool>::full({4, 6}, true);
     allowed(1, 2) = false;
     check_gradients(layer, {{4}, {6}, {6}},
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], allowed); });
+  }
+}
+
+TEST_CASE(
+    "gradients: kernel regression with a piecewise constant kernel depends on the values only",
+    "[layers][gradients][KernelRegression]") {
+  for (const Kernel kernel : {Kernel::constant, Kernel::boxcar}) {
+    INFO(to_string(kernel));
+    KernelRegression<double> layer({.kernel = kernel, .w = 0.7});
+    Random random(7);
+    Parameter<double> queries(random.normal_tensor<double>({4})),
+        keys(random.normal_tensor<double>({6})), values(random.normal_tensor<double>({6}));
+    const auto function = [&](Tape<double>& tape) {
+      return layer(tape.parameter(queries), tape.parameter(keys), tape.parameter(values));
+    };
+    CHECK(gradcheck(function, {{"values", &values}}, tight_bound).passed());
+    for (Parameter<double>* parameter : {&queries, &keys, &layer.w}) {
+      const GradCheckReport report = gradcheck(function, {{"parameter", parameter}}, tight_bound);
+      CHECK_FALSE(report.entries[0].reached);
+      CHECK(report.entries[0].failed == 0);
+    }
   }
 }
 
