@@ -6,17 +6,27 @@
 #include "weft/autograd/error.hpp"
 
 namespace weft {
+namespace {
+
+constexpr const char* at_most_max_elements = "at most 2^56 elements";
+
+std::string list_of(std::span<const Index> sizes) {
+  std::string text;
+  for (const Index size : sizes) text += (text.empty() ? "[" : ", ") + std::to_string(size);
+  return text.empty() ? "[]" : text + "]";
+}
+
+}  // namespace
 
 Shape::Shape(std::span<const Index> sizes) {
   if (static_cast<Index>(sizes.size()) > max_rank)
     fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
-  constexpr Index limit = Index{1} << 60;
   // A size of 0 makes the product 0; the product of the others must still be within the limit.
   Index nonzero = 1;
   for (Index size : sizes) {
     if (size < 0) fail<ShapeError>("shape", "sizes of at least 0", size);
-    if (size > 0 && nonzero > limit / size)
-      fail<ShapeError>("shape", "at most 2^60 elements", concatenate_text("more, at size ", size));
+    if (size > 0 && nonzero > max_elements / size)
+      fail<ShapeError>("shape", at_most_max_elements, list_of(sizes));
     if (size > 0) nonzero *= size;
     sizes_[static_cast<std::size_t>(rank_++)] = size;
     elements_ *= size;
@@ -64,15 +74,12 @@ Shape Shape::inserted(Index axis, Index size, const char* what) const {
 }
 
 std::string Shape::to_string() const {
-  std::string text = "[";
-  for (Index axis = 0; axis < rank_; ++axis) {
-    if (axis > 0) text += ", ";
-    text += std::to_string(sizes_[static_cast<std::size_t>(axis)]);
-  }
-  return text + "]";
+  return list_of({sizes_.data(), static_cast<std::size_t>(rank_)});
 }
 
 std::string Shape::position(Index element) const {
+  if (element < 0 || element >= elements_)
+    fail<ShapeError>("position", concatenate_text("an element of ", to_string()), element);
   Shape indices = *this;
   for (Index axis = rank_ - 1; axis >= 0; --axis) {
     const Index size = sizes_[static_cast<std::size_t>(axis)];
@@ -83,6 +90,18 @@ std::string Shape::position(Index element) const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.to_string(); }
+
+Index size_sum(const char* what, Index a, Index b) {
+  if (a > Shape::max_elements || b > Shape::max_elements - a)
+    fail<ShapeError>(what, at_most_max_elements, concatenate_text(a, " + ", b));
+  return a + b;
+}
+
+Index size_product(const char* what, Index a, Index b) {
+  if (a > 0 && b > Shape::max_elements / a)
+    fail<ShapeError>(what, at_most_max_elements, concatenate_text(a, " · ", b));
+  return a * b;
+}
 
 Shape broadcast(const char* what, const Shape& a, const Shape& b) {
   if (a == b) return a;

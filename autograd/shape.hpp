@@ -18,10 +18,13 @@ using Index = std::ptrdiff_t;
 class WEFT_API Shape {
  public:
   static constexpr Index max_rank = 6;
+  // More than fit into any address space, and so few that 64 times as many can be counted. Also the
+  // limit of the product of the sizes that are not 0.
+  static constexpr Index max_elements = Index{1} << 56;
 
   // Rank 0: a scalar, one element.
   Shape() = default;
-  // Throws ShapeError for more than `max_rank` axes, a negative size, or more than 2^60 elements.
+  // Throws ShapeError for more than `max_rank` axes, a negative size, or more than `max_elements`.
   Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
   explicit Shape(std::span<const Index> sizes);
 
@@ -51,7 +54,8 @@ class WEFT_API Shape {
 
   // "[2, 4, 100]"
   std::string to_string() const;
-  // The indices of an element, given its number in row-major order: "[1, 0, 99]".
+  // The indices of an element, given its number in row-major order: "[1, 0, 99]". Throws ShapeError
+  // when there is no such element.
   std::string position(Index element) const;
 
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -68,6 +72,11 @@ class WEFT_API Shape {
 };
 
 WEFT_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+// The sum or product of two numbers ≥ 0: a size, before a Shape can be made of it. Throw
+// ShapeError, naming `what`, for a result above Shape::max_elements.
+WEFT_API Index size_sum(const char* what, Index a, Index b);
+WEFT_API Index size_product(const char* what, Index a, Index b);
 
 // The shape that both broadcast to by NumPy's rules: aligned at the last axis, sizes equal or 1.
 // Throws ShapeError, naming `what` and both shapes, when they do not broadcast.

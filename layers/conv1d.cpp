@@ -21,8 +21,9 @@ UnfoldOptions window_of(const Conv1dOptions& options) {
   if (const Index* zeros = std::get_if<Index>(&options.padding)) {
     if (*zeros < 0) fail<ValueError>("Conv1d: padding", "a number of zeros ≥ 0", *zeros);
     window.before = window.after = *zeros;
-    return window;
   }
+  check_unfold("Conv1d", window);
+  if (std::holds_alternative<Index>(options.padding)) return window;
   const Index zeros = window.span() - 1;
   const bool same = std::get<Padding>(options.padding) == Padding::same;
   if (same && options.stride != 1)

@@ -37,7 +37,7 @@ struct Conv1dOptions {
 template <class T = float>
 struct WEFT_API Conv1d : Module<T> {
   // Throws ValueError unless sizes, stride and dilation are > 0 and the padding is ≥ 0, and for
-  // Padding::same with a stride that is not 1.
+  // Padding::same with a stride that is not 1; ShapeError for sizes larger than a shape can be.
   Conv1d(const Conv1dOptions& options, Random& random);
 
   // x [batch, time, in_channels], result [batch, windows, out_channels] with

@@ -21,7 +21,8 @@ Var<T> transpose_qkv(const Var<T>& x, Index num_heads) {
   check("transpose_qkv", x.shape(), 2, num_heads);
   const Index batch = x.shape()[0], time = x.shape()[1], size = x.shape()[2] / num_heads;
   const Var<T> heads = reshape(x, {batch, time, num_heads, size});
-  return reshape(permute(heads, {0, 2, 1, 3}), {batch * num_heads, time, size});
+  return reshape(permute(heads, {0, 2, 1, 3}),
+                 {size_product("transpose_qkv", batch, num_heads), time, size});
 }
 
 template <class T>
@@ -29,7 +30,8 @@ Var<T> transpose_output(const Var<T>& x, Index num_heads) {
   check("transpose_output", x.shape(), 0, num_heads);
   const Index batch = x.shape()[0] / num_heads, time = x.shape()[1], size = x.shape()[2];
   const Var<T> heads = reshape(x, {batch, num_heads, time, size});
-  return reshape(permute(heads, {0, 2, 1, 3}), {batch, time, num_heads * size});
+  return reshape(permute(heads, {0, 2, 1, 3}),
+                 {batch, time, size_product("transpose_output", num_heads, size)});
 }
 
 template Var<float> transpose_qkv(const Var<float>&, Index);

@@ -5,6 +5,7 @@
 
 #include "weft/autograd/finite.hpp"
 #include "autograd/internal/checks.hpp"
+#include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/dropout_mask.hpp"
 #include "autograd/kernels/matrix_product.hpp"
@@ -42,7 +43,9 @@ struct Attention {
   // Elements of a tile of scores, whose row stride is tile_keys.
   Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
   // The number of (sequence, head) pairs in a range of parallel_for.
-  Index grain() const { return grain_of(queries * keys * (size + value_size + 16) / 4); }
+  Index grain() const {
+    return grain_of(saturating_product({queries, keys, size + value_size + 16}) / 4);
+  }
 };
 
 // One head of one sequence.
@@ -306,6 +309,7 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
 // `tiles` tiles.
 template <class T, class Body>
 void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, const Body& body) {
+  if (a.batch * a.heads == 0) return;
   const Index scratch_size = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
   Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
   T* rows = scratch.data();

@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/matmul.hpp"
 
+#include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/matrix_product.hpp"
 
@@ -42,7 +43,8 @@ void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& 
       parallel_matrix_product(m, n, k, T{1}, a[i], b[i], i == 0 ? beta : T{1}, c, n);
     return;
   }
-  parallel_for(batch, grain_of(m * n * k / 8), [&](Index begin, Index end) {
+  if (m == 0 || n == 0) return;
+  parallel_for(batch, grain_of(saturating_product({m, n, k}) / 8), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       matrix_product(m, n, k, T{1}, a[i], b[i], beta, c + i * m * n, n);
   });
@@ -74,7 +76,12 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   const Index n = b.shape()[options.transpose_b ? -2 : -1];
   if (b.shape()[options.transpose_b ? -1 : -2] != k) mismatch();
 
-  Tensor<T> y = pass.uninitialized(a.shape().with(-2, m).with(-1, n));
+  std::array<Index, Shape::max_rank> sizes{};
+  std::copy(a.shape().begin(), a.shape().end() - 2, sizes.begin());
+  const auto rank = static_cast<std::size_t>(a.rank());
+  sizes[rank - 2] = m;
+  sizes[rank - 1] = n;
+  Tensor<T> y = pass.uninitialized(Shape(std::span<const Index>(sizes.data(), rank)));
   batched_product(batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 

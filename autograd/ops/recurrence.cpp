@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/recurrence.hpp"
 
+#include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
@@ -96,6 +97,12 @@ struct Sequences {
     for (Index b = first; b < last; ++b) longest = std::max(longest, length(b));
     return longest;
   }
+  // Null where backward does not read the saved values.
+  const T* saved_for_backward(Index sequence, Index step) const {
+    return Cell::save_all_steps ? saved.data() + saved_offset(sequence, step) : nullptr;
+  }
+  // The cost of all steps of one sequence.
+  Index cost() const { return saturating_product({time, Cell::gates * size, size}); }
   // The state before a step, and its stride from sequence to sequence.
   const T* before(Index sequence, Index step) const {
     return step == 0 ? initial.data() + sequence * size
@@ -129,7 +136,7 @@ void run_forward(const Pass<T>& pass, Sequences<T, Cell>& sequences, const Tenso
     for (Index i = 0; i < size; ++i)
       weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
 
-  for_ranges_of_sequences(sequences.batch, time * width * size, [&](Index first, Index last) {
+  for_ranges_of_sequences(sequences.batch, sequences.cost(), [&](Index first, Index last) {
     // A sequence that has ended takes part in the products of the others, with zeros.
     for (Index b = first; b < last; ++b)
       array(sequences.states, sequences.after_offset(b, sequences.length(b)),
@@ -157,7 +164,7 @@ void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, 
                   T* dx, T* du, Tensor<T>& carry, Tensor<T>& before) {
   const Index time = sequences.time, size = sequences.size, width = Cell::gates * size;
   carry.fill(T{0});
-  for_ranges_of_sequences(sequences.batch, time * width * size, [&](Index first, Index last) {
+  for_ranges_of_sequences(sequences.batch, sequences.cost(), [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
       const Index end = b * time + sequences.length(b), next = (b + 1) * time;
       array(dx, end * width, next * width) = T{0};
@@ -169,9 +176,9 @@ void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, 
         if (t >= sequences.length(b)) continue;
         const Index after = sequences.after_offset(b, t), at = (b * time + t) * width;
         array(before, after, after + size) = array(sequences.before(b, t), 0, size);
-        Cell::backward(size, sequences.saved.data() + sequences.saved_offset(b, t),
-                       before.data() + after, sequences.states.data() + after, dy.data() + after,
-                       carry.data() + b * size, dx + at, du + at);
+        Cell::backward(size, sequences.saved_for_backward(b, t), before.data() + after,
+                       sequences.states.data() + after, dy.data() + after, carry.data() + b * size,
+                       dx + at, du + at);
       }
       matrix_product(last - first, size, width, T{1},
                      {du + (first * time + t) * width, time * width}, {weight.data(), size}, T{1},

@@ -24,7 +24,8 @@ Angles<T> angles(const Pass<T>& pass, Index time, Index d, const RotaryOptions& 
       const double frequency =
           std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
       for (Index i = 0; i < time; ++i) {
-        const double angle = static_cast<double>(options.first_position + i) * frequency;
+        const double angle =
+            (static_cast<double>(options.first_position) + static_cast<double>(i)) * frequency;
         result.cosine(i, j) = static_cast<T>(std::cos(angle));
         result.sine(i, j) = static_cast<T>(std::sin(angle));
       }

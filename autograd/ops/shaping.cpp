@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/shaping.hpp"
 
+#include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/arrays.hpp"
 
 namespace weft {
@@ -135,7 +136,7 @@ Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
       fail<ShapeError>("concatenate",
                        concatenate_text("sizes of ", first, " on every axis except ", axis),
                        x.shape());
-    size += x.shape()[axis];
+    size = size_sum("concatenate", size, x.shape()[axis]);
   }
   return join("concatenate", tensors, first.with(axis, size), axis);
 }
@@ -157,10 +158,12 @@ template <class T>
 Var<T> repeat(const Var<T>& x, Index axis, Index times) {
   axis = x.shape().normalized(axis, "repeat");
   if (times < 0) fail<ValueError>("repeat", "times ≥ 0", times);
-  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, times * x.shape()[axis]));
+  const Index size = size_product("repeat", x.shape()[axis], times);
+  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, size));
   const Index rows = elements_before(x.shape(), axis + 1);
   const Index inner = elements_from(x.shape(), axis + 1);
-  parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
+  const Index grain = grain_of(saturating_product({times, inner}));
+  parallel_for(rows, grain, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row)
       for (Index copy = row * times; copy < (row + 1) * times; ++copy)
         array(y, copy * inner, (copy + 1) * inner) =
@@ -168,10 +171,10 @@ Var<T> repeat(const Var<T>& x, Index axis, Index times) {
   });
   return x.pass().record(
       "repeat", y, {x.node()},
-      [x = x.node(), rows, inner, times](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), rows, inner, times, grain](Pass<T>& backward, const Tensor<T>& dy) {
         Gradient<T> dx = backward.gradient(x);
         if (times == 0) dx.zero_if_fresh();
-        parallel_for(rows, grain_of(times * inner), [&](Index begin, Index end) {
+        parallel_for(rows, grain, [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
             Gradient<T> dx_row = dx;
             for (Index copy = row * times; copy < (row + 1) * times; ++copy) {

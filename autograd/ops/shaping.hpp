@@ -37,7 +37,7 @@ Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
   return stack(std::span<const Var<T>>(tensors), axis);
 }
 // Each position of an axis repeated `times` times: [a, b] → [a, a, b, b] (torch.repeat_interleave).
-// Throws ValueError unless times ≥ 0.
+// Throws ValueError unless times ≥ 0, and ShapeError for a result larger than a shape can be.
 template <class T>
 WEFT_API Var<T> repeat(const Var<T>& x, Index axis, Index times);
 

@@ -18,6 +18,7 @@ void check_rank(const char* operation, const Var<T>& x) {
 template <class T>
 void softmax_backward(const Tensor<T>& y, const Tensor<T>& dy, const Gradient<T>& dx) {
   const Index n = y.shape().columns();
+  if (n == 0) return;
   parallel_for(y.shape().rows(), grain_of(4 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const auto y_row = array(y, row * n, (row + 1) * n);
@@ -71,6 +72,7 @@ Var<T> log_softmax(const Var<T>& x) {
       "log_softmax", y, {x.node()}, [x = x.node(), y](Pass<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         const Index columns = y.shape().columns();
+        if (columns == 0) return;
         parallel_for(y.shape().rows(), grain_of(16 * columns), [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {
             const auto y_row = array(y, row * columns, (row + 1) * columns);
@@ -92,17 +94,18 @@ Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
   const Index queries = shape[-2], keys = shape[-1];
   const MaskView view("masked_softmax", mask, batch, heads, queries, keys);
   Tensor<T> y = scores.pass().uninitialized(shape);
-  parallel_for(shape.rows(), grain_of(16 * keys), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      const Index query = row % queries, head = row / queries % heads, b = row / queries / heads;
-      const Index limit = view.limit(b, query);
-      T* y_row = y.data() + row * keys;
-      const T* x_row =
-          view.apply(b, head, query, 0, limit, scores.value().data() + row * keys, y_row);
-      normalize_row(y_row, limit, exponentiate_row(x_row, y_row, limit));
-      std::fill(y_row + limit, y_row + keys, T{0});
-    }
-  });
+  if (keys > 0)
+    parallel_for(shape.rows(), grain_of(16 * keys), [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        const Index query = row % queries, head = row / queries % heads, b = row / queries / heads;
+        const Index limit = view.limit(b, query);
+        T* y_row = y.data() + row * keys;
+        const T* x_row =
+            view.apply(b, head, query, 0, limit, scores.value().data() + row * keys, y_row);
+        normalize_row(y_row, limit, exponentiate_row(x_row, y_row, limit));
+        std::fill(y_row + limit, y_row + keys, T{0});
+      }
+    });
   // 0 · (dy - <dy, y>) is 0 at masked keys, as dy is finite.
   return scores.pass().record("masked_softmax", y, {scores.node()},
                               [x = scores.node(), y](Pass<T>& backward, const Tensor<T>& dy) {

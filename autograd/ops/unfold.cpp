@@ -3,24 +3,22 @@
 #include "autograd/kernels/arrays.hpp"
 
 namespace weft {
-namespace {
 
-void check_options(const UnfoldOptions& o) {
+void check_unfold(const char* what, const UnfoldOptions& o) {
   if (o.size < 1 || o.dilation < 1 || o.stride < 1)
-    fail<ValueError>("unfold", "size, dilation and stride ≥ 1",
+    fail<ValueError>(what, "size, dilation and stride ≥ 1",
                      concatenate_text(o.size, ", ", o.dilation, " and ", o.stride));
   if (o.before < 0 || o.after < 0)
-    fail<ValueError>("unfold", "before and after ≥ 0",
-                     concatenate_text(o.before, " and ", o.after));
+    fail<ValueError>(what, "before and after ≥ 0", concatenate_text(o.before, " and ", o.after));
+  size_sum(what, size_product(what, o.dilation, o.size - 1), 1);
+  size_sum(what, o.before, o.after);
 }
-
-}  // namespace
 
 // Forward:  y[w, j] = x[w stride + j dilation - before], 0 outside the sequence.
 // Backward: dx[i] = Σ dy[w, j] over all w, j with w stride + j dilation - before = i.
 template <class T>
 Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& valid_lens) {
-  check_options(options);
+  check_unfold("unfold", options);
   if (x.rank() != 3) fail<ShapeError>("unfold", "shape [batch, time, channels]", x.shape());
   const Index batch = x.shape()[0], time = x.shape()[1], channels = x.shape()[2];
   const Index padded = time + options.before + options.after;
@@ -30,7 +28,7 @@ Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& va
                      concatenate_text(padded, " for an input of shape ", x.shape()));
   valid_lens.check("unfold", batch, 1, time);
   const Index count = (padded - options.span()) / options.stride + 1;
-  const Index width = options.size * channels;
+  const Index width = size_product("unfold", options.size, channels);
 
   Tensor<T> y = x.pass().uninitialized({batch, count, width});
   parallel_for(batch * count, grain_of(width), [&](Index begin, Index end) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -88,6 +89,34 @@ TEST_CASE("tensor: wrong numbers of values and wrong positions throw", "[autogra
   CHECK_THROWS_AS(tensor(0), ShapeError);
   CHECK_THROWS_WITH(tensor.item(), "item: expected a tensor of one element, got [2, 3]");
   CHECK(Tensor<float>({1, 1}, {5}).item() == 5.0F);
+}
+
+TEST_CASE("shape: more elements than can be counted throw, and name the sizes", "[autograd]") {
+  CHECK_THROWS_WITH((Shape{2, Shape::max_elements}),
+                    "shape: expected at most 2^56 elements, got [2, 72057594037927936]");
+  CHECK_THROWS_AS((Shape{0, Shape::max_elements, 2}), ShapeError);
+  CHECK((Shape{Shape::max_elements, 0}).elements() == 0);
+  CHECK_THROWS_AS((Shape{1, std::numeric_limits<Index>::max()}), ShapeError);
+}
+
+TEST_CASE("shape: sums and products of sizes beyond the limit throw", "[autograd]") {
+  constexpr Index most = Shape::max_elements, largest = std::numeric_limits<Index>::max();
+  CHECK(size_sum("test", most - 1, 1) == most);
+  CHECK(size_product("test", most / 4, 4) == most);
+  CHECK(size_product("test", 0, largest) == 0);
+  CHECK(size_product("test", largest, 0) == 0);
+  CHECK_THROWS_WITH(size_sum("test", most, 1),
+                    "test: expected at most 2^56 elements, got 72057594037927936 + 1");
+  CHECK_THROWS_AS(size_sum("test", largest, largest), ShapeError);
+  CHECK_THROWS_AS(size_product("test", largest, largest), ShapeError);
+  CHECK_THROWS_AS(size_product("test", most / 2 + 1, 2), ShapeError);
+}
+
+TEST_CASE("shape: the position of an element that there is not throws", "[autograd]") {
+  CHECK(Shape({2, 3}).position(5) == "[1, 2]");
+  CHECK_THROWS_AS(Shape({2, 3}).position(6), ShapeError);
+  CHECK_THROWS_AS(Shape({2, 3}).position(-1), ShapeError);
+  CHECK_THROWS_AS(Shape({2, 0}).position(0), ShapeError);
 }
 
 TEST_CASE("tensor: a write to one copy does not show in another", "[autograd]") {

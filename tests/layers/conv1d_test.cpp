@@ -80,6 +80,23 @@ TEST_CASE(
                  "Conv1d(20, 50, kernel_size=5, stride=1, padding=(0, 0), dilation=1, bias=True)"));
 }
 
+TEST_CASE("conv1d: sizes larger than a shape can be throw", "[layers]") {
+  Random random(1);
+  constexpr Index huge = Index{1} << 62;
+  const auto refuse = [&](const Conv1dOptions& options) {
+    CHECK_THROWS_AS(Conv1d<float>(options, random), ShapeError);
+  };
+  refuse({.in_channels = 1, .out_channels = 1, .kernel_size = 3, .padding = huge});
+  for (const std::variant<Index, Padding> padding :
+       {std::variant<Index, Padding>(0), {Padding::same}, {Padding::causal}})
+    refuse({.in_channels = 1,
+            .out_channels = 1,
+            .kernel_size = 3,
+            .padding = padding,
+            .dilation = huge});
+  refuse({.in_channels = huge, .out_channels = 1, .kernel_size = 4});
+}
+
 TEST_CASE("convolution: invalid arguments throw", "[layers]") {
   Random random(1);
   const Conv1dOptions good{.in_channels = 2, .out_channels = 3, .kernel_size = 3};

@@ -87,6 +87,14 @@ TEST_CASE("heads: fused and composed attention are equal for every mask", "[laye
   }
 }
 
+TEST_CASE("transpose_qkv and transpose_output: more heads than a shape can have throw",
+          "[layers]") {
+  constexpr Index huge = Index{1} << 40;
+  Tape<float> tape;
+  CHECK_THROWS_AS(transpose_qkv(tape.constant(Tensor<float>({huge, 1, 0})), huge), ShapeError);
+  CHECK_THROWS_AS(transpose_output(tape.constant(Tensor<float>({0, 1, huge})), huge), ShapeError);
+}
+
 TEST_CASE("heads: num_heads that does not divide the axis throws", "[layers]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3, 4}));

@@ -1,0 +1,23 @@
+// saturating_product: the cost of work over several sizes, which may exceed any Index.
+#pragma once
+
+#include <initializer_list>
+#include <limits>
+
+#include "weft/autograd/shape.hpp"
+
+namespace weft {
+
+// The product of numbers ≥ 0, or the largest Index when it is larger. For costs: a product of the
+// sizes of different tensors may overflow even where one of them has no elements.
+constexpr Index saturating_product(std::initializer_list<Index> factors) {
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  Index product = 1;
+  for (const Index factor : factors) {
+    if (factor == 0) return 0;
+    product = product > largest / factor ? largest : product * factor;
+  }
+  return product;
+}
+
+}  // namespace weft
