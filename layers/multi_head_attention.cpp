@@ -52,11 +52,12 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
                                       ", values ", values.shape()));
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
                       num_keys);
+  const HiddenKeys hidden(view);
   const auto rotated = [this](const Var<T>& x) {
     return rotary ? rotary_embedding(x, attention.num_heads, *rotary) : x;
   };
-  return W_o(attention(rotated(W_q(queries)), rotated(W_k(zero_hidden_keys(keys, view))),
-                       W_v(zero_hidden_keys(values, view)), mask, weights));
+  return W_o(attention(rotated(W_q(queries)), rotated(W_k(hidden.zeroed(keys))),
+                       W_v(hidden.zeroed(values)), mask, weights));
 }
 
 template <class T>

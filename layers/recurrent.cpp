@@ -25,7 +25,7 @@ RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence re
   const auto parameter = [&](const Shape& shape) {
     return Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));
   };
-  const Index size = options.num_hiddens, width = gates * size;
+  const Index size = options.num_hiddens, width = size_product(type, size, gates);
   for (Index i = 0; i < options.num_layers; ++i)
     layers.push_back({parameter({width, i == 0 ? options.input_size : size}),
                       parameter({width, size}), parameter({width}), parameter({width})});
@@ -35,6 +35,7 @@ template <class T>
 RecurrentResult<T> RecurrentLayers<T>::operator()(
     const Var<T>& x, const ValidLens& valid_lens,
     const std::optional<Var<T>>& initial_states) const {
+  if (layers.empty()) fail<Error>(type_, "at least one layer", "none");
   const Shape& weight = layers.front().weight_ih.shape();
   check_sequences(type_, x.shape(), weight[1]);
   const Index count = std::ssize(layers), batch = x.shape()[0];
@@ -45,7 +46,8 @@ RecurrentResult<T> RecurrentLayers<T>::operator()(
                      initial_states->shape());
 
   // A NaN past the end of a sequence would reach the gradient of W_ih, as 0 · NaN.
-  Var<T> states = zero_hidden_keys(x, MaskView(type_, valid_lens, batch, 1, 1, x.shape()[1]));
+  const MaskView mask(type_, valid_lens, batch, 1, 1, x.shape()[1]);
+  Var<T> states = HiddenKeys(mask).zeroed(x);
   std::optional<Var<T>> final_states;
   for (Index i = 0; i < count; ++i) {
     const Layer& layer = layers[static_cast<std::size_t>(i)];
@@ -66,10 +68,14 @@ RecurrentResult<T> RecurrentLayers<T>::operator()(
 
 template <class T>
 void RecurrentLayers<T>::members(Members<T>& members) {
-  const Shape& weight = layers.front().weight_ih.shape();
-  const Index size = layers.front().weight_hh.shape()[1];
-  members.type(type_, concatenate_text(weight[1], ", ", size, ", num_layers=", layers.size(),
-                                       ", batch_first=True"));
+  if (layers.empty()) {
+    members.type(type_, "num_layers=0");
+  } else {
+    const Index input_size = layers.front().weight_ih.shape()[1];
+    const Index size = layers.front().weight_hh.shape()[1];
+    members.type(type_, concatenate_text(input_size, ", ", size, ", num_layers=", layers.size(),
+                                         ", batch_first=True"));
+  }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string suffix = "_l" + std::to_string(i);
     members("weight_ih" + suffix, layers[i].weight_ih);

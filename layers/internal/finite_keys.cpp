@@ -7,6 +7,7 @@
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/mask_rows.hpp"
+#include "weft/autograd/parallel.hpp"
 
 namespace weft {
 namespace {
@@ -21,9 +22,13 @@ bool row_is_finite(const Tensor<T>& x, Index row) {
 template <class T>
 FiniteKeys<T>::FiniteKeys(const Var<T>& keys, const Var<T>& values)
     : finite_({keys.shape()[0], keys.shape()[1]}) {
-  for (Index row = 0; row < finite_.size(); ++row)
-    finite_.data()[row] = row_is_finite(keys.value(), row) && row_is_finite(values.value(), row);
-  all_finite_ = std::find(finite_.begin(), finite_.end(), false) == finite_.end();
+  const Index channels = keys.shape().columns() + values.shape().columns();
+  bool* finite = finite_.data();
+  parallel_for(finite_.size(), grain_of(channels), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row)
+      finite[row] = row_is_finite(keys.value(), row) && row_is_finite(values.value(), row);
+  });
+  all_finite_ = std::find(finite, finite + finite_.size(), false) == finite + finite_.size();
 }
 
 template <class T>

@@ -129,6 +129,19 @@ TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {
         }) == "GRU: valid_lens: expected lengths of 0 to 5, got 6");
 }
 
+TEST_CASE("recurrent: sizes beyond a shape, and layers taken away, throw", "[layers]") {
+  Random random(1);
+  CHECK_THROWS_AS(
+      GRU<float>({.input_size = 1, .num_hiddens = std::numeric_limits<Index>::max()}, random),
+      ShapeError);
+  GRU<float> gru({.input_size = 2, .num_hiddens = 3}, random);
+  gru.layers.clear();
+  Tape<float> tape;
+  CHECK_THROWS_WITH(gru(tape.constant(Tensor<float>({1, 4, 2}))),
+                    "GRU: expected at least one layer, got none");
+  CHECK(named_parameters(gru).empty());
+}
+
 TEMPLATE_TEST_CASE("recurrent layers: the same bits on any number of threads", "[layers]",
                    RNN<float>, GRU<float>) {
   Random random(1);

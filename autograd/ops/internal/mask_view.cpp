@@ -1,21 +1,29 @@
 #include "autograd/ops/internal/mask_view.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <atomic>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "autograd/internal/saturating_product.hpp"
 
 namespace weft {
 
 MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index heads, Index queries,
                    Index keys)
-    : mask_(mask), heads_(heads), queries_(queries), keys_(keys) {
+    : mask_(mask), batch_(batch), heads_(heads), queries_(queries), keys_(keys) {
   mask.valid_lens.check(operation, batch, queries, keys);
   allowed_rank_ = rank_of(operation, batch, mask.allowed.shape());
   bias_rank_ = rank_of(operation, batch, mask.bias.shape());
-  for (const float term : mask.bias)
-    if (!(term < std::numeric_limits<float>::infinity()))
-      fail<ValueError>(concatenate_text(operation, ": mask"),
-                       "a bias of finite numbers or -infinity", term);
+  const auto is_allowed = [](float term) { return term < std::numeric_limits<float>::infinity(); };
+  std::atomic<bool> all_allowed{true};
+  const float* terms = mask.bias.data();
+  parallel_for(mask.bias.size(), grain_of(1), [&](Index begin, Index end) {
+    if (!std::all_of(terms + begin, terms + end, is_allowed)) all_allowed = false;
+  });
+  if (!all_allowed)
+    fail<ValueError>(concatenate_text(operation, ": mask"), "a bias of finite numbers or -infinity",
+                     *std::find_if_not(mask.bias.begin(), mask.bias.end(), is_allowed));
 }
 
 Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) const {
@@ -29,16 +37,44 @@ Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) 
   return shape.rank();
 }
 
-bool MaskView::visible_to_any(Index batch, Index key) const {
-  const float score = 0.0F;
-  float masked = 0.0F;
-  // The last query first: under a causal mask, it attends to the most keys.
-  for (Index query = queries_ - 1; query >= 0; --query) {
-    if (key >= limit(batch, query)) continue;
-    for (Index head = 0; head < heads_; ++head)
-      if (std::isfinite(*apply(batch, head, query, key, 1, &score, &masked))) return true;
-  }
-  return false;
+Index MaskView::largest_limit(Index batch) const {
+  // Without lengths of their own, the last query has the largest limit.
+  const bool by_query = mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2;
+  Index largest = 0;
+  for (Index query = by_query ? 0 : std::max<Index>(queries_ - 1, 0); query < queries_; ++query)
+    largest = std::max(largest, limit(batch, query));
+  return largest;
+}
+
+Tensor<bool> MaskView::visible_keys() const {
+  Tensor<bool> visible({batch_, keys_});
+  bool* rows = visible.data();
+  parallel_for(batch_, grain_of(saturating_product({heads_, queries_, keys_})),
+               [&](Index begin, Index end) {
+                 for (Index b = begin; b < end; ++b) mark_visible(b, rows + b * keys_);
+               });
+  return visible;
+}
+
+void MaskView::mark_visible(Index batch, bool* visible) const {
+  const Index end = largest_limit(batch);
+  const Index heads = std::max(allowed_rank_, bias_rank_) == 4 ? heads_ : 1;
+  // The keys before `hidden` are visible already.
+  Index hidden = 0;
+  for (Index head = 0; head < heads; ++head)
+    // The last query first: under a causal mask, it attends to the most keys.
+    for (Index query = queries_ - 1; query >= 0 && hidden < end; --query) {
+      const bool* allowed = allowed_rank_ > 0
+                                ? mask_.allowed.data() + offset(allowed_rank_, batch, head, query)
+                                : nullptr;
+      const float* bias =
+          bias_rank_ > 0 ? mask_.bias.data() + offset(bias_rank_, batch, head, query) : nullptr;
+      const Index seen = limit(batch, query);
+      for (Index key = hidden; key < seen; ++key)
+        visible[key] |= (!allowed || allowed[key]) &&
+                        (!bias || bias[key] > -std::numeric_limits<float>::infinity());
+      while (hidden < end && visible[hidden]) ++hidden;
+    }
 }
 
 }  // namespace weft

@@ -51,8 +51,12 @@ class MaskView {
     return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
-  // True when some query of the sequence may attend to the key, in some head.
-  bool visible_to_any(Index batch, Index key) const;
+  // The largest limit of the queries of a sequence: all of its keys from there on are masked.
+  Index largest_limit(Index batch) const;
+  // True when that is all: some query attends to each key below the largest limit.
+  bool shows_all_below_limit() const { return allowed_rank_ == 0 && bias_rank_ == 0; }
+  // The keys that some query of their sequence may attend to, in some head: [batch, keys].
+  Tensor<bool> visible_keys() const;
 
  private:
   // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
@@ -63,8 +67,11 @@ class MaskView {
     return (matrix * queries_ + query) * keys_;
   }
 
+  // Sets visible[key] of one sequence for the keys that some query may attend to in some head.
+  void mark_visible(Index batch, bool* visible) const;
+
   Mask mask_;
-  Index heads_, queries_, keys_;
+  Index batch_, heads_, queries_, keys_;
   Index allowed_rank_ = 0, bias_rank_ = 0;
 };
 
