@@ -12,16 +12,17 @@ namespace weft {
 
 template <class T>
 AttentionPooling<T>::AttentionPooling(const AttentionPoolingOptions& options, Random& random)
-    : scoring(options.scoring), dropout(options.dropout), num_heads(options.num_heads) {
+    : dropout(options.dropout), num_heads(options.num_heads), scoring_(options.scoring) {
   check_positive("AttentionPooling: num_heads", num_heads);
-  if (scoring == Scoring::additive) additive.emplace(options.additive, random);
+  to_string(scoring_);  // throws for a value that is not a Scoring
+  if (scoring_ == Scoring::additive) additive_.emplace(options.additive, random);
 }
 
 template <class T>
 Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys,
                                        const Var<T>& values, const Mask& mask,
                                        Tensor<T>* weights) const {
-  if (scoring == Scoring::scaled_dot_product)
+  if (scoring_ == Scoring::scaled_dot_product)
     return scaled_dot_product_attention(
         queries, keys, values,
         {.num_heads = num_heads, .mask = mask, .dropout = dropout.p, .weights = weights});
@@ -35,7 +36,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const Var<T> head_queries = transpose_qkv(queries, num_heads);
   const Var<T> head_keys = transpose_qkv(finite.clean(keys), num_heads);
   const Var<T> scored =
-      additive ? (*additive)(head_queries, head_keys) : scores(scoring, head_queries, head_keys);
+      additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
   const Var<T> p =
       masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
   if (weights) *weights = p.value().clone();
@@ -47,9 +48,9 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
 template <class T>
 void AttentionPooling<T>::members(Members<T>& members) {
   members.type("AttentionPooling",
-               concatenate_text("scoring=", to_string(scoring), ", num_heads=", num_heads));
+               concatenate_text("scoring=", to_string(scoring_), ", num_heads=", num_heads));
   members("dropout", dropout);
-  members("additive", additive);
+  members("additive", additive_);
 }
 
 template struct AttentionPooling<float>;

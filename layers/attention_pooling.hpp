@@ -38,10 +38,17 @@ struct WEFT_API AttentionPooling : Module<T> {
 
   void members(Members<T>& members) override;
 
-  Scoring scoring;
+  Scoring scoring() const { return scoring_; }
+  // The layer of additive scoring; none for other scoring functions.
+  const std::optional<AdditiveScoring<T>>& additive() const { return additive_; }
+
   Dropout<T> dropout;
   Index num_heads;
-  std::optional<AdditiveScoring<T>> additive;
+
+ private:
+  // Set once, together.
+  Scoring scoring_;
+  std::optional<AdditiveScoring<T>> additive_;
 };
 
 extern template struct AttentionPooling<float>;

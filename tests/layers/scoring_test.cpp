@@ -192,6 +192,25 @@ TEST_CASE("attention pooling: invalid arguments throw", "[layers]") {
         "size], got [2, 3, 4] and [2, 3, 5]");
 }
 
+TEST_CASE("attention pooling: its scoring function cannot be changed, nor contradict its layers",
+          "[layers]") {
+  const auto can_change = [](auto& pooling) {
+    return requires { pooling.scoring = Scoring::additive; }
+    || requires { pooling.additive.reset(); }
+    || requires { pooling.additive().reset(); };
+  };
+  AttentionPooling<float> changeable = pooling_by<float>(Scoring::cosine, 2);
+  CHECK_FALSE(can_change(changeable));
+  Random random(1);
+  for (const auto& [scoring, name] : scoring_names) {
+    const AttentionPooling<float> pooling = pooling_by<float>(scoring, 2);
+    CHECK(pooling.scoring() == scoring);
+    CHECK(pooling.additive().has_value() == (scoring == Scoring::additive));
+  }
+  CHECK_THROWS_AS((AttentionPooling<float>({.scoring = static_cast<Scoring>(17)}, random)),
+                  ValueError);
+}
+
 TEST_CASE("attention pooling: dropout drops weights on a training tape", "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
