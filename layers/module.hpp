@@ -50,7 +50,8 @@ class WEFT_API Module {
  public:
   virtual ~Module() = default;
 
-  // Registers the type, each parameter and each child once.
+  // Registers the type, each parameter and each child. A parameter that is used in several places
+  // may be registered by each of them.
   virtual void members(Members<T>& members) = 0;
 
  protected:
@@ -83,11 +84,20 @@ void Members<T>::operator()(const std::string& name, std::vector<Child>& childre
 }
 
 // All parameters of a module and its children, each under its full name ("encoder.0.norm.weight"),
-// in the order in which the modules register them.
+// in the order in which the modules register them. A parameter with several names (tied weights)
+// is listed once, under the first. Throws Error when two parameters have the same name.
 template <class T>
 WEFT_API NamedParameters<T> named_parameters(Module<T>& module);
 
+// Clears the gradients of all parameters of a module, also of those that no optimizer updates: with
+// these left, each backward would add to the gradients of all steps before (torch's
+// model.zero_grad()).
+template <class T>
+WEFT_API void zero_grad(Module<T>& module);
+
 extern template NamedParameters<float> named_parameters(Module<float>&);
 extern template NamedParameters<double> named_parameters(Module<double>&);
+extern template void zero_grad(Module<float>&);
+extern template void zero_grad(Module<double>&);
 
 }  // namespace weft

@@ -32,6 +32,20 @@ struct Model : Module<> {
   std::vector<Block> blocks;
 };
 
+// A model whose output layer uses the embedding's weight: one parameter under two names.
+struct Tied : Module<> {
+  explicit Tied(Random& random) : embedding({.num_embeddings = 5, .embedding_dim = 3}, random) {}
+  void members(Members<>& members) override {
+    members.type("Tied");
+    members("embedding", embedding);
+    members("output", embedding);
+    members("output_weight", embedding.weight);
+    members("bias", bias);
+  }
+  Embedding<> embedding;
+  Parameter<> bias{Tensor<float>({5})};
+};
+
 std::vector<std::string> names(Module<>& module) {
   std::vector<std::string> names;
   for (const auto& [name, parameter] : named_parameters(module)) names.push_back(name);
@@ -48,6 +62,37 @@ TEST_CASE("module: parameters are named by their path, in order of registration"
                                                  "blocks.1.dense.bias", "blocks.1.norm.weight",
                                                  "blocks.1.norm.bias"});
   CHECK(named_parameters(model)[1].parameter == &model.blocks[0].dense.weight);
+}
+
+TEST_CASE("module: a parameter with several names is listed and counted once, under the first",
+          "[layers]") {
+  Random random(1);
+  Tied model(random);
+  CHECK(names(model) == std::vector<std::string>{"embedding.weight", "bias"});
+  CHECK(count_parameters(model) == 20);
+  CHECK(parameter_table(model).find("total of 2") != std::string::npos);
+}
+
+TEST_CASE("module: two parameters of one name throw", "[layers]") {
+  struct Twice : Module<> {
+    void members(Members<>& members) override {
+      members("weight", first);
+      members("weight", second);
+    }
+    Parameter<> first, second;
+  } module;
+  CHECK_THROWS_WITH(named_parameters(module),
+                    "module: expected a name of its own for each parameter, got two parameters "
+                    "named weight");
+}
+
+TEST_CASE("module: zero_grad clears the gradient of every parameter", "[layers]") {
+  Random random(1);
+  Model model(random);
+  for (const auto& [name, parameter] : named_parameters(model))
+    parameter->set_grad(Tensor<float>(parameter->shape()));
+  zero_grad(model);
+  for (const auto& [name, parameter] : named_parameters(model)) CHECK_FALSE(parameter->has_grad());
 }
 
 TEST_CASE("module: an encoder's blocks are named by their positions", "[layers]") {

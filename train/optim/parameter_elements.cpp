@@ -1,0 +1,47 @@
+#include "weft/train/optim/parameter_elements.hpp"
+
+#include <unordered_set>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+template <class T>
+ParameterElements<T>::ParameterElements(NamedParameters<T> parameters) {
+  std::unordered_set<const Parameter<T>*> known;
+  for (NamedParameter<T>& named : parameters) {
+    if (!named.parameter) fail<Error>(named.name, "a parameter", "a null pointer");
+    if (!known.insert(named.parameter).second) continue;
+    shapes_.push_back(named.parameter->shape());
+    ends_.push_back(size() + named.parameter->size());
+    parameters_.push_back(std::move(named));
+  }
+}
+
+template <class T>
+void ParameterElements<T>::check_shapes(const std::string& what) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& [name, parameter] = parameters_[i];
+    const auto check = [&](const char* kind, const Shape& shape) {
+      if (shape != shapes_[i])
+        fail<ShapeError>(concatenate_text(what, ": ", kind, name), shapes_[i], shape);
+    };
+    check("parameter ", parameter->shape());
+    if (const GradientSum<T>& gradient = parameter->gradient_sum(); !gradient.empty())
+      check("gradient of ", gradient.values().shape());
+  }
+}
+
+template <class T>
+void ParameterElements<T>::prepare(const std::string& what) const {
+  check_shapes(what);
+  for (const auto& [name, parameter] : parameters_) {
+    parameter->values();
+    if (GradientSum<T>& gradient = parameter->gradient_sum(); !gradient.empty()) gradient.data();
+  }
+}
+
+template class ParameterElements<float>;
+template class ParameterElements<double>;
+
+}  // namespace weft
