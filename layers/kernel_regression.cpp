@@ -56,7 +56,8 @@ bool is_in_support(Kernel kernel, T u) {
 template <class T>
 KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
     : kernel(options.kernel), w(Tensor<T>({1}, {static_cast<T>(options.w)})) {
-  if (!(options.w > 0)) fail<ValueError>("KernelRegression: w", "a number > 0", options.w);
+  if (const T as_T = w.value().item(); !(as_T > T{0}) || std::isinf(as_T))
+    fail<ValueError>("KernelRegression: w", "a finite number > 0", options.w);
 }
 
 template <class T>

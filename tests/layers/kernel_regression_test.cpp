@@ -119,9 +119,10 @@ TEST_CASE("kernel regression: a learned w fits better than 1", "[layers]") {
 }
 
 TEST_CASE("kernel regression: invalid arguments throw", "[layers]") {
-  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+  // 1e-50 and 1e50 are 0 and infinite in float.
+  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), 1e-50, 1e50})
     CHECK(contains(message_of<ValueError>([&] { KernelRegression<float>({.w = bad}); }),
-                   "KernelRegression: w: expected a number > 0, got"));
+                   "KernelRegression: w: expected a finite number > 0, got"));
   const KernelRegression<float> regression({});
   Tape<float> tape;
   const auto zeros = [&](Shape shape) { return tape.constant(Tensor<float>(shape)); };
