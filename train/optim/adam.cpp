@@ -1,9 +1,9 @@
 #include "weft/train/optim/adam.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
@@ -28,11 +28,11 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
     if (!(value >= 0.0 && value < limit))
       fail<ValueError>(concatenate_text(this->type(), ": ", name), expected, value);
   };
-  constexpr double no_limit = std::numeric_limits<double>::infinity();
   check("beta1", options.beta1, 1.0, "0 ≤ beta1 < 1");
   check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");
-  check("eps", options.eps, no_limit, "a number ≥ 0");
-  check("weight_decay", options.weight_decay, no_limit, "a number ≥ 0");
+  check_finite_non_negative<T>(this->type() + ": eps", options.eps);
+  check_finite_non_negative<T>(this->type() + ": weight_decay", options.weight_decay);
+  if (!decays) fail<ValueError>(this->type() + ": decays", "a function", "none");
   this->add_tensors("first_moment");
   this->add_tensors("second_moment");
   for (const auto& [name, parameter] : this->parameters())
@@ -63,7 +63,9 @@ void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T
     const T v = beta2 * second[i] + one_minus_beta2 * g * g;
     first[i] = m;
     second[i] = v;
-    values[i] = parameter_factor * values[i] - step_size * m / (std::sqrt(v) * root_scale + eps);
+    const T divisor = std::sqrt(v) * root_scale + eps;
+    const T change = divisor > T{0} ? step_size * m / divisor : T{0};
+    values[i] = parameter_factor * values[i] - change;
   }
 }
 
@@ -77,15 +79,7 @@ std::string Adam<T>::description() const {
 template <class T>
 void Adam<T>::check_state() const {
   Optimizer<T>::check_state();
-  for (std::size_t i = 0; i < this->parameters().size(); ++i) {
-    const Tensor<T>& moments = this->tensor(second_moment, i);
-    for (const T& value : moments)
-      if (!(value >= T{0}))
-        fail<ValueError>(
-            concatenate_text(this->type(), ": second_moment of ", this->parameters()[i].name),
-            "values ≥ 0",
-            concatenate_text(value, " at ", moments.shape().position(&value - moments.data())));
-  }
+  this->check_not_negative(second_moment);
 }
 
 template <class T>

@@ -14,7 +14,9 @@ struct AdamOptions {
   // The decay rates of the moments, each in 0 … 1 (1 excluded).
   double beta1 = 0.9;
   double beta2 = 0.999;
-  // Added to the square root of the second moment, ≥ 0.
+  // Added to the square root of the second moment, ≥ 0. Where the sum is 0 (an element that has had
+  // no gradient, with an eps of 0 or one too small for T), there is no step, whereas torch gives
+  // NaN.
   double eps = 1e-8;
   // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
   double weight_decay = 0.0;

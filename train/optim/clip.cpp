@@ -23,6 +23,7 @@ double sum_of_squares(const T* values, Index begin, Index end) {
 
 template <class T>
 double grad_norm(const ParameterElements<T>& elements) {
+  elements.check_shapes("gradient norm");
   // One sum per range, added in the order of the ranges.
   constexpr Index max_ranges = 256;
   std::array<double, max_ranges> sums{};
@@ -42,6 +43,9 @@ double grad_norm(const ParameterElements<T>& elements) {
 
 double clip_factor(double norm, double max_norm) {
   check_positive("clipping: max_norm", max_norm);
+  if (!std::isfinite(norm))
+    fail<NonFiniteError>("clipping", "gradients of a finite norm", concatenate_text("norm ", norm));
+  check_at_least("clipping: norm", norm, 0.0);
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
 

@@ -1,5 +1,6 @@
 #include "weft/train/optim/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "weft/autograd/error.hpp"
@@ -13,12 +14,14 @@ Optimizer<T>::Optimizer(std::string type, NamedParameters<T> parameters, double 
       loaded_type_(type_),
       elements_(std::move(parameters)),
       learning_rate_(learning_rate) {
-  check_finite_non_negative("learning rate", learning_rate);
+  check_finite_non_negative<T>("learning rate", learning_rate);
 }
 
 template <class T>
 void Optimizer<T>::step(double gradient_scale) {
-  check_finite_non_negative("gradient scale", gradient_scale);
+  if (!std::isfinite(gradient_scale))
+    fail<NonFiniteError>("gradient scale", "a finite number ≥ 0", gradient_scale);
+  check_finite_non_negative<T>("gradient scale", gradient_scale);
   elements_.prepare(type_);
   prepare_tensors();
   ++steps_;
@@ -57,7 +60,7 @@ double Optimizer<T>::grad_norm() const {
 
 template <class T>
 void Optimizer<T>::set_learning_rate(double learning_rate) {
-  check_finite_non_negative("learning rate", learning_rate);
+  check_finite_non_negative<T>("learning rate", learning_rate);
   learning_rate_ = learning_rate;
 }
 
@@ -77,7 +80,7 @@ void Optimizer<T>::check_state() const {
     fail<ValueError>("optimizer", concatenate_text("the state of ", type_),
                      concatenate_text("that of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
-  check_finite_non_negative("learning rate", learning_rate_);
+  check_finite_non_negative<T>("learning rate", learning_rate_);
 }
 
 template <class T>
@@ -104,6 +107,20 @@ std::string Optimizer<T>::decay_description(double weight_decay,
   return concatenate_text(
       "weight decay ", weight_decay, " on ", count(numbers, tensors), ", none on ",
       count(elements_.size() - numbers, static_cast<Index>(decays.size()) - tensors));
+}
+
+template <class T>
+void Optimizer<T>::check_not_negative(std::size_t number) const {
+  const auto& [name, tensors] = tensors_[number];
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::span<const T> values = tensors[i].values();
+    const auto bad =
+        std::find_if(values.begin(), values.end(), [](T value) { return !(value >= T{0}); });
+    if (bad != values.end())
+      fail<ValueError>(
+          concatenate_text(type_, ": ", name, " of ", parameters()[i].name), "values ≥ 0",
+          concatenate_text(*bad, " at ", tensors[i].shape().position(bad - values.begin())));
+  }
 }
 
 template class Optimizer<float>;

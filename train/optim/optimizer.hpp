@@ -12,8 +12,10 @@
 
 namespace weft {
 
-// The model must outlive the optimizer and must not be moved. Not copyable: two optimizers would
-// step the same parameters.
+// The model must outlive the optimizer and must not be moved, and its parameters must keep their
+// shapes. A parameter that is given several times is updated once. Parameters of the model that the
+// optimizer was not given keep adding up gradients: `zero_grad(model)` clears them too. Not
+// copyable: two optimizers would step the same parameters.
 template <class T = float>
 class WEFT_API Optimizer : public Stateful<T> {
  public:
@@ -24,10 +26,10 @@ class WEFT_API Optimizer : public Stateful<T> {
 
   // Updates every parameter that has a gradient, in one parallel pass without heap allocation;
   // gradients are multiplied by `gradient_scale` (see `clip_factor`). Clears the gradients. Throws
-  // ValueError for a scale that is negative or not finite, and ShapeError when a parameter was
-  // replaced by one of another shape.
+  // NonFiniteError for a scale that is not finite, ValueError for one that is negative, and
+  // ShapeError when a parameter was replaced by one of another shape; nothing is updated then.
   void step(double gradient_scale = 1.0);
-  // Clears the gradients.
+  // Clears the gradients of the optimizer's parameters.
   void zero_grad();
   // The Euclidean norm of all gradients together. Bitwise identical for any number of threads. Not
   // finite when a gradient is not.
@@ -69,6 +71,8 @@ class WEFT_API Optimizer : public Stateful<T> {
   T* values(std::size_t index) { return parameters()[index].parameter->values().data(); }
   // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor"
   std::string decay_description(double weight_decay, const std::vector<bool>& decays) const;
+  // Throws ValueError, naming the parameter, unless all state tensors `number` are ≥ 0.
+  void check_not_negative(std::size_t number) const;
 
  private:
   struct StateTensors {

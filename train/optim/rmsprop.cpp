@@ -17,8 +17,8 @@ RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options
     fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("RMSprop: momentum", "0 ≤ momentum < 1", options.momentum);
-  check_at_least("RMSprop: eps", options.eps, 0.0);
-  check_finite_non_negative("RMSprop: weight_decay", options.weight_decay);
+  check_finite_non_negative<T>("RMSprop: eps", options.eps);
+  check_finite_non_negative<T>("RMSprop: weight_decay", options.weight_decay);
   this->add_tensors("mean_square");
   if (options.momentum > 0.0) this->add_tensors("momentum");
 }
@@ -27,6 +27,7 @@ template <class T>
 void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
   const auto lr = static_cast<T>(this->learning_rate());
   const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
+  const auto one_minus_alpha = static_cast<T>(1.0 - options_.alpha);
   const auto decay = static_cast<T>(options_.weight_decay);
   const auto momentum = static_cast<T>(options_.momentum);
   T* values = this->values(index);
@@ -34,8 +35,9 @@ void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad
   // The direction of element i; its running mean is updated.
   const auto direction = [=](Index i) {
     const T g = scale * grad[i] + decay * values[i];
-    squares[i] = alpha * squares[i] + (T{1} - alpha) * g * g;
-    return g / (std::sqrt(squares[i]) + eps);
+    squares[i] = alpha * squares[i] + one_minus_alpha * g * g;
+    const T divisor = std::sqrt(squares[i]) + eps;
+    return divisor > T{0} ? g / divisor : T{0};
   };
   if (this->tensors() == 1) {
 #pragma omp simd
@@ -56,6 +58,12 @@ std::string RMSprop<T>::description() const {
   return concatenate_text("RMSprop, lr ", this->learning_rate(), ", alpha ", options_.alpha,
                           ", eps ", options_.eps, ", momentum ", options_.momentum, ", ",
                           this->decay_description(options_.weight_decay, decays));
+}
+
+template <class T>
+void RMSprop<T>::check_state() const {
+  Optimizer<T>::check_state();
+  this->check_not_negative(mean_square);
 }
 
 template class RMSprop<float>;

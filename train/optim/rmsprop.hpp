@@ -10,7 +10,8 @@ struct RMSpropOptions {
   double lr = 1e-2;
   // Decay rate of the running mean, in 0 … 1 (1 excluded).
   double alpha = 0.99;
-  // Added to the root of the mean, ≥ 0.
+  // Added to the root of the mean, ≥ 0. Where the sum is 0, there is no step, whereas torch gives
+  // NaN.
   double eps = 1e-8;
   // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
   double weight_decay = 0.0;
@@ -28,6 +29,7 @@ class WEFT_API RMSprop final : public Optimizer<T> {
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
 
   std::string description() const override;
+  void check_state() const override;
 
  private:
   void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;

@@ -9,6 +9,11 @@
 
 namespace weft {
 
+Schedule::Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate)
+    : description_(std::move(description)), learning_rate_(std::move(learning_rate)) {
+  if (!learning_rate_) fail<ValueError>("schedule " + description_, "a function", "none");
+}
+
 Schedule constant_schedule(double lr) {
   check_finite_non_negative("constant schedule: lr", lr);
   return {concatenate_text("constant, lr ", lr), [lr](std::int64_t) { return lr; }};

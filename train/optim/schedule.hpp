@@ -12,8 +12,8 @@ namespace weft {
 // The learning rate of each update; the first update is step 1.
 class WEFT_API Schedule {
  public:
-  Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate)
-      : description_(std::move(description)), learning_rate_(std::move(learning_rate)) {}
+  // Throws ValueError when there is no function.
+  Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate);
 
   double operator()(std::int64_t step) const { return learning_rate_(step); }
   // The kind and its options, "constant, lr 0.001".

@@ -1,6 +1,7 @@
 #include "weft/train/optim/sgd.hpp"
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
@@ -12,8 +13,7 @@ SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
     : Optimizer<T>("SGD", std::move(parameters), options.lr), options_(options) {
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("SGD: momentum", "0 ≤ momentum < 1", options.momentum);
-  if (!(options.weight_decay >= 0.0))
-    fail<ValueError>("SGD: weight_decay", "a number ≥ 0", options.weight_decay);
+  check_finite_non_negative<T>("SGD: weight_decay", options.weight_decay);
   if (options.nesterov && options.momentum == 0.0)
     fail<ValueError>("SGD: nesterov", "a momentum > 0", options.momentum);
   if (options.momentum > 0.0) this->add_tensors("velocity");

@@ -54,6 +54,21 @@ TEST_CASE("clipping: a gradient that is not finite throws, and nothing is scaled
   CHECK(model.weight.grad()(0) == 4.0f);
 }
 
+TEST_CASE("clipping: a norm that is not finite or negative throws", "[train]") {
+  CHECK_THROWS_WITH(clip_factor(std::nan(""), 1.0),
+                    "clipping: expected gradients of a finite norm, got norm nan");
+  CHECK_THROWS_AS(clip_factor(std::numeric_limits<double>::infinity(), 1.0), NonFiniteError);
+  CHECK_THROWS_AS(clip_factor(-1.0, 1.0), ValueError);
+}
+
+TEST_CASE("clipping: finite gradients whose norm overflows throw, and nothing is scaled",
+          "[train]") {
+  Affine<double> model({2}, {1});
+  model.weight.set_grad(Tensor<double>::full({2}, 1e200));
+  CHECK_THROWS_AS(clip_grad_norm(model, 1.0), NonFiniteError);
+  CHECK(model.weight.grad()(0) == 1e200);
+}
+
 TEST_CASE("clipping: max_norm must be positive", "[train]") {
   CHECK_THROWS_WITH(clip_factor(1.0, 0.0), "clipping: max_norm: expected a number > 0, got 0");
   CHECK_THROWS_AS(clip_factor(1.0, std::nan("")), ValueError);

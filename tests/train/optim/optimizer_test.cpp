@@ -2,10 +2,12 @@
 #include <limits>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/parallel.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/clip.hpp>
 #include <weft/train/optim/optimizer.hpp>
+#include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
@@ -115,6 +117,86 @@ TEST_CASE("optimizer: a gradient scale is equivalent to scaled gradients", "[tra
                    unscaled.weight.value().begin()));
 }
 
+TEST_CASE("optimizer: a parameter that is given twice is updated once, on two threads too",
+          "[train]") {
+  constexpr Index size = 100'000;
+  Affine<float> model({size}, {1});
+  const NamedParameters<float> twice = {
+      {"embedding", &model.weight}, {"bias", &model.bias}, {"output", &model.weight}};
+  const int before = thread_count();
+  for (const int threads : {1, 2}) {
+    set_thread_count(threads);
+    model.weight.set_value(Tensor<float>({size}));
+    SGD optimizer(twice, {.lr = 1.0, .momentum = 0.5});
+    REQUIRE(optimizer.parameters().size() == 2);
+    CHECK(optimizer.parameters()[0].name == "embedding");
+    model.weight.set_grad(Tensor<float>::full({size}, 3.0f));
+    CHECK(optimizer.grad_norm() == Approx(3.0 * std::sqrt(static_cast<double>(size))));
+    optimizer.step();
+    const auto values = std::as_const(model.weight).value().values();
+    CHECK(std::all_of(values.begin(), values.end(), [](float value) { return value == -3.0f; }));
+  }
+  set_thread_count(before);
+  CHECK_THROWS_AS(SGD<float>({{"nothing", nullptr}}), Error);
+}
+
+TEST_CASE(
+    "optimizer: clipping and stepping throws for gradients that are not finite, and changes "
+    "nothing",
+    "[train]") {
+  for (const double bad : {not_a_number, infinite, -infinite})
+    for (const double max_norm : {1.0, infinite}) {
+      Affine<double> model({2}, {1});
+      model.weight.set_grad(Tensor<double>({2}, {1.0, bad}));
+      Adam optimizer(model, {.lr = 1.0});
+      CHECK_THROWS_AS(optimizer.step(clip_factor(optimizer.grad_norm(), max_norm)), NonFiniteError);
+      CHECK_THROWS_AS(optimizer.step(bad), NonFiniteError);
+      CHECK(optimizer.steps() == 0);
+      CHECK(model.weight.has_grad());
+      for (const double value : model.weight.value()) CHECK(value == 0.0);
+    }
+}
+
+TEST_CASE("optimizer: numbers beyond the range of float throw", "[train]") {
+  Affine<float> model({2}, {1});
+  CHECK_THROWS_WITH(SGD(model, {.lr = 1e39}),
+                    "learning rate: expected a number of at most 3.40282e+38, got 1e+39");
+  CHECK_THROWS_AS(SGD(model, {.weight_decay = 1e39}), ValueError);
+  CHECK_THROWS_AS(SGD(model, {.weight_decay = infinite}), ValueError);
+  CHECK_THROWS_AS(AdamW(model, {.eps = 1e39}), ValueError);
+  CHECK_THROWS_AS(RMSprop(model, {.eps = infinite}), ValueError);
+  SGD optimizer(model);
+  CHECK_THROWS_AS(optimizer.set_learning_rate(1e39), ValueError);
+  CHECK_THROWS_AS(optimizer.step(1e39), ValueError);
+  Affine<double> in_double({2}, {1});
+  CHECK(SGD(in_double, {.lr = 1e39}).learning_rate() == 1e39);
+}
+
+TEMPLATE_TEST_CASE("optimizer: an element without a gradient stays in place, whatever eps is",
+                   "[train]", float, double) {
+  // 1e-50 is 0 in float. 1e-30, squared, is 0 in float too.
+  for (const double eps : {0.0, 1e-50})
+    for (const double small : {0.0, 1e-30}) {
+      const auto check = [&](auto make_optimizer) {
+        Affine<TestType> model({3}, {1});
+        model.weight.set_value(Tensor<TestType>::full({3}, TestType{2}));
+        auto optimizer = make_optimizer(model);
+        for (int step = 0; step < 3; ++step) {
+          model.weight.set_grad(Tensor<TestType>({3}, {0, static_cast<TestType>(small), 1}));
+          optimizer.step();
+        }
+        const Tensor<TestType> values = model.weight.value();
+        CHECK(values(0) == TestType{2});
+        CHECK(std::isfinite(values(1)));
+        CHECK(values(2) < TestType{2});
+      };
+      check([&](auto& model) { return Adam(model, {.eps = eps}); });
+      check([&](auto& model) { return AdamW(model, {.eps = eps, .weight_decay = 0.0}); });
+      check([&](auto& model) { return RMSprop(model, {.eps = eps}); });
+      check([&](auto& model) { return RMSprop(model, {.eps = eps, .momentum = 0.5}); });
+    }
+}
+
 TEST_CASE("optimizer: same bits on 1, 2, 3 and 8 threads", "[train]") {
   check_same_bits([] {
     Affine<float> model({211, 307}, {19});
@@ -137,12 +219,14 @@ TEST_CASE("optimizer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_AS(SGD(model, {.nesterov = true}), ValueError);
   CHECK_THROWS_WITH(Adam(model, {.beta1 = 1.0}), "Adam: beta1: expected 0 ≤ beta1 < 1, got 1");
   CHECK_THROWS_AS(Adam(model, {.beta2 = -0.5}), ValueError);
-  CHECK_THROWS_WITH(AdamW(model, {.eps = -1e-8}), "AdamW: eps: expected a number ≥ 0, got -1e-08");
+  CHECK_THROWS_WITH(AdamW(model, {.eps = -1e-8}),
+                    "AdamW: eps: expected a finite number ≥ 0, got -1e-08");
   CHECK_THROWS_AS(AdamW(model, {.lr = infinite}), ValueError);
+  CHECK_THROWS_WITH(AdamW(model, {.decays = {}}), "AdamW: decays: expected a function, got none");
   CHECK_THROWS_AS(AdamW(model, {.weight_decay = not_a_number}), ValueError);
   AdamW optimizer(model);
   CHECK_THROWS_AS(optimizer.set_learning_rate(not_a_number), ValueError);
-  CHECK_THROWS_AS(optimizer.step(infinite), ValueError);
+  CHECK_THROWS_AS(optimizer.step(infinite), NonFiniteError);
   CHECK(optimizer.steps() == 0);
 }
 

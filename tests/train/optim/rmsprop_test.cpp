@@ -4,6 +4,7 @@
 #include "tests/golden/torch_row.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
+#include "tests/train/weights/recorded_state.hpp"
 
 using namespace weft;
 using golden::compare_with_torch_optimizer;
@@ -21,13 +22,23 @@ TEMPLATE_TEST_CASE("torch.optim.RMSprop", "[golden][RMSprop]", float, double) {
       });
 }
 
+TEST_CASE("rmsprop: a state with a negative mean square throws", "[train]") {
+  Affine<float> model({2}, {1});
+  RMSprop optimizer(model);
+  const RecordedState<float> state(optimizer);
+  optimizer.check_state();
+  (*state.tensors.at("mean_square.weight"))(1) = -0.5f;
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "RMSprop: mean_square of weight: expected values ≥ 0, got -0.5 at [1]");
+}
+
 TEST_CASE("RMSprop: options outside their ranges are named", "[train]") {
   Affine<float> model({2}, {3});
   const auto error = [&](const RMSpropOptions& options) {
     return message_of<ValueError>([&] { RMSprop<float>(model, options); });
   };
   CHECK(error({.alpha = 1.0}) == "RMSprop: alpha: expected 0 ≤ alpha < 1, got 1");
-  CHECK(error({.eps = -1.0}) == "RMSprop: eps: expected a number ≥ 0, got -1");
+  CHECK(error({.eps = -1.0}) == "RMSprop: eps: expected a finite number ≥ 0, got -1");
   CHECK(error({.weight_decay = -1.0}) ==
         "RMSprop: weight_decay: expected a finite number ≥ 0, got -1");
   CHECK(error({.momentum = 1.0}) == "RMSprop: momentum: expected 0 ≤ momentum < 1, got 1");
