@@ -54,8 +54,8 @@ class Trainer<T>::Run {
         options_(trainer.options_),
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
-        pass_(named_parameters(trainer.model_), options_.parts,
-              {.training = true, .seed = options_.seed}),
+        parameters_(named_parameters(trainer.model_)),
+        pass_(parameters_, options_.parts, {.training = true, .seed = options_.seed}),
         line_(options_.output) {}
 
   TrainingResult train() {
@@ -128,7 +128,7 @@ class Trainer<T>::Run {
   // Runs forward and backward for the batches and returns their loss. Stops at a loss that is not
   // finite.
   double add_gradients(ParallelPass<T>& pass) {
-    optimizer_.zero_grad();
+    zero_grad();
     double loss = 0.0;
     for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i)
       loss += pass.add_gradients(
@@ -144,17 +144,24 @@ class Trainer<T>::Run {
     return loss;
   }
 
+  // Also of parameters that only the model or only the optimizer has, which nothing else would
+  // clear.
+  void zero_grad() {
+    optimizer_.zero_grad();
+    for (const auto& [name, parameter] : parameters_) parameter->zero_grad();
+  }
+
   // Runs the step again with anomaly detection, to name the operation that failed.
   [[noreturn]] void fail_non_finite(const char* what) {
     const std::string step = concatenate_text("step ", progress_.step + 1);
     ParallelPass<T> checking_pass(
-        named_parameters(trainer_.model_), options_.parts,
+        parameters_, options_.parts,
         {.training = true, .seed = options_.seed, .detect_anomaly = true});
     double loss = 0.0;
     try {
       loss = add_gradients(checking_pass);
     } catch (const NonFiniteError& error) {
-      optimizer_.zero_grad();
+      zero_grad();
       throw NonFiniteError(concatenate_text(step, ": ", error.what()));
     }
     check_gradients_finite(step, optimizer_.parameters());
@@ -295,6 +302,7 @@ class Trainer<T>::Run {
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
+  const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
   std::vector<Batch> batches_;  // of the current update
   double loss_ = 0.0;           // of the last update

@@ -89,7 +89,8 @@ struct TrainingResult {
   double best_value = 0.0;
 };
 
-// Trains a model. All referenced arguments must outlive the trainer.
+// Trains a model. All referenced arguments must outlive the trainer. Parameters of the model that
+// the optimizer was not given keep their values.
 template <class T = float>
 class WEFT_API Trainer {
  public:

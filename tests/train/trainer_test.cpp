@@ -119,6 +119,29 @@ TEST_CASE("trainer: gradients are clipped", "[train]") {
   CHECK(std::abs(norm(clipped.values()) - 1e-3) < 1e-6);
 }
 
+TEST_CASE(
+    "trainer: parameters that the optimizer does not have keep their values, and no gradient "
+    "adds up",
+    "[train]") {
+  for (const Index parts : {1, 2}) {
+    ToyTraining<float> toy;
+    SGD<float> optimizer({{"weight", &toy.model.weight}}, {.lr = 0.1});
+    std::vector<float> norms;
+    Trainer<float> trainer(
+        toy.model, optimizer, toy.batches, toy.loss_function(),
+        {.epochs = 10, .parts = parts, .should_stop = [&] {
+           const Tensor<float> grad = toy.model.bias.grad();
+           norms.push_back(std::inner_product(grad.begin(), grad.end(), grad.begin(), 0.0f));
+           return false;
+         }});
+    trainer.run();
+    REQUIRE(norms.size() > 50);
+    // The squared norm of one gradient of a mean of cross entropies is at most 2.
+    CHECK(*std::max_element(norms.begin(), norms.end()) <= 2.0f);
+    for (const float value : toy.model.bias.value()) CHECK(value == 0.0f);
+  }
+}
+
 TEST_CASE("trainer: dropout depends on the seed", "[train]") {
   CHECK(trained({.seed = 1}) == trained({.seed = 1}));
   CHECK(trained({.seed = 1}) != trained({.seed = 2}));
