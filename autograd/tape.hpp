@@ -18,7 +18,7 @@ class Tape;
 
 // The index of a record in its pass; `no_node` for a value that needs no gradient.
 using NodeId = std::int32_t;
-constexpr NodeId no_node = -1;
+inline constexpr NodeId no_node = -1;
 
 // A value computed on a tape. Cheap to copy; copies share the elements. Valid as an input until the
 // tape's pass ends; its value stays readable after that.

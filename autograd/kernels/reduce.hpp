@@ -7,7 +7,7 @@
 namespace weft {
 
 // Maximum number of contiguous elements reduced at a time.
-constexpr Index max_run = 512;
+inline constexpr Index max_run = 512;
 
 // A tensor as [outer, reduced, inner]. A reduction removes the middle axis and has outer · inner
 // results.

@@ -10,11 +10,11 @@
 namespace weft {
 
 #if defined(__AVX512F__)
-constexpr Index vector_bytes = 64;
+inline constexpr Index vector_bytes = 64;
 #elif defined(__AVX__)
-constexpr Index vector_bytes = 32;
+inline constexpr Index vector_bytes = 32;
 #else
-constexpr Index vector_bytes = 16;
+inline constexpr Index vector_bytes = 16;
 #endif
 
 // A vector of `bytes`, in a register and, unaligned, in memory.
@@ -74,9 +74,20 @@ T reduce_from(Index j, Index n, Vector<T, bytes> accumulator, const Combine& com
 
 }  // namespace detail
 
-// Functions for the rows below: the identity, and the product of two.
-constexpr auto identity = [](const auto& x) { return x; };
-constexpr auto product = [](const auto& x, const auto& y) { return x * y; };
+// Functions for the rows below: the identity, and the product of two. Types with names, as every
+// lambda of a header would be a different type in each file that includes it.
+inline constexpr struct Identity {
+  template <class Value>
+  Value operator()(const Value& x) const {
+    return x;
+  }
+} identity;
+inline constexpr struct Product {
+  template <class Value>
+  Value operator()(const Value& x, const Value& y) const {
+    return x * y;
+  }
+} product;
 
 // to[j] = f(rows[j]...) for 0 … n - 1. f is called with vectors and, for the last few elements,
 // with numbers. `to` may be one of the rows.

@@ -188,6 +188,26 @@ TEST_CASE("rooms: operations that a public header declares are exported", "[room
   CHECK(hidden == Lines{});
 }
 
+TEST_CASE("rooms: headers define constants inline, and functions by name instead of lambdas",
+          "[rooms]") {
+  // Anything else at namespace scope is another object, or another type, in each file that includes
+  // the header.
+  static const std::regex constant(R"(^(static )?(constexpr|const) [^()]*(=|\{))");
+  static const std::regex lambda(R"(^(static )?(inline )?(constexpr|const) auto .*= *\[)");
+  Lines wrong;
+  for (const std::string& file : source_files(library)) {
+    if (!file.ends_with(".hpp")) continue;
+    std::string before;
+    for (const std::string& line : lines_of(file)) {
+      const bool is_template = before.starts_with("template");
+      if ((std::regex_search(line, constant) && !is_template) || std::regex_search(line, lambda))
+        wrong.push_back(file + ": " + line);
+      before = line;
+    }
+  }
+  CHECK(wrong == Lines{});
+}
+
 TEST_CASE("rooms: each library is seen from one room", "[rooms]") {
   Lines strays;
   for (const std::string& file : source_files(library_and_examples))
