@@ -86,7 +86,9 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   Parameter<float> a(Tensor<float>({1}, {3.0F})), other(Tensor<float>({1}, {3.0F}));
   CHECK(message_of<ValueError>([&] {
           ParallelPass<float>({{"a", &a}}, 0, {});
-        }) == "parallel pass: parts: expected a number ≥ 1, got 0");
+        }) == "parallel pass: parts: expected 1 … 4096, got 0");
+  CHECK_THROWS_AS(ParallelPass<float>({{"a", &a}}, std::numeric_limits<Index>::max(), {}),
+                  ValueError);
   ParallelPass<float> pass({{"a", &a}}, 2, {.training = true});
   const auto use_other = [&](Tape<float>& tape, Index) { return tape.parameter(other); };
   CHECK(message_of<ValueError>([&] { pass.add_gradients(0, 3, use_other); }) ==
@@ -102,21 +104,4 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   a.zero_grad();
   pass.add_gradients(0, 2, [&](Tape<float>& tape, Index) { return tape.parameter(a); });
   CHECK(a.grad().item() == 2.0F);
-}
-
-TEST_CASE("batches: a part is padded to the longest of its examples", "[train]") {
-  PairBatches batches(std::vector<SequencePair>{{{10, 11, 12}, {20}}, {{13}, {21, 22}}, {{14}, {}}},
-                      {.batch_size = 3, .shuffle = false});
-  const Batch batch = batches.batch(0, 0);
-  REQUIRE(batch.examples == std::vector<Index>{2, 1, 0});
-  const Batch part = part_of(batch, 0, 2);
-  CHECK(part.examples == std::vector<Index>{2, 1});
-  CHECK(part.source.tokens.shape() == Shape{2, 1});
-  CHECK(part.target.tokens.shape() == Shape{2, 3});
-  const Index ignored = CrossEntropyOptions{}.ignore_index;
-  CHECK(std::vector<Index>(part.labels.begin(), part.labels.end()) ==
-        std::vector<Index>{Vocabulary::eos, ignored, ignored, 21, 22, Vocabulary::eos});
-  CHECK(part.num_labels == 4);
-  CHECK(part.divisor == batch.divisor);
-  CHECK(part_of(batch, 2, 3).num_labels == 2);
 }

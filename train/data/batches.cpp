@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/cross_entropy.hpp"
@@ -78,6 +80,54 @@ PaddedTokens pad_rows(Index count, TokenId pad, const Fill& fill) {
   return {tokens, ValidLens(lengths)};
 }
 
+constexpr TokenId ignored = CrossEntropyOptions{}.ignore_index;
+
+// Throws ShapeError or ValueError, naming `field`, unless it has tokens [examples, time] and
+// lengths of 0 … time.
+void check_padded(const std::string& field, const PaddedTokens& padded, Index examples) {
+  const Shape& shape = padded.tokens.shape();
+  if (shape.rank() != 2 || shape[0] != examples)
+    fail<ShapeError>("batch: " + field, concatenate_text("tokens [", examples, ", time]"),
+                     concatenate_text("shape ", shape));
+  if (!padded.valid_lens.given()) return;
+  const Tensor<std::int32_t>& lengths = padded.valid_lens.lengths();
+  const std::string what = "batch: " + field + ".valid_lens";
+  if (lengths.shape() != Shape{examples})
+    fail<ShapeError>(what, concatenate_text("shape ", Shape{examples}), lengths.shape());
+  for (const std::int32_t length : lengths)
+    if (length < 0 || length > shape[1])
+      fail<ValueError>(what, concatenate_text("lengths of 0 … ", shape[1]), length);
+}
+
+// Rows first … last, padded to the longest of them.
+PaddedTokens rows_of(const PaddedTokens& padded, Index first, Index last) {
+  const Index width = padded.tokens.shape()[1];
+  return pad_rows(last - first, Vocabulary::pad, [&](std::size_t i, Sequence& row) {
+    const Index index = first + static_cast<Index>(i);
+    const TokenId* from = padded.tokens.data() + index * width;
+    row.assign(from, from + padded.valid_lens.length(index, 0, width));
+  });
+}
+
+// Labels first … last; when `width` is given, without the columns from there on, which must be
+// padding.
+Tokens rows_of(const Tokens& labels, Index first, Index last, std::optional<Index> width) {
+  const Index columns = labels.shape().without(0).elements();
+  const Index kept = width.value_or(columns);
+  Tokens rows(width ? Shape{last - first, kept} : labels.shape().with(0, last - first));
+  TokenId* to = rows.data();
+  for (Index row = first; row < last; ++row) {
+    const TokenId* from = labels.data() + row * columns;
+    to = std::copy(from, from + kept, to);
+    const TokenId* lost =
+        std::find_if(from + kept, from + columns, [](TokenId label) { return label != ignored; });
+    if (lost != from + columns)
+      fail<ValueError>("batch: labels", "none past the target's length",
+                       concatenate_text("one at ", Shape{row, lost - from}));
+  }
+  return rows;
+}
+
 }  // namespace
 
 PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
@@ -86,23 +136,40 @@ PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
                   [&](std::size_t i, Sequence& row) { row = sequences[i]; });
 }
 
+Index num_examples(const Batch& batch) {
+  const Shape& source = batch.source.tokens.shape();
+  if (source.rank() != 2)
+    fail<ShapeError>("batch: source", "tokens [batch, time], with time 0 for none",
+                     concatenate_text("shape ", source));
+  const Index examples = source[0];
+  check_padded("source", batch.source, examples);
+  check_padded("target", batch.target, examples);
+  const Shape& labels = batch.labels.shape();
+  if (labels.rank() == 0 || labels[0] != examples)
+    fail<ShapeError>("batch: labels", concatenate_text("shape [", examples, ", …]"), labels);
+  if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
+    fail<ShapeError>("batch: examples", concatenate_text(examples, " indices or none"),
+                     batch.examples.size());
+  return examples;
+}
+
 Batch part_of(const Batch& batch, Index first, Index last) {
-  const auto rows_of = [&](const PaddedTokens& padded, TokenId pad, const Tokens& tokens) {
-    const Index width = tokens.shape()[1];
-    return pad_rows(last - first, pad, [&](std::size_t i, Sequence& row) {
-      const Index index = first + static_cast<Index>(i);
-      const TokenId* from = tokens.data() + index * width;
-      row.assign(from, from + padded.valid_lens.length(index, 0, width));
-    });
-  };
+  const Index examples = num_examples(batch);
+  if (!(0 <= first && first <= last && last <= examples))
+    fail<ValueError>("part of a batch", concatenate_text("0 ≤ first ≤ last ≤ ", examples),
+                     concatenate_text("first ", first, " and last ", last));
   Batch part;
-  part.source = rows_of(batch.source, Vocabulary::pad, batch.source.tokens);
-  part.target = rows_of(batch.target, Vocabulary::pad, batch.target.tokens);
-  part.labels = rows_of(batch.target, CrossEntropyOptions{}.ignore_index, batch.labels).tokens;
-  part.num_labels = std::ranges::count_if(
-      part.labels, [](TokenId label) { return label != CrossEntropyOptions{}.ignore_index; });
+  part.source = rows_of(batch.source, first, last);
+  part.target = rows_of(batch.target, first, last);
+  const bool has_targets_shape = batch.labels.shape() == batch.target.tokens.shape();
+  part.labels =
+      rows_of(batch.labels, first, last,
+              has_targets_shape ? std::optional(part.target.tokens.shape()[1]) : std::nullopt);
+  part.num_labels = std::ranges::count_if(std::as_const(part.labels),
+                                          [](TokenId label) { return label != ignored; });
   part.divisor = batch.divisor;
-  part.examples.assign(batch.examples.begin() + first, batch.examples.begin() + last);
+  if (!batch.examples.empty())
+    part.examples.assign(batch.examples.begin() + first, batch.examples.begin() + last);
   return part;
 }
 
@@ -111,6 +178,8 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   check_positive("batches: examples", static_cast<Index>(lengths_.size()));
   check_positive("batches: batch_size", options.batch_size);
   check_positive("batches: bucket_batches", options.bucket_batches);
+  // So that sums and products of it do not overflow.
+  options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }
 
 Index BatchSampler::num_batches() const {
@@ -171,11 +240,10 @@ Batch PairBatches::batch(std::int64_t epoch, Index position) {
     row.push_back(Vocabulary::bos);
     row.insert(row.end(), pair(i).target.begin(), pair(i).target.end());
   });
-  const PaddedTokens labels =
-      pad_rows(count, CrossEntropyOptions{}.ignore_index, [&](std::size_t i, Sequence& row) {
-        row = pair(i).target;
-        row.push_back(Vocabulary::eos);
-      });
+  const PaddedTokens labels = pad_rows(count, ignored, [&](std::size_t i, Sequence& row) {
+    row = pair(i).target;
+    row.push_back(Vocabulary::eos);
+  });
   batch.labels = labels.tokens;
   for (std::int32_t label_count : labels.valid_lens.lengths()) batch.num_labels += label_count;
   batch.divisor = static_cast<double>(batch.num_labels);

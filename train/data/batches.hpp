@@ -22,21 +22,28 @@ struct PaddedTokens {
 WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences,
                                     TokenId pad = Vocabulary::pad);
 
-// A batch of examples for a sequence-to-sequence model.
+// A batch of examples, by default for a sequence-to-sequence model.
 struct Batch {
-  PaddedTokens source;   // [batch, longest source]
-  PaddedTokens target;   // <bos> and the target: the decoder's input; [batch, longest target + 1]
+  PaddedTokens source;   // [batch, longest source]; [batch, 0] for none
+  PaddedTokens target;   // <bos> and the target: the decoder's input; [batch, longest target + 1],
+                         // or [batch, 0] for none
   Tokens labels;         // the target and <eos>, of the shape of `target`; padded with
-                         // CrossEntropyOptions::ignore_index
+                         // CrossEntropyOptions::ignore_index. Or [batch, …], as for a classifier
   Index num_labels = 0;  // labels that are not padding
   // The divisor of the loss summed over the labels: num_labels, or the total over all batches of an
   // update. For CrossEntropyOptions::divisor.
   double divisor = 1.0;
-  std::vector<Index> examples;  // indices of the examples in the data set
+  std::vector<Index> examples;  // indices of the examples in the data set; may be left out
 };
 
-// Returns examples first … last of a batch, padded to the longest of them. The divisor is
-// unchanged: losses and gradients of the parts of a batch add up to those of the batch.
+// The number of examples of a batch. Throws ShapeError or ValueError, naming the field, when a
+// field has not as many rows or lengths outside of its tokens.
+WEFT_API Index num_examples(const Batch& batch);
+
+// Returns examples first … last of a batch, padded to the longest of them. Labels of the shape of
+// `target` are cut with it, others are unchanged. The divisor is unchanged: losses and gradients of
+// the parts of a batch add up to those of the batch. Throws what num_examples throws, and
+// ValueError unless 0 ≤ first ≤ last ≤ num_examples or when a label would be cut off.
 WEFT_API Batch part_of(const Batch& batch, Index first, Index last);
 
 // The source of batches of a trainer. A batch is identified by an epoch and a position in it, both

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
@@ -121,6 +122,24 @@ TEST_CASE("batches: the fingerprint changes with the data and with their order",
   auto changed = pairs;
   ++changed[7].source[0];
   CHECK(PairBatches(changed, {.batch_size = 4, .seed = 1}).fingerprint() != original);
+}
+
+TEST_CASE("batches: a batch size and buckets beyond the data give one batch of all examples",
+          "[train]") {
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  for (const Index batch_size : {Index{5}, Index{6}, largest / 2, largest - 1, largest})
+    for (const Index bucket_batches : {Index{1}, largest}) {
+      PairBatches batches(random_pairs(5),
+                          {.batch_size = batch_size, .bucket_batches = bucket_batches});
+      REQUIRE(batches.num_batches() == 1);
+      CHECK(batches.batch(0, 0).examples.size() == 5);
+      CHECK(batches.batch(1, 0).examples.size() == 5);
+    }
+  PairBatches small(random_pairs(5), {.batch_size = 2, .bucket_batches = largest});
+  CHECK(small.num_batches() == 3);
+  CHECK(small.batch(0, 0).examples.size() + small.batch(0, 1).examples.size() +
+            small.batch(0, 2).examples.size() ==
+        5);
 }
 
 TEST_CASE("batches: invalid examples and options throw", "[train]") {
