@@ -207,7 +207,7 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
   check_finite_non_negative("gradcheck: atol", options.atol);
   check_finite_non_negative("gradcheck: rtol", options.rtol);
   check_at_least("gradcheck: directions", options.directions, Index{0});
-  if (!function) fail<ValueError>("gradcheck", "a function", "none");
+  check_function("gradcheck: function", function);
   for (const auto& [name, parameter] : parameters)
     if (!parameter) fail<Error>("gradcheck: " + name, "a parameter", "a null pointer");
   const Restore restore(parameters);

@@ -30,7 +30,7 @@ struct GradCheckOptions {
 // the larger error counts. The parameters are restored and their gradients cleared, also after an
 // exception. A check that compares nothing, or with a parameter that the result does not depend on,
 // does not pass. Throws NonFiniteError when the result is not finite, and ValueError when it
-// differs from call to call and for options outside their ranges.
+// differs from call to call, for options outside their ranges and for an empty function.
 WEFT_API GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                                    const NamedParameters<double>& parameters,
                                    const GradCheckOptions& options = {});

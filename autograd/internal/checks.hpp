@@ -39,4 +39,10 @@ inline void check_probability(std::string_view what, double p) {
   if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability of 0 to 1", p);
 }
 
+// Throws ValueError, naming `what`, for an empty std::function.
+template <class Function>
+void check_function(std::string_view what, const Function& function) {
+  if (!function) fail<ValueError>(std::string(what), "a function", "none");
+}
+
 }  // namespace weft

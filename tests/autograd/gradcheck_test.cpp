@@ -227,6 +227,7 @@ TEST_CASE("gradcheck: throws for functions and options that it cannot check", "[
   CHECK_THROWS_AS(check([](const Var<double>& x) { return x; }, {.eps = nan}), ValueError);
   CHECK_THROWS_WITH(check([](const Var<double>& x) { return log(scale(x * x, -1.0)); }),
                     Catch::Contains("gradcheck: result: expected finite numbers, got "));
+  CHECK_THROWS_WITH(gradcheck({}, {}), "gradcheck: function: expected a function, got none");
   int calls = 0;
   CHECK_THROWS_WITH(check([&](const Var<double>& x) { return scale(x, ++calls); }),
                     Catch::Matchers::Contains("the same result each time"));

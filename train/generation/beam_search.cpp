@@ -172,6 +172,7 @@ template <class T>
 std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
     const BeamSearchOptions& options) {
+  check_function("beam search: next", next);
   check_options(options, num_sources);
   std::vector<Beam> beams(static_cast<std::size_t>(num_sources), Beam(options));
   for (Index length = 1; length <= options.max_length; ++length) {

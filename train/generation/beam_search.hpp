@@ -49,7 +49,7 @@ struct Hypothesis {
 // `beam_width` most probable continuations of a source are kept; one call of `next` scores the
 // prefixes of all sources that are not done. Ties are broken by the better prefix, then by the
 // lower token id. Throws ShapeError when `next` returns another shape, ValueError for options
-// outside their ranges or log-probabilities above 0, NonFiniteError for NaN.
+// outside their ranges, an empty `next` or log-probabilities above 0, NonFiniteError for NaN.
 template <class T = float>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,

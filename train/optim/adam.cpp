@@ -32,7 +32,7 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
   check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");
   check_finite_non_negative<T>(this->type() + ": eps", options.eps);
   check_finite_non_negative<T>(this->type() + ": weight_decay", options.weight_decay);
-  if (!decays) fail<ValueError>(this->type() + ": decays", "a function", "none");
+  check_function(this->type() + ": decays", decays);
   this->add_tensors("first_moment");
   this->add_tensors("second_moment");
   for (const auto& [name, parameter] : this->parameters())

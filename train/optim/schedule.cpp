@@ -9,9 +9,9 @@
 
 namespace weft {
 
-Schedule::Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate)
+Schedule::Schedule(std::string description, std::function<double(std::int64_t)> learning_rate)
     : description_(std::move(description)), learning_rate_(std::move(learning_rate)) {
-  if (!learning_rate_) fail<ValueError>("schedule " + description_, "a function", "none");
+  check_function("schedule '" + description_ + "': learning_rate", learning_rate_);
 }
 
 Schedule constant_schedule(double lr) {

@@ -12,7 +12,7 @@ namespace weft {
 // The learning rate of each update; the first update is step 1.
 class WEFT_API Schedule {
  public:
-  // Throws ValueError when there is no function.
+  // Throws ValueError for an empty function.
   Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate);
 
   double operator()(std::int64_t step) const { return learning_rate_(step); }

@@ -236,6 +236,10 @@ TEST_CASE("beam search: invalid options and scores throw", "[train]") {
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.length_penalty = -1}), ValueError);
   CHECK_THROWS_WITH(beam_search(next(-1), 1, {.beam_width = 2, .n_best = 3}),
                     "beam search: n_best: expected at most beam_width, 2, got 3");
+  CHECK_THROWS_WITH(beam_search(NextTokenFunction<float>(), 1),
+                    "beam search: next: expected a function, got none");
+  CHECK_THROWS_WITH(greedy_search(NextTokenFunction<float>(), 0),
+                    "beam search: next: expected a function, got none");
   CHECK_THROWS_WITH(beam_search(next(2), 1),
                     "beam search: expected log-probabilities ≤ 0, got 2 for token 0");
   CHECK_THROWS_AS(beam_search(next(std::nanf("")), 1), NonFiniteError);

@@ -224,6 +224,7 @@ TEST_CASE("optimizer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_AS(AdamW(model, {.lr = infinite}), ValueError);
   CHECK_THROWS_WITH(AdamW(model, {.decays = {}}), "AdamW: decays: expected a function, got none");
   CHECK_THROWS_AS(AdamW(model, {.weight_decay = not_a_number}), ValueError);
+  CHECK_THROWS_WITH(AdamW(model, {.decays = {}}), "AdamW: decays: expected a function, got none");
   AdamW optimizer(model);
   CHECK_THROWS_AS(optimizer.set_learning_rate(not_a_number), ValueError);
   CHECK_THROWS_AS(optimizer.step(infinite), NonFiniteError);

@@ -67,3 +67,8 @@ TEST_CASE("inverse square root: the Transformer paper's, by hand", "[train]") {
   CHECK_THROWS_AS(inverse_square_root_schedule({.warmup_steps = 0}), ValueError);
   CHECK_THROWS_AS(inverse_square_root_schedule({.factor = not_a_number}), ValueError);
 }
+
+TEST_CASE("schedule: an empty function is refused at construction", "[train]") {
+  CHECK_THROWS_WITH(Schedule("mine", {}),
+                    "schedule 'mine': learning_rate: expected a function, got none");
+}
