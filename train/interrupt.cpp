@@ -1,36 +1,58 @@
 #include "weft/train/interrupt.hpp"
 
+#include <atomic>
+
 #include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {
 
-volatile std::sig_atomic_t signal_received = 0;
-bool installed = false;
+std::atomic<bool> installed = false;
+std::atomic<int> first_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "signal handlers must not lock");
 
-void handle_signal(int) { signal_received = 1; }
+void handle_signal(int signal) {
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal);
+}
+
+// Those that a program may be told to ignore, and that arrive more than once by themselves: from
+// the terminal and from its shell, or at each write to a closed pipe.
+bool is_hang_up(int signal) { return signal == SIGHUP || signal == SIGPIPE; }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  if (installed) throw Error("interrupt: expected one Interrupt at a time, got a second");
-  installed = true;
-  signal_received = 0;
-  struct sigaction action {};
-  action.sa_handler = handle_signal;
-  // The second signal gets the default handler; writes that a signal interrupts are restarted.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &previous_interrupt_);
-  sigaction(SIGTERM, &action, &previous_terminate_);
+  if (installed.exchange(true))
+    throw Error("interrupt: expected one Interrupt at a time, got a second");
+  first_signal = 0;
+  struct sigaction* previous = previous_;
+  for (const int signal : signals) {
+    struct sigaction action {};
+    action.sa_handler = handle_signal;
+    // The second signal gets the default handler; writes that a signal interrupts are restarted.
+    action.sa_flags = SA_RESTART;
+    if (!is_hang_up(signal)) action.sa_flags |= static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, nullptr, previous);
+    const bool is_ignored =
+        (previous->sa_flags & SA_SIGINFO) == 0 && previous->sa_handler == SIG_IGN;
+    if (!(is_hang_up(signal) && is_ignored)) sigaction(signal, &action, nullptr);
+    ++previous;
+  }
 }
 
 Interrupt::~Interrupt() {
-  sigaction(SIGINT, &previous_interrupt_, nullptr);
-  sigaction(SIGTERM, &previous_terminate_, nullptr);
+  const struct sigaction* previous = previous_;
+  for (const int signal : signals) sigaction(signal, previous++, nullptr);
   installed = false;
 }
 
-bool Interrupt::requested() const { return signal_received != 0; }
+bool Interrupt::requested() const { return first_signal != 0; }
+
+int Interrupt::exit_status() const {
+  const int signal = first_signal;
+  return signal == 0 ? 0 : 128 + signal;
+}
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Interrupt: turns Ctrl-C into a flag that a program polls.
+// Interrupt: turns signals that end a program, such as Ctrl-C, into a flag that the program polls.
 #pragma once
 
 #include <csignal>
@@ -7,24 +7,26 @@
 
 namespace weft {
 
-// During its lifetime, the first SIGINT or SIGTERM only sets a flag; a second signal of the same
-// kind terminates the program. At most one object may exist: the constructor of a second one throws
-// Error.
+// During its lifetime, these signals only set a flag: SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
+// terminal) and SIGPIPE (the reader of a pipe is gone; further writes to it fail). A second SIGINT
+// or SIGTERM terminates the program. SIGHUP and SIGPIPE stay ignored where they were, as by nohup.
+// At most one object may exist: the constructor of a second one throws Error.
 class WEFT_API Interrupt {
  public:
-  // The exit status of an interrupted program.
-  static constexpr int exit_status = 130;
-
   Interrupt();
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool requested() const;
+  // The exit status by which a shell knows the first signal: 128 + its number, 130 after Ctrl-C; 0
+  // before a signal.
+  int exit_status() const;
 
  private:
-  struct sigaction previous_interrupt_;
-  struct sigaction previous_terminate_;
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+  struct sigaction previous_[sizeof signals / sizeof *signals];
 };
 
 }  // namespace weft

@@ -105,7 +105,7 @@ int train(int argc, char** argv) {
   std::cout << to_text(result.end) << " after " << result.steps << " steps; weights in "
             << (directory / (result.best_step > 0 ? "best.h5" : "last.h5")).string() << '\n'
             << draw_losses(directory / "metrics.csv", directory / "loss.svg") << '\n';
-  return result.end == TrainingEnd::interrupted ? Interrupt::exit_status : 0;
+  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
 }
 
 }  // namespace weft::pronounce

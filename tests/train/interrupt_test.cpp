@@ -9,36 +9,89 @@
 
 using namespace weft;
 
-TEST_CASE("interrupt: SIGINT and SIGTERM only set a flag", "[train]") {
-  for (int signal : {SIGINT, SIGTERM}) {
-    const Interrupt interrupt;
-    CHECK_FALSE(interrupt.requested());
-    std::raise(signal);
-    CHECK(interrupt.requested());
-  }
-}
+namespace {
 
-TEST_CASE("interrupt: the second signal ends the program", "[train]") {
+// The status with which a process ends that runs `action` and exits with 0.
+template <class Action>
+int status_of(const Action& action) {
   const pid_t child = fork();
   if (child == 0) {
-    const Interrupt interrupt;
-    std::raise(SIGINT);
-    std::raise(SIGINT);
+    action();
     _exit(0);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(WIFSIGNALED(status));
-  CHECK(WTERMSIG(status) == SIGINT);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("interrupt: signals only set a flag, and the exit status is 128 and the signal",
+          "[train]") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    const Interrupt interrupt;
+    CHECK_FALSE(interrupt.requested());
+    CHECK(interrupt.exit_status() == 0);
+    std::raise(signal);
+    CHECK(interrupt.requested());
+    CHECK(interrupt.exit_status() == 128 + signal);
+  }
+}
+
+TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {
+  const Interrupt interrupt;
+  std::raise(SIGHUP);
+  std::raise(SIGTERM);
+  CHECK(interrupt.exit_status() == 128 + SIGHUP);
+}
+
+TEST_CASE("interrupt: a second SIGINT or SIGTERM ends the program", "[train]") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int status = status_of([&] {
+      const Interrupt interrupt;
+      std::raise(signal);
+      std::raise(signal);
+    });
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal);
+  }
+}
+
+TEST_CASE("interrupt: terminals and pipes that are closed may signal it more than once",
+          "[train]") {
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    const int status = status_of([&] {
+      const Interrupt interrupt;
+      for (int i = 0; i < 3; ++i) std::raise(signal);
+      _exit(interrupt.exit_status());
+    });
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 128 + signal);
+  }
+}
+
+TEST_CASE("interrupt: a signal that is ignored on purpose, as by nohup, stays ignored", "[train]") {
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    const auto before = std::signal(signal, SIG_IGN);
+    {
+      const Interrupt interrupt;
+      std::raise(signal);
+      CHECK_FALSE(interrupt.requested());
+    }
+    CHECK(std::signal(signal, before) == SIG_IGN);
+  }
 }
 
 TEST_CASE("interrupt: previous handlers are restored", "[train]") {
   static volatile std::sig_atomic_t handled = 0;
-  const auto before = std::signal(SIGTERM, [](int) { handled = 1; });
-  { const Interrupt interrupt; }
-  std::raise(SIGTERM);
-  CHECK(handled == 1);
-  std::signal(SIGTERM, before);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    handled = 0;
+    const auto before = std::signal(signal, [](int) { handled = 1; });
+    { const Interrupt interrupt; }
+    std::raise(signal);
+    CHECK(handled == 1);
+    std::signal(signal, before);
+  }
 }
 
 TEST_CASE("interrupt: a second object throws", "[train]") {
