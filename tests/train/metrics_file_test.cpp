@@ -1,12 +1,15 @@
 #include "train/internal/metrics_file.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/ordinary_user.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
@@ -61,6 +64,52 @@ TEST_CASE("metrics: other columns, a missing directory and invalid names throw",
   CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", columns, 5), FileError);
   CHECK_THROWS_AS(MetricsFile(folder / "missing" / "metrics.csv", columns, 0), FileError);
   CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", {"a,b"}, 0), ValueError);
+}
+
+TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.csv";
+  for (const std::int64_t last_step : {0, 10}) {
+    REQUIRE(::mkfifo(path.c_str(), 0666) == 0);
+    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+                   "expected a regular file, got a pipe"));
+    std::filesystem::remove(path);
+
+    std::filesystem::create_directory(path);
+    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+                   "expected a regular file, got a directory"));
+    std::filesystem::remove(path);
+
+    std::filesystem::create_symlink(path, path);
+    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+                   "expected a file that can be read"));
+    CHECK(std::filesystem::is_symlink(path));
+    std::filesystem::remove(path);
+
+    const std::string rows = header + "10,1,0.5,0.001,2.25,1000,,\n";
+    std::ofstream(path) << rows;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+    std::filesystem::permissions(path, std::filesystem::perms::none);
+    {
+      const OrdinaryUser user;
+      CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+                     "expected a file that can be read, got Permission denied"));
+    }
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    CHECK(text_of(path) == rows);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("metrics: a row that is none is refused, and all rows are kept", "[train]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.csv";
+  const std::string rows =
+      header + "10,1,0.5,0.001,2.25,1000,,\n" + "comment\n" + "20,1,0.5,0.001,2.25,1000,,\n";
+  std::ofstream(path) << rows;
+  CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, 20); }),
+                 "metrics.csv\", line 3: expected a row that begins with a step, got 'comment'"));
+  CHECK(text_of(path) == rows);
 }
 
 TEST_CASE("metrics: a full disk throws", "[train]") {

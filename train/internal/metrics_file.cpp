@@ -8,6 +8,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/atomic_file.hpp"
+#include "train/files/file_contents.hpp"
+#include "train/files/file_descriptor.hpp"
 
 namespace weft {
 namespace {
@@ -27,13 +29,18 @@ std::string header_of(const std::vector<std::string>& validation_columns) {
 std::string kept_text(const std::filesystem::path& path, const std::string& header,
                       std::int64_t last_step) {
   std::string text = header + "\n";
-  std::ifstream file(path);
+  // A file that cannot be read is not replaced.
+  std::istringstream file(file_contents(path).value_or(""));
   std::string line;
   if (last_step == 0 || !std::getline(file, line)) return text;
-  if (line != header) fail<FileError>(path.string(), "the columns " + header, line);
-  while (std::getline(file, line) && !file.eof()) {
+  if (line != header) fail_on_file(path, "the columns " + header, line);
+  // A last line without line break is a row that was not finished.
+  for (int number = 2; std::getline(file, line) && !file.eof(); ++number) {
     std::int64_t step = 0;
-    if (!(std::istringstream(line) >> step) || step > last_step) break;
+    if (!(std::istringstream(line) >> step))
+      fail<FileError>(concatenate_text(path, ", line ", number), "a row that begins with a step",
+                      "'" + line + "'");
+    if (step > last_step) break;
     text += line + "\n";
   }
   return text;

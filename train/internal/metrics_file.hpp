@@ -24,7 +24,8 @@ struct MetricsRow {
 class MetricsFile {
  public:
   // Keeps the rows of an existing file up to step `last_step`, where training resumes. Throws
-  // FileError when the file cannot be read or written or has other columns.
+  // FileError, and leaves the file as it is, when it cannot be read or written or has other columns
+  // or lines that are no rows.
   MetricsFile(std::filesystem::path path, const std::vector<std::string>& validation_columns,
               std::int64_t last_step);
 

@@ -15,6 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
+#include "tests/train/ordinary_user.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 namespace {
@@ -56,20 +57,6 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::sort(names.begin(), names.end());
   return names;
 }
-
-// Drops the privileges of root, if the tests run as root.
-class OrdinaryUser {
- public:
-  OrdinaryUser() {
-    if (::geteuid() == 0) restore_ = ::seteuid(65534) == 0;
-  }
-  ~OrdinaryUser() {
-    if (restore_) static_cast<void>(!::seteuid(0));
-  }
-
- private:
-  bool restore_ = false;
-};
 
 // The permissions that new files do not get.
 class Umask {
