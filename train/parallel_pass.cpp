@@ -11,7 +11,8 @@ template <class T>
 ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
                               const TapeOptions& options)
     : elements_(std::move(parameters)) {
-  if (max_parts < 1) fail<ValueError>("parallel pass: parts", "a number ≥ 1", max_parts);
+  if (max_parts < 1 || max_parts > most_parts)
+    fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", most_parts), max_parts);
   for (Index part = 0; part < max_parts; ++part) {
     tapes_.emplace_back(options);
     if (part == 0) continue;

@@ -18,8 +18,11 @@ namespace weft {
 template <class T = float>
 class WEFT_API ParallelPass {
  public:
+  // Each part has its own gradients.
+  static constexpr Index most_parts = 4096;
+
   // Prepares up to `max_parts` parts; `options` apply to each tape. Throws ValueError unless
-  // max_parts ≥ 1.
+  // 1 ≤ max_parts ≤ most_parts.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options);
 
   Index max_parts() const { return static_cast<Index>(tapes_.size()); }

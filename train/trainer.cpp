@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <ostream>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "weft/train/weights/checkpoint.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/files/directory_lock.hpp"
+#include "train/files/file_descriptor.hpp"
 #include "train/internal/metrics_file.hpp"
 
 namespace weft {
@@ -28,7 +30,9 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
   check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
   check_at_least("trainer: accumulation", options.accumulation, Index{1});
-  check_at_least("trainer: parts", options.parts, Index{1});
+  constexpr Index most_parts = ParallelPass<float>::most_parts;
+  if (options.parts < 1 || options.parts > most_parts)
+    fail<ValueError>("trainer: parts", concatenate_text("1 … ", most_parts), options.parts);
   check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
   check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
   check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
@@ -39,8 +43,9 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: validation.every_steps", options.validation->every_steps,
                  std::int64_t{0});
   check_at_least("trainer: validation.patience", options.validation->patience, std::int64_t{0});
-  if (options.validation->columns.empty() || !options.validation->run)
-    fail<ValueError>("trainer: validation", "at least one column and a function to run", "none");
+  if (options.validation->columns.empty())
+    fail<ValueError>("trainer: validation.columns", "at least one", "none");
+  check_function("trainer: validation.run", options.validation->run);
 }
 
 }  // namespace
@@ -68,7 +73,10 @@ class Trainer<T>::Run {
       const std::vector<double> validation = validate(epoch, epoch_ends);
       if (epoch_ends || !validation.empty() || progress_.step % options_.log_every_steps == 0)
         log(epoch, validation);
-      if (progress_.best_step == progress_.step) save("best.h5");
+      const bool is_best = progress_.best_step == progress_.step;
+      // Beside a best.h5 there is always a last.h5 to resume from.
+      if (is_best && saved_step_ < 0) save_last();
+      if (is_best) save("best.h5");
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
       should_stop_ = options_.should_stop && options_.should_stop();
@@ -93,7 +101,7 @@ class Trainer<T>::Run {
     ++progress_.step;
     progress_.micro_step += static_cast<std::int64_t>(batches_.size());
     progress_.batch += static_cast<std::int64_t>(batches_.size());
-    if (progress_.batch == trainer_.batches_.num_batches()) {
+    if (progress_.batch == num_batches_) {
       ++progress_.epoch;
       progress_.batch = 0;
     }
@@ -106,13 +114,17 @@ class Trainer<T>::Run {
   // Reads the batches of the next update and sets their divisors to their total number of labels,
   // which it returns.
   std::int64_t read_batches() {
-    const Index left = trainer_.batches_.num_batches() - static_cast<Index>(progress_.batch);
-    const Index count = std::min(options_.accumulation, left);
+    num_batches_ = trainer_.batches_.num_batches();
+    const auto position = static_cast<Index>(progress_.batch);
+    if (num_batches_ <= position)
+      fail<ValueError>("batch source: num_batches", concatenate_text("a number > ", position),
+                       num_batches_);
+    const Index count = std::min(options_.accumulation, num_batches_ - position);
     std::int64_t labels = 0;
     batches_.clear();
     for (Index i = 0; i < count; ++i) {
-      batches_.push_back(
-          trainer_.batches_.batch(progress_.epoch, static_cast<Index>(progress_.batch) + i));
+      batches_.push_back(trainer_.batches_.batch(progress_.epoch, position + i));
+      check_at_least("batch: num_labels", batches_.back().num_labels, Index{0});
       labels += batches_.back().num_labels;
     }
     for (Batch& batch : batches_)
@@ -122,7 +134,7 @@ class Trainer<T>::Run {
 
   // A batch has at most as many parts as examples.
   Index parts_of(const Batch& batch) const {
-    return std::clamp<Index>(static_cast<Index>(batch.examples.size()), 1, options_.parts);
+    return options_.parts == 1 ? 1 : std::clamp<Index>(num_examples(batch), 1, options_.parts);
   }
 
   // Runs forward and backward for the batches and returns their loss. Stops at a loss that is not
@@ -135,9 +147,9 @@ class Trainer<T>::Run {
           static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
           parts_of(batches_[i]), [&](Tape<T>& tape, Index part) {
             const Batch& batch = batches_[i];
-            const auto count = static_cast<Index>(batch.examples.size());
             const Index parts = parts_of(batch);
             if (parts == 1) return trainer_.loss_(tape, batch);
+            const Index count = num_examples(batch);
             return trainer_.loss_(tape,
                                   part_of(batch, part * count / parts, (part + 1) * count / parts));
           });
@@ -207,9 +219,9 @@ class Trainer<T>::Run {
   }
 
   void show(std::int64_t epoch) {
-    const std::int64_t batches = trainer_.batches_.num_batches();
-    std::int64_t total =
-        options_.epochs * ((batches + options_.accumulation - 1) / options_.accumulation);
+    const std::int64_t updates_in_epoch = (num_batches_ - 1) / options_.accumulation + 1;
+    std::int64_t total = std::numeric_limits<std::int64_t>::max();
+    if (options_.epochs <= total / updates_in_epoch) total = options_.epochs * updates_in_epoch;
     if (options_.max_steps > 0) total = std::min(total, options_.max_steps);
     const auto done = static_cast<double>(progress_.step - first_step_);
     const auto left = static_cast<double>(total - progress_.step);
@@ -246,17 +258,28 @@ class Trainer<T>::Run {
     std::filesystem::create_directories(options_.folder, error);
     if (error) fail<FileError>(options_.folder.string(), "a writable directory", error.message());
     lock_.emplace(options_.folder);
-    const bool last_exists = std::filesystem::exists(file("last.h5"), error);
+    const bool last_exists = exists("last.h5"), best_exists = exists("best.h5");
     if (options_.resume && last_exists)
       resume();
-    else if (progress_.step == 0 && !options_.resume &&
-             (last_exists || std::filesystem::exists(file("best.h5"), error)))
+    else if (options_.resume && best_exists)
+      fail_on_file(file("last.h5"), "the checkpoint to resume from beside best.h5", "none");
+    else if (progress_.step == 0 && (last_exists || best_exists))
       fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                       "checkpoints of an earlier training");
     metrics_.emplace(
         file("metrics.csv"),
         options_.validation ? options_.validation->columns : std::vector<std::string>{},
         progress_.step);
+    if (options_.resume && last_exists && !best_exists) restore_best();
+  }
+
+  // Whether `folder` has an entry of this name, which may be a symbolic link without target.
+  bool exists(const char* name) const {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::symlink_status(file(name), error);
+    if (!std::filesystem::status_known(status))
+      fail_on_file(file(name), "a file that can be looked at", error.message());
+    return std::filesystem::exists(status);
   }
 
   void resume() {
@@ -267,6 +290,16 @@ class Trainer<T>::Run {
     if (progress_.schedule != schedule_description())
       line_.message(concatenate_text("the schedule was '", progress_.schedule, "' and is now '",
                                      schedule_description(), "'"));
+  }
+
+  // For a best.h5 that is gone, or was not saved yet when the training was killed.
+  void restore_best() {
+    if (progress_.best_step == 0) return;
+    if (progress_.best_step == progress_.step) return save("best.h5");
+    line_.message(concatenate_text("best.h5 of step ", progress_.best_step,
+                                   " is gone; the best model is the best from here on"));
+    progress_.best_step = 0;
+    progress_.best_value = 0.0;
   }
 
   void save(const char* name) {
@@ -304,6 +337,7 @@ class Trainer<T>::Run {
   Optimizer<T>& optimizer_;
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
+  Index num_batches_ = 0;       // per epoch
   std::vector<Batch> batches_;  // of the current update
   double loss_ = 0.0;           // of the last update
   double smoothed_loss_ = 0.0;  // moving average of loss_
@@ -331,6 +365,7 @@ Trainer<T>::Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batc
       options_(std::move(options)),
       progress_({options_.seed, batches.fingerprint()}) {
   check_options(options_);
+  check_function("trainer: loss", loss_);
 }
 
 template <class T>

@@ -45,10 +45,10 @@ struct TrainerOptions {
   std::int64_t max_steps = 0;
   // Batches per update: their gradients are accumulated, as if they were one large batch.
   Index accumulation = 1;
-  // The number of parts that each batch is split into: parts run in parallel, each on one thread,
-  // and their gradients are added in order. With 1, each operation is parallelized instead, which
-  // is faster only for large models. The number of parts affects rounding; the number of threads
-  // does not.
+  // The number of parts, at most 4096, that each batch is split into by `part_of`: parts run in
+  // parallel, each on one thread, and their gradients are added in order. With 1, each operation is
+  // parallelized instead, which is faster only for large models. The number of parts affects
+  // rounding; the number of threads does not.
   Index parts = 1;
   // The maximum norm of the gradients; larger ones are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();
@@ -63,8 +63,8 @@ struct TrainerOptions {
 
   // The directory of best.h5, last.h5 and metrics.csv; when empty, nothing is saved.
   std::filesystem::path folder = {};
-  // Resumes from last.h5 in `folder` if it exists. When false, `folder` must not contain
-  // checkpoints.
+  // Resumes from last.h5 in `folder`, or starts when `folder` contains no checkpoint. When false,
+  // `folder` must not contain checkpoints.
   bool resume = false;
   // last.h5 is written at the end of every epoch and of training, and also after this many steps or
   // seconds; 0 disables.
@@ -94,7 +94,7 @@ struct TrainingResult {
 template <class T = float>
 class WEFT_API Trainer {
  public:
-  // Throws ValueError for options outside their ranges.
+  // Throws ValueError for options outside their ranges and for empty functions.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
           std::type_identity_t<LossFunction<T>> loss, TrainerOptions options);
 
@@ -105,11 +105,12 @@ class WEFT_API Trainer {
 
   // Trains until the end and saves the result in last.h5. Before the first step, throws FileError
   // when `folder` cannot be written, is used by another trainer, contains checkpoints although
-  // `resume` is false, or its checkpoint cannot be loaded, and ValueError when the checkpoint was
-  // trained with other data or another seed. Throws NonFiniteError, naming the step and the
-  // operation, when a loss or a gradient is not finite; parameters are then those of the previous
-  // step, and nothing is saved. Throws FileError when saving fails; the previous checkpoint is then
-  // unchanged.
+  // `resume` is false or best.h5 without last.h5 although it is true, or its checkpoint or metrics
+  // cannot be read, and ValueError when the checkpoint was trained with other data or another seed;
+  // all files are then unchanged. Throws NonFiniteError, naming the step and the operation, when a
+  // loss or a gradient is not finite; parameters are then those of the previous step, and nothing
+  // is saved. Throws ValueError or ShapeError for batches that contradict themselves. Throws
+  // FileError when saving fails; the previous checkpoint is then unchanged.
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }

@@ -1,5 +1,8 @@
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/optim/sgd.hpp>
@@ -7,6 +10,7 @@
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
 
 using namespace weft;
@@ -204,18 +208,25 @@ TEST_CASE("trainer: validates every `every_steps` steps", "[train]") {
   CHECK(steps == std::vector<std::int64_t>{5, 10});
 }
 
-TEST_CASE("trainer: Ctrl-C ends training after the step", "[train]") {
-  ToyTraining<float> toy;
-  const Interrupt interrupt;
-  Trainer trainer(toy.model, toy.optimizer, toy.batches,
-                  [&](Tape<float>& tape, const Batch& batch) {
-                    if (toy.optimizer.steps() == 7) std::raise(SIGINT);
-                    return toy.loss(tape, batch);
-                  },
-                  {.epochs = 5, .interrupt = &interrupt});
-  const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::interrupted);
-  CHECK(result.steps == 8);
+TEST_CASE("trainer: Ctrl-C, a closed terminal or a closed pipe end training after the step, saved",
+          "[train]") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    const TemporaryFolder folder;
+    ToyTraining<float> toy;
+    const Interrupt interrupt;
+    Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                    [&](Tape<float>& tape, const Batch& batch) {
+                      if (toy.optimizer.steps() == 7) std::raise(signal);
+                      return toy.loss(tape, batch);
+                    },
+                    {.epochs = 5, .folder = folder.path(), .interrupt = &interrupt});
+    const TrainingResult result = trainer.run();
+    CHECK(result.end == TrainingEnd::interrupted);
+    CHECK(result.steps == 8);
+    ToyTraining<float> loaded;
+    load_checkpoint(folder / "last.h5", loaded.model);
+    CHECK(loaded.values() == toy.values());
+  }
 }
 
 TEST_CASE("trainer: a NaN names the step and the operation, and changes no parameter", "[train]") {
@@ -257,6 +268,9 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_WITH(make({.epochs = -1}), "trainer: epochs: expected a number ≥ 0, got -1");
   CHECK_THROWS_AS(make({.max_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.accumulation = 0}), ValueError);
+  for (const Index parts : {Index{0}, Index{4097}, std::numeric_limits<Index>::max()})
+    CHECK(message_of<ValueError>([&] { make({.parts = parts}); }) ==
+          concatenate_text("trainer: parts: expected 1 … 4096, got ", parts));
   CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
   CHECK_THROWS_AS(make({.validation = Validation{}}), ValueError);
@@ -265,6 +279,113 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.save_every_seconds = -1.0}), ValueError);
   CHECK_THROWS_AS(make({.log_every_steps = 0}), ValueError);
+}
+
+TEST_CASE("trainer: epochs and accumulated batches may be as many as fit in their type",
+          "[train]") {
+  ToyTraining<float> toy;  // 6 batches
+  std::ostringstream output;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.epochs = std::numeric_limits<std::int64_t>::max(),
+                   .max_steps = 3,
+                   .accumulation = std::numeric_limits<Index>::max(),
+                   .output = &output});
+  CHECK(trainer.run().steps == 3);
+  CHECK(trainer.progress().epoch == 3);
+  CHECK(contains(output.str(), " 1/3 "));
+  CHECK(contains(output.str(), " 3/3 "));
+}
+
+TEST_CASE("trainer: an empty function is refused at construction by its name", "[train]") {
+  ToyTraining<float> toy;
+  const auto message = [&](const LossFunction<float>& loss, const TrainerOptions& options) {
+    return message_of<ValueError>(
+        [&] { Trainer(toy.model, toy.optimizer, toy.batches, loss, options); });
+  };
+  CHECK(message({}, {}) == "trainer: loss: expected a function, got none");
+  CHECK(message(toy.loss_function(), {.validation = Validation{.columns = {"loss"}, .run = {}}}) ==
+        "trainer: validation.run: expected a function, got none");
+  CHECK(message(toy.loss_function(), {}).empty());
+}
+
+namespace {
+
+// The batches of ToyTraining, changed by a function.
+class ChangedBatches final : public BatchSource {
+ public:
+  ChangedBatches(BatchSource& batches, std::function<void(Batch&)> change)
+      : batches_(batches), change_(std::move(change)) {}
+  Index num_batches() const override { return count.value_or(batches_.num_batches()); }
+  Batch batch(std::int64_t epoch, Index position) override {
+    Batch batch = batches_.batch(epoch, position);
+    change_(batch);
+    return batch;
+  }
+  std::uint64_t fingerprint() const override { return 0; }
+
+  std::optional<Index> count;
+
+ private:
+  BatchSource& batches_;
+  std::function<void(Batch&)> change_;
+};
+
+}  // namespace
+
+TEST_CASE("trainer: parts of batches without a source are refused, naming the field", "[train]") {
+  ToyTraining<float> toy;
+  ChangedBatches batches(toy.batches, [](Batch& batch) { batch.source = {}; });
+  const auto run = [&](Index parts) {
+    Trainer(toy.model, toy.optimizer, batches, toy.loss_function(),
+            {.max_steps = 1, .parts = parts})
+        .run();
+  };
+  run(1);
+  CHECK(message_of<ShapeError>([&] { run(2); }) ==
+        "batch: source: expected tokens [batch, time], with time 0 for none, got shape [0]");
+}
+
+TEST_CASE("trainer: batches whose examples have no indices are split too", "[train]") {
+  const auto trained_in = [](Index parts) {
+    ToyTraining<double> toy(22, 7);
+    ChangedBatches batches(toy.batches, [](Batch& batch) { batch.examples.clear(); });
+    std::atomic<int> calls = 0;
+    Trainer(toy.model, toy.optimizer, batches,
+            [&](Tape<double>& tape, const Batch& batch) {
+              ++calls;
+              return toy.loss(tape, batch, 0.0);
+            },
+            {.max_steps = 2, .parts = parts})
+        .run();
+    CHECK(calls == 2 * parts);
+    return toy.values();
+  };
+  const auto whole = trained_in(1), in_parts = trained_in(3);
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(std::abs(whole[i] - in_parts[i]) < 1e-9);
+}
+
+TEST_CASE("trainer: a batch source without batches, or with fewer than before, throws", "[train]") {
+  ToyTraining<float> toy;
+  ChangedBatches batches(toy.batches, [](Batch&) {});
+  const auto run = [&] {
+    Trainer(toy.model, toy.optimizer, batches, toy.loss_function(),
+            {.epochs = 3,
+             .should_stop =
+                 [&] {
+                   if (batches.count == 6) batches.count = 1;
+                   return toy.optimizer.steps() > 100;
+                 }})
+        .run();
+  };
+  for (const Index count : {Index{0}, Index{-1}, std::numeric_limits<Index>::min()}) {
+    batches.count = count;
+    CHECK(message_of<ValueError>(run) ==
+          concatenate_text("batch source: num_batches: expected a number > 0, got ", count));
+    CHECK(toy.optimizer.steps() == 0);
+  }
+  batches.count = 6;
+  CHECK(message_of<ValueError>(run) == "batch source: num_batches: expected a number > 1, got 1");
+  CHECK(toy.optimizer.steps() == 1);
 }
 
 TEST_CASE("trainer: same bits on 1, 2, 3 and 8 threads", "[train]") {
