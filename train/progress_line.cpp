@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 #include "weft/autograd/error.hpp"
 
@@ -86,13 +87,15 @@ std::string progress_text(const ProgressReport& report, int width) {
   const auto columns = static_cast<std::size_t>(std::max(width, 0));
   const std::string position = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
                                                 report.step, "/", report.total_steps);
+  std::vector<std::string> all = {
+      concatenate_text(" loss ", decimal(report.loss, 3)),
+      concatenate_text(" lr ", scientific(report.learning_rate)),
+      concatenate_text(" norm ", decimal(report.grad_norm, 2)),
+      concatenate_text(" ", thousands(report.tokens_per_second), " tok/s")};
+  if (std::isfinite(report.seconds_left))
+    all.push_back(concatenate_text(" ", duration(report.seconds_left), " left"));
   std::string fields;
-  for (const std::string& field :
-       {concatenate_text(" loss ", decimal(report.loss, 3)),
-        concatenate_text(" lr ", scientific(report.learning_rate)),
-        concatenate_text(" norm ", decimal(report.grad_norm, 2)),
-        concatenate_text(" ", thousands(report.tokens_per_second), " tok/s"),
-        concatenate_text(" ", duration(report.seconds_left), " left")})
+  for (const std::string& field : all)
     if (position.size() + fields.size() + field.size() <= columns) fields += field;
   const std::size_t free_columns = columns - std::min(columns, position.size() + fields.size() + 1);
   const double progress = static_cast<double>(report.step) /

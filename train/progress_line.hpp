@@ -20,7 +20,7 @@ struct ProgressReport {
   double learning_rate = 0.0;
   double grad_norm = 0.0;
   double tokens_per_second = 0.0;
-  double seconds_left = 0.0;
+  double seconds_left = 0.0;  // shown if it is finite
 };
 
 // "epoch 3/12  step 1200/9480 [===>      ] loss 0.834 lr 2.0e-03 norm 0.71 15.2k tok/s 6:41 left",

@@ -1,7 +1,10 @@
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include <weft/train/progress_line.hpp>
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
 
 using namespace weft;
 
@@ -54,6 +57,15 @@ TEST_CASE("progress line: large and small numbers", "[train]") {
   other.seconds_left = 3600.0 + 6 * 60 + 41;
   CHECK(progress_text(other, 79) ==
         "epoch 3/12 2850/11400 loss 1.2e+4 lr 1.0e-10 norm 0.00 1.2k tok/s 1:06:41 left");
+}
+
+TEST_CASE("progress line: a time that is not known is not shown as a number", "[train]") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  ProgressReport unknown = report;
+  for (const double seconds : {std::nan(""), infinite, -infinite}) {
+    unknown.seconds_left = seconds;
+    CHECK_FALSE(contains(progress_text(unknown, 100), "left"));
+  }
 }
 
 TEST_CASE("progress line: few and plain lines without a terminal", "[train]") {
