@@ -122,7 +122,10 @@ void CommandLine::option(const std::string& name, const std::string& description
 
 void CommandLine::option(const std::string& name, const std::string& description,
                          std::string& value) {
-  parser_->option(name, description, value, [&value](const std::string& text) { value = text; });
+  parser_->option(name, description, value, [&value, name](const std::string& text) {
+    if (text.empty()) fail<UsageError>("option --" + name, "a value", "an empty one");
+    value = text;
+  });
 }
 
 void CommandLine::choice(const std::string& name, const std::string& description,

@@ -29,6 +29,7 @@ class CommandLine {
               std::int64_t lowest, std::int64_t highest);
   void option(const std::string& name, const std::string& description, double& value, double lowest,
               double highest);
+  // The value must not be empty.
   void option(const std::string& name, const std::string& description, std::string& value);
   // The value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,

@@ -76,6 +76,9 @@ TEST_CASE("command line: invalid options and arguments throw UsageError and are 
     CHECK(contains(usage_error({"--width", text}), concatenate_text("got '", text, "'")));
   for (const char* text : {"nan", "inf", "1e999", "0.1.2"})
     CHECK(contains(usage_error({"--lr", text}), concatenate_text("got '", text, "'")));
+  for (const std::vector<std::string>& empty :
+       {std::vector<std::string>{"--out", ""}, std::vector<std::string>{"--out="}})
+    CHECK(usage_error(empty) == "option --out: expected a value, got an empty one");
   CHECK(usage_error({"--split", "all"}) ==
         "option --split: expected one of test, validation, got 'all'");
   CHECK(contains(usage_error({"--threads", "0"}), "option --threads: expected a number in 1"));
