@@ -1,12 +1,10 @@
 #include "examples/pronounce/dictionary.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
+#include "examples/common/text_input.hpp"
 #include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
@@ -38,6 +36,8 @@ Entry parse_line(const std::string& line) {
   const std::string what = "dictionary line";
   const auto control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; };
   std::vector<std::string> fields = fields_of(line);
+  if (line.find(examples::byte_order_mark) != line.npos)
+    fail<ValueError>(what, "text", "a byte-order mark");
   for (const std::string& field : fields)
     if (std::any_of(field.begin(), field.end(), control))
       fail<ValueError>(what, "text", "a control character");
@@ -58,12 +58,16 @@ Entry parse_line(const std::string& line) {
 std::vector<Entry> parse(std::istream& file, const std::string& name) {
   std::vector<Entry> lines;
   std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
+  const auto line_name = [&](std::size_t number) {
+    return concatenate_text(name, ", line ", number);
+  };
+  for (std::size_t number = 1; examples::read_line(file, line, line_name(number)); ++number) {
+    if (number == 1) examples::remove_byte_order_mark(line);
     if (line.starts_with(";;;") || fields_of(line).empty()) continue;
     try {
       lines.push_back(parse_line(line));
     } catch (const ValueError& error) {
-      throw FileError(concatenate_text(name, ", line ", number, ": ", error.what()));
+      throw FileError(concatenate_text(line_name(number), ": ", error.what()));
     }
   }
   return lines;
@@ -79,11 +83,8 @@ std::string to_string(const Phones& phones) {
 
 std::vector<Entry> read_dictionary(const std::filesystem::path& path) {
   const std::string name = "dictionary '" + path.string() + "'";
-  if (std::filesystem::is_directory(path)) fail<FileError>(name, "a file", "a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail<FileError>(name, "a readable file", std::strerror(errno));
+  std::ifstream file = examples::open_text(path, name);
   std::vector<Entry> lines = parse(file, name);
-  if (file.bad()) fail<FileError>(name, "a readable file", std::strerror(errno));
   if (lines.empty()) fail<FileError>(name, "at least one word", "none");
 
   std::stable_sort(lines.begin(), lines.end(),

@@ -26,9 +26,10 @@ constexpr std::size_t max_length = 64;
 
 // Reads a file in the format of CMUdict, with one pronunciation per line: the word, then its
 // phones, separated by blanks; further pronunciations of a word as "word(2)". Empty lines and lines
-// that begin with ";;;" are ignored. Letters A–Z are converted to a–z. Entries are sorted by word,
-// the pronunciations of a word are in file order. Throws FileError when the file is missing, empty
-// or not UTF-8, and for a malformed line, naming file and line number.
+// that begin with ";;;" are ignored, and so is a byte-order mark at the beginning. Letters A–Z are
+// converted to a–z. Entries are sorted by word, the pronunciations of a word are in file order.
+// Throws FileError when the file is missing, empty, no regular file or not UTF-8, and for a
+// malformed line, naming file and line number.
 std::vector<Entry> read_dictionary(const std::filesystem::path& path);
 
 // `text` with A–Z converted to a–z.

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <sstream>
 
+#include <weft/autograd/error.hpp>
+
 namespace weft::pronounce {
 
 Index edit_distance(const Phones& a, const Phones& b) {
@@ -23,6 +25,7 @@ Index edit_distance(const Phones& a, const Phones& b) {
 }
 
 void ErrorRates::add(const Phones& prediction, const std::vector<Phones>& pronunciations) {
+  if (pronunciations.empty()) fail<ValueError>("error rates", "at least one pronunciation", "none");
   const Phones* closest = nullptr;
   Index errors = 0;
   for (const Phones& pronunciation : pronunciations) {

@@ -18,7 +18,7 @@ Index edit_distance(const Phones& a, const Phones& b);
 // case of a tie), and its phone count is the length of that pronunciation.
 class ErrorRates {
  public:
-  // `pronunciations` must not be empty.
+  // Throws ValueError when there are no pronunciations.
   void add(const Phones& prediction, const std::vector<Phones>& pronunciations);
 
   Index words() const { return words_; }

@@ -9,7 +9,7 @@
 namespace weft::pronounce {
 
 // Draws the losses in a trainer's metrics.csv over the steps. Returns the status message of
-// `examples::draw`. Throws FileError when the file cannot be read.
+// `examples::draw`. Throws FileError when the file cannot be read or has cells that are no numbers.
 std::string draw_losses(const std::filesystem::path& metrics, const std::filesystem::path& picture);
 
 // Draws, for each head of each decoder block, the attention weights of each phone of the greedy

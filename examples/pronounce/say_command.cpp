@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "examples/common/search.hpp"
+#include "examples/common/text_input.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/saved_model.hpp"
@@ -44,18 +45,25 @@ Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& w
   return static_cast<Index>(words.size() - encoded_words.size());
 }
 
-// Pronounces the words of standard input: line by line on a terminal, otherwise in batches.
+// Pronounces the words of standard input: line by line on a terminal, otherwise in batches. Throws
+// FileError when it cannot be read or has no words.
 Index pronounce_input(const SavedModel& saved, const examples::SearchOptions& options) {
+  const std::string what = "standard input";
   const std::size_t batch_size = isatty(STDIN_FILENO) ? 1 : 1024;
   Index errors = 0;
   std::vector<std::string> words;
-  for (std::string line; std::getline(std::cin, line);) {
+  std::string line;
+  std::size_t count = 0;
+  for (bool is_first = true; std::cout && examples::read_line(std::cin, line, what);
+       is_first = false) {
+    if (is_first) examples::remove_byte_order_mark(line);
     std::istringstream stream(line);
-    for (std::string word; stream >> word;) words.push_back(word);
+    for (std::string word; stream >> word; ++count) words.push_back(word);
     if (words.size() < batch_size) continue;
     errors += pronounce_words(saved, words, options);
     words.clear();
   }
+  if (count == 0) fail<FileError>(what, "at least one word", "none");
   return errors + pronounce_words(saved, words, options);
 }
 

@@ -1,11 +1,14 @@
 #include "examples/pronounce/dictionary.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
 using namespace weft::pronounce;
@@ -65,6 +68,29 @@ TEST_CASE("dictionary: an error for a malformed line names the file and the line
   CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 0"));
   CHECK(contains(error_for(std::string("a\0b AH\n", 7)), "control character"));
   CHECK(contains(error_for(std::string(65, 'a') + " AH\n"), "at most 64 letters and phones"));
+  CHECK(contains(error_for("a AH\n\xEF\xBB\xBF"
+                           "b B\n"),
+                 "line 2: dictionary line: expected text, got a byte-order mark"));
+  CHECK(contains(error_for("a AH\n" + std::string(70000, '\0')),
+                 ".dict', line 2: expected lines of at most 65536 bytes, got a longer one"));
+}
+
+TEST_CASE("dictionary: a byte-order mark is not a letter of the first word", "[examples]") {
+  const TemporaryFile file(
+      "\xEF\xBB\xBF"
+      "a AH\nb B\n");
+  const std::vector<Entry> entries = read_dictionary(file.path());
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[0].word == "a");
+  const TemporaryFile comment("\xEF\xBB\xBF;;; a comment\nb B\n");
+  CHECK(read_dictionary(comment.path()).size() == 1);
+}
+
+TEST_CASE("dictionary: a pipe is refused", "[examples]") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
+  CHECK(contains(message_of<FileError>([&] { read_dictionary(folder / "pipe"); }),
+                 "expected a regular file, got a device, pipe or socket"));
 }
 
 TEST_CASE("dictionary: an error names a missing, empty or invalid file", "[examples]") {
@@ -73,7 +99,7 @@ TEST_CASE("dictionary: an error names a missing, empty or invalid file", "[examp
         "dictionary 'no/such.dict': expected a readable file, got No such file or directory");
   CHECK(contains(
       message_of<FileError>([] { read_dictionary(std::filesystem::temp_directory_path()); }),
-      "expected a file, got a directory"));
+      "expected a regular file, got a directory"));
 }
 
 TEST_CASE("dictionary: the split of an entry depends on its word only", "[examples]") {

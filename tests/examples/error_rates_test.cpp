@@ -1,5 +1,6 @@
 #include "examples/pronounce/error_rates.hpp"
 
+#include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft::pronounce;
@@ -23,6 +24,7 @@ TEST_CASE("error rates: predictions are compared with the closest pronunciation"
   rates.add({"K", "AH", "T", "S"}, {{"K", "AE", "T"}, {"K", "AE", "T", "S"}});
   // Wrong: an empty prediction has 2 errors in 2 phones.
   rates.add({}, {{"AH", "N"}});
+  CHECK_THROWS_AS(rates.add({"AH"}, {}), weft::ValueError);
   CHECK(rates.words() == 3);
   CHECK(rates.word_error_rate() == 200.0 / 3);
   CHECK(rates.phone_error_rate() == 300.0 / 9);

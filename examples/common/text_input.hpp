@@ -1,0 +1,25 @@
+// Reading text from files and from standard input.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace weft::examples {
+
+// Opens a text file. Throws FileError, starting with `what`, unless it is a regular file that can
+// be read: a pipe would wait for a process that writes to it.
+std::ifstream open_text(const std::filesystem::path& path, const std::string& what);
+
+// Reads a line without its line break. Returns false at the end. Throws FileError, starting with
+// `what`, when reading fails or the line is longer than 65536 bytes, as in files that are no text.
+bool read_line(std::istream& in, std::string& line, const std::string& what);
+
+// In UTF-8. Some editors write one at the beginning of a file; it is not a part of the text.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// Removes a byte-order mark from the first line of a text.
+void remove_byte_order_mark(std::string& first_line);
+
+}  // namespace weft::examples
