@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
 #include "examples/common/plot.hpp"
 #include "examples/common/program.hpp"
 #include "examples/pronounce/evaluation.hpp"
@@ -272,8 +273,9 @@ void print_head_statistics(const SavedModel& saved, const Dataset& dataset,
 
 // --- Number of heads --------------------------------------------------------------------------
 
-// Trains models that differ only in the number of heads, and prints their error rates.
-void compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
+// Trains models that differ only in the number of heads, and prints their error rates. Returns the
+// exit status.
+int compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
   Configuration configuration = Configuration::quick();
   configuration.epochs = options.epochs;
   const Language language = Language::of(dataset.train);
@@ -285,13 +287,20 @@ void compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
             << " test words:\n\n"
                "  heads  head size  parameters      WER      PER  training\n"
             << std::flush;
+  const Interrupt interrupt;
   double word_error_rate = 0.0;
   for (const std::int64_t heads : {1, 2, 4, 8}) {
     configuration.heads = heads;
     Random random(static_cast<std::uint64_t>(configuration.seed));
     Pronouncer<float> model(configuration, language, random);
     const auto start = std::chrono::steady_clock::now();
-    train_model(model, configuration, language, dataset, {.output = &std::cerr});
+    const TrainingResult result = train_model(model, configuration, language, dataset,
+                                              {.output = &std::cerr, .interrupt = &interrupt});
+    if (result.end == TrainingEnd::interrupted) {
+      std::cout << "\ninterrupted in the training with " << heads
+                << (heads > 1 ? " heads\n" : " head\n");
+      return interrupt.exit_status();
+    }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const ErrorRates rates = error_rates(model, language, dataset.test);
     word_error_rate = rates.word_error_rate();
@@ -304,6 +313,7 @@ void compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
   std::cout << "\nThe standard error of the word error rate is " << std::setprecision(1)
             << 100.0 * std::sqrt(p * (1.0 - p) / static_cast<double>(dataset.test.size()))
             << " percentage points, without the\nvariation between seeds.\n";
+  return interrupt.exit_status();
 }
 
 int run(int argc, char** argv) {
@@ -318,6 +328,10 @@ int run(int argc, char** argv) {
   line.option("epochs", "training epochs of the models with 1, 2, 4 and 8 heads; 0 disables",
               options.epochs, 0, 1000);
   if (!line.parse(argc, argv)) return 0;
+  const fs::path out = options.out;
+  examples::make_directory(out);
+  examples::check_picture(out / "heads_offsets.svg");
+  examples::check_picture(out / "heads_similarity.svg");
   if (!fs::exists(options.model))
     fail<FileError>("model '" + options.model + "'",
                     "a checkpoint of `build/examples/pronounce train`", "no such file");
@@ -326,10 +340,8 @@ int run(int argc, char** argv) {
   const Dataset dataset(options.dictionary);
   if (saved.language.pairs(dataset.test).empty())
     fail<FileError>("dictionary '" + options.dictionary + "'", "test words", "none");
-  examples::make_directory(options.out);
   print_head_statistics(saved, dataset, options);
-  if (options.epochs > 0) compare_numbers_of_heads(dataset, options);
-  return 0;
+  return options.epochs > 0 ? compare_numbers_of_heads(dataset, options) : 0;
 }
 
 }  // namespace

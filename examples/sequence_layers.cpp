@@ -15,6 +15,7 @@
 #include <weft/layers.hpp>
 #include <weft/train.hpp>
 #include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
 #include "examples/common/plot.hpp"
 #include "examples/common/program.hpp"
 
@@ -25,6 +26,10 @@ namespace fs = std::filesystem;
 
 // Of the convolutional layers and the convolutional model.
 constexpr Index kernel_size = 3, num_convolutions = 4;
+
+constexpr const char* times_picture = "sequence_layers_times.svg";
+constexpr const char* accuracy_picture = "sequence_layers_accuracy.svg";
+constexpr const char* distance_picture = "sequence_layers_distance.svg";
 
 using Clock = std::chrono::steady_clock;
 
@@ -84,11 +89,12 @@ std::vector<TimedLayer> timed_layers(const LayerSet& layers, Index width) {
 }
 
 // The median time of forward and backward, in milliseconds over the length, one line per layer. The
-// layers are timed in turn, so that other load on the machine affects all of them equally.
+// layers are timed in turn, so that other load on the machine affects all of them equally. When
+// interrupted, returns the lengths at which all were timed, up to the first at which they were not.
 std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
                                     const NamedParameters<float>& parameters,
                                     const std::vector<Index>& lengths, Index batch, Index width,
-                                    double seconds) {
+                                    double seconds, const Interrupt& interrupt) {
   Random random(2);
   Tape<float> tape;
   std::vector<Parameter<float>> inputs;
@@ -100,9 +106,11 @@ std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
   std::vector<std::vector<std::vector<double>>> times(
       layers.size(), std::vector<std::vector<double>>(lengths.size()));
   const auto start = Clock::now();
-  for (int round = 0; round < 4 || seconds_since(start) < seconds; ++round)
+  for (int round = 0; !interrupt.requested() && (round < 4 || seconds_since(start) < seconds);
+       ++round)
     for (std::size_t j = 0; j < lengths.size(); ++j)
       for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (interrupt.requested()) break;
         inputs[j].zero_grad();
         for (const auto& [name, parameter] : parameters) parameter->zero_grad();
         const auto begin = Clock::now();
@@ -110,10 +118,12 @@ std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
         if (round > 0)
           times[i][j].push_back(seconds_since(begin));  // the first round allocates memory
       }
+  std::size_t timed = 0;  // lengths; the last layer is timed last
+  while (timed < lengths.size() && !times.back()[timed].empty()) ++timed;
   std::vector<examples::Line> lines;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     lines.push_back({layers[i].name, {}, {}});
-    for (std::size_t j = 0; j < lengths.size(); ++j) {
+    for (std::size_t j = 0; j < timed; ++j) {
       lines[i].x.push_back(static_cast<double>(lengths[j]));
       lines[i].y.push_back(1e3 * median(times[i][j]));
     }
@@ -136,7 +146,8 @@ double fit_exponent(const examples::Line& line, std::size_t first) {
   return products / squares;
 }
 
-void compare_times(Index batch, Index width, Index longest, double seconds, const fs::path& out) {
+void compare_times(Index batch, Index width, Index longest, double seconds, const fs::path& out,
+                   const Interrupt& interrupt) {
   std::vector<Index> lengths;
   for (Index length = 64; length <= longest; length *= 2) lengths.push_back(length);
   Random random(1);
@@ -146,7 +157,9 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
             << " sequences: median time in milliseconds\n\n"
             << std::flush;
   std::vector<examples::Line> lines =
-      measure(layers, named_parameters(layer_set), lengths, batch, width, seconds);
+      measure(layers, named_parameters(layer_set), lengths, batch, width, seconds, interrupt);
+  lengths.resize(lines.front().x.size());
+  if (lengths.size() < 2) return;  // too early for a fit
 
   std::cout << "length n";
   for (const examples::Line& line : lines) std::cout << std::setw(16) << line.name;
@@ -177,7 +190,7 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
          "for long\nsequences. The steps of a recurrence cannot run in parallel.\n"
       << draw(examples::LineChart{concatenate_text("Time of one layer of width ", width),
                                   "sequence length n", "forward and backward, ms", lines, true},
-              out / "sequence_layers_times.svg")
+              out / times_picture)
       << '\n';
 }
 
@@ -300,9 +313,9 @@ class TrainingRun {
         optimizer_(*model_, {.lr = 2e-3, .weight_decay = 0.0}),
         pass_(named_parameters(*model_), parts, {.training = true}) {}
 
-  // Continues training to a total of `seconds` and evaluates on `test`.
-  void train_until(double seconds, const ReversalTask::Examples& test) {
-    while (trained_seconds_ < seconds) {
+  // Continues training to a total of `seconds`, or until interrupted, and evaluates on `test`.
+  void train_until(double seconds, const ReversalTask::Examples& test, const Interrupt& interrupt) {
+    while (trained_seconds_ < seconds && !interrupt.requested()) {
       const auto start = Clock::now();
       train_step();
       trained_seconds_ += seconds_since(start);
@@ -377,7 +390,8 @@ class TrainingRun {
   examples::Line curve_;
 };
 
-void compare_learning(Index width, const ReversalTask& task, double seconds, const fs::path& out) {
+void compare_learning(Index width, const ReversalTask& task, double seconds, const fs::path& out,
+                      const Interrupt& interrupt) {
   std::cout << "\nReversing " << task.length << " letters, after " << std::setprecision(0)
             << seconds
             << " s of training each: accuracy in %, over all letters and by distance in\n"
@@ -394,8 +408,9 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
   runs.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task);
   // In turn, so that other load on the machine affects all of them equally.
   constexpr int rounds = 40;
-  for (int round = 0; round <= rounds; ++round)
-    for (TrainingRun& run : runs) run.train_until(seconds * round / rounds, test);
+  for (int round = 0; round == 0 || (round <= rounds && !interrupt.requested()); ++round)
+    for (TrainingRun& run : runs) run.train_until(seconds * round / rounds, test, interrupt);
+  if (interrupt.requested()) std::cout << "interrupted; the accuracies are those until then\n\n";
 
   std::cout << "layers          parameters   steps      all";
   const Index groups = std::min<Index>(4, task.length);
@@ -425,8 +440,8 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
       << num_convolutions * (kernel_size - 1)
       << " previous positions and are at chance beyond it. A recurrence must keep all letters\nin "
          "its hidden state.\n"
-      << draw(curves, out / "sequence_layers_accuracy.svg") << '\n'
-      << draw(distances, out / "sequence_layers_distance.svg") << '\n';
+      << draw(curves, out / accuracy_picture) << '\n'
+      << draw(distances, out / distance_picture) << '\n';
 }
 
 int run(int argc, char** argv) {
@@ -448,9 +463,15 @@ int run(int argc, char** argv) {
   command_line.option("out", "output directory for plots", out);
   if (!command_line.parse(argc, argv)) return 0;
   examples::make_directory(out);
-  compare_times(batch, width, longest, timing_seconds, out);
-  compare_learning(width, {letters}, training_seconds, out);
-  return 0;
+  for (const char* picture : {times_picture, accuracy_picture, distance_picture})
+    examples::check_picture(fs::path(out) / picture);
+  const Interrupt interrupt;
+  compare_times(batch, width, longest, timing_seconds, out, interrupt);
+  if (interrupt.requested())
+    std::cout << "\ninterrupted; nothing is trained\n";
+  else
+    compare_learning(width, {letters}, training_seconds, out, interrupt);
+  return interrupt.exit_status();
 }
 
 }  // namespace

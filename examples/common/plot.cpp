@@ -8,6 +8,7 @@
 
 #include <weft/autograd/error.hpp>
 #include "examples/common/child_process.hpp"
+#include "examples/common/output_files.hpp"
 
 namespace weft::examples {
 namespace {
@@ -26,6 +27,10 @@ fs::path with_extension(const fs::path& picture, const char* extension) {
 }
 
 std::string file_name(const fs::path& path) { return path.filename().string(); }
+
+// The files beside a picture.
+fs::path data_file(const fs::path& picture) { return with_extension(picture, ".dat"); }
+fs::path script_file(const fs::path& picture) { return with_extension(picture, ".gp"); }
 
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -51,16 +56,15 @@ std::string preamble(const fs::path& picture, Index width, Index height) {
 
 std::string run_gnuplot(const std::string& script, const std::string& data,
                         const fs::path& picture) {
-  const fs::path script_file = with_extension(picture, ".gp");
-  const fs::path data_file = with_extension(picture, ".dat");
-  write_file(data_file, data);
-  write_file(script_file, script);
+  check_picture(picture);
+  write_file(data_file(picture), data);
+  write_file(script_file(picture), script);
   // The script uses file names relative to its directory.
   const fs::path directory = fs::absolute(picture).parent_path();
   const ProcessResult result =
       run_process({"gnuplot", "-d", "-e", "cd " + quoted(directory.string()),
-                   fs::absolute(script_file).string()});
-  const std::string data_note = "; its data are in " + data_file.string();
+                   fs::absolute(script_file(picture)).string()});
+  const std::string data_note = "; its data are in " + data_file(picture).string();
   switch (result.outcome) {
     case ProcessResult::Outcome::succeeded:
       return "drew " + picture.string();
@@ -88,7 +92,14 @@ constexpr const char* viridis =
 
 }  // namespace
 
+void check_picture(const fs::path& picture) {
+  for (const fs::path& file : {picture, data_file(picture), script_file(picture)})
+    check_replaceable(file);
+}
+
 std::string draw(const LineChart& chart, const fs::path& picture) {
+  if (chart.lines.empty())
+    fail<ValueError>("chart '" + chart.title + "'", "at least one line", "none");
   std::ostringstream script;
   std::ostringstream data;
   script << preamble(picture, 860, 480) << "set title " << quoted(chart.title)
@@ -111,8 +122,8 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
     const char* style = line.points          ? "points pointtype 7 pointsize 0.6"
                         : line.x.size() > 60 ? "lines linewidth 2"
                                              : "linespoints pointtype 7 pointsize 0.5 linewidth 2";
-    script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(with_extension(picture, ".dat")))
-           << " index " << i << " with " << style << " title " << quoted(line.name);
+    script << (i > 0 ? ", \\\n     " : "") << quoted(file_name(data_file(picture))) << " index "
+           << i << " with " << style << " title " << quoted(line.name);
   }
   script << '\n';
   return run_gnuplot(script.str(), data.str(), picture);
@@ -122,6 +133,9 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const auto columns = static_cast<Index>(maps.columns.size());
   const auto rows = static_cast<Index>(maps.rows.size());
   const auto count = static_cast<Index>(maps.maps.size());
+  if (count < 1 || maps.maps_in_row < 1)
+    fail<ValueError>("heat maps '" + maps.title + "'", "at least one map and at least one in a row",
+                     concatenate_text(count, " and ", maps.maps_in_row));
   const Index grid_columns = std::min(maps.maps_in_row, count);
   const Index grid_rows = (count + grid_columns - 1) / grid_columns;
   // In pixels: gaps between maps, and the outer margins.
@@ -162,7 +176,7 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
            << quoted(map.title) << " offset 0,-0.5\nset xlabel "
            << quoted(i / grid_columns == grid_rows - 1 ? maps.x_label : "") << "\nset ylabel "
            << quoted(i % grid_columns == 0 ? maps.y_label : "") << "\nplot "
-           << quoted(file_name(with_extension(picture, ".dat"))) << " index " << i
+           << quoted(file_name(data_file(picture))) << " index " << i
            << " matrix with image pixels\nunset label 1\nunset colorbox\n";
   }
   script << "unset multiplot\n";

@@ -47,9 +47,13 @@ struct HeatMaps {
 // Draws to the file `picture`, .svg or .png. The data (.dat) and the script (.gp) are kept in the
 // same directory, where `gnuplot NAME.gp` draws the plot again. Returns a status message of one
 // sentence; if gnuplot is missing or failed, it says so and where the data are. Throws FileError
-// when the files cannot be written, ValueError for any other file extension, ShapeError for values
-// of the wrong shape.
+// when the files cannot be written, ValueError for any other file extension and when there is
+// nothing to draw, ShapeError for values of the wrong shape.
 std::string draw(const LineChart& chart, const std::filesystem::path& picture);
 std::string draw(const HeatMaps& maps, const std::filesystem::path& picture);
+
+// Throws FileError when a file that `draw` would write exists and cannot be replaced; for programs
+// to call before they compute what they draw.
+void check_picture(const std::filesystem::path& picture);
 
 }  // namespace weft::examples

@@ -5,14 +5,15 @@
 #include <new>
 
 #include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
+#include "examples/common/standard_streams.hpp"
 
 namespace weft::examples {
 
 int run_program(const std::string& name, const std::function<int()>& work) {
   try {
     const int status = work();
-    if (std::cout.flush()) return status;
-    std::cerr << name << ": standard output: expected a successful write, got an error\n";
+    if (flush_output(name) || status != 0) return status;
   } catch (const UsageError& error) {
     std::cerr << name << ": " << error.what() << " (see " << name << " --help)\n";
     return 2;
@@ -22,14 +23,6 @@ int run_program(const std::string& name, const std::function<int()>& work) {
     std::cerr << name << ": " << error.what() << '\n';
   }
   return 1;
-}
-
-void make_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    fail<FileError>("directory '" + directory.string() + "'", "a directory that can be created",
-                    error.message());
 }
 
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,

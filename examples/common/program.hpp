@@ -1,4 +1,4 @@
-// run_program, run_tour_program and make_directory: what the main functions of programs share.
+// run_program and run_tour_program: what the main functions of programs share.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,10 @@
 
 namespace weft::examples {
 
-// Runs `work`, which returns an exit status. Returns that status, 1 if it throws, or 2 if it throws
-// UsageError. An error is printed to standard error as one line that starts with `name`.
+// Runs `work`, which returns an exit status. Returns that status, 1 if it throws or its output
+// could not be written, or 2 if it throws UsageError. An error is printed to standard error as one
+// line that starts with `name`.
 int run_program(const std::string& name, const std::function<int()>& work);
-
-// Creates a directory and its parents unless they exist. Throws FileError.
-void make_directory(const std::filesystem::path& directory);
 
 // run_program for a program with one option: --out, the output directory (default build/tour),
 // which is created and passed to `work`. `about` is a one-sentence description for the help.

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "examples/common/plot.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/pictures.hpp"
@@ -43,7 +44,9 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
   if (options.full) configuration = Configuration::full();
   line.apply();
   const fs::path checkpoint = fs::path(options.out) / "last.h5";
-  if (options.resume && fs::exists(checkpoint)) {
+  // A file that cannot be looked at is refused by the trainer, a link without target on loading.
+  std::error_code error;
+  if (options.resume && fs::exists(fs::symlink_status(checkpoint, error))) {
     const Configuration stored = load_configuration(checkpoint);
     configuration = stored;
     line.apply();
@@ -83,8 +86,6 @@ int train(int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::quick();
   if (!parse(argc, argv, options, configuration)) return 0;
-  const Interrupt interrupt;
-
   const Dataset dataset(options.dictionary);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -95,6 +96,9 @@ int train(int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   const fs::path directory = options.out;
+  examples::check_picture(directory / "loss.svg");
+  // From here on there is something to save.
+  const Interrupt interrupt;
   const TrainingResult result = train_model(model, configuration, language, dataset,
                                             {.max_steps = options.max_steps,
                                              .folder = directory,

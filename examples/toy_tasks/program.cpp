@@ -7,6 +7,7 @@
 
 #include <weft/train/weights/checkpoint.hpp>
 #include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
 #include "examples/common/program.hpp"
 #include "examples/toy_tasks/pictures.hpp"
 
@@ -16,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index test_examples = 1000, printed_examples = 6;
+// All examples are made before training.
+constexpr std::int64_t most_steps = 20'000;
 
 struct Options {
   std::string task = "all";
@@ -38,7 +41,7 @@ bool parse(int argc, char** argv, Options& options) {
               "answer this question with the task's saved model in --out instead of training",
               options.question);
   line.option("steps", "maximum number of training steps per task; 0 is the task's default",
-              options.steps, 0, 1'000'000);
+              options.steps, 0, most_steps);
   line.option("seconds", "maximum training time per task", options.seconds, 0.0, 1e6);
   line.option("seed", "random seed", options.seed, 0, 1'000'000'000);
   line.option("out", "output directory for models and plots", options.out);
@@ -76,7 +79,29 @@ void print_answers(const Solver& solver, std::span<const Example> examples) {
   std::cout << std::right;
 }
 
-Result train_task(const Task& task, const Options& options) {
+fs::path accuracy_picture(const Options& options) {
+  return fs::path(options.out) / "toy_tasks_accuracy.svg";
+}
+fs::path attention_picture(const Options& options) {
+  return fs::path(options.out) / "toy_tasks_reverse.svg";
+}
+
+bool is_selected(const Task& task, const Options& options) {
+  return options.task == "all" || options.task == task.name;
+}
+
+// Throws FileError when a result of the program could not be written.
+void check_outputs(const Options& options) {
+  examples::make_directory(options.out);
+  for (const Task& task : all_tasks())
+    if (is_selected(task, options)) examples::check_replaceable(checkpoint_path(options.out, task));
+  examples::check_picture(attention_picture(options));
+  examples::check_picture(accuracy_picture(options));
+}
+
+// A model whose training is interrupted is saved, beside an earlier one if there is one, but not
+// tested.
+Result train_task(const Task& task, const Options& options, const Interrupt& interrupt) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
   Solver solver(task, seed);
   Result result{.task = task.name, .parameters = count_parameters(solver.model)};
@@ -84,8 +109,17 @@ Result train_task(const Task& task, const Options& options) {
   result.history = train(solver, {.steps = options.steps > 0 ? options.steps : task.steps,
                                   .seconds = options.seconds,
                                   .seed = seed,
+                                  .interrupt = &interrupt,
                                   .output = &std::cout});
-  save_checkpoint(checkpoint_path(options.out, task), solver.model);
+  fs::path checkpoint = checkpoint_path(options.out, task);
+  if (result.history.interrupted && fs::exists(checkpoint))
+    checkpoint.replace_extension(".interrupted.h5");
+  save_checkpoint(checkpoint, solver.model);
+  if (result.history.interrupted) {
+    std::cout << "  interrupted after " << result.history.steps << " steps; the model is in "
+              << checkpoint.string() << "\n\n";
+    return result;
+  }
 
   const std::vector<Example> test =
       held_out_examples(task, examples::Split::test, test_examples, seed);
@@ -98,8 +132,7 @@ Result train_task(const Task& task, const Options& options) {
     std::cout
         << "  After enough training, the attention weights of the last decoder block form an\n"
            "  anti-diagonal: "
-        << draw_attention(solver, "antidiagonal", fs::path(options.out) / "toy_tasks_reverse.svg")
-        << '\n';
+        << draw_attention(solver, "antidiagonal", attention_picture(options)) << '\n';
   std::cout << std::endl;
   return result;
 }
@@ -114,17 +147,22 @@ void print_table(const std::vector<Result>& results) {
               << result.accuracy << " %\n";
 }
 
-void train_tasks(const Options& options) {
-  examples::make_directory(options.out);
+// Returns the exit status. When interrupted, the tasks that are finished are shown.
+int train_tasks(const Options& options) {
+  check_outputs(options);
+  const Interrupt interrupt;
   std::vector<Result> results;
   std::vector<examples::Line> lines;
   for (const Task& task : all_tasks()) {
-    if (options.task != "all" && options.task != task.name) continue;
-    results.push_back(train_task(task, options));
-    lines.push_back(accuracy_line(task, results.back().history));
+    if (!is_selected(task, options) || interrupt.requested()) continue;
+    const Result result = train_task(task, options, interrupt);
+    if (!result.history.validation_seconds.empty())
+      lines.push_back(accuracy_line(task, result.history));
+    if (!result.history.interrupted) results.push_back(result);
   }
-  print_table(results);
-  std::cout << draw_accuracies(lines, fs::path(options.out) / "toy_tasks_accuracy.svg") << '\n';
+  if (!results.empty()) print_table(results);
+  if (!lines.empty()) std::cout << draw_accuracies(lines, accuracy_picture(options)) << '\n';
+  return interrupt.exit_status();
 }
 
 void answer_question(const Options& options) {
@@ -140,10 +178,8 @@ int run_program(int argc, char** argv) {
   return examples::run_program("toy_tasks", [&] {
     Options options;
     if (!parse(argc, argv, options)) return 0;
-    if (options.question.empty())
-      train_tasks(options);
-    else
-      answer_question(options);
+    if (options.question.empty()) return train_tasks(options);
+    answer_question(options);
     return 0;
   });
 }

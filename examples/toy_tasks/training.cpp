@@ -64,11 +64,13 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                                   return {100.0 - accuracy};
                                 },
                                 .every_steps = steps_between_validations},
-       .should_stop = [&] {
-         return accuracy >= options.target_accuracy || seconds() >= options.seconds;
-       }});
-  history.steps = trainer.run().steps;
-  if (step < history.steps) validate(history.steps);
+       .should_stop =
+           [&] { return accuracy >= options.target_accuracy || seconds() >= options.seconds; },
+       .interrupt = options.interrupt});
+  const TrainingResult result = trainer.run();
+  history.steps = result.steps;
+  history.interrupted = result.end == TrainingEnd::interrupted;
+  if (step < history.steps && !history.interrupted) validate(history.steps);
   history.seconds = seconds();
   return history;
 }

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 
+#include <weft/train/interrupt.hpp>
 #include "examples/toy_tasks/solver.hpp"
 
 namespace weft::toy_tasks {
@@ -14,6 +15,8 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   // Training stops early at this accuracy on the validation examples, in percent.
   double target_accuracy = 99.9;
+  // Training ends after the step in which an interrupt is requested.
+  const Interrupt* interrupt = nullptr;
   // Progress is printed to this stream unless it is null.
   std::ostream* output = nullptr;
 };
@@ -21,6 +24,7 @@ struct TrainingOptions {
 struct TrainingHistory {
   std::int64_t steps = 0;
   double seconds = 0.0;
+  bool interrupted = false;
   // For each validation the seconds since the start, and the accuracy in percent.
   std::vector<double> validation_seconds, validation_accuracies;
 };

@@ -1,5 +1,7 @@
 #include "examples/common/plot.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -93,4 +95,34 @@ TEST_CASE("plot: wrong shapes, other file extensions and missing directories are
                  "expected the extension .svg or .png, got '.jpg'"));
   CHECK(contains(message_of<FileError>([&] { draw(chart, folder / "none/x.svg"); }),
                  "No such file or directory"));
+}
+
+TEST_CASE("plot: nothing to draw is an error", "[examples]") {
+  const TemporaryFolder folder;
+  LineChart no_lines = chart;
+  no_lines.lines.clear();
+  CHECK(message_of<ValueError>([&] { draw(no_lines, folder / "x.svg"); }) ==
+        "chart 'it's a title': expected at least one line, got none");
+  HeatMaps no_maps = maps;
+  no_maps.maps.clear();
+  CHECK(message_of<ValueError>([&] { draw(no_maps, folder / "x.svg"); }) ==
+        "heat maps 'heads': expected at least one map and at least one in a row, got 0 and 4");
+  HeatMaps no_columns = maps;
+  no_columns.maps_in_row = 0;
+  CHECK(message_of<ValueError>([&] { draw(no_columns, folder / "x.svg"); }) ==
+        "heat maps 'heads': expected at least one map and at least one in a row, got 1 and 0");
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("plot: a file that cannot be replaced is refused before anything is written",
+          "[examples]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"x.svg", "x.dat", "x.gp"}) {
+    REQUIRE(::mkfifo((folder / name).c_str(), 0666) == 0);
+    CHECK(contains(
+        message_of<FileError>([&] { draw(chart, folder / "x.svg"); }),
+        std::string(name) + "': expected a regular file to replace, got a device, pipe or socket"));
+    fs::remove(folder / name);
+    CHECK(fs::is_empty(folder.path()));
+  }
 }

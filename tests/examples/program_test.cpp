@@ -3,9 +3,12 @@
 #include <fstream>
 #include <regex>
 
+#include <weft/autograd/error.hpp>
+#include "examples/pronounce/pictures.hpp"
 #include "tests/catch.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
@@ -118,6 +121,34 @@ TEST_CASE("pronounce: training resumes only with the same settings and vocabular
   CHECK(resumed.status == 0);
 }
 
+TEST_CASE("pronounce: training does not start over beside a best model", "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train().status == 0);
+  const std::string best = bytes_of(fixture.best), metrics = bytes_of(fixture.out + "/metrics.csv");
+  const std::filesystem::path last = fixture.out + "/last.h5";
+  std::filesystem::remove(last);
+  for (const char* target : {"", "last.h5", "missing.h5"}) {
+    if (*target) std::filesystem::create_symlink(target, last);
+    const Outcome resumed = fixture.train({"--resume"});
+    CHECK(resumed.status == 1);
+    CHECK(is_one_line(resumed.errors));
+    CHECK(contains(resumed.errors, "last.h5"));
+    CHECK((bytes_of(fixture.best) == best));
+    CHECK((bytes_of(fixture.out + "/metrics.csv") == metrics));
+    std::filesystem::remove(last);
+  }
+}
+
+TEST_CASE("pronounce: metrics with a cell that is no number are not drawn", "[examples]") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "metrics.csv", "step,loss,validation_loss\n10,0.5,\n20,half,\n");
+  CHECK(message_of<FileError>([&] {
+          pronounce::draw_losses(folder / "metrics.csv", folder / "loss.svg");
+        }) == concatenate_text("metrics '", (folder / "metrics.csv").string(),
+                               "', line 3: expected numbers, got '20,half,'"));
+  CHECK_FALSE(std::filesystem::exists(folder / "loss.dat"));
+}
+
 TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   const TrainingFixture fixture;
   const auto error_of = [](const Outcome& outcome, int status) {
@@ -129,6 +160,8 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of(run({"train", "--speed", "3"}), 2), "speed"));
   CHECK(contains(error_of(run({"train", "--width", "0"}), 2), "option --width"));
   CHECK(contains(error_of(run({"attention"}), 2), "expected one word, got 0"));
+  CHECK(contains(error_of(run({"train", "--out", ""}), 2),
+                 "option --out: expected a value, got an empty one"));
   CHECK(contains(error_of(fixture.train({"--heads", "3"}), 1),
                  "heads: expected a divisor of the width 16, got 3"));
   CHECK(contains(error_of(run({"train", "--dictionary", "no/such.dict"}), 1), "no/such.dict"));

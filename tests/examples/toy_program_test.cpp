@@ -1,11 +1,14 @@
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "examples/toy_tasks/program.hpp"
 #include "examples/toy_tasks/training.hpp"
 #include "tests/catch.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
@@ -16,6 +19,22 @@ namespace {
 Outcome run(const std::vector<std::string>& arguments) {
   return outcome_of(run_program, "toy_tasks", arguments);
 }
+
+// Raises a signal as soon as `text` was written.
+class SignallingBuffer final : public std::stringbuf {
+ public:
+  SignallingBuffer(std::string text, int signal) : text_(std::move(text)), signal_(signal) {}
+
+ private:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    const std::streamsize written = std::stringbuf::xsputn(text, size);
+    if (signal_ != 0 && contains(str(), text_)) std::raise(std::exchange(signal_, 0));
+    return written;
+  }
+
+  std::string text_;
+  int signal_;
+};
 
 // The loss on a few validation examples.
 float held_out_loss(const Solver& solver) {
@@ -64,6 +83,37 @@ TEST_CASE("toy tasks: the program trains, draws, and answers with the saved mode
   CHECK(contains(invalid.errors, "toy_tasks: question: expected 1 … 16 characters"));
 }
 
+TEST_CASE("toy tasks: an interrupted program keeps the tasks that it finished and its model",
+          "[examples]") {
+  const TemporaryFolder directory;
+  const std::string out = directory.path().string();
+  const auto run_until = [&](const std::string& text, int signal) {
+    SignallingBuffer buffer(text, signal);
+    std::streambuf* const previous = std::cout.rdbuf(&buffer);
+    std::vector<std::string> arguments{"toy_tasks", "--steps", "2", "--out", out};
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    const int status = run_program(static_cast<int>(argv.size()), argv.data());
+    std::cout.rdbuf(previous);
+    return Outcome{status, buffer.str(), ""};
+  };
+  const Outcome outcome = run_until("reverse:", SIGTERM);
+  CHECK(outcome.status == 128 + SIGTERM);
+  CHECK(contains(outcome.output, "interrupted after 0 steps; the model is in"));
+  CHECK(contains(outcome.output, "correct of 1000 held out\ncopy "));
+  CHECK_FALSE(contains(outcome.output, "sort:"));
+  for (const char* file : {"toy_tasks_copy.h5", "toy_tasks_reverse.h5", "toy_tasks_accuracy.dat"})
+    CHECK(std::filesystem::exists(directory / file));
+  CHECK(run({"--task", "reverse", "--say", "weft", "--out", out}).status == 0);
+
+  const std::string trained = bytes_of(directory / "toy_tasks_copy.h5");
+  const Outcome at_once = run_until("copy:", SIGINT);
+  CHECK((bytes_of(directory / "toy_tasks_copy.h5") == trained));
+  CHECK(std::filesystem::exists(directory / "toy_tasks_copy.interrupted.h5"));
+  CHECK(at_once.status == 130);
+  CHECK_FALSE(contains(at_once.output, "held out"));
+}
+
 TEST_CASE("toy tasks: errors are one line on standard error", "[examples]") {
   const TemporaryFolder directory;
   const auto error_of = [](const std::vector<std::string>& arguments, int status) {
@@ -79,6 +129,9 @@ TEST_CASE("toy tasks: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of({"--seconds", "soon"}, 2), "option --seconds"));
   CHECK(contains(error_of({"--threads", "0"}, 2), "option --threads"));
   CHECK(contains(error_of({"copy"}, 2), "expected options only, got 'copy'"));
+  CHECK(contains(error_of({"--task", "add", "--say", ""}, 2),
+                 "option --say: expected a value, got an empty one"));
+  CHECK(contains(error_of({"--out", ""}, 2), "option --out: expected a value, got an empty one"));
   CHECK(contains(error_of({"--say", "1+2"}, 2), "option --say: expected the option --task"));
   CHECK(contains(error_of({"--task", "add", "--say", "1+2", "--out", directory.path().string()}, 1),
                  "toy_tasks_add.h5"));

@@ -1,0 +1,145 @@
+// The programs as processes: their streams, files and signals.
+#include "tests/catch.hpp"
+#include "tests/examples/process.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+const std::string programs_with_options[] = {
+    "heads_study", "kernel_regression",   "pronounce",       "pronounce say", "pronounce train",
+    "toy_tasks",   "positional_encoding", "sequence_layers", "self_attention"};
+
+// 180 words of three letters.
+const std::string small_dictionary =
+    "for a in b d f g k l m n p r s t; do for b in a e i o u; do for c in n s t; do "
+    "echo \"$a$b$c $a $b $c\"; done; done; done > small.dict\n";
+const std::string small_training =
+    "pronounce train --dictionary small.dict --out out --width 16 --layers 1 --heads 2 --batch 128";
+
+}  // namespace
+
+TEST_CASE("programs: output that cannot be written is an error", "[examples]") {
+  std::vector<std::string> commands = {"first_steps", "forecast"};
+  for (const std::string& program : programs_with_options) commands.push_back(program + " --help");
+  for (const std::string& command : commands) {
+    const std::string name = command.substr(0, command.find(' '));
+    for (const char* redirection : {" > /dev/full", " >&-"}) {
+      INFO(command + redirection);
+      const Outcome outcome = process_of(command + redirection);
+      CHECK(outcome.status == 1);
+      CHECK(is_one_line(outcome.errors));
+      CHECK(outcome.errors.starts_with(name));
+      CHECK(contains(outcome.errors, "standard output: expected a successful write, got an error"));
+    }
+  }
+}
+
+TEST_CASE("programs: files that are opened do not take the place of closed streams", "[examples]") {
+  const Outcome outcome = process_of(
+      "kernel_regression --out plots <&- >&- 2>&-; status=$?; cat plots/*.dat plots/*.gp; "
+      "exit $status");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.output, "# true function"));
+  CHECK_FALSE(contains(outcome.output, "Training w"));
+}
+
+TEST_CASE("programs: a folder that cannot be written is refused before the work", "[examples]") {
+  for (const std::string program : {"toy_tasks", "sequence_layers", "heads_study",
+                                    "kernel_regression", "self_attention", "positional_encoding"}) {
+    INFO(program);
+    // A directory in which not even root can create files.
+    const Outcome outcome = process_of("timeout 20 " + program + " --out /proc/self/fdinfo");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.empty());
+    CHECK(is_one_line(outcome.errors));
+    CHECK(contains(outcome.errors,
+                   "directory '/proc/self/fdinfo': expected a writable directory, got "));
+  }
+}
+
+TEST_CASE("programs: a result that cannot be replaced is refused before the work", "[examples]") {
+  for (const auto& [command, result] :
+       {std::pair<std::string, std::string>{"toy_tasks --task add", "toy_tasks_add.h5"},
+        {"toy_tasks --task add", "toy_tasks_accuracy.dat"},
+        {"toy_tasks --task reverse", "toy_tasks_reverse.svg"},
+        {"sequence_layers", "sequence_layers_times.dat"},
+        {"sequence_layers", "sequence_layers_distance.gp"}}) {
+    INFO(command + ", " + result);
+    const Outcome outcome =
+        process_of("mkdir -p plots/" + result + "; timeout 20 " + command + " --out plots");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.empty());
+    CHECK(is_one_line(outcome.errors));
+    CHECK(contains(outcome.errors, result + "': expected a regular file to replace"));
+  }
+  const Outcome pipe = process_of(
+      "mkdir plots; mkfifo plots/kernel_regression.dat; timeout 20 kernel_regression --out plots");
+  CHECK(pipe.status == 1);
+  CHECK(contains(pipe.errors, "expected a regular file to replace, got a device, pipe or socket"));
+}
+
+TEST_CASE("programs: sequence_layers keeps what it measured when it is interrupted", "[examples]") {
+  const std::string command =
+      "sequence_layers --width 4 --batch 1 --longest 128 --letters 4 --out plots";
+  const Outcome timing = process_of(
+      signalled(command + " --timing-seconds 1000", "INT", "median time") + "; ls plots");
+  CHECK(timing.status == 130);
+  CHECK_FALSE(contains(timing.output, "Reversing"));
+  CHECK(contains(timing.output, "interrupted"));
+
+  const Outcome learning = process_of(signalled(
+      command + " --timing-seconds 0 --training-seconds 1000", "TERM", "Reversing 4 letters"));
+  CHECK(learning.status == 143);
+  CHECK(contains(learning.output, "n^"));
+  CHECK(contains(learning.output, "GRU "));
+  CHECK(contains(learning.output, "sequence_layers_accuracy.svg"));
+  CHECK(contains(learning.output, "interrupted"));
+}
+
+TEST_CASE("programs: heads_study ends when it is interrupted", "[examples]") {
+  const Outcome outcome = process_of(
+      small_dictionary + small_training + " --max-steps 1 > log && " +
+      signalled("heads_study --dictionary small.dict --model out/last.h5 --epochs 1000 --out plots",
+                "HUP", "heads  head size"));
+  CHECK(outcome.status == 129);
+  CHECK(contains(outcome.output, "heads_similarity.svg"));
+  CHECK(contains(outcome.output, "interrupted in the training with 1 head\n"));
+}
+
+TEST_CASE("programs: standard input must be text", "[examples]") {
+  const TemporaryFolder directory;
+  REQUIRE(process_in(directory, small_dictionary + small_training + " --max-steps 1").status == 0);
+  const auto say = [&](const std::string& command) { return process_in(directory, command); };
+  const std::string program = "pronounce say --model out/last.h5";
+  const Outcome folder = say(program + " < .");
+  CHECK(folder.status == 1);
+  CHECK(is_one_line(folder.errors));
+  CHECK(contains(folder.errors,
+                 "pronounce say: standard input: expected readable text, got Is a directory"));
+  for (const std::string nothing : {" < /dev/null", " <&-", " < empty"}) {
+    INFO(nothing);
+    const Outcome outcome = say(": > empty; " + program + nothing);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.empty());
+    CHECK(is_one_line(outcome.errors));
+    CHECK(contains(outcome.errors, "pronounce say: standard input: expected "));
+  }
+  const Outcome zeros = say("timeout 20 " + program + " < /dev/zero");
+  CHECK(zeros.status == 1);
+  CHECK(contains(zeros.errors, "expected lines of at most 65536 bytes, got a longer one"));
+  const Outcome marked = say("printf '\\357\\273\\277ban den\\n' | " + program);
+  CHECK(marked.errors.empty());
+  CHECK(marked.status == 0);
+  CHECK(contains(marked.output, "ban  "));
+  CHECK(contains(marked.output, "den  "));
+}
+
+TEST_CASE("programs: a training whose reader is gone is saved", "[examples]") {
+  const Outcome outcome = process_of(small_dictionary + "{ " + small_training +
+                                     " --epochs 1000000; echo $? > status; } | head -n 3; "
+                                     "ls out/last.h5; exit $(cat status)");
+  CHECK(outcome.status == 141);
+  CHECK(contains(outcome.output, "out/last.h5"));
+}
