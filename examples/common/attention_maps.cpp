@@ -30,4 +30,11 @@ std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
   return maps;
 }
 
+std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer) {
+  std::vector<std::string> names;
+  for (const TokenId token : answer) names.push_back(vocabulary.symbol(token));
+  names.push_back("end");
+  return names;
+}
+
 }  // namespace weft::examples

@@ -1,6 +1,7 @@
-// cross_attention_maps: the cross-attention weights of an EncoderDecoder.
+// cross_attention_maps and answer_names: the cross-attention weights of an EncoderDecoder.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "examples/common/encoder_decoder.hpp"
@@ -12,5 +13,8 @@ namespace weft::examples {
 // followed by <eos> (rows) over the tokens of `source` (columns).
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer);
+
+// The names of the rows: the symbol of each token, special ones too, and "end".
+std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer);
 
 }  // namespace weft::examples

@@ -82,8 +82,7 @@ std::string draw_attention(const SavedModel& saved, const std::string& word,
   maps.x_label = "letter";
   maps.y_label = "phone";
   maps.columns = saved.language.letters.decode(words.front());
-  maps.rows = saved.language.decode(output);
-  maps.rows.push_back("end");
+  maps.rows = examples::answer_names(saved.language.phones, output);
   maps.maps_in_row = saved.configuration.heads;
   maps.maps = examples::cross_attention_maps(saved.model, words.front(), output);
   return examples::draw(maps, picture);

@@ -28,8 +28,7 @@ std::string draw_attention(const Solver& solver, const std::string& question,
   maps.x_label = "source character";
   maps.y_label = "output character";
   maps.columns = solver.vocabulary.decode(sources.front());
-  maps.rows = solver.vocabulary.decode(output);
-  maps.rows.push_back("end");
+  maps.rows = examples::answer_names(solver.vocabulary, output);
   maps.maps_in_row = heads;
   maps.maps = examples::cross_attention_maps(solver.model, sources.front(), output);
   maps.maps.erase(maps.maps.begin(), maps.maps.end() - heads);

@@ -44,3 +44,9 @@ TEST_CASE("attention maps: there is one for each head, and its rows sum to one",
       CHECK(std::abs(values(row, 0) + values(row, 1) + values(row, 2) - 1.0f) < 1e-5f);
   }
 }
+
+TEST_CASE("attention maps: every token of an answer names a row, special ones too", "[examples]") {
+  const Vocabulary vocabulary({"a"});
+  CHECK(examples::answer_names(vocabulary, {4, Vocabulary::bos, Vocabulary::pad, 4}) ==
+        std::vector<std::string>{"a", "<bos>", "<pad>", "a", "end"});
+}
