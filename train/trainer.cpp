@@ -16,6 +16,7 @@
 #include "train/files/directory_lock.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/internal/metrics_file.hpp"
+#include "train/weights/internal/dataset_names.hpp"
 
 namespace weft {
 namespace {
@@ -366,6 +367,16 @@ Trainer<T>::Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batc
       progress_({options_.seed, batches.fingerprint()}) {
   check_options(options_);
   check_function("trainer: loss", loss_);
+}
+
+template <class T>
+void Trainer<T>::also_save(const std::string& name, Stateful<T>& object) {
+  path_of_name(name);
+  const bool is_used = std::ranges::any_of(
+      also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
+  if (is_used || name == "model" || name == "optimizer" || name == "progress")
+    fail<ValueError>("trainer: also_save", "a name that is not used yet", "'" + name + "'");
+  also_saved_.emplace_back(name, object);
 }
 
 template <class T>

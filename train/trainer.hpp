@@ -99,9 +99,9 @@ class WEFT_API Trainer {
           std::type_identity_t<LossFunction<T>> loss, TrainerOptions options);
 
   // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
-  void also_save(const std::string& name, Stateful<T>& object) {
-    also_saved_.emplace_back(name, object);
-  }
+  // Throws ValueError for a name that is used already, also by the trainer: "model", "optimizer"
+  // and "progress", or that is none for a checkpoint.
+  void also_save(const std::string& name, Stateful<T>& object);
 
   // Trains until the end and saves the result in last.h5. Before the first step, throws FileError
   // when `folder` cannot be written, is used by another trainer, contains checkpoints although

@@ -277,7 +277,11 @@ TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
   note.text = "as configured";
   Trainer trainer(session.toy.model, session.toy.optimizer, session.toy.batches,
                   session.toy.loss_function(), session.options);
+  for (const char* name : {"", "a/b", "a..b", "model", "optimizer", "progress"})
+    CHECK_THROWS_AS(trainer.also_save(name, note), ValueError);
   trainer.also_save("note", note);
+  CHECK(message_of<ValueError>([&] { trainer.also_save("note", note); }) ==
+        "trainer: also_save: expected a name that is not used yet, got 'note'");
   trainer.run();
   for (const char* name : {"best.h5", "last.h5"}) {
     Note found;
