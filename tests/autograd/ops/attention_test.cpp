@@ -311,70 +311,103 @@ TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
 namespace {
 
 std::vector<GradientCase> gradient_rows() {
+  const std::vector<InputValues> large{{40, 10, 8}, {40, 12, 8}, {40, 12, 12}};
+  // Three tiles of queries and of keys.
+  const std::vector<InputValues> tiles{{3, 520, 2}, {3, 270, 2}, {3, 270, 2}};
   return {
       {"scaled_dot_product_attention",
        "with two heads",
        {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
-       [](const Inputs& x) {
+       large,
+       [](const auto& x) {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2});
        }},
       {"scaled_dot_product_attention",
+       "of many queries and keys",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}},
+       tiles,
+       [](const auto& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
+      {"scaled_dot_product_attention",
        "self-attention",
        {{2, 3, 4}},
-       [](const Inputs& x) {
+       {{40, 12, 8}},
+       [](const auto& x) {
          return scaled_dot_product_attention(x[0], x[0], x[0], {.num_heads = 2});
        }},
       {"scaled_dot_product_attention",
        "with lengths, one of them 0",
        {{3, 2, 4}, {3, 4, 4}, {3, 4, 2}},
-       [](const Inputs& x) {
-         return scaled_dot_product_attention(x[0], x[1], x[2],
-                                             {.num_heads = 2, .mask = {.valid_lens = {2, 0, 4}}});
+       large,
+       [](const auto& x) {
+         const Shape& keys = x[1].shape();
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2],
+             {.num_heads = 2, .mask = {.valid_lens = random_lengths({keys[0]}, keys[1])}});
        }},
       {"scaled_dot_product_attention",
        "with a length for each query",
        {{2, 2, 4}, {2, 4, 4}, {2, 4, 4}},
-       [](const Inputs& x) {
-         const Tensor<std::int32_t> lengths({2, 2}, {1, 4, 0, 3});
-         return scaled_dot_product_attention(x[0], x[1], x[2],
-                                             {.mask = {.valid_lens = ValidLens(lengths)}});
+       {{80, 10, 4}, {80, 12, 4}, {80, 12, 6}},
+       [](const auto& x) {
+         const Shape &queries = x[0].shape(), &keys = x[1].shape();
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2],
+             {.mask = {.valid_lens = random_lengths({queries[0], queries[1]}, keys[1])}});
        }},
       {"scaled_dot_product_attention",
        "causal, with many queries",
        {{1, 66, 2}, {1, 66, 2}, {1, 66, 2}},
-       [](const Inputs& x) {
+       {{3, 300, 4}, {3, 300, 4}, {3, 300, 4}},
+       [](const auto& x) {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.mask = {.causal = true}});
        }},
       {"scaled_dot_product_attention",
        "with a boolean mask per head",
        {{1, 2, 4}, {1, 3, 4}, {1, 3, 4}},
-       [](const Inputs& x) {
-         const Tensor<bool> allowed({1, 2, 2, 3}, {true, false, true, false, false, false,  //
-                                                   true, true, true, false, true, false});
-         return scaled_dot_product_attention(x[0], x[1], x[2],
-                                             {.num_heads = 2, .mask = {.allowed = allowed}});
+       large,
+       [](const auto& x) {
+         const Shape &queries = x[0].shape(), &keys = x[1].shape();
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2],
+             {.num_heads = 2,
+              .mask = {.allowed = random_allowed({keys[0], 2, queries[1], keys[1]})}});
        }},
       {"scaled_dot_product_attention",
        "with lengths and a bias, including -infinity",
        {{2, 2, 4}, {2, 3, 4}, {2, 3, 4}},
-       [](const Inputs& x) {
-         constexpr float masked = -std::numeric_limits<float>::infinity();
-         const Tensor<float> bias({2, 2, 3}, {0.5F, masked, -1, masked, 2, 0,  //
-                                              masked, masked, masked, 1, 0.25F, masked});
+       large,
+       [](const auto& x) {
+         const Shape &queries = x[0].shape(), &keys = x[1].shape();
          return scaled_dot_product_attention(
-             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {1, 3}, .bias = bias}});
+             x[0], x[1], x[2],
+             {.num_heads = 2,
+              .mask = {.valid_lens = random_lengths({keys[0]}, keys[1]),
+                       .bias = random_bias({keys[0], queries[1], keys[1]})}});
        }},
       {"scaled_dot_product_attention",
        "with dropout",
        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}},
-       [](const Inputs& x) {
+       large,
+       [](const auto& x) {
+         const Shape& keys = x[1].shape();
          return scaled_dot_product_attention(
-             x[0], x[1], x[2], {.num_heads = 2, .mask = {.valid_lens = {3, 5}}, .dropout = 0.4});
+             x[0], x[1], x[2],
+             {.num_heads = 2,
+              .mask = {.valid_lens = random_lengths({keys[0]}, keys[1])},
+              .dropout = 0.4});
+       }},
+      {"scaled_dot_product_attention",
+       "with dropout, of many queries and keys",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}},
+       tiles,
+       [](const auto& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.dropout = 0.4});
        }},
       {"scaled_dot_product_attention",
        "with no keys",
        {{1, 2, 4}, {1, 0, 4}, {1, 0, 4}},
-       [](const Inputs& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
+       {{40, 10, 4}, {40, 0, 4}, {40, 0, 4}},
+       [](const auto& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
   };
 }
 

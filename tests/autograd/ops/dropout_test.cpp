@@ -83,9 +83,21 @@ namespace {
 
 std::vector<GradientCase> gradient_rows() {
   return {
-      {"dropout", "with p = 0.5", {{5, 7}}, [](const Inputs& x) { return dropout(x[0], 0.5); }},
-      {"dropout", "with p = 0", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 0.0); }},
-      {"dropout", "with p = 1", {{2, 3}}, [](const Inputs& x) { return dropout(x[0], 1.0); }},
+      {"dropout",
+       "with p = 0.5",
+       {{5, 7}},
+       {{200, 250}},
+       [](const auto& x) { return dropout(x[0], 0.5); }},
+      {"dropout",
+       "with p = 0",
+       {{2, 3}},
+       {{200, 250}},
+       [](const auto& x) { return dropout(x[0], 0.0); }},
+      {"dropout",
+       "with p = 1",
+       {{2, 3}},
+       {{200, 250}},
+       [](const auto& x) { return dropout(x[0], 1.0); }},
   };
 }
 

@@ -254,19 +254,36 @@ namespace {
 
 std::vector<GradientCase> gradient_rows() {
   return {
-      {"scale", "by -2.5", {{2, 3}}, [](const Inputs& x) { return scale(x[0], -2.5); }},
-      {"negate", "x", {{2, 3}}, [](const Inputs& x) { return -x[0]; }},
-      {"exp", "x", {{2, 3}}, [](const Inputs& x) { return exp(x[0]); }},
-      {"log", "x > 0", {positive({2, 3})}, [](const Inputs& x) { return log(x[0]); }},
-      {"sqrt", "x > 0", {positive({2, 3})}, [](const Inputs& x) { return sqrt(x[0]); }},
-      {"power", "cube", {{2, 3}}, [](const Inputs& x) { return power(x[0], 3.0); }},
-      {"power", "x^-1.5", {positive({2, 3})}, [](const Inputs& x) { return power(x[0], -1.5); }},
-      {"power", "x^0", {{2, 3}}, [](const Inputs& x) { return power(x[0], 0.0); }},
-      {"abs", "away from 0", {away_from_zero({3, 4})}, [](const Inputs& x) { return abs(x[0]); }},
+      {"scale", "by -2.5", {{2, 3}}, {{200, 250}}, [](const auto& x) { return scale(x[0], -2.5); }},
+      {"negate", "x", {{2, 3}}, {{200, 250}}, [](const auto& x) { return -x[0]; }},
+      {"exp", "x", {{2, 3}}, {{60, 80}}, [](const auto& x) { return exp(x[0]); }},
+      {"log",
+       "x > 0",
+       {positive({2, 3})},
+       {positive({60, 80})},
+       [](const auto& x) { return log(x[0]); }},
+      {"sqrt",
+       "x > 0",
+       {positive({2, 3})},
+       {positive({60, 80})},
+       [](const auto& x) { return sqrt(x[0]); }},
+      {"power", "cube", {{2, 3}}, {{60, 80}}, [](const auto& x) { return power(x[0], 3.0); }},
+      {"power",
+       "x^-1.5",
+       {positive({2, 3})},
+       {positive({60, 80})},
+       [](const auto& x) { return power(x[0], -1.5); }},
+      {"power", "x^0", {{2, 3}}, {{60, 80}}, [](const auto& x) { return power(x[0], 0.0); }},
+      {"abs",
+       "away from 0",
+       {away_from_zero({3, 4})},
+       {away_from_zero({60, 80})},
+       [](const auto& x) { return abs(x[0]); }},
       {"clamp",
        "inside and outside",
        {distinct({3, 4})},
-       [](const Inputs& x) { return clamp(x[0], 0.35, 0.95); }},
+       {tenths({60, 80})},
+       [](const auto& x) { return clamp(x[0], 0.35, 0.95); }},
   };
 }
 
@@ -274,11 +291,12 @@ std::vector<GradientCase> gradient_rows() {
 std::vector<GradientCase> activation_rows() {
   std::vector<GradientCase> all;
   for (const auto& [activation, name] : activation_names) {
-    const auto apply = [activation = activation](const Inputs& x) {
+    const auto apply = [activation = activation](const auto& x) {
       return activate(x[0], activation);
     };
     const std::string operation = activation == Activation::none ? "activate" : name;
-    all.push_back({operation, "away from 0", {away_from_zero({3, 7})}, apply});
+    all.push_back(
+        {operation, "away from 0", {away_from_zero({3, 7})}, {away_from_zero({60, 80})}, apply});
   }
   return all;
 }

@@ -108,44 +108,66 @@ TEST_CASE("losses: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
 
 namespace {
 
+// Targets for logits [..., classes]; every fifth is `ignored`.
+Tokens random_targets(const Shape& logits, TokenId ignored) {
+  Tokens targets = random_tokens(logits.without(-1), logits[-1]);
+  for (Index i = 1; i < targets.size(); i += 5) targets.data()[i] = ignored;
+  return targets;
+}
+
+// Of 0 to 1, both included.
+template <class T>
+Tensor<T> random_shares(const Shape& shape) {
+  auto shares = Random(35).uniform_tensor<T>(shape, -0.5, 1.5);
+  for (T& share : shares) share = std::clamp(share, T{0}, T{1});
+  return shares;
+}
+
+Tensor<double> targets_for(const Var<double>& x) { return random_shares<double>(x.shape()); }
+Tensor<float> targets_for(const Var<float>& x) { return random_shares<float>(x.shape()); }
+
 std::vector<GradientCase> gradient_rows() {
   return {
       {"cross_entropy",
        "with an ignored target",
        {{2, 2, 4}},
-       [](const Inputs& x) {
-         return cross_entropy(x[0], Tokens({2, 2}, {3, -100, 0, 3}));
-       }},
+       {{10, 30, 20}},
+       [](const auto& x) { return cross_entropy(x[0], random_targets(x[0].shape(), -100)); }},
       {"cross_entropy",
        "with label smoothing",
        {{3, 4}},
-       [](const Inputs& x) {
-         return cross_entropy(x[0], Tokens({3}, {3, 1, 7}),
-                              {.ignore_index = 7, .label_smoothing = 0.1});
+       {{300, 20}},
+       [](const auto& x) {
+         return cross_entropy(x[0], random_targets(x[0].shape(), 77),
+                              {.ignore_index = 77, .label_smoothing = 0.1});
        }},
       {"cross_entropy",
        "divided by a given number",
        {{3, 4}},
-       [](const Inputs& x) {
-         return cross_entropy(x[0], Tokens({3}, {3, 1, 0}), {.divisor = 7.0});
+       {{300, 20}},
+       [](const auto& x) {
+         return cross_entropy(x[0], random_tokens(x[0].shape().without(-1), x[0].shape()[-1]),
+                              {.divisor = 7.0});
        }},
       {"cross_entropy",
        "with every target ignored",
        {{2, 4}},
-       [](const Inputs& x) {
-         return cross_entropy(x[0], Tokens({2}, {-100, -100}));
+       {{300, 20}},
+       [](const auto& x) {
+         Tokens targets(x[0].shape().without(-1));
+         targets.fill(-100);
+         return cross_entropy(x[0], targets);
        }},
       {"mse_loss",
        "prediction and target",
        {{2, 3}, {2, 3}},
-       [](const Inputs& x) { return mse_loss(x[0], x[1]); }},
+       {{200, 250}, {200, 250}},
+       [](const auto& x) { return mse_loss(x[0], x[1]); }},
       {"binary_cross_entropy_with_logits",
        "hard and soft targets",
        {{2, 3}},
-       [](const Inputs& x) {
-         return binary_cross_entropy_with_logits(
-             x[0], Tensor<double>({2, 3}, {0.0, 1.0, 0.5, 0.25, 0.9, 1.0}));
-       }},
+       {{60, 80}},
+       [](const auto& x) { return binary_cross_entropy_with_logits(x[0], targets_for(x[0])); }},
   };
 }
 

@@ -40,9 +40,8 @@ std::vector<GradientCase> gradient_rows() {
       {"mask_rows",
        "of a batch of matrices",
        {{2, 3, 2}},
-       [](const Inputs& x) {
-         return mask_rows(x[0], Tensor<bool>({2, 3}, {true, false, true, false, false, true}));
-       }},
+       {{40, 60, 25}},
+       [](const auto& x) { return mask_rows(x[0], random_allowed(x[0].shape().without(-1))); }},
   };
 }
 

@@ -15,18 +15,20 @@ std::vector<GradientCase> gradient_rows() {
       {"recompute",
        "a part of several operations, with dropout",
        {{3, 4}},
-       [](const Inputs& x) {
+       {{200, 250}},
+       [](const auto& x) {
          const auto before = dropout(x[0], 0.3);
-         const auto part = [](const Var<double>& y) { return tanh(dropout(y, 0.3) * y); };
+         const auto part = [](const auto& y) { return tanh(dropout(y, 0.3) * y); };
          return dropout(recompute(part, before), 0.3);
        }},
       {"recompute",
        "two inputs, with nested parts",
        {{3, 4}, {4, 2}},
-       [](const Inputs& x) {
+       {{200, 110}, normal({110, 144}, 0.1)},
+       [](const auto& x) {
          return recompute(
-             [](const Var<double>& a, const Var<double>& b) {
-               const auto inner = [](const Var<double>& y) { return exp(y) * y; };
+             [](const auto& a, const auto& b) {
+               const auto inner = [](const auto& y) { return exp(y) * y; };
                return matmul(recompute(inner, a), b);
              },
              x[0], x[1]);

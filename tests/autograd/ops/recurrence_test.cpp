@@ -118,12 +118,13 @@ TEST_CASE("recurrence: steps of one unit computed by hand", "[autograd]") {
 TEMPLATE_TEST_CASE("recurrence: matches a composition of single operations", "[autograd]", float,
                    double) {
   constexpr double tolerance = std::is_same_v<TestType, double> ? 1e-12 : 2e-5;
-  // Two ranges of sequences, and more units than a vector has lanes.
-  const Index batch = 11, time = 7, size = 19;
-  Random random(5);
-  const auto upstream = random.normal_tensor<TestType>({batch, time, size});
-  const auto compare = [&](Index gates, Recurrence<TestType> recurrence, const auto& step) {
+  // Four ranges of sequences, of 8, 8, 8 and 3, and more units than a vector has lanes.
+  const Index batch = 27, time = 11;
+  const auto compare = [&](Index gates, Index size, Recurrence<TestType> recurrence,
+                           const auto& step) {
+    REQUIRE(time * gates * size * size / 8 >= 16384 / 8);  // at least 2048 operations a sequence
     Run<TestType> run(gates, batch, time, size);
+    const auto upstream = Random(5).normal_tensor<TestType>({batch, time, size});
     const auto actual = run(with_lengths(recurrence, {}), upstream);
     const auto expected = run(composed<TestType>(step), upstream);
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -131,8 +132,8 @@ TEMPLATE_TEST_CASE("recurrence: matches a composition of single operations", "[a
       CHECK(distance(actual[i], expected[i]) < tolerance);
     }
   };
-  compare(1, &tanh_recurrence<TestType>, &tanh_step<TestType>);
-  compare(3, &gru_recurrence<TestType>, &gru_step<TestType>);
+  compare(1, 41, &tanh_recurrence<TestType>, &tanh_step<TestType>);
+  compare(3, 23, &gru_recurrence<TestType>, &gru_step<TestType>);
 }
 
 TEST_CASE("recurrence: a sequence in a padded batch gives the same as alone", "[autograd]") {
@@ -260,36 +261,48 @@ TEST_CASE("recurrence: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
 namespace {
 
 std::vector<GradientCase> gradient_rows() {
+  // Four ranges of sequences.
+  const std::vector<InputValues> large{{27, 12, 40}, normal({40, 40}, 0.1), {40}, {27, 40}};
+  const std::vector<InputValues> large_gru{{27, 12, 72}, normal({72, 24}, 0.1), {72}, {27, 24}};
   return {
       {"tanh_recurrence",
-       "of two sequences",
+       "of whole sequences",
        {{2, 4, 3}, {3, 3}, {3}, {2, 3}},
-       [](const Inputs& x) { return tanh_recurrence(x[0], x[1], x[2], x[3]); }},
+       large,
+       [](const auto& x) { return tanh_recurrence(x[0], x[1], x[2], x[3]); }},
       {"tanh_recurrence",
-       "with lengths, one of them 0, over two ranges of sequences",
+       "with lengths, one of them 0",
        {{10, 3, 2}, {2, 2}, {2}, {10, 2}},
-       [](const Inputs& x) {
-         return tanh_recurrence(x[0], x[1], x[2], x[3], {1, 3, 2, 0, 2, 3, 1, 1, 2, 1});
+       large,
+       [](const auto& x) {
+         const Shape& inputs = x[0].shape();
+         return tanh_recurrence(x[0], x[1], x[2], x[3], random_lengths({inputs[0]}, inputs[1]));
        }},
       {"gru_recurrence",
-       "of two sequences",
+       "of whole sequences",
        {{2, 4, 9}, {9, 3}, {9}, {2, 3}},
-       [](const Inputs& x) { return gru_recurrence(x[0], x[1], x[2], x[3]); }},
+       large_gru,
+       [](const auto& x) { return gru_recurrence(x[0], x[1], x[2], x[3]); }},
       {"gru_recurrence",
-       "with lengths, one of them 0, over two ranges of sequences",
+       "with lengths, one of them 0",
        {{10, 3, 6}, {6, 2}, {6}, {10, 2}},
-       [](const Inputs& x) {
-         return gru_recurrence(x[0], x[1], x[2], x[3], {1, 3, 2, 0, 2, 3, 1, 1, 2, 1});
+       large_gru,
+       [](const auto& x) {
+         const Shape& inputs = x[0].shape();
+         return gru_recurrence(x[0], x[1], x[2], x[3], random_lengths({inputs[0]}, inputs[1]));
        }},
       {"last_states",
        "of whole sequences",
        {{2, 3, 2}, {2, 2}},
-       [](const Inputs& x) { return last_states(x[0], x[1]); }},
+       {{27, 12, 40}, {27, 40}},
+       [](const auto& x) { return last_states(x[0], x[1]); }},
       {"last_states",
        "with lengths, one of them 0",
        {{3, 4, 2}, {3, 2}},
-       [](const Inputs& x) {
-         return last_states(x[0], x[1], {2, 0, 4});
+       {{27, 12, 40}, {27, 40}},
+       [](const auto& x) {
+         const Shape& states = x[0].shape();
+         return last_states(x[0], x[1], random_lengths({states[0]}, states[1]));
        }},
   };
 }

@@ -175,11 +175,13 @@ std::vector<GradientCase> gradient_rows() {
       {"rotary_embedding",
        "of two heads, with interleaved pairs",
        {{2, 3, 8}},
-       [](const Inputs& x) { return rotary_embedding(x[0], 2); }},
+       {{10, 70, 32}},
+       [](const auto& x) { return rotary_embedding(x[0], 2); }},
       {"rotary_embedding",
        "of two heads, with paired halves, from a later position on",
        {{2, 3, 8}},
-       [](const Inputs& x) {
+       {{10, 70, 32}},
+       [](const auto& x) {
          return rotary_embedding(
              x[0], 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 5});
        }},

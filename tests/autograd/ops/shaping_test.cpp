@@ -285,90 +285,121 @@ TEST_CASE("shaping: passes after the first allocate no memory", "[autograd]") {
 
 namespace {
 
+template <class T>
+Var<T> constant_like(const Var<T>& x) {
+  return x.tape().constant(Random(6).normal_tensor<T>(x.shape()));
+}
+
 std::vector<GradientCase> gradient_rows() {
   return {
       {"reshape",
        "with an inferred size",
        {{2, 6}},
-       [](const Inputs& x) {
+       {{200, 300}},
+       [](const auto& x) {
          return reshape(x[0], {3, -1});
        }},
       {"reshape",
        "from a scalar",
        {InputValues({})},
-       [](const Inputs& x) {
+       {InputValues({})},
+       [](const auto& x) {
          return reshape(x[0], Shape{1, 1});
        }},
 
       {"permute",
        "the heads of attention: the last axis stays",
        {{2, 3, 2, 4}},
-       [](const Inputs& x) {
+       {{20, 30, 10, 10}},
+       [](const auto& x) {
          return permute(x[0], {0, 2, 1, 3});
        }},
       {"permute",
        "the last axis to the front",
        {{2, 3, 5}},
-       [](const Inputs& x) {
+       {{10, 20, 300}},
+       [](const auto& x) {
          return permute(x[0], {-1, 0, 1});
        }},
       {"permute",
        "all axes reversed",
        {{2, 3, 1, 4, 2}},
-       [](const Inputs& x) {
+       {{12, 23, 1, 14, 15}},
+       [](const auto& x) {
          return permute(x[0], {4, 3, 2, 1, 0});
        }},
       {"permute",
        "the identity",
        {{2, 3}},
-       [](const Inputs& x) {
+       {{200, 250}},
+       [](const auto& x) {
          return permute(x[0], {0, 1});
        }},
       {"transpose",
        "a matrix of squares and a remainder",
        {{9, 6}},
-       [](const Inputs& x) { return transpose(x[0]); }},
+       {{301, 290}},
+       [](const auto& x) { return transpose(x[0]); }},
       {"transpose",
        "the first and the last of three axes",
        {{2, 3, 4}},
-       [](const Inputs& x) { return transpose(x[0], 0, 2); }},
+       {{40, 30, 50}},
+       [](const auto& x) { return transpose(x[0], 0, 2); }},
 
       {"slice",
        "an axis in the middle",
        {{2, 5, 3}},
-       [](const Inputs& x) { return slice(x[0], 1, 1, 4); }},
-      {"slice", "the last axis", {{3, 4}}, [](const Inputs& x) { return slice(x[0], -1, 2, 3); }},
+       {{20, 5, 900}},
+       [](const auto& x) { return slice(x[0], 1, 1, 4); }},
+      {"slice",
+       "the last axis",
+       {{3, 4}},
+       {{40000, 4}},
+       [](const auto& x) { return slice(x[0], -1, 2, 3); }},
 
       {"concatenate",
        "along the first axis",
        {{2, 3}, {1, 3}},
-       [](const Inputs& x) { return concatenate(x, 0); }},
+       {{200, 250}, {150, 250}},
+       [](const auto& x) { return concatenate(x, 0); }},
       {"concatenate",
        "along the last axis, with an empty tensor",
        {{2, 3}, {2, 0}, {2, 2}},
-       [](const Inputs& x) { return concatenate(x, -1); }},
+       {{200, 250}, {200, 0}, {200, 200}},
+       [](const auto& x) { return concatenate(x, -1); }},
       {"concatenate",
        "with a constant",
        {{2, 3}, {2, 1}},
-       [](const Inputs& x) {
-         const auto constant = x[0].tape().constant(Tensor<double>::full({2, 2}, 0.5));
-         return concatenate(Inputs{x[0], constant, x[1]}, 1);
+       {{200, 250}, {200, 200}},
+       [](const auto& x) {
+         return concatenate(std::vector{x[0], constant_like(x[0]), x[1]}, 1);
        }},
       {"stack",
        "along a new first axis",
        {{2, 3}, {2, 3}},
-       [](const Inputs& x) { return stack(x, 0); }},
+       {{200, 250}, {200, 250}},
+       [](const auto& x) { return stack(x, 0); }},
       {"stack",
        "along a new last axis",
        {{2, 3}, {2, 3}, {2, 3}},
-       [](const Inputs& x) { return stack(x, -1); }},
+       {{200, 200}, {200, 200}, {200, 200}},
+       [](const auto& x) { return stack(x, -1); }},
 
       {"repeat",
        "an axis in the middle",
        {{2, 3, 2}},
-       [](const Inputs& x) { return repeat(x[0], 1, 3); }},
-      {"repeat", "the last axis", {{2, 3}}, [](const Inputs& x) { return repeat(x[0], -1, 2); }},
-      {"repeat", "zero times", {{2, 3}}, [](const Inputs& x) { return repeat(x[0], 0, 0); }},
+       {{20, 30, 30}},
+       [](const auto& x) { return repeat(x[0], 1, 3); }},
+      {"repeat",
+       "the last axis",
+       {{2, 3}},
+       {{200, 130}},
+       [](const auto& x) { return repeat(x[0], -1, 2); }},
+      {"repeat",
+       "zero times",
+       {{2, 3}},
+       {{200, 250}},
+       [](const auto& x) { return repeat(x[0], 0, 0); }},
   };
 }
 

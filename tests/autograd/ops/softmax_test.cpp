@@ -150,43 +150,58 @@ namespace {
 
 std::vector<GradientCase> gradient_rows() {
   return {
-      {"softmax", "over rows", {{2, 3, 5}}, [](const Inputs& x) { return softmax(x[0]); }},
+      {"softmax",
+       "over rows",
+       {{2, 3, 5}},
+       {{3, 300, 20}},
+       [](const auto& x) { return softmax(x[0]); }},
       {"softmax",
        "over rows of one element",
        {{3, 1}},
-       [](const Inputs& x) { return softmax(x[0]); }},
-      {"log_softmax", "over rows", {{2, 3, 5}}, [](const Inputs& x) { return log_softmax(x[0]); }},
+       {{10000, 1}},
+       [](const auto& x) { return softmax(x[0]); }},
+      {"log_softmax",
+       "over rows",
+       {{2, 3, 5}},
+       {{3, 300, 20}},
+       [](const auto& x) { return log_softmax(x[0]); }},
       {"masked_softmax",
        "with a length for each sequence",
        {{2, 3, 4}},
-       [](const Inputs& x) {
-         return masked_softmax(x[0], {.valid_lens = {2, 0}});
+       {{60, 15, 12}},
+       [](const auto& x) {
+         const Shape& scores = x[0].shape();
+         return masked_softmax(x[0], {.valid_lens = random_lengths({scores[0]}, scores[-1])});
        }},
       {"masked_softmax",
        "with a length for each query",
        {{2, 2, 4}},
-       [](const Inputs& x) {
-         const Tensor<std::int32_t> lengths({2, 2}, {1, 4, 0, 3});
-         return masked_softmax(x[0], {.valid_lens = ValidLens(lengths)});
+       {{60, 15, 12}},
+       [](const auto& x) {
+         const Shape& scores = x[0].shape();
+         return masked_softmax(x[0],
+                               {.valid_lens = random_lengths(scores.without(-1), scores[-1])});
        }},
       {"masked_softmax",
        "causal, with heads",
        {{1, 2, 3, 3}},
-       [](const Inputs& x) { return masked_softmax(x[0], {.causal = true}); }},
+       {{10, 5, 18, 18}},
+       [](const auto& x) { return masked_softmax(x[0], {.causal = true}); }},
       {"masked_softmax",
        "with a boolean mask",
        {{2, 2, 3}},
-       [](const Inputs& x) {
-         const Tensor<bool> allowed({2, 3}, {true, false, true, false, false, false});
-         return masked_softmax(x[0], {.allowed = allowed});
+       {{60, 15, 12}},
+       [](const auto& x) {
+         return masked_softmax(x[0], {.allowed = random_allowed(x[0].shape().without(0))});
        }},
       {"masked_softmax",
        "with lengths and a bias, including -infinity",
        {{2, 2, 3}},
-       [](const Inputs& x) {
-         constexpr float masked = -std::numeric_limits<float>::infinity();
-         const Tensor<float> bias({2, 3}, {0.5F, masked, -1, masked, 2, 0});
-         return masked_softmax(x[0], {.valid_lens = {1, 3}, .bias = bias});
+       {{60, 15, 12}},
+       [](const auto& x) {
+         const Shape& scores = x[0].shape();
+         return masked_softmax(x[0], {.valid_lens = random_lengths({scores[0]}, scores[-1]),
+                                      .bias = random_bias(scores.without(0))});
        }},
   };
 }

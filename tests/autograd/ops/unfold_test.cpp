@@ -77,18 +77,23 @@ std::vector<GradientCase> gradient_rows() {
       {"unfold",
        "with overlapping windows",
        {{2, 5, 3}},
-       [](const Inputs& x) { return unfold(x[0], {.size = 3}); }},
+       {{10, 200, 9}},
+       [](const auto& x) { return unfold(x[0], {.size = 3}); }},
       {"unfold",
        "with padding, dilation, stride and unused positions",
        {{2, 10, 2}},
-       [](const Inputs& x) {
+       {{20, 402, 10}},
+       [](const auto& x) {
          return unfold(x[0], {.size = 2, .dilation = 2, .stride = 4, .before = 1, .after = 2});
        }},
       {"unfold",
        "with lengths, one of them 0",
        {{3, 4, 2}},
-       [](const Inputs& x) {
-         return unfold(x[0], {.size = 3, .before = 2}, {3, 0, 4});
+       {{20, 200, 6}},
+       [](const auto& x) {
+         const Shape& sequences = x[0].shape();
+         return unfold(x[0], {.size = 3, .before = 2},
+                       random_lengths({sequences[0]}, sequences[1]));
        }},
   };
 }
