@@ -2,10 +2,14 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/recompute.hpp>
+#include <weft/autograd/ops/reductions.hpp>
 #include <weft/train/parallel_pass.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/toy_training.hpp"
 
@@ -80,6 +84,75 @@ TEST_CASE("parallel pass: every part has its own random numbers", "[train]") {
       return tape.parameter(a);
     });
   CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("parallel pass: with dropout, the gradients of the parts one after the other",
+          "[train]") {
+  for (const Index parts : {2, 3}) {
+    INFO(parts << " parts");
+    const GradientsInParts<double> in_parts(parts, 0.3);
+    ToyTraining<double> toy(6, 6);
+    const Batch batch = toy.batches.batch(0, 0);
+    Tape<double> tape({.training = true, .seed = 4});
+    double sum = 0.0;
+    for (Index part = 0; part < parts; ++part) {
+      tape.set_step(static_cast<std::uint32_t>(2 * parts + part));
+      const Batch part_batch = part_of(batch, part * 6 / parts, (part + 1) * 6 / parts);
+      const Var<double> loss = toy.loss(tape, part_batch, 0.3);
+      sum += loss.item();
+      tape.backward(loss);
+    }
+    CHECK(std::abs(in_parts.loss - sum) < 1e-14);
+    const NamedParameters<double> parameters = named_parameters(toy.model);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      CHECK(distance(in_parts.gradients[i], parameters[i].parameter->grad()) < 1e-13);
+  }
+}
+
+TEST_CASE("parallel pass: gradients of several parts over several ranges of elements", "[train]") {
+  Random random(6);
+  // Ranges of 16384 elements end within both parameters.
+  Parameter<double> a(random.normal_tensor<double>({170, 200}));
+  Parameter<double> b(random.normal_tensor<double>({22'001}));
+  std::vector<Tensor<double>> weights_a, weights_b;
+  for (int part = 0; part < 3; ++part) {
+    weights_a.push_back(random.normal_tensor<double>(a.shape()));
+    weights_b.push_back(random.normal_tensor<double>(b.shape()));
+  }
+  ParallelPass<double> pass({{"a", &a}, {"b", &b}}, 3, {.training = true});
+  pass.add_gradients(0, 3, [&](Tape<double>& tape, Index part) {
+    const auto i = static_cast<std::size_t>(part);
+    return sum(tape.parameter(a) * tape.constant(weights_a[i])) +
+           sum(tape.parameter(b) * tape.constant(weights_b[i]));
+  });
+  const auto check_sum = [](const Tensor<double>& gradient, const auto& parts) {
+    Tensor<double> expected(gradient.shape());
+    for (const Tensor<double>& part : parts)
+      std::transform(part.begin(), part.end(), expected.begin(), expected.begin(),
+                     std::plus<double>());
+    CHECK(distance(gradient, expected) < 1e-14);
+  };
+  check_sum(a.grad(), weights_a);
+  check_sum(b.grad(), weights_b);
+}
+
+TEST_CASE("parallel pass: parts that recompute give the gradients of parts that do not",
+          "[train]") {
+  const auto gradient = [](bool recomputes) {
+    Parameter<double> a(Random(7).normal_tensor<double>({40}));
+    ParallelPass<double> pass({{"a", &a}}, 3, {.training = true, .seed = 9});
+    const auto run = [&](Tape<double>& tape, Index part) {
+      const auto squared = [&a](const Var<double>& x) {
+        return dropout(x * x.tape().parameter(a) * x.tape().parameter(a), 0.3);
+      };
+      const Var<double> x =
+          tape.constant(Tensor<double>::full({40}, 1.0 + static_cast<double>(part)));
+      return sum(recomputes ? recompute(squared, x) : squared(x));
+    };
+    for (const std::uint32_t step : {0U, 1U}) pass.add_gradients(step, 3, run);
+    return a.grad().clone();
+  };
+  CHECK(distance(gradient(true), gradient(false)) < 1e-14);
 }
 
 TEST_CASE("parallel pass: invalid arguments throw", "[train]") {

@@ -84,6 +84,29 @@ TEST_CASE("trainer: the parts of a batch give the update of the whole batch", "[
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(std::abs(whole[i] - in_parts[i]) < 1e-9);
 }
 
+TEST_CASE("trainer: every batch has its own random numbers and examples, accumulated or not",
+          "[train]") {
+  for (const Index accumulation : {1, 4}) {
+    INFO("accumulation " << accumulation);
+    ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
+    std::vector<std::uint32_t> steps;
+    std::vector<std::vector<Index>> examples, expected;
+    const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+      steps.push_back(tape.step());
+      examples.push_back(batch.examples);
+      return toy.loss(tape, batch);
+    };
+    Trainer(toy.model, toy.optimizer, toy.batches, loss,
+            {.epochs = 2, .accumulation = accumulation})
+        .run();
+    CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+    for (const std::int64_t epoch : {0, 1})
+      for (Index batch = 0; batch < 6; ++batch)
+        expected.push_back(toy.batches.batch(epoch, batch).examples);
+    CHECK(examples == expected);
+  }
+}
+
 TEST_CASE("trainer: the last update of an epoch takes the remaining batches", "[train]") {
   ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),

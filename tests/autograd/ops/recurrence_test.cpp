@@ -31,11 +31,11 @@ struct Run {
 
   Run(Index gates, Index batch, Index time, Index size) {
     Random random(3);
-    const auto parameter = [&](const Shape& shape) {
-      return Parameter<T>(random.normal_tensor<T>(shape, 0.0, 0.7));
+    const auto parameter = [&](const Shape& shape, double standard_deviation = 0.7) {
+      return Parameter<T>(random.normal_tensor<T>(shape, 0.0, standard_deviation));
     };
     inputs = parameter({batch, time, gates * size});
-    weight = parameter({gates * size, size});
+    weight = parameter({gates * size, size}, 1.0 / std::sqrt(static_cast<double>(size)));
     bias = parameter({gates * size});
     initial = parameter({batch, size});
   }
