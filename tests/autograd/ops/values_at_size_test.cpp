@@ -25,14 +25,14 @@
 namespace weft {
 namespace {
 
-// Checks |actual - expected(i)| ≤ tolerance · (1 + |expected(i)|) for every element i.
+// Checks |actual - expected(i)| ≤ tolerance · (unit + |expected(i)|) for every element i.
 template <class T, class Expected>
-void check_elements(const Tensor<T>& actual, const Expected& expected) {
+void check_elements(const Tensor<T>& actual, const Expected& expected, double unit = 1.0) {
   constexpr double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-12;
   Index wrong = 0, first_wrong = 0;
   for (Index i = 0; i < actual.size(); ++i) {
     const double e = expected(i);
-    if (std::abs(static_cast<double>(actual.data()[i]) - e) <= tolerance * (1.0 + std::abs(e)))
+    if (std::abs(static_cast<double>(actual.data()[i]) - e) <= tolerance * (unit + std::abs(e)))
       continue;
     if (wrong++ == 0) first_wrong = i;
   }
@@ -162,19 +162,22 @@ TEMPLATE_TEST_CASE("values at size: products of matrices", "[autograd]", float, 
     const Tensor<TestType> y = matmul(tape.constant(a), tape.constant(b)).value();
     std::vector<double> row;
     INFO(batch << " products of [" << m << ", " << k << "] and [" << k << ", " << n << "]");
-    check_elements(y, [&, m = m, k = k, n = n](Index i) {
-      const Index column = i % n, row_index = i / n, matrix = row_index / m;
-      if (column == 0) {
-        row.assign(static_cast<std::size_t>(n), 0.0);
-        for (Index p = 0; p < k; ++p) {
-          const double factor = at(a, row_index * k + p);
-          const TestType* b_row = b.data() + (matrix * k + p) * n;
-          for (Index j = 0; j < n; ++j)
-            row[static_cast<std::size_t>(j)] += factor * static_cast<double>(b_row[j]);
-        }
-      }
-      return row[static_cast<std::size_t>(column)];
-    });
+    check_elements(
+        y,
+        [&, rows = m, inner = k, columns = n](Index i) {
+          const Index column = i % columns, row_index = i / columns, matrix = row_index / rows;
+          if (column == 0) {
+            row.assign(static_cast<std::size_t>(columns), 0.0);
+            for (Index p = 0; p < inner; ++p) {
+              const double factor = at(a, row_index * inner + p);
+              const TestType* b_row = b.data() + (matrix * inner + p) * columns;
+              for (Index j = 0; j < columns; ++j)
+                row[static_cast<std::size_t>(j)] += factor * static_cast<double>(b_row[j]);
+            }
+          }
+          return row[static_cast<std::size_t>(column)];
+        },
+        std::sqrt(static_cast<double>(k)));
   }
 }
 
