@@ -169,6 +169,11 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   // The second part has no gradient store for a parameter that was not passed to the constructor.
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
         "pass: expected a parameter of the model that the pass is for, got another of shape [1]");
+  const auto recompute_other = [&](Tape<float>& tape, Index) {
+    const auto part = [&](const Var<float>& x) { return x * x.tape().parameter(other); };
+    return recompute(part, tape.parameter(a));
+  };
+  CHECK_THROWS_AS(pass.add_gradients(0, 2, recompute_other), Error);
   // A loss that is not finite is returned, and does not affect the next pass.
   const double loss = pass.add_gradients(0, 2, [&](Tape<float>& tape, Index part) {
     return scale(tape.parameter(a), part == 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0);

@@ -1,10 +1,13 @@
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/trainer.hpp>
 #include "tests/autograd/same_bits.hpp"
@@ -172,6 +175,43 @@ TEST_CASE(
 TEST_CASE("trainer: dropout depends on the seed", "[train]") {
   CHECK(trained({.seed = 1}) == trained({.seed = 1}));
   CHECK(trained({.seed = 1}) != trained({.seed = 2}));
+}
+
+TEST_CASE("trainer: logs the mean loss of the labels since the last row", "[train]") {
+  const TemporaryFolder folder;
+  // Updates of 4 and 2 batches, which have different numbers of labels; the model does not change.
+  ToyTraining<double> toy(22, 4);
+  SGD optimizer(toy.model, {.lr = 0.0});
+  std::vector<double> losses, labels;
+  const auto loss = [&](Tape<double>& tape, const Batch& batch) {
+    // A loss that depends on the batch, which the weights of the toy model do not.
+    const double of_batch = 1.0 + static_cast<double>(losses.size());
+    losses.push_back(of_batch * static_cast<double>(batch.num_labels));
+    labels.push_back(static_cast<double>(batch.num_labels));
+    const double share = static_cast<double>(batch.num_labels) / batch.divisor;
+    const Var<double> zero = scale(toy.loss(tape, batch), 0.0);
+    return zero + tape.constant(Tensor<double>(Shape{}, {of_batch * share}));
+  };
+  Trainer(toy.model, optimizer, toy.batches, loss,
+          {.epochs = 4, .accumulation = 4, .folder = folder.path(), .log_every_steps = 3})
+      .run();
+  // Rows after steps 2 and 4, the ends of epochs, 3, and so on: of these batches.
+  const std::vector<std::pair<std::size_t, std::size_t>> rows{
+      {0, 6}, {6, 10}, {10, 12}, {12, 18}, {18, 24}};
+  std::ifstream metrics(folder / "metrics.csv");
+  std::string line;
+  std::getline(metrics, line);
+  for (const auto& [first, last] : rows) {
+    REQUIRE(std::getline(metrics, line));
+    double sum = 0.0, count = 0.0;
+    for (std::size_t i = first; i < last; ++i) {
+      sum += losses[i];
+      count += labels[i];
+    }
+    INFO(line);
+    const std::size_t start = line.find(',', line.find(',') + 1) + 1;
+    CHECK(std::stod(line.substr(start)) == Approx(sum / count).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("trainer: stops after `patience` validations without improvement", "[train]") {

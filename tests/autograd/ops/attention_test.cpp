@@ -209,6 +209,21 @@ TEST_CASE("attention: a NaN propagates to the queries that attend to it", "[auto
   CHECK(std::isnan(run.y(0, 2, 0)));
 }
 
+TEST_CASE("attention: a NaN in a later tile of keys propagates, but not where it is masked",
+          "[autograd]") {
+  const Index keys = 300, bad = 290;
+  AttentionRun run = random_run(1, 3, keys, 2);
+  Tensor<double> values = run.v.value().clone();
+  values(0, bad, 0) = nan;
+  run.v = Parameter<double>(values);
+  Tensor<bool> allowed = Tensor<bool>::full({3, keys}, true);
+  allowed(0, bad) = false;
+  run.attend({.mask = {.allowed = allowed}});
+  CHECK(std::isfinite(run.y(0, 0, 0)));
+  CHECK(std::isnan(run.y(0, 1, 0)));
+  CHECK(std::isnan(run.y(0, 2, 0)));
+}
+
 TEST_CASE("attention: a query with every key masked gets zeros and zero gradient", "[autograd]") {
   Tensor<float> bias({2, 2, 3});
   for (Index i = 0; i < 6; ++i) bias.data()[i] = -std::numeric_limits<float>::infinity();
