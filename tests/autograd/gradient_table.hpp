@@ -61,7 +61,8 @@ InputValues tenths(Shape shape);
 Tokens random_tokens(const Shape& shape, Index limit);
 // Lengths of 0 … limit, the second of them 0: [batch], or [batch, queries].
 ValidLens random_lengths(const Shape& shape, Index limit);
-// A mask [..., queries, keys] that hides about a third of the keys, and all from the second query.
+// A mask [..., queries, keys] that hides about a third of the keys, and all from the second query,
+// but not the last from the last of several.
 Tensor<bool> random_allowed(const Shape& shape);
 // A bias, -infinity where a mask random_allowed hides.
 Tensor<float> random_bias(const Shape& shape);
