@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
@@ -108,6 +109,24 @@ TEST_CASE("batches: examples of similar length are batched together", "[train]")
   }
   padding -= tokens;
   CHECK(padding < tokens / 10);
+}
+
+TEST_CASE("batches: each bucket is sorted by length", "[train]") {
+  const auto pairs = random_pairs(60);
+  PairBatches batches(pairs, {.batch_size = 4, .shuffle = false, .bucket_batches = 3});
+  const auto lengths = [&](Index example) {
+    const auto& [source, target] = pairs[static_cast<std::size_t>(example)];
+    return std::pair(source.size(), target.size());
+  };
+  std::vector<Index> order;
+  for (const auto& batch : epoch_of(batches, 0))
+    order.insert(order.end(), batch.begin(), batch.end());
+  std::vector<Index> expected(60);
+  std::iota(expected.begin(), expected.end(), Index{0});
+  for (auto bucket = expected.begin(); bucket != expected.end(); bucket += 12)
+    std::stable_sort(bucket, bucket + 12,
+                     [&](Index a, Index b) { return lengths(a) < lengths(b); });
+  CHECK(order == expected);
 }
 
 TEST_CASE("batches: the fingerprint changes with the data and with their order", "[train]") {
