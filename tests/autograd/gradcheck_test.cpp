@@ -284,7 +284,7 @@ TEST_CASE("gradcheck: tolerances that would pass anything throw", "[autograd]") 
     refused({.rtol = bad});
   }
   refused({.directions = -1});
-  CHECK_THROWS_WITH(gradcheck({}, {}), "gradcheck: expected a function, got none");
+  CHECK_THROWS_WITH(gradcheck({}, {}), "gradcheck: function: expected a function, got none");
   CHECK_THROWS_WITH(
       gradcheck([](Tape<double>& tape) { return tape.constant({}); }, {{"x", nullptr}}),
       "gradcheck: x: expected a parameter, got a null pointer");

@@ -57,9 +57,9 @@ Var<float> evaluate(const GradientCase& row, const Variables<float>& x) {
 }
 
 // Numbers of -1 to 1: Marsaglia's xorshift, much faster than `Random`.
-Tensor<double> noise(const Shape& shape, std::uint64_t number = 0) {
+Tensor<double> noise(const Shape& shape, std::uint64_t sequence = 0) {
   auto numbers = Tensor<double>::uninitialized(shape);
-  std::uint64_t state = 0x9E3779B97F4A7C15 * (number + 1);
+  std::uint64_t state = 0x9E3779B97F4A7C15 * (sequence + 1);
   for (double& number : numbers) {
     state ^= state << 13;
     state ^= state >> 7;

@@ -115,7 +115,7 @@ class Session {
   X call_row() {
     const GradientCase& row = arguments_.any(gradient_table());
     Inputs inputs;
-    for (const InputValues& input : row.inputs) {
+    for (const InputValues& input : arguments_.chance(0.02) ? row.large : row.small) {
       const Tensor<double> value = input.draw(arguments_.random());
       if (arguments_.chance(0.7))
         inputs.push_back(leaf(value));

@@ -77,7 +77,7 @@ Variable attend(Masks& masks, const AttentionPooling<double>& pooling, const Var
                 const Variable& keys, const Variable& values, const Mask& mask) {
   const Index heads = pooling.num_heads;
   const Variable q = transpose_qkv(queries, heads), k = transpose_qkv(keys, heads);
-  const Variable scored = scores(pooling.scoring, q, k);
+  const Variable scored = scores(pooling.scoring(), q, k);
   const Shape shape{queries.shape()[0], heads, queries.shape()[1], keys.shape()[1]};
   const Variable weights = masks(masked_softmax(reshape(scored, shape), mask));
   return transpose_output(matmul(reshape(weights, scored.shape()), transpose_qkv(values, heads)),

@@ -53,10 +53,6 @@ TEST_CASE("warmup and cosine: options outside their ranges are refused", "[train
                     "warmup_steps 5, total_steps 5");
 }
 
-TEST_CASE("schedule: without a function throws", "[train]") {
-  CHECK_THROWS_WITH(Schedule("mine", {}), "schedule mine: expected a function, got none");
-}
-
 TEST_CASE("inverse square root: the Transformer paper's, by hand", "[train]") {
   const Schedule schedule =
       inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 100, .factor = 2.0});
