@@ -80,6 +80,8 @@ TEST_CASE("optimizer: a parameter or gradient of another shape than before throw
   const Tensor<double> weight = model.weight.value();
   model.bias = Parameter<double>(Tensor<double>({1000}));
   CHECK_THROWS_WITH(optimizer.step(), "AdamW: parameter bias: expected [3], got [1000]");
+  CHECK_THROWS_WITH(optimizer.grad_norm(),
+                    "gradient norm: parameter bias: expected [3], got [1000]");
   CHECK(std::equal(weight.begin(), weight.end(), model.weight.value().begin()));
   CHECK(optimizer.steps() == 0);
   CHECK(model.weight.has_grad());
