@@ -5,12 +5,13 @@ seconds=${1:-600}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
 use_sanitizers address
+jobs=()
 build_targets weft_tests_autograd weft_tests_train
 log "Random calls, $seconds seconds"
-export WEFT_RANDOM_SECONDS=$seconds
+export WEFT_RANDOM_SECONDS=$seconds ASAN_OPTIONS=allocator_may_return_null=1
 for room in autograd train; do
   "$build/tests/weft_tests_$room" "[random]" >"$build/random_$room.log" 2>&1 &
-  jobs[${#jobs[@]}]=$!
+  jobs+=($!)
 done
 for room in autograd train; do
   wait "${jobs[0]}" || failed=yes

@@ -76,9 +76,9 @@ Tensor<bool> random_allowed(const Shape& shape) {
   Random random(33);
   Tensor<bool> allowed(shape);
   for (bool& key : allowed) key = random.below(3) > 0;
-  const Index keys = shape.columns();
-  std::fill_n(allowed.data() + keys, keys, false);
-  if (shape.rows() > 2) allowed.data()[allowed.size() - 1] = true;
+  const Index keys = shape.columns(), rows = allowed.empty() ? 0 : shape.rows();
+  if (rows > 1) std::fill_n(allowed.data() + keys, keys, false);
+  if (rows > 2) allowed.data()[allowed.size() - 1] = true;
   return allowed;
 }
 
