@@ -125,7 +125,7 @@ class Session {
     if (inputs.empty()) return any();
     if (arguments_.chance(0.1))
       return recompute(
-          [&](const X& x) {
+          [inputs, &row](const X& x) {
             Inputs again = inputs;
             again[0] = x;
             return row.function(again);
