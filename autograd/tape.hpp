@@ -64,6 +64,10 @@ struct TapeOptions {
 
 // Owns one pass at a time: its records, its memory, whether it trains, its random numbers. Two
 // threads may use two tapes at once.
+//
+// A pass lasts until `backward` or `clear`. Until then, a tape that records keeps what backward
+// needs of every operation, so forwards that nobody ends take more and more memory: use `inference`
+// for those without gradients.
 template <class T = float>
 class WEFT_API Tape {
  public:
