@@ -17,7 +17,8 @@ ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
     tapes_.emplace_back(options);
     if (part == 0) continue;
     GradientStore<T>& store = stores_.emplace_back();
-    for (const auto& [name, parameter] : elements_.parameters()) store.try_emplace(parameter, parameter->shape());
+    for (const auto& [name, parameter] : elements_.parameters())
+      store.try_emplace(parameter, parameter->shape());
     tapes_.back().pass().set_gradient_store(&store);
   }
 }

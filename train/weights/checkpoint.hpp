@@ -34,7 +34,8 @@ using NamedStates = std::vector<NamedState<T>>;
 // existing file is unchanged until the new one is on disk, which then has its permissions. Throws
 // NonFiniteError, naming the tensor, for a NaN or an infinity in a parameter or a state tensor;
 // ValueError for names with empty or unprintable parts or '/', for states of which the groups are
-// not apart from each other and from /model, and for strings with NUL; FileError when writing fails.
+// not apart from each other and from /model, and for strings with NUL; FileError when writing
+// fails.
 template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});
