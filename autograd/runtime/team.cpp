@@ -1,12 +1,16 @@
 #include "autograd/runtime/team.hpp"
 
 #include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace weft {
@@ -33,6 +37,55 @@ bool spin_until(const Done& done) {
 }
 
 thread_local bool running = false;
+
+// Asks for short turns beside other work, of as much time in sum: a thread that wakes then need not
+// wait for the end of the turn of another one (since Linux 6.12; without effect before).
+void take_short_turns() {
+  struct {  // sched_attr, which glibc has only since 2.41
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t nanoseconds, deadline, period;
+  } attributes{};
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0) return;
+  if (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH) return;
+  attributes.nanoseconds = 100'000;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+// The sleep of one worker. Linux often wakes a thread on the core of the one that wakes it, where
+// it would have to wait, so the sleeping worker is kept from that core until it runs.
+class Sleep {
+ public:
+  // Called by the worker: before it sleeps, and when it runs again.
+  void begin() { state_.store(State::asleep, std::memory_order_relaxed); }
+  void end() {
+    if (state_.exchange(State::awake, std::memory_order_acquire) == State::asleep_elsewhere)
+      pthread_setaffinity_np(pthread_self(), sizeof(allowed_), &allowed_);
+  }
+  // Called by the thread that is about to wake the worker.
+  bool is_begun() const { return state_.load(std::memory_order_relaxed) == State::asleep; }
+  void move_elsewhere(pthread_t worker) {
+    const int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE) return;
+    if (pthread_getaffinity_np(worker, sizeof(allowed_), &allowed_) != 0) return;
+    cpu_set_t elsewhere = allowed_;
+    CPU_CLR(static_cast<std::size_t>(here), &elsewhere);
+    if (CPU_COUNT(&elsewhere) == 0) return;
+    if (pthread_setaffinity_np(worker, sizeof(elsewhere), &elsewhere) != 0) return;
+    State expected = State::asleep;
+    if (!state_.compare_exchange_strong(expected, State::asleep_elsewhere,
+                                        std::memory_order_release, std::memory_order_relaxed))
+      pthread_setaffinity_np(worker, sizeof(allowed_), &allowed_);  // it has just woken by itself
+  }
+
+ private:
+  enum class State { awake, asleep, asleep_elsewhere };
+
+  std::atomic<State> state_ = State::awake;
+  cpu_set_t allowed_;
+};
 
 }  // namespace
 
@@ -90,7 +143,7 @@ struct Team::Shared {
   alignas(64) std::atomic<std::uint32_t> completions = 0;
   Loop loop;
 
-  void work(int thread) {
+  void work(int thread, Sleep& sleep) {
     std::uint32_t seen = 0;  // the state without its workers
     for (;;) {
       std::uint32_t now = state.load(std::memory_order_acquire);
@@ -98,8 +151,11 @@ struct Team::Shared {
         now = state.load(std::memory_order_acquire);
         return ((now & ~workers) != seen && (now & open)) || ended.load(std::memory_order_relaxed);
       };
-      if (!spin_until(changed))
+      if (!spin_until(changed)) {
+        sleep.begin();
         while (!changed()) state.wait(now, std::memory_order_acquire);
+        sleep.end();
+      }
       if (ended.load(std::memory_order_acquire)) return;
       seen = now & ~workers;
       if (!join(now)) continue;
@@ -143,6 +199,11 @@ struct Team::Shared {
   }
 };
 
+struct Team::Worker {
+  std::shared_ptr<Sleep> sleep = std::make_shared<Sleep>();
+  std::thread thread;
+};
+
 Team* Team::of_this_thread() {
   thread_local bool ended = false;
   thread_local struct Owner {
@@ -158,24 +219,28 @@ Team::Team() : shared_(std::make_shared<Shared>()), process_(getpid()) {}
 
 Team::~Team() {
   if (process_ != getpid()) {
-    for (std::thread& worker : workers_) worker.detach();
+    for (Worker& worker : workers_) worker.thread.detach();
     return;
   }
   shared_->end();
-  for (std::thread& worker : workers_) worker.join();
+  for (Worker& worker : workers_) worker.thread.join();
 }
 
 // Starts workers until there are `threads` threads, the caller among them. A library that would
 // start threads of its own in a worker is limited to one.
 void Team::hire(int threads) {
+  workers_.reserve(static_cast<std::size_t>(threads));
   try {
-    while (static_cast<int>(workers_.size()) + 1 < threads)
-      workers_.emplace_back(
-          [shared = shared_](int thread) {
-            omp_set_num_threads(1);
-            shared->work(thread);
-          },
-          static_cast<int>(workers_.size()) + 1);
+    while (static_cast<int>(workers_.size()) + 1 < threads) {
+      Worker worker;
+      const int number = static_cast<int>(workers_.size()) + 1;
+      worker.thread = std::thread([number, shared = shared_, sleep = worker.sleep] {
+        omp_set_num_threads(1);
+        take_short_turns();
+        shared->work(number, *sleep);
+      });
+      workers_.push_back(std::move(worker));
+    }
   } catch (const std::system_error&) {  // no more threads: those that there are will do
   }
 }
@@ -193,6 +258,11 @@ void Team::run(int threads, Index chunks, Run run_chunk, const void* context) {
     Loop::Part& part = loop.parts[static_cast<std::size_t>(i)];
     part.next.store(begin, std::memory_order_relaxed);
     part.end = begin += chunks / threads + (i < chunks % threads ? 1 : 0);
+  }
+  for (int i = 0; i < threads - 1 && i < static_cast<int>(workers_.size()); ++i) {
+    Worker& worker = workers_[static_cast<std::size_t>(i)];
+    if (worker.sleep->is_begun() && process_ == getpid())
+      worker.sleep->move_elsewhere(worker.thread.native_handle());
   }
   shared_->open_loop();
   loop.run_chunks(0);

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "weft/autograd/shape.hpp"
@@ -42,11 +41,12 @@ class Team {
  private:
   struct Loop;
   struct Shared;
+  struct Worker;
 
   void hire(int threads);
 
   std::shared_ptr<Shared> shared_;
-  std::vector<std::thread> workers_;
+  std::vector<Worker> workers_;
   int process_;
 };
 

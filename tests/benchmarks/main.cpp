@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* usage =
     "weft_benchmark step WORKLOAD THREADS SECONDS   prints: median_ms tokens flops peak_mib\n"
+    "weft_benchmark mean WORKLOAD THREADS SECONDS   prints: milliseconds of a step on average\n"
     "weft_benchmark limits THREADS SECONDS          prints: GFLOP/s of a 2048³ product, and GB/s\n"
     "                                               of copying 256 MB (read and written)\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n";
@@ -27,6 +28,10 @@ void print_step(const std::string& name, double seconds) {
   const double median = median_seconds(seconds, workload.step);
   std::printf("%.6f %.0f %.0f %.1f\n", 1e3 * median, workload.tokens, workload.product_flops,
               peak_mebibytes());
+}
+
+void print_mean(const std::string& name, double seconds) {
+  std::printf("%.6f\n", 1e3 * mean_seconds(seconds, make_workload(name).step));
 }
 
 void print_limits(double seconds) {
@@ -46,8 +51,9 @@ T parse_number(const char* name, const std::string& text, const char* expected) 
 
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  const bool is_step = command == "step";
-  if ((!is_step && command != "limits" && command != "operations") || argc != (is_step ? 5 : 4)) {
+  const bool has_workload = command == "step" || command == "mean";
+  if ((!has_workload && command != "limits" && command != "operations") ||
+      argc != (has_workload ? 5 : 4)) {
     std::cerr << usage;
     return 2;
   }
@@ -55,8 +61,10 @@ int run(int argc, char** argv) {
   const auto seconds = parse_number<double>("seconds", argv[argc - 1], "a number");
   if (!(seconds >= 0.0 && std::isfinite(seconds)))
     fail<ValueError>("seconds", "a number ≥ 0", seconds);
-  if (is_step)
+  if (command == "step")
     print_step(argv[2], seconds);
+  else if (command == "mean")
+    print_mean(argv[2], seconds);
   else if (command == "limits")
     print_limits(seconds);
   else

@@ -30,6 +30,25 @@ double median_seconds(double seconds, const Run& run) {
   return times[times.size() / 2];
 }
 
+// The mean time of the calls of `run` in about `seconds`, in seconds, after a warmup of a tenth.
+template <class Run>
+double mean_seconds(double seconds, const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const auto warmup = Clock::now();
+  do run();
+  while (seconds_since(warmup) < seconds / 10);
+  const auto start = Clock::now();
+  double calls = 0.0;
+  do {
+    run();
+    ++calls;
+  } while (seconds_since(start) < seconds);
+  return seconds_since(start) / calls;
+}
+
 // The peak resident memory of the process, in MiB.
 inline double peak_mebibytes() {
   rusage usage{};

@@ -5,11 +5,8 @@
 # Workloads: W1 … W5, W6, W6-128 … W6-8192 and `operations`, which measures weft's operations one
 # by one; all by default. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
-source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
-rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} threads=${THREADS:-$(nproc)} python=${PYTHON:-python3}
-[[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || fail "ROUNDS: expected 1 … 999, got '$rounds'"
-[[ $threads =~ ^[1-9][0-9]{0,3}$ ]] || fail "THREADS: expected a number of threads, got '$threads'"
-[[ $seconds =~ ^[0-9]*\.?[0-9]+$ ]] || fail "SECONDS_EACH: expected seconds, got '$seconds'"
+source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
+python=${PYTHON:-python3}
 peers=$repository/tests/benchmarks/peers
 workloads=("$@")
 [ $# -gt 0 ] || workloads=(W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} operations)
@@ -39,7 +36,6 @@ run_program() {
   esac
 }
 threads_of() { [ "$1" = weft-1-thread ] && echo 1 || echo "$threads"; }
-median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

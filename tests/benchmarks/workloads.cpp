@@ -1,5 +1,6 @@
 #include "tests/benchmarks/workloads.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -141,6 +142,36 @@ Workload pronunciation_step() {
           positions * (layers * (encoder + decoder) + width * static_cast<double>(num_phones)))};
 }
 
+// One character of text from the model of W2, at its full context, with everything recomputed.
+Workload sampling_step(const GptOptions& options) {
+  struct State {
+    explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
+    Random random{1};
+    Gpt model;
+    Tokens text, position_ids;
+    Tape<float> tape{{.recording = false}};
+  };
+  const auto state = std::make_shared<State>(options);
+  state->text = random_tokens({1, options.context}, options.vocabulary, state->random);
+  state->position_ids = Tokens({options.context});
+  for (Index i = 0; i < options.context; ++i) state->position_ids(i) = static_cast<TokenId>(i);
+  return {.step =
+              [state] {
+                const Var<float> logits =
+                    state->model(state->tape, state->text, state->position_ids);
+                const Tensor<float>& probabilities = softmax(logits).value();
+                const Index last = state->text.size() - 1;
+                double left = state->random.uniform();
+                Index next = 0;
+                for (; next + 1 < probabilities.shape()[2]; ++next)
+                  if ((left -= static_cast<double>(probabilities(0, last, next))) < 0.0) break;
+                std::rotate(state->text.begin(), state->text.begin() + 1, state->text.end());
+                state->text(0, last) = static_cast<TokenId>(next);
+                state->tape.clear();
+              },
+          .tokens = 1.0};
+}
+
 struct AttentionSize {
   Index width, heads, batch, queries, keys;
 };
@@ -196,10 +227,11 @@ Workload make_workload(const std::string& name) {
                                                {"W4", {{50257, 64, 12, 12, 768}, 4, 1}}};
   if (const auto found = gpts.find(name); found != gpts.end()) return gpt_step(found->second);
   if (name == "W5") return pronunciation_step();
+  if (name == "sampling") return sampling_step(gpts.at("W2").gpt);
   if (name == "W6") return attention_step({100, 5, 2, 4, 6});
   for (Index length = 128; length <= 8192; length *= 2)
     if (name == concatenate_text("W6-", length)) return attention_step({512, 8, 1, length, length});
-  fail<ValueError>("workload", "W1 … W5, W6 or W6-128 … W6-8192", name);
+  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192 or sampling", name);
 }
 
 }  // namespace weft::benchmarks

@@ -1,4 +1,4 @@
-// Workloads: the benchmarked training steps.
+// Workloads: the steps that are benchmarked.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 namespace weft::benchmarks {
 
 struct Workload {
-  // Runs one training step; may be called repeatedly.
+  // Runs one step, of training except in "sampling"; may be called repeatedly.
   std::function<void()> step;
   // Per step. The FLOPs of attention do not include masked scores.
   double tokens = 0.0;
   double product_flops = 0.0;
 };
 
-// "W1" … "W5", "W6" and "W6-<length>". Throws ValueError for any other name.
+// "W1" … "W6", "W6-<length>" and "sampling". Throws ValueError for any other name.
 Workload make_workload(const std::string& name);
 
 }  // namespace weft::benchmarks
