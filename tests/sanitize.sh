@@ -8,7 +8,7 @@ sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac
 
 use_sanitizers "$sanitizer"
-unsupported="more memory than there is|does not fit into memory"
+unsupported="more memory than there is|does not fit into memory|an allocation that fails"
 [ "$sanitizer" = address ] || unsupported+="|region of OpenMP|forked off"
 build_targets all
 log "Running the tests"
