@@ -20,7 +20,9 @@ class WEFT_API Parameter {
  public:
   Parameter() = default;
   explicit Parameter(Tensor<T> value) : value_(std::move(value)), gradient_(shape()) {}
-  Parameter(const Parameter& other) : Parameter(other.value_) {}
+  Parameter(const Parameter& other) : Parameter(other.value_) {
+    requires_grad_ = other.requires_grad_;
+  }
   Parameter& operator=(const Parameter& other) {
     if (this != &other) *this = Parameter(other);
     return *this;
@@ -47,6 +49,11 @@ class WEFT_API Parameter {
     return value_(indices...);
   }
 
+  // Whether passes compute its gradient; true unless set otherwise (see `freeze`). Must not be set
+  // during a pass that uses the parameter.
+  bool requires_grad() const { return requires_grad_; }
+  void set_requires_grad(bool requires_grad) { requires_grad_ = requires_grad; }
+
   // True when a backward added to the gradient since `zero_grad`.
   bool has_grad() const { return !gradient_.empty(); }
   // The sum of all gradients since `zero_grad`, of the parameter's shape; zeros when there were
@@ -67,6 +74,7 @@ class WEFT_API Parameter {
  private:
   Tensor<T> value_;
   mutable GradientSum<T> gradient_;
+  bool requires_grad_ = true;
 };
 
 // A parameter under its full name in a model, such as "encoder.0.attention.W_q.weight".

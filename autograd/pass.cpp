@@ -27,7 +27,7 @@ Tensor<T> Pass<T>::zeros(const Shape& shape) const {
 
 template <class T>
 Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
-  if (!options_.recording) return constant(parameter.value());
+  if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
   GradientSum<T>* sum = &parameter.gradient_sum();
   if (store_) {
     const auto entry = store_->find(&parameter);

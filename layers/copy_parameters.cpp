@@ -1,0 +1,73 @@
+#include "weft/layers/copy_parameters.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+template <class To, class From>
+Tensor<To> converted(const Tensor<From>& values) {
+  if constexpr (std::is_same_v<From, To>) {
+    return values;
+  } else {
+    auto result = Tensor<To>::uninitialized(values.shape());
+    std::ranges::transform(values.values(), result.data(),
+                           [](From value) { return static_cast<To>(value); });
+    return result;
+  }
+}
+
+template <class T>
+std::map<std::string, Parameter<T>*> selected(Module<T>& module, const NameFilter& filter) {
+  std::map<std::string, Parameter<T>*> parameters;
+  for (const auto& [name, parameter] : named_parameters(module))
+    if (!filter || filter(name)) parameters.emplace(name, parameter);
+  return parameters;
+}
+
+void fail_if_missing(const std::vector<std::string>& names, const char* expected) {
+  if (names.empty()) return;
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  fail<ValueError>("copy_parameters", expected, list);
+}
+
+}  // namespace
+
+template <class From, class To>
+Index copy_parameters(const Module<From>& from, Module<To>& to, const NameFilter& filter) {
+  // Naming the members does not change the model.
+  const auto sources = selected(const_cast<Module<From>&>(from), filter);
+  const auto targets = selected(to, filter);
+  if (targets.empty() && sources.empty())
+    fail<ValueError>("copy_parameters", "at least one parameter", "none of these names");
+  std::vector<std::string> only_from, only_to;
+  for (const auto& [name, parameter] : sources)
+    if (!targets.contains(name)) only_from.push_back(name);
+  for (const auto& [name, parameter] : targets)
+    if (!sources.contains(name)) only_to.push_back(name);
+  fail_if_missing(only_from, "only parameters that the model copied to has");
+  fail_if_missing(only_to, "all parameters of the model copied to");
+  for (const auto& [name, parameter] : targets)
+    if (const Shape& shape = sources.at(name)->shape(); shape != parameter->shape())
+      fail<ShapeError>("copy_parameters: " + name, parameter->shape(), shape);
+  std::vector<std::pair<Parameter<To>*, Tensor<To>>> values;
+  for (const auto& [name, parameter] : targets)
+    values.emplace_back(parameter, converted<To>(sources.at(name)->value()));
+  for (auto& [parameter, value] : values) parameter->set_value(std::move(value));
+  return std::ssize(values);
+}
+
+template Index copy_parameters(const Module<float>&, Module<float>&, const NameFilter&);
+template Index copy_parameters(const Module<float>&, Module<double>&, const NameFilter&);
+template Index copy_parameters(const Module<double>&, Module<float>&, const NameFilter&);
+template Index copy_parameters(const Module<double>&, Module<double>&, const NameFilter&);
+
+}  // namespace weft

@@ -1,0 +1,20 @@
+// NameFilter: selects parameters of a model by their full names.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace weft {
+
+using NameFilter = std::function<bool(const std::string& name)>;
+
+// Selects a parameter of that name, and those below a child of that name: "encoder.0" selects
+// "encoder.0.norm.weight" but not "encoder.01".
+inline NameFilter below(std::string name) {
+  return [name = std::move(name)](const std::string& parameter) {
+    return parameter == name || parameter.starts_with(name + ".");
+  };
+}
+
+}  // namespace weft

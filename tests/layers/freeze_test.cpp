@@ -1,0 +1,59 @@
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/reductions.hpp>
+#include <weft/layers/freeze.hpp>
+#include <weft/layers/transformer_encoder.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct Fixture {
+  Random random{1};
+  TransformerEncoder<float> model{
+      {.num_blocks = 2, .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .num_heads = 2}}, random};
+
+  // Names of the parameters with a gradient after a backward.
+  std::vector<std::string> with_gradient() {
+    zero_grad(model);
+    Tape<float> tape;
+    tape.backward(sum(model(tape.constant(random.normal_tensor<float>({2, 3, 4}, 0.0, 1.0)))));
+    std::vector<std::string> names;
+    for (const auto& [name, parameter] : named_parameters(model))
+      if (parameter->has_grad()) names.push_back(name);
+    return names;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("freeze: parameters below a name get no gradient, others do", "[layers]") {
+  Fixture fixture;
+  const std::size_t all = fixture.with_gradient().size();
+  const Index frozen = freeze(fixture.model, "0");
+  CHECK(frozen > 0);
+  const std::vector<std::string> left = fixture.with_gradient();
+  CHECK(left.size() == all - static_cast<std::size_t>(frozen));
+  for (const std::string& name : left) CHECK(name.starts_with("1."));
+  const TransformerEncoder<float> copy = fixture.model;
+  CHECK_FALSE(copy.blocks[0].norm1.weight.requires_grad());
+  CHECK(copy.blocks[1].norm1.weight.requires_grad());
+  CHECK(unfreeze(fixture.model) == static_cast<Index>(all));
+  CHECK(fixture.with_gradient().size() == all);
+}
+
+TEST_CASE("freeze: by a filter of names", "[layers]") {
+  Fixture fixture;
+  freeze(fixture.model);
+  unfreeze(fixture.model, [](const std::string& name) { return name.ends_with("bias"); });
+  for (const std::string& name : fixture.with_gradient()) CHECK(name.ends_with("bias"));
+}
+
+TEST_CASE("freeze: a name that selects nothing throws", "[layers]") {
+  Fixture fixture;
+  CHECK(message_of<ValueError>([&] { freeze(fixture.model, "00"); }) ==
+        "freeze 00: expected at least one parameter, got none of that name");
+  CHECK_THROWS_AS(freeze(fixture.model, NameFilter{}), ValueError);
+  CHECK_THROWS_AS(unfreeze(fixture.model, "0.norm"), ValueError);
+}
