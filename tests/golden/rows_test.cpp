@@ -60,3 +60,33 @@ TEST_CASE("torch's learning rate schedulers",
       "min((step + 1)**-0.5, (step + 1) * 8**-1.5))",
       inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 8, .factor = 2.0}));
 }
+
+TEST_CASE("torch's learning rate schedulers: steps, lines, one cycle, and one after the other",
+          "[golden][step_schedule][linear_schedule][one_cycle_schedule][sequence_of_schedules]") {
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.StepLR(optimizer(0.5), step_size=4, gamma=0.3)",
+      step_schedule(0.5, 4, 0.3));
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.LinearLR(optimizer(0.5), 0.2, 1.0, total_iters=9)",
+      linear_schedule(0.1, 0.5, 10));
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.OneCycleLR(optimizer(0.5), 0.5, total_steps=26, "
+      "cycle_momentum=False)",
+      one_cycle_schedule({.peak = 0.5, .total_steps = 26}));
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.OneCycleLR(optimizer(0.5), 0.5, total_steps=26, pct_start=0.5, "
+      "div_factor=4, final_div_factor=8, cycle_momentum=False)",
+      one_cycle_schedule(
+          {.peak = 0.5, .total_steps = 26, .rising = 0.5, .start_divisor = 4, .end_divisor = 8}));
+  compare_with_torch_schedule(
+      "(lambda o: torch.optim.lr_scheduler.SequentialLR(o, "
+      "[torch.optim.lr_scheduler.LinearLR(o, 0.2, 1.0, total_iters=4), "
+      "torch.optim.lr_scheduler.StepLR(o, 3, 0.5)], milestones=[5]))(optimizer(0.5))",
+      sequence_of_schedules({{linear_schedule(0.1, 0.5, 5), 5}, {step_schedule(0.5, 3, 0.5), 0}}));
+}
+
+TEST_CASE("torch's learning rate schedulers, with a factor", "[golden][scaled_schedule]") {
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.StepLR(optimizer(0.25), step_size=4, gamma=0.5)",
+      scaled_schedule(step_schedule(0.5, 4, 0.5), 0.5));
+}

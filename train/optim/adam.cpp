@@ -21,7 +21,8 @@ Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
 template <class T>
 Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options,
               Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
-    : Optimizer<T>(std::move(type), std::move(parameters), options.lr),
+    : Optimizer<T>(std::move(type), std::move(parameters), options.lr, options.weight_decay,
+                   options.groups, decays),
       options_(options),
       decay_(decay) {
   const auto check = [&](const char* name, double value, double limit, const char* expected) {
@@ -31,19 +32,16 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
   check("beta1", options.beta1, 1.0, "0 ≤ beta1 < 1");
   check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");
   check_finite_non_negative<T>(this->type() + ": eps", options.eps);
-  check_finite_non_negative<T>(this->type() + ": weight_decay", options.weight_decay);
   check_function(this->type() + ": decays", decays);
   this->add_tensors("first_moment");
   this->add_tensors("second_moment");
-  for (const auto& [name, parameter] : this->parameters())
-    decays_.push_back(options.weight_decay > 0.0 && decays(name, parameter->shape()));
 }
 
 template <class T>
 void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
-  const double lr = this->learning_rate();
+  const double lr = this->learning_rate(index);
   const auto step = static_cast<double>(this->steps());
-  const double weight_decay = decays_[index] ? options_.weight_decay : 0.0;
+  const double weight_decay = this->weight_decay(index);
   const auto decay = static_cast<T>(decay_ == Decay::in_gradient ? weight_decay : 0.0);
   const auto parameter_factor =
       static_cast<T>(decay_ == Decay::decoupled ? 1.0 - lr * weight_decay : 1.0);
@@ -73,7 +71,7 @@ template <class T>
 std::string Adam<T>::description() const {
   return concatenate_text(this->type(), ", lr ", this->learning_rate(), ", betas ", options_.beta1,
                           " and ", options_.beta2, ", eps ", options_.eps, ", ",
-                          this->decay_description(options_.weight_decay, decays_));
+                          this->settings_description());
 }
 
 template <class T>
@@ -89,7 +87,8 @@ AdamW<T>::AdamW(Module<T>& model, const AdamWOptions& options)
 template <class T>
 AdamW<T>::AdamW(NamedParameters<T> parameters, const AdamWOptions& options)
     : Adam<T>("AdamW", std::move(parameters),
-              {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay},
+              {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay,
+               options.groups},
               Adam<T>::Decay::decoupled, options.decays) {}
 
 template class Adam<float>;

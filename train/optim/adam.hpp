@@ -20,6 +20,8 @@ struct AdamOptions {
   double eps = 1e-8;
   // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
   double weight_decay = 0.0;
+  // Parameters with settings of their own.
+  ParameterGroups groups = {};
 };
 
 // True for weight matrices (rank ≥ 2); false for biases and the scales of norms.
@@ -34,6 +36,8 @@ struct AdamWOptions {
   double weight_decay = 0.01;
   // Selects the parameters with weight decay.
   std::function<bool(const std::string& name, const Shape& shape)> decays = is_weight_matrix;
+  // Parameters with settings of their own.
+  ParameterGroups groups = {};
 };
 
 // m ← β1 m + (1 - β1) g;  v ← β2 v + (1 - β2) g²;
@@ -62,7 +66,6 @@ class WEFT_API Adam : public Optimizer<T> {
 
   AdamOptions options_;
   Decay decay_;
-  std::vector<bool> decays_;  // for each parameter
 };
 
 // Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices

@@ -2,19 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/optim/clip.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
+
 template <class T>
-Optimizer<T>::Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate)
+Optimizer<T>::Optimizer(
+    std::string type, NamedParameters<T> parameters, double learning_rate, double weight_decay,
+    const ParameterGroups& groups,
+    const std::function<bool(const std::string& name, const Shape& shape)>& decays)
     : type_(std::move(type)),
       loaded_type_(type_),
       elements_(std::move(parameters)),
-      learning_rate_(learning_rate) {
+      settings_(elements_.parameters().size()),
+      learning_rate_(learning_rate),
+      weight_decay_(weight_decay) {
   check_finite_non_negative<T>("learning rate", learning_rate);
+  check_finite_non_negative<T>(type_ + ": weight_decay", weight_decay);
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    const auto& [name, parameter] = this->parameters()[i];
+    settings_[i].weight_decay = !decays || decays(name, parameter->shape()) ? weight_decay : 0.0;
+  }
+  for (std::size_t group = 1; group <= groups.size(); ++group) {
+    const auto& [selects, lr_factor, own_decay] = groups[group - 1];
+    const std::string what = concatenate_text(type_, ": group ", group);
+    check_function(what + ": parameters", selects);
+    check_finite_non_negative<T>(what + ": lr_factor", lr_factor);
+    check_finite_non_negative<T>(what + ": weight_decay", own_decay.value_or(0.0));
+    bool selects_any = false;
+    for (std::size_t i = 0; i < settings_.size(); ++i) {
+      if (!selects(this->parameters()[i].name)) continue;
+      selects_any = true;
+      Settings& settings = settings_[i];
+      if (settings.group == 0)
+        settings = {group, lr_factor, own_decay.value_or(settings.weight_decay)};
+    }
+    if (!selects_any) fail<ValueError>(what, "parameters of the model", "none of these names");
+  }
 }
 
 template <class T>
@@ -92,21 +121,33 @@ void Optimizer<T>::add_tensors(std::string name) {
 }
 
 template <class T>
-std::string Optimizer<T>::decay_description(double weight_decay,
-                                            const std::vector<bool>& decays) const {
-  Index tensors = 0, numbers = 0;
-  for (std::size_t i = 0; i < decays.size(); ++i)
-    if (decays[i]) {
+std::string Optimizer<T>::settings_description() const {
+  // "9216 parameters in 3 tensors": those that have the settings.
+  const auto count = [&](const auto& have) {
+    Index tensors = 0, numbers = 0;
+    for (std::size_t i = 0; i < settings_.size(); ++i) {
+      if (!have(settings_[i])) continue;
       ++tensors;
       numbers += parameters()[i].parameter->size();
     }
-  const auto count = [](Index parameters, Index in_tensors) {
-    return concatenate_text(parameters, " parameters in ", in_tensors,
-                            in_tensors == 1 ? " tensor" : " tensors");
+    return concatenate_text(numbers, " parameters in ", tensors,
+                            tensors == 1 ? " tensor" : " tensors");
   };
-  return concatenate_text(
-      "weight decay ", weight_decay, " on ", count(numbers, tensors), ", none on ",
-      count(elements_.size() - numbers, static_cast<Index>(decays.size()) - tensors));
+  const auto decays = [](const Settings& settings) { return settings.weight_decay > 0.0; };
+  std::string text = concatenate_text(
+      "weight decay ", weight_decay_, " on ",
+      count([&](const Settings& settings) { return settings.group == 0 && decays(settings); }),
+      ", none on ",
+      count([&](const Settings& settings) { return settings.group == 0 && !decays(settings); }));
+  std::set<std::tuple<std::size_t, double, double>> groups;
+  for (const auto& [group, lr_factor, decay] : settings_)
+    if (group > 0) groups.insert({group, lr_factor, decay});
+  for (const auto& [number, lr_factor, decay] : groups)
+    text += concatenate_text("; lr × ", lr_factor, " and weight decay ", decay, " on ",
+                             count([group = number, value = decay](const Settings& settings) {
+                               return settings.group == group && settings.weight_decay == value;
+                             }));
+  return text;
 }
 
 template <class T>

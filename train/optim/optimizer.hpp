@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
+#include "weft/train/optim/parameter_group.hpp"
 #include "weft/train/weights/state.hpp"
 
 namespace weft {
@@ -42,15 +44,26 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::int64_t steps() const { return steps_; }
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
 
-  // One line: the type, its options, and the numbers of parameters with and without weight decay.
+  // One line: the type, its options, the numbers of parameters with and without weight decay, and
+  // those of each group.
   virtual std::string description() const = 0;
 
   void state(State<T>& state) override;
   void check_state() const override;
 
  protected:
-  // `type` is the name of the optimizer in messages and checkpoints.
-  Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate);
+  // `type` is the name of the optimizer in messages and checkpoints; `decays`, when given, selects
+  // the parameters with weight decay among those of no group that has its own. Throws ValueError
+  // for a rate, factor or decay that is negative or not finite, and for a group that selects none.
+  Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate,
+            double weight_decay, const ParameterGroups& groups,
+            const std::function<bool(const std::string& name, const Shape& shape)>& decays = {});
+
+  // The learning rate and the weight decay of parameter `index`.
+  double learning_rate(std::size_t index) const {
+    return learning_rate_ * settings_[index].lr_factor;
+  }
+  double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
   // Updates elements begin … end of parameter `index`, whose gradient is `grad`. Called
   // concurrently; `steps()` already includes the current step.
@@ -69,8 +82,9 @@ class WEFT_API Optimizer : public Stateful<T> {
   }
   // The elements of parameter `index`.
   T* values(std::size_t index) { return parameters()[index].parameter->values().data(); }
-  // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor"
-  std::string decay_description(double weight_decay, const std::vector<bool>& decays) const;
+  // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
+  // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
+  std::string settings_description() const;
   // Throws ValueError, naming the parameter, unless all state tensors `number` are ≥ 0.
   void check_not_negative(std::size_t number) const;
 
@@ -80,13 +94,22 @@ class WEFT_API Optimizer : public Stateful<T> {
     std::vector<Tensor<T>> of;  // each parameter
   };
 
+  // Of a parameter.
+  struct Settings {
+    std::size_t group = 0;  // 0: none
+    double lr_factor = 1.0;
+    double weight_decay = 0.0;
+  };
+
   void prepare_tensors();
 
   std::string type_;
   std::string loaded_type_;
   ParameterElements<T> elements_;
+  std::vector<Settings> settings_;  // of each parameter
   std::vector<StateTensors> tensors_;
   double learning_rate_;
+  double weight_decay_;
   std::int64_t steps_ = 0;
 };
 

@@ -12,23 +12,24 @@ RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
 
 template <class T>
 RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)
-    : Optimizer<T>("RMSprop", std::move(parameters), options.lr), options_(options) {
+    : Optimizer<T>("RMSprop", std::move(parameters), options.lr, options.weight_decay,
+                   options.groups),
+      options_(options) {
   if (!(options.alpha >= 0.0 && options.alpha < 1.0))
     fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("RMSprop: momentum", "0 ≤ momentum < 1", options.momentum);
   check_finite_non_negative<T>("RMSprop: eps", options.eps);
-  check_finite_non_negative<T>("RMSprop: weight_decay", options.weight_decay);
   this->add_tensors("mean_square");
   if (options.momentum > 0.0) this->add_tensors("momentum");
 }
 
 template <class T>
 void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
-  const auto lr = static_cast<T>(this->learning_rate());
+  const auto lr = static_cast<T>(this->learning_rate(index));
   const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
   const auto one_minus_alpha = static_cast<T>(1.0 - options_.alpha);
-  const auto decay = static_cast<T>(options_.weight_decay);
+  const auto decay = static_cast<T>(this->weight_decay(index));
   const auto momentum = static_cast<T>(options_.momentum);
   T* values = this->values(index);
   T* squares = this->tensor(mean_square, index).data();
@@ -54,10 +55,9 @@ void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad
 
 template <class T>
 std::string RMSprop<T>::description() const {
-  const std::vector<bool> decays(this->parameters().size(), options_.weight_decay > 0.0);
   return concatenate_text("RMSprop, lr ", this->learning_rate(), ", alpha ", options_.alpha,
                           ", eps ", options_.eps, ", momentum ", options_.momentum, ", ",
-                          this->decay_description(options_.weight_decay, decays));
+                          this->settings_description());
 }
 
 template <class T>

@@ -17,6 +17,8 @@ struct RMSpropOptions {
   double weight_decay = 0.0;
   // μ in 0 … 1 (1 excluded).
   double momentum = 0.0;
+  // Parameters with settings of their own.
+  ParameterGroups groups = {};
 };
 
 // g ← gradient + λ · parameter;  v ← α v + (1 - α) g²;  b ← μ b + g / (√v + eps);

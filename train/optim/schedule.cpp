@@ -57,4 +57,81 @@ Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options) {
           }};
 }
 
+Schedule step_schedule(double lr, std::int64_t every_steps, double factor) {
+  check_finite_non_negative("step schedule: lr", lr);
+  check_at_least("step schedule: every_steps", every_steps, std::int64_t{1});
+  if (!(factor >= 0.0 && factor <= 1.0))
+    fail<ValueError>("step schedule: factor", "0 ≤ factor ≤ 1", factor);
+  return {concatenate_text("steps, lr ", lr, " × ", factor, " every ", every_steps, " steps"),
+          [=](std::int64_t step) {
+            return lr * std::pow(factor, static_cast<double>((step - 1) / every_steps));
+          }};
+}
+
+Schedule linear_schedule(double first, double last, std::int64_t steps) {
+  check_finite_non_negative("linear schedule: first", first);
+  check_finite_non_negative("linear schedule: last", last);
+  check_at_least("linear schedule: steps", steps, std::int64_t{1});
+  return {concatenate_text("linear, lr ", first, " to ", last, " in ", steps, " steps"),
+          [=](std::int64_t step) {
+            if (step >= steps) return last;
+            const double done = static_cast<double>(step - 1) / static_cast<double>(steps - 1);
+            return first + (last - first) * done;
+          }};
+}
+
+Schedule one_cycle_schedule(const OneCycleOptions& options) {
+  check_finite_non_negative("one cycle: peak", options.peak);
+  check_at_least("one cycle: total_steps", options.total_steps, std::int64_t{1});
+  if (!(options.rising >= 0.0 && options.rising <= 1.0))
+    fail<ValueError>("one cycle: rising", "0 ≤ rising ≤ 1", options.rising);
+  check_positive("one cycle: start_divisor", options.start_divisor);
+  check_positive("one cycle: end_divisor", options.end_divisor);
+  return {concatenate_text("one cycle, peak ", options.peak, ", total_steps ", options.total_steps,
+                           ", rising ", options.rising, ", divisors ", options.start_divisor,
+                           " and ", options.end_divisor),
+          [options](std::int64_t step) {
+            const double start = options.peak / options.start_divisor;
+            const double end = start / options.end_divisor;
+            const double total = static_cast<double>(options.total_steps);
+            // As torch counts: the first step is at 0, the last at total - 1.
+            const double at = std::min(static_cast<double>(step - 1), total - 1.0);
+            const double top = options.rising * total - 1.0;
+            const auto between = [](double from, double to, double done) {
+              return to + (from - to) * (1.0 + std::cos(std::numbers::pi * done)) / 2.0;
+            };
+            if (at <= top && top > 0.0) return between(start, options.peak, at / top);
+            const double left = total - 1.0 - top;
+            return between(options.peak, end, left > 0.0 ? (at - top) / left : 1.0);
+          }};
+}
+
+Schedule sequence_of_schedules(std::vector<ScheduleSegment> segments) {
+  if (segments.empty()) fail<ValueError>("sequence of schedules", "at least one", "none");
+  std::string description;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto& [schedule, steps] = segments[i];
+    if (i + 1 == segments.size()) {
+      description += schedule.description();
+      continue;
+    }
+    check_at_least("sequence of schedules: steps", steps, std::int64_t{1});
+    description += concatenate_text(schedule.description(), " (", steps, " steps), then ");
+  }
+  return {description, [segments = std::move(segments)](std::int64_t step) {
+            std::size_t i = 0;
+            for (; i + 1 < segments.size() && step > segments[i].steps; ++i)
+              step -= segments[i].steps;
+            return segments[i].schedule(step);
+          }};
+}
+
+Schedule scaled_schedule(Schedule schedule, double factor) {
+  check_finite_non_negative("scaled schedule: factor", factor);
+  const std::string description = concatenate_text(schedule.description(), ", × ", factor);
+  return {description, [schedule = std::move(schedule), factor](std::int64_t step) {
+            return factor * schedule(step);
+          }};
+}
+
 }  // namespace weft

@@ -10,10 +10,10 @@ SGD<T>::SGD(Module<T>& model, const SGDOptions& options) : SGD(named_parameters(
 
 template <class T>
 SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
-    : Optimizer<T>("SGD", std::move(parameters), options.lr), options_(options) {
+    : Optimizer<T>("SGD", std::move(parameters), options.lr, options.weight_decay, options.groups),
+      options_(options) {
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("SGD: momentum", "0 ≤ momentum < 1", options.momentum);
-  check_finite_non_negative<T>("SGD: weight_decay", options.weight_decay);
   if (options.nesterov && options.momentum == 0.0)
     fail<ValueError>("SGD: nesterov", "a momentum > 0", options.momentum);
   if (options.momentum > 0.0) this->add_tensors("velocity");
@@ -21,8 +21,8 @@ SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
 
 template <class T>
 void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
-  const auto lr = static_cast<T>(this->learning_rate());
-  const auto decay = static_cast<T>(options_.weight_decay);
+  const auto lr = static_cast<T>(this->learning_rate(index));
+  const auto decay = static_cast<T>(this->weight_decay(index));
   T* values = this->values(index);
   if (this->tensors() == 0) {
 #pragma omp simd
@@ -44,10 +44,8 @@ void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T 
 
 template <class T>
 std::string SGD<T>::description() const {
-  const std::vector<bool> decays(this->parameters().size(), options_.weight_decay > 0.0);
   return concatenate_text("SGD, lr ", this->learning_rate(), ", momentum ", options_.momentum,
-                          options_.nesterov ? " (Nesterov), " : ", ",
-                          this->decay_description(options_.weight_decay, decays));
+                          options_.nesterov ? " (Nesterov), " : ", ", this->settings_description());
 }
 
 template class SGD<float>;

@@ -15,6 +15,8 @@ struct SGDOptions {
   double weight_decay = 0.0;
   // Nesterov momentum: steps along g + μ · velocity (Sutskever et al., 2013); requires momentum.
   bool nesterov = false;
+  // Parameters with settings of their own.
+  ParameterGroups groups = {};
 };
 
 // g ← gradient + λ · parameter;  v ← μ · v + g;  parameter ← parameter - lr · v, as in

@@ -68,3 +68,36 @@ TEST_CASE("schedule: an empty function is refused at construction", "[train]") {
   CHECK_THROWS_WITH(Schedule("mine", {}),
                     "schedule 'mine': learning_rate: expected a function, got none");
 }
+
+TEST_CASE("schedules: by hand, and in sequence", "[train]") {
+  const Schedule steps = step_schedule(0.8, 2, 0.5);
+  for (const auto& [step, lr] : {std::pair{1, 0.8}, {2, 0.8}, {3, 0.4}, {5, 0.2}})
+    CHECK(near(steps(step), lr));
+  const Schedule line = linear_schedule(0.1, 0.5, 5);
+  for (const auto& [step, lr] : {std::pair{1, 0.1}, {3, 0.3}, {5, 0.5}, {9, 0.5}})
+    CHECK(near(line(step), lr));
+  CHECK(linear_schedule(0.1, 0.5, 1)(1) == 0.5);
+  const Schedule both = sequence_of_schedules({{line, 3}, {scaled_schedule(steps, 2.0), 0}});
+  for (const auto& [step, lr] : {std::pair{3, 0.3}, {4, 1.6}, {6, 0.8}})
+    CHECK(near(both(step), lr));
+  CHECK(both.description() ==
+        "linear, lr 0.1 to 0.5 in 5 steps (3 steps), then steps, lr 0.8 × 0.5 every 2 steps, × 2");
+  const Schedule cycle = one_cycle_schedule({.peak = 1.0, .total_steps = 1});
+  CHECK(std::isfinite(cycle(1)));
+  CHECK(std::isfinite(one_cycle_schedule({.total_steps = 10, .rising = 1.0})(99)));
+}
+
+TEST_CASE("schedules: options outside their ranges are refused", "[train]") {
+  CHECK_THROWS_AS(step_schedule(-1.0, 2, 0.5), ValueError);
+  CHECK_THROWS_AS(step_schedule(1.0, 0, 0.5), ValueError);
+  CHECK_THROWS_AS(step_schedule(1.0, 2, 1.5), ValueError);
+  CHECK_THROWS_AS(linear_schedule(0.1, not_a_number, 5), ValueError);
+  CHECK_THROWS_AS(linear_schedule(0.1, 0.5, 0), ValueError);
+  CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 0}), ValueError);
+  CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 9, .rising = -0.1}), ValueError);
+  CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 9, .end_divisor = 0.0}), ValueError);
+  CHECK_THROWS_AS(sequence_of_schedules({}), ValueError);
+  CHECK_THROWS_AS(sequence_of_schedules({{constant_schedule(1), 0}, {constant_schedule(1), 0}}),
+                  ValueError);
+  CHECK_THROWS_AS(scaled_schedule(constant_schedule(1), -1.0), ValueError);
+}
