@@ -157,7 +157,7 @@ std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
   PairBatches words(std::move(pairs), {.batch_size = 1, .shuffle = false});
   Tape tape = Tape<float>::inference();
   for (Index i = 0; i < words.num_batches(); ++i) {
-    const Batch word = words.batch(0, i);
+    const PairBatch word = words.batch(0, i);
     AttentionWeights<float> encoder, decoder;
     const Var memory = saved.model.encode(tape, word.source, &encoder);
     saved.model.decode(word.target.tokens, memory, word.source.valid_lens, &decoder);

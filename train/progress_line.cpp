@@ -21,17 +21,23 @@ std::string formatted(const char* format, double value) {
 }
 
 // "2.0e-3"
-std::string scientific(double value) {
-  std::string text = formatted("%.1e", value);
+std::string scientific(double value, const char* format = "%.1e") {
+  std::string text = formatted(format, value);
   if (const auto exponent = text.find_first_of("+-", 1);
       exponent != std::string::npos && text[exponent + 1] == '0')
     text.erase(exponent + 1, 1);
   return text;
 }
 
-std::string decimal(double value, int digits) {
+std::string decimal(double value) {
+  return std::abs(value) >= 1000.0 ? scientific(value) : formatted("%.2f", value);
+}
+
+// Three significant digits: "0.834", "12.3", "3.00e-4".
+std::string significant(double value) {
   if (std::abs(value) >= 1000.0) return scientific(value);
-  return formatted(digits == 2 ? "%.2f" : "%.3f", value);
+  if (value != 0.0 && std::abs(value) < 0.001) return scientific(value, "%.2e");
+  return formatted("%#.3g", value);
 }
 
 // "950", "1.5k", "15k", "1.2M"
@@ -88,9 +94,9 @@ std::string progress_text(const ProgressReport& report, int width) {
   const std::string position = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
                                                 report.step, "/", report.total_steps);
   std::vector<std::string> all = {
-      concatenate_text(" loss ", decimal(report.loss, 3)),
+      concatenate_text(" loss ", significant(report.loss)),
       concatenate_text(" lr ", scientific(report.learning_rate)),
-      concatenate_text(" norm ", decimal(report.grad_norm, 2)),
+      concatenate_text(" norm ", decimal(report.grad_norm)),
       concatenate_text(" ", thousands(report.tokens_per_second), " tok/s")};
   if (std::isfinite(report.seconds_left))
     all.push_back(concatenate_text(" ", duration(report.seconds_left), " left"));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
+#include <unordered_set>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -27,6 +28,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void check_validation(const Validation& validation) {
+  check_at_least("trainer: validation.every_steps", validation.every_steps, std::int64_t{0});
+  check_at_least("trainer: validation.patience", validation.patience, std::int64_t{0});
+  if (validation.columns.empty())
+    fail<ValueError>("trainer: validation.columns", "at least one", "none");
+  check_function("trainer: validation.run", validation.run);
+}
+
 void check_options(const TrainerOptions& options) {
   check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
   check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
@@ -40,22 +49,23 @@ void check_options(const TrainerOptions& options) {
   check_positive("trainer: clip_norm", options.clip_norm);
   if (options.resume && options.folder.empty())
     fail<ValueError>("trainer: resume", "a directory to resume from", "none");
-  if (!options.validation) return;
-  check_at_least("trainer: validation.every_steps", options.validation->every_steps,
-                 std::int64_t{0});
-  check_at_least("trainer: validation.patience", options.validation->patience, std::int64_t{0});
-  if (options.validation->columns.empty())
-    fail<ValueError>("trainer: validation.columns", "at least one", "none");
-  check_function("trainer: validation.run", options.validation->run);
+  if (options.validation) check_validation(*options.validation);
+  if (!options.plateau) return;
+  const auto& [factor, patience, threshold] = *options.plateau;
+  if (!(factor >= 0.0 && factor < 1.0))
+    fail<ValueError>("trainer: plateau.factor", "0 ≤ factor < 1", factor);
+  check_at_least("trainer: plateau.patience", patience, std::int64_t{0});
+  if (!(threshold >= 0.0 && threshold < 1.0))
+    fail<ValueError>("trainer: plateau.threshold", "0 ≤ threshold < 1", threshold);
 }
 
 }  // namespace
 
-// One call of `Trainer::run`.
+// One call of `TrainingLoop::run`.
 template <class T>
-class Trainer<T>::Run {
+class TrainingLoop<T>::Run {
  public:
-  explicit Run(Trainer& trainer)
+  explicit Run(TrainingLoop& trainer)
       : trainer_(trainer),
         options_(trainer.options_),
         progress_(trainer.progress_),
@@ -65,39 +75,60 @@ class Trainer<T>::Run {
         line_(options_.output) {}
 
   TrainingResult train() {
+    check_parameters();
+    if (options_.plateau && !options_.validation)
+      fail<ValueError>("trainer: plateau", "a validation", "none");
     open_directory();
     first_step_ = progress_.step;
     while (!ended() && !interrupted()) {
       const std::int64_t epoch = progress_.epoch + 1;
       update();
       const bool epoch_ends = progress_.batch == 0;
-      const std::vector<double> validation = validate(epoch, epoch_ends);
-      if (epoch_ends || !validation.empty() || progress_.step % options_.log_every_steps == 0)
-        log(epoch, validation);
-      const bool is_best = progress_.best_step == progress_.step;
-      // Beside a best.h5 there is always a last.h5 to resume from.
-      if (is_best && saved_step_ < 0) save_last();
-      if (is_best) save("best.h5");
+      if (options_.validation && (is_scheduled_validation() || limit_reached()))
+        validate(epoch);
+      else if (epoch_ends || progress_.step % options_.log_every_steps == 0)
+        log(epoch, {});
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
       should_stop_ = options_.should_stop && options_.should_stop();
+      if (should_stop_ && options_.validation && validated_step_ != progress_.step) validate(epoch);
     }
     if (saved_step_ != progress_.step) save_last();
     return {end(), progress_.step, progress_.best_step, progress_.best_value};
   }
 
  private:
+  // The optimizer must have the parameters of the model that get gradients, and no others.
+  void check_parameters() const {
+    std::unordered_set<const Parameter<T>*> of_model, of_optimizer;
+    for (const auto& [name, parameter] : parameters_) of_model.insert(parameter);
+    for (const auto& [name, parameter] : optimizer_.parameters()) {
+      of_optimizer.insert(parameter);
+      if (!of_model.contains(parameter))
+        fail<ValueError>("trainer: optimizer", "parameters of the model that is trained",
+                         name + " of another one");
+    }
+    for (const auto& [name, parameter] : parameters_)
+      if (parameter->requires_grad() && !of_optimizer.contains(parameter))
+        fail<ValueError>("trainer: optimizer",
+                         "all parameters of the model, except those that `freeze` was called on",
+                         "none for " + name);
+  }
+
   // --- One update ---------------------------------------------------------------------------
 
   void update() {
     const auto start = Clock::now();
-    const std::int64_t labels = read_batches();
-    loss_ = add_gradients(pass_);
-    if (!std::isfinite(loss_)) fail_non_finite("loss");
+    const Index labels = read_batches();
+    loss_ = add_gradients(pass_, labels);
+    if (!std::isfinite(loss_)) fail_non_finite("loss", labels);
     grad_norm_ = optimizer_.grad_norm();
-    if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
-    if (options_.schedule) optimizer_.set_learning_rate((*options_.schedule)(progress_.step + 1));
+    if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm", labels);
+    if (options_.schedule)
+      optimizer_.set_learning_rate(progress_.plateau_factor *
+                                   (*options_.schedule)(progress_.step + 1));
     optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
+    if (trainer_.average_) trainer_.average_->update();
 
     ++progress_.step;
     progress_.micro_step += static_cast<std::int64_t>(batches_.size());
@@ -112,47 +143,33 @@ class Trainer<T>::Run {
     seconds_ += seconds_since(start);
   }
 
-  // Reads the batches of the next update and sets their divisors to their total number of labels,
-  // which it returns.
-  std::int64_t read_batches() {
-    num_batches_ = trainer_.batches_.num_batches();
+  // Reads the batches of the next update and returns their number of labels.
+  Index read_batches() {
+    num_batches_ = trainer_.losses_.num_batches();
     const auto position = static_cast<Index>(progress_.batch);
     if (num_batches_ <= position)
       fail<ValueError>("batch source: num_batches", concatenate_text("a number > ", position),
                        num_batches_);
     const Index count = std::min(options_.accumulation, num_batches_ - position);
-    std::int64_t labels = 0;
+    Index labels = 0;
     batches_.clear();
     for (Index i = 0; i < count; ++i) {
-      batches_.push_back(trainer_.batches_.batch(progress_.epoch, position + i));
-      check_at_least("batch: num_labels", batches_.back().num_labels, Index{0});
-      labels += batches_.back().num_labels;
+      batches_.push_back(trainer_.losses_.load(progress_.epoch, position + i, options_.parts));
+      labels += batches_.back().labels;
     }
-    for (Batch& batch : batches_)
-      batch.divisor = static_cast<double>(std::max<std::int64_t>(labels, 1));
     return labels;
-  }
-
-  // A batch has at most as many parts as examples.
-  Index parts_of(const Batch& batch) const {
-    return options_.parts == 1 ? 1 : std::clamp<Index>(num_examples(batch), 1, options_.parts);
   }
 
   // Runs forward and backward for the batches and returns their loss. Stops at a loss that is not
   // finite.
-  double add_gradients(ParallelPass<T>& pass) {
+  double add_gradients(ParallelPass<T>& pass, Index labels) {
     zero_grad();
     double loss = 0.0;
     for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i)
       loss += pass.add_gradients(
           static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
-          parts_of(batches_[i]), [&](Tape<T>& tape, Index part) {
-            const Batch& batch = batches_[i];
-            const Index parts = parts_of(batch);
-            if (parts == 1) return trainer_.loss_(tape, batch);
-            const Index count = num_examples(batch);
-            return trainer_.loss_(tape,
-                                  part_of(batch, part * count / parts, (part + 1) * count / parts));
+          batches_[i].parts, [&](Tape<T>& tape, Index part) {
+            return batches_[i].loss(tape, part, std::max<Index>(labels, 1));
           });
     return loss;
   }
@@ -165,14 +182,14 @@ class Trainer<T>::Run {
   }
 
   // Runs the step again with anomaly detection, to name the operation that failed.
-  [[noreturn]] void fail_non_finite(const char* what) {
+  [[noreturn]] void fail_non_finite(const char* what, Index labels) {
     const std::string step = concatenate_text("step ", progress_.step + 1);
     ParallelPass<T> checking_pass(
         parameters_, options_.parts,
         {.training = true, .seed = options_.seed, .detect_anomaly = true});
     double loss = 0.0;
     try {
-      loss = add_gradients(checking_pass);
+      loss = add_gradients(checking_pass, labels);
     } catch (const NonFiniteError& error) {
       zero_grad();
       throw NonFiniteError(concatenate_text(step, ": ", error.what()));
@@ -183,38 +200,73 @@ class Trainer<T>::Run {
 
   // --- After an update ----------------------------------------------------------------------
 
-  // Empty when no validation is due.
-  std::vector<double> validate(std::int64_t epoch, bool epoch_ends) {
-    if (!options_.validation) return {};
+  bool is_scheduled_validation() const {
+    const std::int64_t every_steps = options_.validation->every_steps;
+    return every_steps > 0 ? progress_.step % every_steps == 0 : progress_.batch == 0;
+  }
+
+  // With the average of the parameters in the model, if there is one.
+  std::vector<double> run_validation() {
+    if (!trainer_.average_) return options_.validation->run();
+    struct Swapped {
+      explicit Swapped(MovingAverage<T>& moving_average) : average(moving_average) {
+        average.swap();
+      }
+      ~Swapped() { average.swap(); }
+      MovingAverage<T>& average;
+    } const swapped(*trainer_.average_);
+    return options_.validation->run();
+  }
+
+  void update_plateau(double value) {
+    const auto& [factor, patience, threshold] = *options_.plateau;
+    if (value < progress_.plateau_best * (1.0 - threshold)) {
+      progress_.plateau_best = value;
+      progress_.plateau_validations = 0;
+    } else if (++progress_.plateau_validations > patience) {
+      progress_.plateau_validations = 0;
+      progress_.plateau_factor *= factor;
+      if (!options_.schedule) optimizer_.set_learning_rate(optimizer_.learning_rate() * factor);
+      line_.message(
+          concatenate_text("no improvement: the learning rate is multiplied by ", factor));
+    }
+  }
+
+  void validate(std::int64_t epoch) {
     const Validation& validation = *options_.validation;
-    const bool due =
-        validation.every_steps > 0 ? progress_.step % validation.every_steps == 0 : epoch_ends;
-    if (!due) return {};
-    const std::vector<double> values = validation.run();
+    const std::vector<double> values = run_validation();
     if (values.size() != validation.columns.size())
       fail<ValueError>("validation", concatenate_text(validation.columns.size(), " values"),
                        values.size());
+    validated_step_ = progress_.step;
     const bool better =
         std::isfinite(values[0]) && (progress_.best_step == 0 || values[0] < progress_.best_value);
     if (better) {
       progress_.best_step = progress_.step;
       progress_.best_value = values[0];
       progress_.validations_without_improvement = 0;
-    } else {
+    } else if (is_scheduled_validation()) {
       ++progress_.validations_without_improvement;
     }
+    if (options_.plateau && is_scheduled_validation()) update_plateau(values[0]);
     std::string text = concatenate_text("epoch ", epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
       text += concatenate_text(i == 0 ? " " : ", ", validation.columns[i], " ", values[i]);
     line_.message(text + (better ? " (best)" : ""));
-    return values;
+    log(epoch, values);
+    if (!better) return;
+    // Beside a best.h5 there is always a last.h5 to resume from.
+    if (saved_step_ < 0) save_last();
+    save("best.h5");
   }
 
   void log(std::int64_t epoch, const std::vector<double>& validation) {
-    const double labels = static_cast<double>(std::max<std::int64_t>(progress_.label_sum, 1));
+    const double loss = progress_.label_sum > 0
+                            ? progress_.loss_sum / static_cast<double>(progress_.label_sum)
+                            : loss_;
     if (metrics_)
-      metrics_->add({progress_.step, epoch, progress_.loss_sum / labels, optimizer_.learning_rate(),
-                     grad_norm_, tokens_per_second(), validation});
+      metrics_->add({progress_.step, epoch, loss, optimizer_.learning_rate(), grad_norm_,
+                     tokens_per_second(), validation});
     progress_.loss_sum = 0.0;
     progress_.label_sum = 0;
   }
@@ -241,10 +293,11 @@ class Trainer<T>::Run {
            progress_.validations_without_improvement >= options_.validation->patience;
   }
   bool stopped_early() const { return should_stop_ || out_of_patience(); }
-  bool ended() const {
-    return progress_.epoch >= options_.epochs || stopped_early() ||
+  bool limit_reached() const {
+    return progress_.epoch >= options_.epochs ||
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
   }
+  bool ended() const { return limit_reached() || stopped_early(); }
   bool interrupted() const { return options_.interrupt && options_.interrupt->requested(); }
   TrainingEnd end() const {
     if (!ended()) return TrainingEnd::interrupted;
@@ -332,24 +385,25 @@ class Trainer<T>::Run {
     last_save_ = Clock::now();
   }
 
-  Trainer& trainer_;
+  TrainingLoop& trainer_;
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
-  Index num_batches_ = 0;       // per epoch
-  std::vector<Batch> batches_;  // of the current update
-  double loss_ = 0.0;           // of the last update
-  double smoothed_loss_ = 0.0;  // moving average of loss_
+  Index num_batches_ = 0;                // per epoch
+  std::vector<LoadedBatch<T>> batches_;  // of the current update
+  double loss_ = 0.0;                    // of the last update
+  double smoothed_loss_ = 0.0;           // moving average of loss_
   double grad_norm_ = 0.0;
   bool should_stop_ = false;  // last result of options_.should_stop
 
   ProgressLine line_;
   std::optional<DirectoryLock> lock_;
   std::optional<MetricsFile> metrics_;
-  std::int64_t first_step_ = 0;   // when this run started
-  std::int64_t saved_step_ = -1;  // in last.h5; -1 when there is none
+  std::int64_t first_step_ = 0;       // when this run started
+  std::int64_t saved_step_ = -1;      // in last.h5; -1 when there is none
+  std::int64_t validated_step_ = -1;  // the last one that was validated by this run
   std::int64_t labels_seen_ = 0;
   double seconds_ = 0.0;  // spent in updates
   Clock::time_point start_ = Clock::now();
@@ -357,20 +411,24 @@ class Trainer<T>::Run {
 };
 
 template <class T>
-Trainer<T>::Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
-                    std::type_identity_t<LossFunction<T>> loss, TrainerOptions options)
+TrainingLoop<T>::TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
+                              TrainerOptions options)
     : model_(model),
       optimizer_(optimizer),
-      batches_(batches),
-      loss_(std::move(loss)),
+      losses_(std::move(losses)),
       options_(std::move(options)),
-      progress_({options_.seed, batches.fingerprint()}) {
+      progress_({options_.seed, losses_.fingerprint}, options_.plateau.has_value()) {
   check_options(options_);
-  check_function("trainer: loss", loss_);
 }
 
 template <class T>
-void Trainer<T>::also_save(const std::string& name, Stateful<T>& object) {
+void TrainingLoop<T>::set_validation(Validation validation) {
+  check_validation(validation);
+  options_.validation = std::move(validation);
+}
+
+template <class T>
+void TrainingLoop<T>::also_save(const std::string& name, Stateful<T>& object) {
   path_of_name(name);
   const bool is_used = std::ranges::any_of(
       also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
@@ -380,11 +438,17 @@ void Trainer<T>::also_save(const std::string& name, Stateful<T>& object) {
 }
 
 template <class T>
-TrainingResult Trainer<T>::run() {
+void TrainingLoop<T>::keep_average(MovingAverage<T>& average) {
+  also_save("average", average);
+  average_ = &average;
+}
+
+template <class T>
+TrainingResult TrainingLoop<T>::run() {
   return Run(*this).train();
 }
 
-template class Trainer<float>;
-template class Trainer<double>;
+template class TrainingLoop<float>;
+template class TrainingLoop<double>;
 
 }  // namespace weft

@@ -10,10 +10,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
-#include "weft/train/data/batches.hpp"
+#include "weft/train/batch_losses.hpp"
+#include "weft/train/data/data_source.hpp"
+#include "weft/train/data/pairs.hpp"
+#include "weft/train/evaluation.hpp"
 #include "weft/train/interrupt.hpp"
+#include "weft/train/moving_average.hpp"
 #include "weft/train/optim/optimizer.hpp"
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/training_progress.hpp"
@@ -21,22 +26,27 @@
 
 namespace weft {
 
-// Returns the loss of a batch, a scalar: the sum over its labels divided by batch.divisor. Called
-// concurrently when TrainerOptions::parts > 1.
-template <class T>
-using LossFunction = std::function<Var<T>(Tape<T>& tape, const Batch& batch)>;
-
 // Evaluates the model on held-out data.
 struct Validation {
   // The names of the values: columns of metrics.csv.
   std::vector<std::string> columns;
   // Returns one value per column. The first one, the lower the better, selects the best model.
   std::function<std::vector<double>()> run;
-  // Steps between validations; 0: at the end of every epoch.
+  // Steps between validations; 0: at the end of every epoch. The last step of a training is always
+  // validated.
   std::int64_t every_steps = 0;
   // The number of consecutive validations without improvement after which training stops; 0
   // disables.
   std::int64_t patience = 0;
+};
+
+// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau.
+struct Plateau {
+  // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
+  // whose first value was not below (1 - threshold) times the lowest.
+  double factor = 0.1;
+  std::int64_t patience = 10;
+  double threshold = 1e-4;
 };
 
 struct TrainerOptions {
@@ -45,7 +55,7 @@ struct TrainerOptions {
   std::int64_t max_steps = 0;
   // Batches per update: their gradients are accumulated, as if they were one large batch.
   Index accumulation = 1;
-  // The number of parts, at most 4096, that each batch is split into by `part_of`: parts run in
+  // The number of parts, at most 4096, that each batch is split into by its `part_of`: parts run in
   // parallel, each on one thread, and their gradients are added in order. With 1, each operation is
   // parallelized instead, which is faster only for large models. The number of parts affects
   // rounding; the number of threads does not.
@@ -54,6 +64,8 @@ struct TrainerOptions {
   double clip_norm = std::numeric_limits<double>::infinity();
   // When not given, the optimizer's learning rate is used.
   std::optional<Schedule> schedule = {};
+  // When given, requires a validation. Its factors multiply the rates of the schedule, if any.
+  std::optional<Plateau> plateau = {};
   // The seed of dropout.
   std::uint64_t seed = 0;
   std::optional<Validation> validation = {};
@@ -89,45 +101,119 @@ struct TrainingResult {
   double best_value = 0.0;
 };
 
-// Trains a model. All referenced arguments must outlive the trainer. Parameters of the model that
-// the optimizer was not given keep their values.
-template <class T = float>
-class WEFT_API Trainer {
+// The training loop, for batches of any type. See Trainer.
+template <class T>
+class WEFT_API TrainingLoop {
  public:
-  // Throws ValueError for options outside their ranges and for empty functions.
-  Trainer(Module<T>& model, Optimizer<T>& optimizer, BatchSource& batches,
-          std::type_identity_t<LossFunction<T>> loss, TrainerOptions options);
-
   // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
   // Throws ValueError for a name that is used already, also by the trainer: "model", "optimizer"
   // and "progress", or that is none for a checkpoint.
   void also_save(const std::string& name, Stateful<T>& object);
 
-  // Trains until the end and saves the result in last.h5. Before the first step, throws FileError
-  // when `folder` cannot be written, is used by another trainer, contains checkpoints although
-  // `resume` is false or best.h5 without last.h5 although it is true, or its checkpoint or metrics
-  // cannot be read, and ValueError when the checkpoint was trained with other data or another seed;
-  // all files are then unchanged. Throws NonFiniteError, naming the step and the operation, when a
-  // loss or a gradient is not finite; parameters are then those of the previous step, and nothing
-  // is saved. Throws ValueError or ShapeError for batches that contradict themselves. Throws
-  // FileError when saving fails; the previous checkpoint is then unchanged.
+  // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
+  // "average". Validations run with the average in the model. To use it after training:
+  // load_checkpoint(…/best.h5, model, {{"average", average}}) and average.swap().
+  void keep_average(MovingAverage<T>& average);
+
+  // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError,
+  // naming a parameter, unless the optimizer has exactly the parameters of the model that are not
+  // frozen (see `freeze`), FileError when `folder` cannot be written, is used by another trainer,
+  // contains checkpoints although `resume` is false or best.h5 without last.h5 although it is true,
+  // or its checkpoint or metrics cannot be read, and ValueError when the checkpoint was trained
+  // with other data or another seed; all files are then unchanged. Throws NonFiniteError, naming
+  // the step and the operation, when a loss or a gradient is not finite; parameters are then those
+  // of the previous step, and nothing is saved. Throws ValueError or ShapeError for batches that
+  // contradict themselves. Throws FileError when saving fails; the previous checkpoint is then
+  // unchanged.
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }
+
+ protected:
+  TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
+               TrainerOptions options);
+
+  void set_validation(Validation validation);
 
  private:
   class Run;
 
   Module<T>& model_;
   Optimizer<T>& optimizer_;
-  BatchSource& batches_;
-  LossFunction<T> loss_;
+  BatchLosses<T> losses_;
   TrainerOptions options_;
   TrainingProgress<T> progress_;
   NamedStates<T> also_saved_;
+  MovingAverage<T>* average_ = nullptr;
 };
 
-extern template class Trainer<float>;
-extern template class Trainer<double>;
+// When to validate on a data source; see Validation.
+struct ValidationOptions {
+  std::int64_t every_steps = 0;
+  std::int64_t patience = 0;
+};
+
+// A metric under its name.
+template <class T, class B>
+struct Metric {
+  std::string name;
+  MetricFunction<T, B> function;
+};
+
+// Trains a model on batches of any type:
+//
+//   WindowBatches<TokenId> windows(text, {.length = 64});
+//   Trainer trainer(model, optimizer, windows,
+//                   [&](Tape<float>& tape, const auto& batch) { return loss of the batch; },
+//                   {.epochs = 5});
+//   trainer.validate_on(held_out);
+//   trainer.run();
+//
+// The loss is the mean over the labels of the batch, or of the part of a batch, that it is given;
+// the trainer weights parts and accumulated batches by their numbers of labels (see
+// data_source.hpp). All referenced arguments must outlive the trainer.
+template <class T = float, class B = PairBatch>
+class Trainer : public TrainingLoop<T> {
+ public:
+  // Throws ValueError for options outside their ranges, for empty functions, and for parts that
+  // batches of this type do not have.
+  Trainer(Module<T>& model, Optimizer<T>& optimizer, DataSource<B>& source,
+          std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options)
+      : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss), options),
+        loss_(std::move(loss)),
+        parts_(options.parts) {
+    if (!loss_) fail<ValueError>("trainer: loss", "a function", "none");
+    check_parts<B>("trainer: parts", parts_);
+  }
+
+  // Validates with the trainer's own loss, column "validation_loss", and with metrics, as means
+  // over the labels of `source`, which must outlive the trainer. Replaces
+  // TrainerOptions::validation. Throws ValueError for an option < 0 and a metric without a
+  // function.
+  void validate_on(DataSource<B>& source, const ValidationOptions& options = {},
+                   std::vector<std::type_identity_t<Metric<T, B>>> metrics = {}) {
+    Validation validation{.columns = {"validation_loss"},
+                          .every_steps = options.every_steps,
+                          .patience = options.patience};
+    for (const Metric<T, B>& metric : metrics) {
+      if (!metric.function) fail<ValueError>("metric " + metric.name, "a function", "none");
+      validation.columns.push_back(metric.name);
+    }
+    validation.run = [&source, loss = loss_, parts = parts_, metrics = std::move(metrics)] {
+      std::vector<double> values{mean_loss<T, B>(source, loss, parts)};
+      for (const Metric<T, B>& metric : metrics)
+        values.push_back(mean_metric<T, B>(source, metric.function, parts));
+      return values;
+    };
+    this->set_validation(std::move(validation));
+  }
+
+ private:
+  LossFunction<T, B> loss_;
+  Index parts_;
+};
+
+extern template class TrainingLoop<float>;
+extern template class TrainingLoop<double>;
 
 }  // namespace weft

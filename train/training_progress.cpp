@@ -17,8 +17,9 @@ void check_count(const std::string& name, std::int64_t count) {
 }  // namespace
 
 template <class T>
-TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity)
+TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity, bool with_plateau)
     : identity_(identity),
+      with_plateau_(with_plateau),
       seed_(static_cast<std::int64_t>(identity.seed)),
       data_fingerprint_(static_cast<std::int64_t>(identity.data_fingerprint)) {}
 
@@ -33,6 +34,11 @@ void TrainingProgress<T>::state(State<T>& state) {
   state.integer("validations_without_improvement", validations_without_improvement);
   state.number("loss_sum", loss_sum);
   state.integer("label_sum", label_sum);
+  if (with_plateau_) {
+    state.number("plateau_factor", plateau_factor);
+    state.number("plateau_best", plateau_best);
+    state.integer("plateau_validations", plateau_validations);
+  }
   state.text("schedule", schedule);
   state.integer("seed", seed_);
   state.integer("data_fingerprint", data_fingerprint_);
@@ -47,6 +53,10 @@ void TrainingProgress<T>::check_state() const {
   check_count("best_step", best_step);
   check_count("validations_without_improvement", validations_without_improvement);
   check_count("label_sum", label_sum);
+  check_count("plateau_validations", plateau_validations);
+  if (!(plateau_factor >= 0.0 && plateau_factor <= 1.0) || !std::isfinite(plateau_best))
+    fail<ValueError>("training progress: plateau", "a factor of 0 … 1 and a finite best value",
+                     concatenate_text(plateau_factor, " and ", plateau_best));
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
     fail<ValueError>("training progress", "a finite best_value and loss_sum",
                      concatenate_text(best_value, " and ", loss_sum));

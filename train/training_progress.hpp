@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "weft/autograd/export.hpp"
@@ -19,7 +20,8 @@ struct TrainingIdentity {
 template <class T = float>
 class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
-  explicit TrainingProgress(const TrainingIdentity& identity);
+  // `with_plateau`: whether the plateau's members are part of the state.
+  explicit TrainingProgress(const TrainingIdentity& identity, bool with_plateau = false);
 
   std::int64_t step = 0;        // updates done
   std::int64_t epoch = 0;       // of the next batch, from 0
@@ -29,6 +31,11 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   std::int64_t best_step = 0;                        // of the best validation; 0 before the first
   double best_value = 0.0;                           // its first value
   std::int64_t validations_without_improvement = 0;  // validations since then
+
+  // See Plateau: the product of its factors so far, the lowest value, and the validations since.
+  double plateau_factor = 1.0;
+  double plateau_best = std::numeric_limits<double>::max();
+  std::int64_t plateau_validations = 0;
 
   // Since the last row of metrics.csv: the sum of each update's loss times its labels.
   double loss_sum = 0.0;
@@ -42,6 +49,7 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
 
  private:
   TrainingIdentity identity_;
+  bool with_plateau_;
   // The identity in the state.
   std::int64_t seed_;
   std::int64_t data_fingerprint_;

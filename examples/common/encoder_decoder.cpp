@@ -33,7 +33,7 @@ Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
 }
 
 template <class T>
-Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Batch& batch) const {
+Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const PairBatch& batch) const {
   const Var<T> memory = encode(tape, batch.source);
   return output(decode(batch.target.tokens, memory, batch.source.valid_lens));
 }
@@ -50,15 +50,15 @@ void EncoderDecoder<T>::members(Members<T>& members) {
 }
 
 template <class T>
-Var<T> loss(const EncoderDecoder<T>& model, Tape<T>& tape, const Batch& batch,
+Var<T> loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
             double label_smoothing) {
   return cross_entropy(model(tape, batch), batch.labels,
-                       {.label_smoothing = label_smoothing, .divisor = batch.divisor});
+                       {.label_smoothing = label_smoothing});
 }
 
 template struct EncoderDecoder<float>;
 template struct EncoderDecoder<double>;
-template Var<float> loss(const EncoderDecoder<float>&, Tape<float>&, const Batch&, double);
-template Var<double> loss(const EncoderDecoder<double>&, Tape<double>&, const Batch&, double);
+template Var<float> loss(const EncoderDecoder<float>&, Tape<float>&, const PairBatch&, double);
+template Var<double> loss(const EncoderDecoder<double>&, Tape<double>&, const PairBatch&, double);
 
 }  // namespace weft::examples

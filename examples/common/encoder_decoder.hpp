@@ -2,7 +2,7 @@
 #pragma once
 
 #include <weft/layers.hpp>
-#include <weft/train/data/batches.hpp>
+#include <weft/train/data/pairs.hpp>
 
 namespace weft::examples {
 
@@ -31,7 +31,7 @@ struct EncoderDecoder : Module<T> {
   Var<T> decode(const Tokens& target, const Var<T>& memory, const ValidLens& valid_lens,
                 AttentionWeights<T>* weights = nullptr) const;
   // The next-token logits at each target position, [batch, time, target symbols].
-  Var<T> operator()(Tape<T>& tape, const Batch& batch) const;
+  Var<T> operator()(Tape<T>& tape, const PairBatch& batch) const;
 
   void members(Members<T>& members) override;
 
@@ -45,7 +45,7 @@ struct EncoderDecoder : Module<T> {
 
 // The cross entropy of the batch's labels.
 template <class T>
-Var<T> loss(const EncoderDecoder<T>& model, Tape<T>& tape, const Batch& batch,
+Var<T> loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
             double label_smoothing = 0.0);
 
 extern template struct EncoderDecoder<float>;

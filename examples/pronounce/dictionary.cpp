@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
 #include "examples/common/text_input.hpp"
-#include "examples/common/utf8.hpp"
 
 namespace weft::pronounce {
 namespace {
@@ -47,8 +47,8 @@ Entry parse_line(const std::string& line) {
   if (word.empty() || word.find_first_of("()") != word.npos)
     fail<ValueError>(what, "a word such as 'either' or 'either(2)'", "'" + fields.front() + "'");
   fields.erase(fields.begin());
-  const std::size_t letters = examples::utf8_characters(word, what).size();
-  for (const std::string& phone : fields) examples::utf8_characters(phone, what);
+  const std::size_t letters = utf8_characters(word, what).size();
+  for (const std::string& phone : fields) utf8_characters(phone, what);
   if (letters > max_length || fields.size() > max_length)
     fail<ValueError>(what, concatenate_text("at most ", max_length, " letters and phones"),
                      concatenate_text(letters, " and ", fields.size()));

@@ -21,17 +21,4 @@ ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
   return rates;
 }
 
-double mean_loss(const Pronouncer<float>& model, BatchSource& batches) {
-  Tape tape = Tape<float>::inference();
-  double sum = 0.0;
-  Index labels = 0;
-  for (Index i = 0; i < batches.num_batches(); ++i) {
-    const Batch batch = batches.batch(0, i);
-    sum += static_cast<double>(loss(model, tape, batch, 0.0).item()) * batch.divisor;
-    labels += batch.num_labels;
-    tape.clear();
-  }
-  return sum / static_cast<double>(labels);
-}
-
 }  // namespace weft::pronounce

@@ -15,7 +15,4 @@ namespace weft::pronounce {
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
                        std::span<const Entry> entries, const examples::SearchOptions& options = {});
 
-// The mean cross entropy per label, without label smoothing, over one epoch of batches.
-double mean_loss(const Pronouncer<float>& model, BatchSource& batches);
-
 }  // namespace weft::pronounce

@@ -42,7 +42,7 @@ int gradcheck(int argc, char** argv) {
   const Language language = Language::of(entries);
   Pronouncer<double> model(configuration, language, random);
   PairBatches batches(language.pairs(entries));
-  const Batch batch = batches.batch(0, 0);
+  const PairBatch batch = batches.batch(0, 0);
   const GradCheckReport report = weft::gradcheck(
       [&](Tape<double>& tape) { return loss(model, tape, batch, configuration.label_smoothing); },
       named_parameters(model),

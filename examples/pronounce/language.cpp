@@ -1,7 +1,7 @@
 #include "examples/pronounce/language.hpp"
 
 #include <weft/autograd/error.hpp>
-#include "examples/common/utf8.hpp"
+#include <weft/train/data/characters.hpp>
 
 namespace weft::pronounce {
 
@@ -9,7 +9,7 @@ Language Language::of(std::span<const Entry> entries) {
   std::vector<std::vector<std::string>> words;
   std::vector<Phones> pronunciations;
   for (const Entry& entry : entries) {
-    words.push_back(examples::utf8_characters(entry.word, entry.word));
+    words.push_back(utf8_characters(entry.word, entry.word));
     pronunciations.insert(pronunciations.end(), entry.pronunciations.begin(),
                           entry.pronunciations.end());
   }
@@ -28,7 +28,7 @@ void Language::store_in(Configuration& configuration) const {
 
 Sequence Language::encode(const std::string& word) const {
   const std::string what = "word '" + word + "'";
-  const std::vector<std::string> characters = examples::utf8_characters(lower_case(word), what);
+  const std::vector<std::string> characters = utf8_characters(lower_case(word), what);
   if (characters.empty() || characters.size() > max_length)
     fail<ValueError>(what, concatenate_text("1 … ", max_length, " letters"), characters.size());
   for (const std::string& letter : characters)

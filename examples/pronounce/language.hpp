@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/train/data/batches.hpp>
+#include <weft/train/data/pairs.hpp>
 #include <weft/train/data/vocabulary.hpp>
 #include "examples/pronounce/configuration.hpp"
 #include "examples/pronounce/dictionary.hpp"

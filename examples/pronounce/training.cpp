@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 
+#include <weft/train/evaluation.hpp>
 #include <weft/train/optim/adam.hpp>
 #include "examples/pronounce/evaluation.hpp"
 
@@ -19,15 +20,18 @@ Schedule make_schedule(const Configuration& configuration, Index batches_per_epo
 
 // The loss on all entries, and the word error rate on the first 1000, which takes longer.
 Validation make_validation(const Pronouncer<float>& model, const Language& language,
-                           const std::vector<Entry>& entries) {
+                           const std::vector<Entry>& entries, Index parts) {
   auto batches =
       std::make_shared<PairBatches>(language.pairs(entries), BatchOptions{.batch_size = 256});
   const auto sample = std::span(entries).first(std::min<std::size_t>(1000, entries.size()));
-  return {
-      .columns = {"validation_loss", "validation_word_error_rate"},
-      .run = [&model, &language, batches, sample]() -> std::vector<double> {
-        return {mean_loss(model, *batches), error_rates(model, language, sample).word_error_rate()};
-      }};
+  return {.columns = {"validation_loss", "validation_word_error_rate"},
+          .run = [&model, &language, batches, sample, parts]() -> std::vector<double> {
+            const auto model_loss = [&](Tape<float>& tape, const PairBatch& batch) {
+              return loss(model, tape, batch);
+            };
+            return {mean_loss(*batches, model_loss, parts),
+                    error_rates(model, language, sample).word_error_rate()};
+          }};
 }
 
 }  // namespace
@@ -57,10 +61,10 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.clip_norm = configuration.clip_norm;
   options.schedule = make_schedule(configuration, batches.num_batches());
   options.seed = seed;
-  options.validation = make_validation(model, language, dataset.validation);
+  options.validation = make_validation(model, language, dataset.validation, options.parts);
   Trainer<float> trainer(
       model, optimizer, batches,
-      [&](Tape<float>& tape, const Batch& batch) {
+      [&](Tape<float>& tape, const PairBatch& batch) {
         return loss(model, tape, batch, configuration.label_smoothing);
       },
       std::move(options));

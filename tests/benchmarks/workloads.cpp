@@ -92,7 +92,7 @@ Workload pronunciation_step() {
     std::unique_ptr<pronounce::Pronouncer<float>> model;
     std::unique_ptr<AdamW<float>> optimizer;
     std::unique_ptr<ParallelPass<float>> pass;
-    std::vector<Batch> batches;
+    std::vector<PairBatch> batches;
     std::uint32_t step = 0;
   };
   const auto state = std::make_shared<State>();
@@ -116,7 +116,7 @@ Workload pronunciation_step() {
     for (TokenId token : source_tokens) source.push_back(token + 4);
     for (TokenId token : target_tokens) target.push_back(token + 4);
   }
-  const Batch full_batch = PairBatches(pairs, {.batch_size = batch_size}).batch(0, 0);
+  const PairBatch full_batch = PairBatches(pairs, {.batch_size = batch_size}).batch(0, 0);
   for (Index part = 0; part < parts; ++part)
     state->batches.push_back(
         part_of(full_batch, part * batch_size / parts, (part + 1) * batch_size / parts));

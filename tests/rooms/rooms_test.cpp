@@ -45,8 +45,9 @@ const std::map<std::string, Lines> libraries = {
     {"H5", {"train/hdf5/"}},
     {"zlib.h", {"train/hdf5/"}},
     {"xxhash.h", {"train/files/"}},
+    {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},
-    {"utf8", {"examples/"}},
+    {"utf8", {"train/data/"}},
     {"catch2/", {}},
 };
 

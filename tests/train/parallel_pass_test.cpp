@@ -22,11 +22,13 @@ template <class T>
 struct GradientsInParts {
   explicit GradientsInParts(Index parts, double dropout_probability = 0.0) {
     ToyTraining<T> toy(6, 6);
-    const Batch batch = toy.batches.batch(0, 0);
+    const PairBatch batch = toy.batches.batch(0, 0);
     ParallelPass<T> pass(named_parameters(toy.model), parts, {.training = true, .seed = 4});
     loss = pass.add_gradients(2, parts, [&](Tape<T>& tape, Index part) {
-      return toy.loss(tape, part_of(batch, part * 6 / parts, (part + 1) * 6 / parts),
-                      dropout_probability);
+      const PairBatch examples = part_of(batch, part * 6 / parts, (part + 1) * 6 / parts);
+      return scale(
+          toy.loss(tape, examples, dropout_probability),
+          static_cast<double>(num_labels(examples)) / static_cast<double>(num_labels(batch)));
     });
     for (const auto& [name, parameter] : named_parameters(toy.model))
       gradients.push_back(parameter->grad());
@@ -92,13 +94,15 @@ TEST_CASE("parallel pass: with dropout, the gradients of the parts one after the
     INFO(parts << " parts");
     const GradientsInParts<double> in_parts(parts, 0.3);
     ToyTraining<double> toy(6, 6);
-    const Batch batch = toy.batches.batch(0, 0);
+    const PairBatch batch = toy.batches.batch(0, 0);
     Tape<double> tape({.training = true, .seed = 4});
     double sum = 0.0;
     for (Index part = 0; part < parts; ++part) {
       tape.set_step(static_cast<std::uint32_t>(2 * parts + part));
-      const Batch part_batch = part_of(batch, part * 6 / parts, (part + 1) * 6 / parts);
-      const Var<double> loss = toy.loss(tape, part_batch, 0.3);
+      const PairBatch part_batch = part_of(batch, part * 6 / parts, (part + 1) * 6 / parts);
+      const Var<double> loss =
+          scale(toy.loss(tape, part_batch, 0.3), static_cast<double>(num_labels(part_batch)) /
+                                                     static_cast<double>(num_labels(batch)));
       sum += loss.item();
       tape.backward(loss);
     }

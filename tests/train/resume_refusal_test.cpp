@@ -109,7 +109,7 @@ TEST_CASE("resuming: a training killed as soon as it saved its best model resume
     ToyTraining<float> toy;
     Trainer(
         toy.model, toy.optimizer, toy.batches,
-        [&](Tape<float>& tape, const Batch& batch) {
+        [&](Tape<float>& tape, const PairBatch& batch) {
           if (fs::exists(killed / "best.h5")) std::raise(SIGKILL);
           return toy.loss(tape, batch);
         },

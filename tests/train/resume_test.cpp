@@ -74,7 +74,7 @@ struct Session {
     return step == 4 ? 1.0 : 2.0 + 0.1 * static_cast<double>(step);
   }
 
-  TrainingResult run(const LossFunction<float>& loss) {
+  TrainingResult run(const LossFunction<float, PairBatch>& loss) {
     return Trainer(toy.model, toy.optimizer, toy.batches, loss, options).run();
   }
   TrainingResult run() { return run(toy.loss_function()); }
@@ -120,7 +120,7 @@ TEST_CASE("resuming: after Ctrl-C at any step, results are bitwise identical", "
       session.options.interrupt = &interrupt;
       if (stop == 0) std::raise(SIGINT);
       std::atomic_flag raised;
-      const auto result = session.run([&](Tape<float>& tape, const Batch& batch) {
+      const auto result = session.run([&](Tape<float>& tape, const PairBatch& batch) {
         // Once, whichever part comes first.
         if (session.toy.optimizer.steps() == stop - 1 && !raised.test_and_set()) std::raise(SIGINT);
         return session.toy.loss(tape, batch);
@@ -145,7 +145,7 @@ TEST_CASE("resuming: after a kill at any batch, results are bitwise identical", 
       set_thread_count(1);
       Session session(folder.path());
       int batches = 0;
-      session.run([&](Tape<float>& tape, const Batch& batch) {
+      session.run([&](Tape<float>& tape, const PairBatch& batch) {
         if (batches++ == killed_at) std::raise(SIGKILL);
         return session.toy.loss(tape, batch);
       });
@@ -250,7 +250,7 @@ TEST_CASE("trainer: a directory in use, or none, throws before the first step", 
   const TemporaryFolder folder;
   Session session(folder.path());
   int steps = 0;
-  const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+  const auto loss = [&](Tape<float>& tape, const PairBatch& batch) {
     ++steps;
     return session.toy.loss(tape, batch);
   };
@@ -293,7 +293,7 @@ TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
 TEST_CASE("trainer: a NaN leaves the last checkpoint unchanged", "[train]") {
   const TemporaryFolder folder;
   Session session(folder.path());
-  const auto loss = [&](Tape<float>& tape, const Batch& batch) {
+  const auto loss = [&](Tape<float>& tape, const PairBatch& batch) {
     const Var<float> usual = session.toy.loss(tape, batch);
     if (session.toy.optimizer.steps() < 5) return usual;
     const auto nan = Tensor<float>::full({1, 9}, std::numeric_limits<float>::quiet_NaN());
@@ -325,7 +325,7 @@ TEST_CASE("trainer: a full disk throws, and the earlier checkpoint is unchanged"
     Session session(folder.path());
     int exit_status = 0;
     try {
-      session.run([&](Tape<float>& tape, const Batch& batch) {
+      session.run([&](Tape<float>& tape, const PairBatch& batch) {
         if (session.toy.optimizer.steps() == 5) {
           const rlimit none{1000, 1000};
           setrlimit(RLIMIT_FSIZE, &none);

@@ -7,7 +7,7 @@
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/random.hpp>
-#include <weft/train/data/batches.hpp>
+#include <weft/train/data/pairs.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/trainer.hpp>
 #include "tests/train/affine.hpp"
@@ -38,17 +38,17 @@ struct ToyTraining {
     return result;
   }
 
-  Var<T> loss(Tape<T>& tape, const Batch& batch, double dropout_probability = 0.2) {
+  Var<T> loss(Tape<T>& tape, const PairBatch& batch, double dropout_probability = 0.2) {
     Tensor<T> one_hot(batch.target.tokens.shape().inserted(2, vocabulary));
     for (Index i = 0; i < batch.target.tokens.size(); ++i)
       one_hot.data()[i * vocabulary + batch.target.tokens.data()[i]] = T{1};
     const Var<T> x = dropout(tape.constant(one_hot), dropout_probability);
     const Var<T> logits = linear(x, tape.parameter(model.weight), tape.parameter(model.bias));
-    return cross_entropy(logits, batch.labels, {.divisor = batch.divisor});
+    return cross_entropy(logits, batch.labels);
   }
 
-  LossFunction<T> loss_function(double dropout_probability = 0.2) {
-    return [this, dropout_probability](Tape<T>& tape, const Batch& batch) {
+  LossFunction<T, PairBatch> loss_function(double dropout_probability = 0.2) {
+    return [this, dropout_probability](Tape<T>& tape, const PairBatch& batch) {
       return loss(tape, batch, dropout_probability);
     };
   }

@@ -4,8 +4,37 @@
 #include <set>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/data/characters.hpp"
 
 namespace weft {
+namespace {
+
+std::string escaped(const std::string& symbol) {
+  std::string text;
+  for (const char c : symbol)
+    if (c == '\n')
+      text += "\\n";
+    else
+      text += c == '\\' ? "\\\\" : std::string(1, c);
+  return text;
+}
+
+std::string unescaped(const std::string& text) {
+  std::string symbol;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      symbol += text[i];
+      continue;
+    }
+    const char next = ++i < text.size() ? text[i] : '\0';
+    if (next != 'n' && next != '\\')
+      fail<ValueError>("vocabulary", "'\\n' or '\\\\'", "'" + text + "'");
+    symbol += next == 'n' ? '\n' : '\\';
+  }
+  return symbol;
+}
+
+}  // namespace
 
 Vocabulary::Vocabulary() : Vocabulary(std::vector<std::string>{}) {}
 
@@ -20,18 +49,37 @@ Vocabulary Vocabulary::of(std::span<const std::vector<std::string>> texts) {
   return Vocabulary(std::vector<std::string>(symbols.begin(), symbols.end()));
 }
 
+Vocabulary Vocabulary::plain(const std::vector<std::string>& symbols) {
+  Vocabulary vocabulary(Empty{}, true);
+  for (const std::string& symbol : symbols) vocabulary.add(symbol);
+  return vocabulary;
+}
+
+Vocabulary Vocabulary::of_labels(std::span<const std::string> labels) {
+  const std::set<std::string> symbols(labels.begin(), labels.end());
+  return plain({symbols.begin(), symbols.end()});
+}
+
+Vocabulary Vocabulary::of_characters(std::string_view text) {
+  return of_labels(utf8_characters(text, "vocabulary"));
+}
+
 void Vocabulary::add(const std::string& symbol) {
-  if (symbol.empty() || symbol.find('\n') != std::string::npos)
-    fail<ValueError>("vocabulary", "non-empty symbols without line breaks", "'" + symbol + "'");
+  if (symbol.empty()) fail<ValueError>("vocabulary", "symbols", "an empty one");
   if (!ids_.emplace(symbol, static_cast<TokenId>(size())).second)
-    fail<ValueError>("vocabulary", "each symbol once, and none of the special ones",
+    fail<ValueError>("vocabulary",
+                     plain_ ? "each symbol once" : "each symbol once, and none of the special ones",
                      "'" + symbol + "' again");
   symbols_.push_back(symbol);
 }
 
 TokenId Vocabulary::id(std::string_view symbol) const {
   const auto found = ids_.find(symbol);
-  return found == ids_.end() ? unk : found->second;
+  if (found != ids_.end()) return found->second;
+  if (plain_)
+    fail<ValueError>("vocabulary", concatenate_text("one of its ", size(), " symbols"),
+                     concatenate_text("'", symbol, "'"));
+  return unk;
 }
 
 bool Vocabulary::contains(std::string_view symbol) const { return ids_.find(symbol) != ids_.end(); }
@@ -52,26 +100,46 @@ Sequence Vocabulary::encode(std::span<const std::string> symbols) const {
 std::vector<std::string> Vocabulary::decode(std::span<const TokenId> ids) const {
   std::vector<std::string> symbols;
   for (TokenId id : ids) {
-    if (id == eos) break;
-    if (id != pad && id != bos) symbols.push_back(symbol(id));
+    if (!plain_ && id == eos) break;
+    if (plain_ || (id != pad && id != bos)) symbols.push_back(symbol(id));
   }
   return symbols;
 }
 
-std::string Vocabulary::to_text() const {
+Sequence Vocabulary::encode_text(std::string_view text) const {
+  return encode(utf8_characters(text, "vocabulary"));
+}
+
+std::string Vocabulary::decode_text(std::span<const TokenId> ids) const {
   std::string text;
-  for (std::size_t i = num_specials; i < symbols_.size(); ++i) text += symbols_[i] + "\n";
+  for (const std::string& symbol : decode(ids)) text += symbol;
+  return text;
+}
+
+std::string Vocabulary::to_text() const {
+  const auto symbols = std::span(symbols_).subspan(plain_ ? 0 : num_specials);
+  const bool escapes = plain_ || std::ranges::any_of(symbols, [](const std::string& symbol) {
+                         return symbol.find('\n') != symbol.npos;
+                       });
+  std::string text = escapes ? (plain_ ? "\nplain\n" : "\nspecial\n") : "";
+  for (const std::string& symbol : symbols) text += (escapes ? escaped(symbol) : symbol) + "\n";
   return text;
 }
 
 Vocabulary Vocabulary::from_text(std::string_view text) {
-  std::vector<std::string> symbols;
+  std::vector<std::string> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    symbols.emplace_back(text.substr(0, end));
+    lines.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return Vocabulary(symbols);
+  if (lines.size() < 2 || !lines[0].empty()) return Vocabulary(lines);
+  if (lines[1] != "plain" && lines[1] != "special")
+    fail<ValueError>("vocabulary", "'plain' or 'special' in line 2", "'" + lines[1] + "'");
+  const bool is_plain = lines[1] == "plain";
+  lines.erase(lines.begin(), lines.begin() + 2);
+  for (std::string& line : lines) line = unescaped(line);
+  return is_plain ? plain(lines) : Vocabulary(lines);
 }
 
 }  // namespace weft

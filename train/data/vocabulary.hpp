@@ -17,7 +17,7 @@ namespace weft {
 using Sequence = std::vector<TokenId>;
 
 // Ids 0 to 3 are the special symbols <pad>, <bos>, <eos> and <unk>; the others follow in the order
-// given.
+// given. A plain vocabulary has no special symbols: its ids are 0, 1, … in the order given.
 class WEFT_API Vocabulary {
  public:
   static constexpr TokenId pad = 0;
@@ -27,34 +27,52 @@ class WEFT_API Vocabulary {
 
   // Only the special symbols.
   Vocabulary();
-  // Throws ValueError for a symbol that is empty, repeated, special, or contains a line break.
+  // Throws ValueError for a symbol that is empty, repeated or special.
   explicit Vocabulary(const std::vector<std::string>& symbols);
   // The vocabulary of the distinct symbols of the texts, sorted.
   static Vocabulary of(std::span<const std::vector<std::string>> texts);
+  // Without special symbols. Throws ValueError for a symbol that is empty or repeated.
+  static Vocabulary plain(const std::vector<std::string>& symbols);
+  // The plain vocabulary of the distinct characters of a text, sorted, for a character model.
+  // Throws ValueError unless the text is UTF-8.
+  static Vocabulary of_characters(std::string_view text);
+  // The plain vocabulary of the distinct labels, sorted, for a classifier.
+  static Vocabulary of_labels(std::span<const std::string> labels);
 
+  bool is_plain() const { return plain_; }
   // The number of ids, special ones included.
   Index size() const { return static_cast<Index>(symbols_.size()); }
-  // The id of a symbol; `unk` for an unknown symbol.
+  // The id of a symbol. For an unknown symbol `unk`, or, in a plain vocabulary, throws ValueError.
   TokenId id(std::string_view symbol) const;
   bool contains(std::string_view symbol) const;
   // Throws ValueError unless 0 ≤ id < size.
   const std::string& symbol(TokenId id) const;
 
   Sequence encode(std::span<const std::string> symbols) const;
-  // The symbols up to the first <eos>, without <pad> and <bos>.
+  // The symbols up to the first <eos>, without <pad> and <bos>; in a plain vocabulary all symbols.
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
+  // The ids of a text's characters. Throws ValueError unless the text is UTF-8.
+  Sequence encode_text(std::string_view text) const;
+  // The symbols of `decode`, joined.
+  std::string decode_text(std::span<const TokenId> ids) const;
 
-  // The symbols after the special ones, one per line, for checkpoints.
+  // The symbols after the special ones, one per line, for checkpoints. A plain vocabulary, and one
+  // with line breaks in symbols, begins with an empty line and "plain" or "special", and has "\n"
+  // for a line break and "\\" for a backslash.
   std::string to_text() const;
   // The inverse of `to_text`. Throws as the constructor does.
   static Vocabulary from_text(std::string_view text);
 
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
-    return a.symbols_ == b.symbols_;
+    return a.plain_ == b.plain_ && a.symbols_ == b.symbols_;
   }
 
  private:
   static constexpr std::size_t num_specials = 4;
+
+  // Without any symbol.
+  struct Empty {};
+  Vocabulary(Empty, bool is_plain) : plain_(is_plain) {}
 
   void add(const std::string& symbol);
 
@@ -64,6 +82,7 @@ class WEFT_API Vocabulary {
       return std::hash<std::string_view>{}(text);
     }
   };
+  bool plain_ = false;
   std::vector<std::string> symbols_;
   std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
 };

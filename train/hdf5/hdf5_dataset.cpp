@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "train/hdf5/internal/dataset_state.hpp"
 #include "train/hdf5/internal/elements.hpp"
@@ -80,6 +81,36 @@ Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
 }
 
 template <class T>
+Tensor<T> Hdf5Dataset::rows(Index first, Index last) const {
+  const LibraryLock lock;
+  const Location location = state().location();
+  const Shape all = shape();
+  if (all.rank() == 0) hdf5::fail_at(location, "rows, [n, …]", concatenate_text("shape ", all));
+  if (!(0 <= first && first <= last && last <= all[0]))
+    fail<ValueError>(location.text() + ": rows", concatenate_text("0 ≤ first ≤ last ≤ ", all[0]),
+                     concatenate_text("first ", first, " and last ", last));
+  if (!state().storage_checked) hdf5::check_storage(state().handle, all, location);
+  state().storage_checked = true;
+  Tensor<T> rows = Tensor<T>::uninitialized(all.with(0, last - first));
+  std::vector<hsize_t> start(static_cast<std::size_t>(all.rank())), count(start.size());
+  for (Index axis = 0; axis < all.rank(); ++axis)
+    count[static_cast<std::size_t>(axis)] = static_cast<hsize_t>(rows.shape()[axis]);
+  start[0] = static_cast<hsize_t>(first);
+  const auto read = [&, dataset = hid_t{state().handle}](hid_t memory_type, void* data) {
+    const Handle in_file = checked_handle(H5Dget_space(dataset), location, "a shape");
+    const Handle in_memory = checked_handle(
+        H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), location, "rows");
+    if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) <
+        0)
+      return herr_t{-1};
+    return H5Dread(dataset, memory_type, in_memory, in_file, H5P_DEFAULT, data);
+  };
+  hdf5::read_elements({location, type_of(state().handle, location), rows.shape(), read},
+                      rows.data());
+  return rows;
+}
+
+template <class T>
 T Hdf5Dataset::value() const {
   const LibraryLock lock;
   const Location location = state().location();
@@ -94,6 +125,9 @@ template Tensor<float> Hdf5Dataset::tensor(const Shape&) const;
 template Tensor<double> Hdf5Dataset::tensor(const Shape&) const;
 template Tensor<std::int32_t> Hdf5Dataset::tensor(const Shape&) const;
 template Tensor<bool> Hdf5Dataset::tensor(const Shape&) const;
+template Tensor<float> Hdf5Dataset::rows(Index, Index) const;
+template Tensor<double> Hdf5Dataset::rows(Index, Index) const;
+template Tensor<std::int32_t> Hdf5Dataset::rows(Index, Index) const;
 template double Hdf5Dataset::value() const;
 template std::int64_t Hdf5Dataset::value() const;
 template std::string Hdf5Dataset::value() const;

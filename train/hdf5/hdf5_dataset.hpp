@@ -32,6 +32,11 @@ class WEFT_API Hdf5Dataset {
   // The same for an expected shape; throws for any other one before allocating memory.
   template <class T>
   Tensor<T> tensor(const Shape& expected) const;
+  // Rows first … last - 1 of a dataset [n, …], without reading the others (but, where the data are
+  // chunked, the whole chunks that they are in). Throws as `tensor` does, and ValueError unless
+  // 0 ≤ first ≤ last ≤ n.
+  template <class T>
+  Tensor<T> rows(Index first, Index last) const;
   // Reads the only element: std::int64_t, double or std::string (of fixed or variable length, up to
   // its first NUL; at most Hdf5File::max_text_bytes).
   template <class T>

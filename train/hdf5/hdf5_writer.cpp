@@ -26,6 +26,7 @@ template <class T>
 Handle element_type() {
   if constexpr (std::is_same_v<T, float>) return Handle(H5Tcopy(H5T_IEEE_F32LE));
   if constexpr (std::is_same_v<T, double>) return Handle(H5Tcopy(H5T_IEEE_F64LE));
+  if constexpr (std::is_same_v<T, std::int32_t>) return Handle(H5Tcopy(H5T_STD_I32LE));
   if constexpr (std::is_same_v<T, std::int64_t>) return Handle(H5Tcopy(H5T_STD_I64LE));
 }
 
@@ -182,6 +183,7 @@ void Hdf5Writer::save() {
 
 template void Hdf5Writer::tensor(const std::string&, const Tensor<float>&);
 template void Hdf5Writer::tensor(const std::string&, const Tensor<double>&);
+template void Hdf5Writer::tensor(const std::string&, const Tensor<std::int32_t>&);
 template void Hdf5Writer::value(const std::string&, const double&);
 template void Hdf5Writer::value(const std::string&, const std::int64_t&);
 template void Hdf5Writer::value(const std::string&, const std::string&);

@@ -26,7 +26,7 @@ class WEFT_API Hdf5Writer {
   Hdf5Writer& operator=(Hdf5Writer&&) noexcept;
   ~Hdf5Writer();
 
-  // Writes a dataset of the tensor's shape and element type: float or double.
+  // Writes a dataset of the tensor's shape and element type: float, double or std::int32_t.
   template <class T>
   void tensor(const std::string& dataset, const Tensor<T>& tensor);
   // Writes a dataset of one element, or an attribute of the file: std::int64_t, double or

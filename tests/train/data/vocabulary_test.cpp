@@ -47,8 +47,41 @@ TEST_CASE("vocabulary: invalid symbols and ids throw", "[train]") {
                     "'a' again");
   CHECK_THROWS_AS(Vocabulary({"<pad>"}), ValueError);
   CHECK_THROWS_AS(Vocabulary({""}), ValueError);
-  CHECK_THROWS_AS(Vocabulary({"a\nb"}), ValueError);
   CHECK_THROWS_AS(Vocabulary::from_text("a\n\nb\n"), ValueError);
   CHECK_THROWS_WITH(Vocabulary({"a"}).symbol(5), "vocabulary: expected an id of 0 to 4, got 5");
   CHECK_THROWS_AS(Vocabulary().symbol(-1), ValueError);
+}
+
+TEST_CASE("vocabulary: plain, its ids are those of the order given", "[train]") {
+  const Vocabulary plain = Vocabulary::plain({"b", "<pad>", "\n"});
+  CHECK(plain.is_plain());
+  CHECK(plain.size() == 3);
+  CHECK(plain.id("\n") == 2);
+  CHECK(plain.decode(Sequence{1, 2, 0}) == std::vector<std::string>{"<pad>", "\n", "b"});
+  CHECK_THROWS_AS(plain.id("c"), ValueError);
+  CHECK_THROWS_AS(Vocabulary::plain({"a", "a"}), ValueError);
+  CHECK_THROWS_AS(Vocabulary::plain({""}), ValueError);
+  CHECK(Vocabulary::of_labels(std::vector<std::string>{"spam", "ham", "spam"}).id("spam") == 1);
+}
+
+TEST_CASE("vocabulary: the characters of a text, and back", "[train]") {
+  const std::string text = "zwölf\nZeilen\\n";
+  const Vocabulary characters = Vocabulary::of_characters(text);
+  CHECK(characters.size() == 11);
+  CHECK(characters.id("\n") == 0);
+  CHECK(characters.decode_text(characters.encode_text(text)) == text);
+  CHECK_THROWS_AS(characters.encode_text("x"), ValueError);
+  CHECK_THROWS_AS(characters.encode_text("\xff"), ValueError);
+}
+
+TEST_CASE("vocabulary: from_text inverts to_text, also with line breaks and backslashes",
+          "[train]") {
+  for (const Vocabulary& vocabulary :
+       {Vocabulary::plain({}), Vocabulary::plain({"\n", "\\", "\\n", "a\nb", "<unk>"}),
+        Vocabulary({"a", "\n", "\\n"}), Vocabulary({"\\n"})})
+    CHECK(Vocabulary::from_text(vocabulary.to_text()) == vocabulary);
+  CHECK(Vocabulary({"\\n"}).to_text() == "\\n\n");
+  for (const char* text :
+       {"\nother\na\n", "\nplain\n\\\n", "\nplain\n\\x\n", "\nplain\n\n", "\n\n"})
+    CHECK_THROWS_AS(Vocabulary::from_text(text), ValueError);
 }

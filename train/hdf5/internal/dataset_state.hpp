@@ -18,6 +18,7 @@ struct Hdf5Dataset::State {
   std::filesystem::path file;
   std::string path;
   hdf5::Handle handle;
+  bool storage_checked = false;  // see check_storage
 };
 
 }  // namespace weft

@@ -1,11 +1,10 @@
-#include "examples/common/utf8.hpp"
-
 #include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 
 using namespace weft;
-using weft::examples::utf8_characters;
+using weft::utf8_characters;
 
 TEST_CASE("UTF-8: text is split into characters of one to four bytes", "[examples]") {
   CHECK(utf8_characters("", "text").empty());

@@ -1,12 +1,12 @@
-#include "examples/common/utf8.hpp"
+#include "weft/train/data/characters.hpp"
 
 #include <utf8.h>
 
 #include <cstdint>
 
-#include <weft/autograd/error.hpp>
+#include "weft/autograd/error.hpp"
 
-namespace weft::examples {
+namespace weft {
 
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
   if (const auto invalid = utf8::find_invalid(text.begin(), text.end()); invalid != text.end())
@@ -22,4 +22,4 @@ std::vector<std::string> utf8_characters(std::string_view text, const std::strin
   return characters;
 }
 
-}  // namespace weft::examples
+}  // namespace weft

@@ -6,7 +6,7 @@
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/random.hpp>
-#include <weft/train/data/batches.hpp>
+#include <weft/train/data/pairs.hpp>
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -24,7 +24,7 @@ std::vector<SequencePair> random_pairs(Index count) {
 }
 
 // The examples of each batch of an epoch.
-std::vector<std::vector<Index>> epoch_of(BatchSource& batches, std::int64_t epoch) {
+std::vector<std::vector<Index>> epoch_of(DataSource<PairBatch>& batches, std::int64_t epoch) {
   std::vector<std::vector<Index>> examples;
   for (Index position = 0; position < batches.num_batches(); ++position)
     examples.push_back(batches.batch(epoch, position).examples);
@@ -46,7 +46,7 @@ TEST_CASE("padding: short sequences are padded at their end", "[train]") {
 TEST_CASE("batches: encoder input, decoder input and labels", "[train]") {
   PairBatches batches(std::vector<SequencePair>{{{10, 11}, {20}}, {{12}, {21, 22, 23}}},
                       {.batch_size = 2, .shuffle = false});
-  const Batch batch = batches.batch(0, 0);
+  const PairBatch batch = batches.batch(0, 0);
   CHECK(batch.examples == std::vector<Index>{1, 0});
   CHECK(values(batch.source.tokens) == std::vector<TokenId>{12, 0, 10, 11});
   CHECK(values(batch.source.valid_lens.lengths()) == std::vector<TokenId>{1, 2});
@@ -58,12 +58,11 @@ TEST_CASE("batches: encoder input, decoder input and labels", "[train]") {
   CHECK(values(batch.labels) ==
         std::vector<TokenId>{21, 22, 23, Vocabulary::eos, 20, Vocabulary::eos, ignored, ignored});
   CHECK(batch.num_labels == 6);
-  CHECK(batch.divisor == 6.0);
 }
 
 TEST_CASE("batches: with targets only, sources are empty", "[train]") {
   PairBatches batches(std::vector<Sequence>{{20, 21}, {22}}, {.batch_size = 2, .shuffle = false});
-  const Batch batch = batches.batch(0, 0);
+  const PairBatch batch = batches.batch(0, 0);
   CHECK(batch.examples == std::vector<Index>{1, 0});
   CHECK(batch.source.tokens.shape() == Shape{2, 0});
   CHECK(values(batch.target.tokens) ==
@@ -103,7 +102,7 @@ TEST_CASE("batches: examples of similar length are batched together", "[train]")
   PairBatches batches(pairs, {.batch_size = 10, .seed = 1, .bucket_batches = 20});
   Index padding = 0, tokens = 0;
   for (Index position = 0; position < batches.num_batches(); ++position) {
-    const Batch batch = batches.batch(0, position);
+    const PairBatch batch = batches.batch(0, position);
     for (Index length : batch.source.valid_lens.lengths()) tokens += length;
     padding += batch.source.tokens.size();
   }

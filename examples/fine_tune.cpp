@@ -1,0 +1,58 @@
+// Fine-tuning: a forecaster that was trained on one series and saved is loaded, and learns another
+// series from few data, with all but its last layer frozen.
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+struct Forecaster : Module<float> {
+  explicit Forecaster(Random& random)
+      : gru({.input_size = 1, .num_hiddens = 32}, random), output({32, 1}, random) {}
+  Var<float> operator()(const Var<float>& x) const { return output(gru(x).states); }
+  void members(Members<float>& members) override {
+    members.type("Forecaster");
+    members("gru", gru);
+    members("output", output);
+  }
+  GRU<float> gru;
+  Linear<float> output;
+};
+
+// A sine wave of `height`, with noise, [steps, 1].
+WindowBatches<float> series(Index steps, double height, std::uint64_t seed) {
+  Random random(seed);
+  Tensor<float> rows({steps, 1});
+  for (Index i = 0; i < steps; ++i)
+    rows(i, 0) = static_cast<float>(height * std::sin(0.3 * static_cast<double>(i)) +
+                                    0.05 * random.normal());
+  return WindowBatches<float>(rows, {.length = 40, .stride = 1, .batch_size = 16});
+}
+
+auto loss_of(const Forecaster& model) {
+  return [&model](Tape<float>& tape, const TensorBatch<float>& batch) {
+    return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
+  };
+}
+
+void train(Forecaster& model, WindowBatches<float> windows, std::int64_t epochs) {
+  AdamW optimizer(model, {.lr = 5e-3});
+  Trainer(model, optimizer, windows, loss_of(model), {.epochs = epochs, .clip_norm = 1.0}).run();
+}
+
+int main() {
+  const auto file = std::filesystem::temp_directory_path() / "forecaster.h5";
+  WindowBatches<float> test = series(400, 2.0, 3);
+  Random random(1);
+  Forecaster model(random), loaded(random), from_nothing(random);
+  train(model, series(1000, 1.0, 1), 5);
+  save_weights(file, model);
+  std::cout << load_weights(file, loaded) << "test MSE before " << mean_loss(test, loss_of(loaded));
+  freeze(loaded, "gru");
+  train(loaded, series(72, 2.0, 2), 20);
+  train(from_nothing, series(72, 2.0, 2), 20);
+  std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
+            << mean_loss(test, loss_of(from_nothing)) << '\n';
+}

@@ -1,0 +1,294 @@
+// The trainer with batches of other types than pairs.
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include <weft/autograd/ops/losses.hpp>
+#include <weft/layers.hpp>
+#include <weft/train.hpp>
+#include "tests/autograd/same_bits.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+// A model with dropout for each batch type, the data, and the loss.
+struct Regression {
+  using Batch = TensorBatch<float>;
+  Random random{1};
+  Linear<float> model{{3, 2}, random};
+  TensorBatches<float> source{random.normal_tensor<float>({21, 3}, 0.0, 1.0),
+                              random.normal_tensor<float>({21, 2}, 0.0, 1.0),
+                              {.batch_size = 8}};
+  Var<float> loss(Tape<float>& tape, const Batch& batch) const {
+    return mse_loss(model(dropout(tape.constant(batch.inputs), 0.1)), tape.constant(batch.targets));
+  }
+};
+
+struct NextToken {
+  using Batch = TensorBatch<TokenId>;
+  Random random{1};
+  Embedding<float> model{{.num_embeddings = 7, .embedding_dim = 7}, random};
+  WindowBatches<TokenId> source{tokens(), {.length = 5, .batch_size = 4}};
+  static Tokens tokens() {
+    Random numbers(4);
+    Tokens result({103});
+    for (TokenId& token : result) token = static_cast<TokenId>(numbers.below(7));
+    return result;
+  }
+  Var<float> loss(Tape<float>& tape, const Batch& batch) const {
+    return cross_entropy(dropout(model(tape, batch.inputs), 0.1), batch.targets);
+  }
+};
+
+struct Classification {
+  using Batch = LabelledBatch;
+  Random random{1};
+  Embedding<float> model{{.num_embeddings = 7, .embedding_dim = 3}, random};
+  LabelledBatches source{examples(), {.batch_size = 6}};
+  static std::vector<LabelledSequence> examples() {
+    Random numbers(4);
+    std::vector<LabelledSequence> result(26);
+    for (auto& [sequence, label] : result) {
+      label = static_cast<TokenId>(numbers.below(3));
+      for (Index i = 0; i <= numbers.below(4); ++i)
+        sequence.push_back(static_cast<TokenId>(numbers.below(7)));
+    }
+    return result;
+  }
+  Var<float> loss(Tape<float>& tape, const Batch& batch) const {
+    const Var<float> x = dropout(model(tape, batch.sequences.tokens), 0.1);
+    return cross_entropy(sum(x, {1}), batch.labels);
+  }
+};
+
+template <class Task>
+std::vector<Tensor<float>> parameters_of(Task& task) {
+  std::vector<Tensor<float>> values;
+  for (const auto& [name, parameter] : named_parameters(task.model))
+    values.push_back(parameter->value());
+  return values;
+}
+
+template <class Task>
+std::vector<Tensor<float>> trained(const TrainerOptions& options) {
+  Task task;
+  AdamW<float> optimizer(task.model, {.lr = 0.02});
+  Trainer trainer(
+      task.model, optimizer, task.source,
+      [&](Tape<float>& tape, const typename Task::Batch& batch) { return task.loss(tape, batch); },
+      options);
+  trainer.run();
+  return parameters_of(task);
+}
+
+bool same_bits(const std::vector<Tensor<float>>& a, const std::vector<Tensor<float>>& b) {
+  return std::ranges::equal(a, b, [](const Tensor<float>& x, const Tensor<float>& y) {
+    return std::ranges::equal(x.values(), y.values());
+  });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("trainer: any batch type, the same bits on any number of threads", "[train]",
+                   Regression, NextToken, Classification) {
+  check_same_bits([] { return trained<TestType>({.epochs = 3, .parts = 3}); });
+}
+
+TEMPLATE_TEST_CASE("trainer: any batch type resumes bit for bit", "[train]", Regression, NextToken,
+                   Classification) {
+  const TemporaryFolder folder;
+  const auto whole = trained<TestType>({.epochs = 3, .accumulation = 2, .parts = 2});
+  const auto in_folder = [&](std::int64_t max_steps, bool resume) {
+    return trained<TestType>({.epochs = 3,
+                              .max_steps = max_steps,
+                              .accumulation = 2,
+                              .parts = 2,
+                              .folder = folder.path(),
+                              .resume = resume});
+  };
+  CHECK_FALSE(same_bits(in_folder(3, false), whole));
+  CHECK(same_bits(in_folder(0, true), whole));
+}
+
+TEST_CASE("trainer: a mean loss in parts and accumulated gives the update of the whole batch",
+          "[train]") {
+  // The trainer weights the parts: mse_loss knows nothing of them.
+  const auto trained_on = [](Index batch_size, Index accumulation, Index parts) {
+    Random random(3);
+    Linear<double> model({3, 1}, random);
+    TensorBatches<double> source(random.normal_tensor<double>({22, 3}, 0.0, 1.0),
+                                 random.normal_tensor<double>({22, 1}, 0.0, 1.0),
+                                 {.batch_size = batch_size, .shuffle = false});
+    SGD<double> optimizer(model, {.lr = 0.1});
+    Trainer(model, optimizer, source,
+            [&](Tape<double>& tape, const TensorBatch<double>& batch) {
+              return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
+            },
+            {.epochs = 2, .accumulation = accumulation, .parts = parts})
+        .run();
+    return model.weight.value();
+  };
+  const Tensor<double> whole = trained_on(22, 1, 1);
+  for (const auto& other : {trained_on(22, 1, 3), trained_on(8, 3, 1), trained_on(8, 3, 4)})
+    for (Index i = 0; i < 3; ++i) CHECK(std::abs(other(0, i) - whole(0, i)) < 1e-13);
+}
+
+namespace {
+
+// A batch type of a user, of which nothing is known.
+struct Pixel {
+  float x = 0.0f;
+};
+
+struct Pixels final : DataSource<Pixel> {
+  Index num_batches() const override { return 4; }
+  Pixel batch(std::int64_t, Index position) override { return {static_cast<float>(position)}; }
+  std::uint64_t fingerprint() const override { return 1; }
+};
+
+}  // namespace
+
+TEST_CASE("trainer: a batch type without functions is trained whole", "[train]") {
+  Random random(1);
+  Linear<float> model({1, 1}, random);
+  SGD<float> optimizer(model, {.lr = 0.01});
+  Pixels pixels;
+  const auto loss = [&](Tape<float>& tape, const Pixel& pixel) {
+    const Tensor<float> x({1, 1}, {pixel.x});
+    return mse_loss(model(tape.constant(x)), tape.constant(x));
+  };
+  CHECK(Trainer(model, optimizer, pixels, loss, {.epochs = 2, .accumulation = 2}).run().steps == 4);
+  CHECK(message_of<ValueError>([&] { Trainer(model, optimizer, pixels, loss, {.parts = 2}); }) ==
+        "trainer: parts: expected 1 for batches without num_examples and part_of, got 2");
+  CHECK_THROWS_AS(mean_loss(pixels, loss, 2), ValueError);
+  CHECK(mean_loss(pixels, loss) > 0.0);
+}
+
+TEST_CASE("trainer: validates on a data source with its own loss and metrics", "[train]") {
+  const TemporaryFolder folder;
+  Regression task;
+  SGD<float> optimizer(task.model, {.lr = 0.05});
+  const auto loss = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
+    return task.loss(tape, batch);
+  };
+  Trainer trainer(task.model, optimizer, task.source, loss,
+                  {.epochs = 2, .parts = 2, .folder = folder.path()});
+  trainer.validate_on(task.source, {.every_steps = 4},
+                      {{"examples", [](Tape<float>& tape, const TensorBatch<float>& batch) {
+                          CHECK_FALSE(tape.training());
+                          CHECK_FALSE(tape.recording());
+                          return static_cast<double>(num_examples(batch));
+                        }}});
+  const TrainingResult result = trainer.run();
+  CHECK(result.steps == 6);
+  CHECK(result.best_step == 6);  // validated at steps 4 and 6, the last
+  // Without dropout, and whatever the parts.
+  const double expected = mean_loss(task.source, loss, 3);
+  CHECK(std::abs(result.best_value - expected) < 1e-6);
+  std::ifstream metrics(folder / "metrics.csv");
+  const std::string text((std::istreambuf_iterator<char>(metrics)), {});
+  CHECK(
+      text.starts_with("step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss,"
+                       "examples\n"));
+}
+
+TEST_CASE("trainer: stopped by should_stop, the last step is validated and may be the best",
+          "[train]") {
+  Regression task;
+  SGD<float> optimizer(task.model, {.lr = 0.05});
+  std::int64_t steps = 0;
+  Trainer trainer(
+      task.model, optimizer, task.source,
+      [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
+      {.epochs = 9, .should_stop = [&] { return ++steps == 5; }});
+  trainer.validate_on(task.source, {.every_steps = 100});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.best_step == 5);
+  CHECK(result.best_value > 0.0);
+}
+
+TEST_CASE("mean loss: weights batches and parts by their labels", "[train]") {
+  Tensor<float> inputs({5, 1});
+  std::iota(inputs.begin(), inputs.end(), 1.0f);
+  TensorBatches<float> source(inputs, inputs, {.batch_size = 3});
+  const auto mean_input = [](Tape<float>& tape, const TensorBatch<float>& batch) {
+    return mean(tape.constant(batch.inputs));
+  };
+  for (const Index parts : {1, 2, 3}) CHECK(mean_loss(source, mean_input, parts) == 3.0);
+  CHECK(mean_metric(
+            source,
+            [](Tape<float>&, const TensorBatch<float>& batch) {
+              return static_cast<double>(batch.inputs.data()[0]);
+            },
+            3) == 3.0);
+  CHECK_THROWS_AS(mean_loss(source, mean_input, 0), ValueError);
+}
+
+TEST_CASE("trainer: keeps an average, validates it and saves it", "[train]") {
+  const TemporaryFolder folder;
+  const auto train = [&](std::int64_t max_steps, bool resume) {
+    Regression task;
+    SGD<float> optimizer(task.model, {.lr = 0.05});
+    MovingAverage<float> average(task.model, 0.5);
+    Trainer trainer(
+        task.model, optimizer, task.source,
+        [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
+        {.epochs = 4, .max_steps = max_steps, .folder = folder.path(), .resume = resume});
+    trainer.keep_average(average);
+    trainer.validate_on(task.source);
+    const TrainingResult result = trainer.run();
+    CHECK(average.updates() == result.steps);
+    average.swap();
+    const double loss = mean_loss(
+        task.source, [&](Tape<float>& tape, const auto& batch) { return task.loss(tape, batch); });
+    CHECK(result.best_step == result.steps);
+    CHECK(loss == result.best_value);
+    return parameters_of(task);
+  };
+  train(5, false);
+  const auto resumed = train(0, true);
+  std::filesystem::remove_all(folder.path());
+  CHECK(same_bits(train(0, false), resumed));
+}
+
+TEST_CASE("trainer: lowers the learning rate on a plateau", "[train]") {
+  // Validations 1 … 6; improvements at 1 and 3. Patience 1: lowered after validation 5.
+  const std::vector<double> values{3.0, 3.0, 2.0, 2.0, 1.9999, 5.0};
+  for (const bool scheduled : {false, true}) {
+    Regression task;
+    SGD<float> optimizer(task.model, {.lr = 0.5});
+    std::vector<double> rates;
+    TrainerOptions options{
+        .epochs = 9,
+        .max_steps = 7,
+        .validation = Validation{.columns = {"loss"},
+                                 .run =
+                                     [&] {
+                                       rates.push_back(optimizer.learning_rate());
+                                       return std::vector{
+                                           values.at(std::min(rates.size(), values.size()) - 1)};
+                                     },
+                                 .every_steps = 1}};
+    options.plateau = Plateau{.factor = 0.1, .patience = 1};
+    if (scheduled) options.schedule = constant_schedule(0.5);
+    Trainer(
+        task.model, optimizer, task.source,
+        [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
+        options)
+        .run();
+    CHECK(rates == std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.05, 0.05});
+  }
+  Regression task;
+  SGD<float> optimizer(task.model, {.lr = 0.5});
+  Trainer trainer(task.model, optimizer, task.source,
+                  [&](Tape<float>& tape, const auto& batch) { return task.loss(tape, batch); },
+                  {.plateau = Plateau{}});
+  CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
+        "trainer: plateau: expected a validation, got none");
+}

@@ -1,0 +1,58 @@
+// DataSource: batches of any type, for training and evaluation; and what the trainer asks of a
+// batch.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/autograd/shape.hpp"
+
+namespace weft {
+
+// The batches of epochs without end. A batch is identified by an epoch and a position in it, both
+// from 0; the same epoch and position always give the same batch.
+template <class B>
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  // The number of batches per epoch.
+  virtual Index num_batches() const = 0;
+  virtual B batch(std::int64_t epoch, Index position) = 0;
+  // A hash of the examples, their order and their division into batches: detects that training
+  // resumes with other data.
+  virtual std::uint64_t fingerprint() const = 0;
+};
+
+// A batch type is any struct. These functions, declared beside it, say more about it:
+//
+//   Index num_examples(const B& batch);
+//   B part_of(const B& batch, Index first, Index last);   // examples first … last - 1
+//   Index num_labels(const B& batch);                     // what the mean of the loss is taken
+//   over
+//
+// The first two are required for parts, which run in parallel; the third one is the weight of a
+// part or batch among several. Without it, each example has the same weight, and without
+// `num_examples` each batch.
+template <class B>
+concept has_num_labels = requires(const B& batch) {
+  Index{num_labels(batch)};
+};
+template <class B>
+concept has_num_examples = requires(const B& batch) {
+  Index{num_examples(batch)};
+};
+template <class B>
+concept has_parts = has_num_examples<B> && requires(const B& batch, Index i) {
+  B{part_of(batch, i, i)};
+};
+
+template <class B>
+Index labels_of(const B& batch) {
+  if constexpr (has_num_labels<B>)
+    return num_labels(batch);
+  else if constexpr (has_num_examples<B>)
+    return num_examples(batch);
+  else
+    return 1;
+}
+
+}  // namespace weft

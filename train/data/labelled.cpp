@@ -1,0 +1,73 @@
+#include "weft/train/data/labelled.hpp"
+
+#include <utility>
+
+#include "weft/autograd/error.hpp"
+#include "weft/train/data/tensor_batch.hpp"
+#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/pad_rows.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<ExampleLengths> checked_lengths(const std::vector<LabelledSequence>& examples) {
+  std::vector<ExampleLengths> lengths;
+  for (const auto& [sequence, label] : examples) {
+    if (sequence.empty())
+      fail<ValueError>("labelled sequences", "at least one token each",
+                       concatenate_text("none in sequence ", lengths.size()));
+    lengths.push_back({.source = std::ssize(sequence)});
+  }
+  return lengths;
+}
+
+}  // namespace
+
+Index num_examples(const LabelledBatch& batch) {
+  if (batch.labels.rank() != 1)
+    fail<ShapeError>("batch: labels", "shape [batch]", batch.labels.shape());
+  const Index examples = batch.labels.size();
+  check_padded("batch: sequences", batch.sequences, examples);
+  if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
+    fail<ShapeError>("batch: examples", concatenate_text(examples, " indices or none"),
+                     batch.examples.size());
+  return examples;
+}
+
+LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
+  num_examples(batch);
+  LabelledBatch part{.labels = rows_of(batch.labels, first, last)};
+  part.sequences = part_of(batch.sequences, first, last);
+  if (!batch.examples.empty())
+    part.examples.assign(batch.examples.begin() + first, batch.examples.begin() + last);
+  return part;
+}
+
+LabelledBatches::LabelledBatches(std::vector<LabelledSequence> examples,
+                                 const BatchOptions& options)
+    : examples_(std::move(examples)), sampler_(checked_lengths(examples_), options) {
+  Fnv1a fingerprint;
+  add(fingerprint, options);
+  for (const auto& [sequence, label] : examples_) {
+    fingerprint.add(static_cast<std::int64_t>(sequence.size()));
+    for (const TokenId token : sequence) fingerprint.add(std::int64_t{token});
+    fingerprint.add(std::int64_t{label});
+  }
+  fingerprint_ = fingerprint.value();
+}
+
+LabelledBatch LabelledBatches::batch(std::int64_t epoch, Index position) {
+  const std::span<const Index> examples = sampler_.batch(epoch, position);
+  LabelledBatch batch{.labels = Tokens({std::ssize(examples)}),
+                      .examples = {examples.begin(), examples.end()}};
+  const auto example = [&](std::size_t i) -> const LabelledSequence& {
+    return examples_[static_cast<std::size_t>(examples[i])];
+  };
+  batch.sequences = pad_rows(std::ssize(examples), Vocabulary::pad,
+                             [&](std::size_t i, Sequence& row) { row = example(i).sequence; });
+  TokenId* labels = batch.labels.data();
+  for (std::size_t i = 0; i < examples.size(); ++i) labels[i] = example(i).label;
+  return batch;
+}
+
+}  // namespace weft

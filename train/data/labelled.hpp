@@ -1,0 +1,49 @@
+// LabelledBatches: padded batches of token sequences with one label each, for classifiers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/train/data/batch_sampler.hpp"
+#include "weft/train/data/data_source.hpp"
+#include "weft/train/data/padding.hpp"
+
+namespace weft {
+
+struct LabelledBatch {
+  PaddedTokens sequences = {};       // [batch, longest]
+  Tokens labels = {};                // [batch]
+  std::vector<Index> examples = {};  // indices of the examples in the data set; may be left out
+};
+
+// Throws ShapeError or ValueError, naming the field, when a field has not as many rows or lengths
+// outside of its tokens.
+WEFT_API Index num_examples(const LabelledBatch& batch);
+// Throws what num_examples throws, and ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+WEFT_API LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last);
+
+// A sequence and its label.
+struct LabelledSequence {
+  Sequence sequence;
+  TokenId label = 0;
+};
+
+class WEFT_API LabelledBatches final : public DataSource<LabelledBatch> {
+ public:
+  // Throws ValueError when there is none, for an empty sequence, naming it, and for options outside
+  // their ranges.
+  explicit LabelledBatches(std::vector<LabelledSequence> examples,
+                           const BatchOptions& options = {});
+
+  Index num_batches() const override { return sampler_.num_batches(); }
+  LabelledBatch batch(std::int64_t epoch, Index position) override;
+  std::uint64_t fingerprint() const override { return fingerprint_; }
+
+ private:
+  std::vector<LabelledSequence> examples_;
+  BatchSampler sampler_;
+  std::uint64_t fingerprint_;
+};
+
+}  // namespace weft

@@ -1,0 +1,28 @@
+// PaddedTokens: sequences of different lengths as one tensor.
+#pragma once
+
+#include <span>
+
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/ops/mask.hpp"
+#include "weft/train/data/vocabulary.hpp"
+
+namespace weft {
+
+// A batch of sequences, the shorter ones padded at their end.
+struct PaddedTokens {
+  Tokens tokens;         // [batch, longest]
+  ValidLens valid_lens;  // [batch]
+};
+
+// Pads sequences to the longest of them. Throws ValueError when there is none.
+WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences,
+                                    TokenId pad = Vocabulary::pad);
+
+// Throws ShapeError or ValueError, naming `what`, unless it has tokens [examples, time] and lengths
+// of 0 … time.
+WEFT_API void check_padded(const std::string& what, const PaddedTokens& padded, Index examples);
+// Rows first … last - 1, padded to the longest of them.
+WEFT_API PaddedTokens part_of(const PaddedTokens& padded, Index first, Index last);
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// split_examples: divides examples at random, into those to train on and those held out.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/random.hpp"
+
+namespace weft {
+
+// The first part has `fraction` of the examples, rounded, and the second one the others. The same
+// seed always gives the same parts. Throws ValueError unless 0 ≤ fraction ≤ 1.
+template <class Example>
+std::pair<std::vector<Example>, std::vector<Example>> split_examples(std::vector<Example> examples,
+                                                                     double fraction,
+                                                                     std::uint64_t seed) {
+  if (!(fraction >= 0.0 && fraction <= 1.0))
+    fail<ValueError>("split: fraction", "0 ≤ fraction ≤ 1", fraction);
+  Random(seed).shuffle(examples);
+  const auto first =
+      examples.begin() + std::lround(fraction * static_cast<double>(examples.size()));
+  std::vector<Example> others(std::make_move_iterator(first),
+                              std::make_move_iterator(examples.end()));
+  examples.erase(first, examples.end());
+  return {std::move(examples), std::move(others)};
+}
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+// TensorBatch: a batch of inputs and targets as two tensors; TensorBatches: their source in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/tensor.hpp"
+#include "weft/train/data/batch_sampler.hpp"
+#include "weft/train/data/data_source.hpp"
+
+namespace weft {
+
+// Inputs of type X and targets of type Y: numbers (float, double) or token ids (TokenId).
+template <class X = float, class Y = X>
+struct TensorBatch {
+  Tensor<X> inputs;   // [batch, …]
+  Tensor<Y> targets;  // [batch, …]
+};
+
+// Throws ShapeError unless inputs and targets have as many rows.
+template <class X, class Y>
+Index num_examples(const TensorBatch<X, Y>& batch) {
+  const Shape &inputs = batch.inputs.shape(), &targets = batch.targets.shape();
+  if (inputs.rank() == 0 || targets.rank() == 0 || inputs[0] != targets[0])
+    fail<ShapeError>("batch", "as many targets as inputs, [batch, …]",
+                     concatenate_text(inputs, " and ", targets));
+  return inputs[0];
+}
+// The number of targets.
+template <class X, class Y>
+Index num_labels(const TensorBatch<X, Y>& batch) {
+  return batch.targets.size();
+}
+
+// Rows first … last - 1 of a tensor [n, …]. Throws ShapeError for a tensor without axes, ValueError
+// unless 0 ≤ first ≤ last ≤ n.
+template <class E>
+WEFT_API Tensor<E> rows_of(const Tensor<E>& tensor, Index first, Index last);
+
+// Throws as num_examples does, and ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+template <class X, class Y>
+TensorBatch<X, Y> part_of(const TensorBatch<X, Y>& batch, Index first, Index last) {
+  num_examples(batch);
+  return {rows_of(batch.inputs, first, last), rows_of(batch.targets, first, last)};
+}
+
+// Vectors (or tensors) of numbers with their targets, in memory: torch's TensorDataset with its
+// DataLoader. Instances: <float>, <double>, <float, TokenId>, <double, TokenId>, <TokenId>,
+// <TokenId, float>.
+template <class X = float, class Y = X>
+class WEFT_API TensorBatches final : public DataSource<TensorBatch<X, Y>> {
+ public:
+  // inputs [n, …], targets [n, …]. Throws ShapeError when their numbers differ, ValueError when
+  // there are none and for options outside their ranges.
+  TensorBatches(Tensor<X> inputs, Tensor<Y> targets, const BatchOptions& options = {});
+
+  Index num_batches() const override { return sampler_.num_batches(); }
+  TensorBatch<X, Y> batch(std::int64_t epoch, Index position) override;
+  std::uint64_t fingerprint() const override { return fingerprint_; }
+
+ private:
+  TensorBatch<X, Y> examples_;
+  BatchSampler sampler_;
+  std::uint64_t fingerprint_;
+};
+
+}  // namespace weft

@@ -1,0 +1,48 @@
+// mean_over: the mean of a loss or a metric over the batches of a data source.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+
+#include "weft/autograd/export.hpp"
+#include "weft/train/batch_losses.hpp"
+
+namespace weft {
+
+// Evaluation in at most `parts` parts of each batch, which run in parallel; the result does not
+// depend on the number of threads. Throws ValueError when there are no labels.
+template <class T>
+WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts);
+
+// The mean loss over all labels of the batches of epoch 0, on tapes without training and without
+// recording:
+//   mean_loss(test_set, [&](Tape<float>& tape, const PairBatch& batch) { … }, 2)
+// Throws ValueError for a source without labels, and for parts that batches of this type don't
+// have.
+template <class T = float, class B>
+double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<T, B>>& loss,
+                 Index parts = 1) {
+  check_parts<B>("mean loss: parts", parts);
+  return mean_over(batch_losses<T, B>(source, loss), parts);
+}
+
+// A number computed from a batch, or a part of one, as a mean over its labels, such as an accuracy.
+template <class T, class B>
+using MetricFunction = std::function<double(Tape<T>& tape, const B& batch)>;
+
+// The mean of a metric over all labels, as in `mean_loss`.
+template <class T = float, class B>
+double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunction<T, B>>& metric,
+                   Index parts = 1) {
+  return mean_loss<T, B>(
+      source,
+      [&metric](Tape<T>& tape, const B& batch) {
+        return tape.constant(Tensor<T>(Shape{}, {static_cast<T>(metric(tape, batch))}));
+      },
+      parts);
+}
+
+extern template double mean_over(const BatchLosses<float>&, Index);
+extern template double mean_over(const BatchLosses<double>&, Index);
+
+}  // namespace weft

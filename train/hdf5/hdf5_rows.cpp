@@ -1,0 +1,42 @@
+#include "weft/train/hdf5/hdf5_rows.hpp"
+
+#include <algorithm>
+
+#include "weft/autograd/error.hpp"
+#include "weft/train/data/fnv1a.hpp"
+#include "weft/train/hdf5/hdf5_file.hpp"
+
+namespace weft {
+
+template <class E>
+Hdf5Rows<E>::Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
+    : dataset_(Hdf5File(file).dataset(dataset)), shape_(dataset_.shape()) {
+  if (shape_.rank() == 0)
+    fail<FileError>(concatenate_text(file.string(), ": ", dataset_.path()),
+                    "a dataset of rows, [n, …]", "a single element");
+}
+
+template <class E>
+Tensor<E> Hdf5Rows<E>::read(Index first, Index last) const {
+  return dataset_.template rows<E>(first, last);
+}
+
+template <class E>
+std::uint64_t Hdf5Rows<E>::fingerprint() const {
+  constexpr Index places = 64;
+  Fnv1a fingerprint;
+  for (Index axis = 0; axis < shape_.rank(); ++axis) fingerprint.add(std::int64_t{shape_[axis]});
+  const Index step = std::max<Index>(shape_[0] / places, 1);
+  for (Index row = 0; row < shape_[0]; row += step) {
+    const Tensor<E> values = read(row, row + 1);
+    fingerprint.add(std::string_view(reinterpret_cast<const char*>(values.data()),
+                                     static_cast<std::size_t>(values.size()) * sizeof(E)));
+  }
+  return fingerprint.value();
+}
+
+template class Hdf5Rows<float>;
+template class Hdf5Rows<double>;
+template class Hdf5Rows<TokenId>;
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// MovingAverage: an exponential moving average of a model's parameters.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/layers/module.hpp"
+#include "weft/train/optim/parameter_elements.hpp"
+#include "weft/train/weights/state.hpp"
+
+namespace weft {
+
+// average ← decay · average + (1 - decay) · parameter after each step; the first update copies the
+// parameters (Polyak and Juditsky, 1992; torch's AveragedModel with get_ema_multi_avg_fn). The
+// model must outlive the object and must not be moved.
+template <class T = float>
+class WEFT_API MovingAverage final : public Stateful<T> {
+ public:
+  // Throws ValueError unless 0 ≤ decay < 1.
+  explicit MovingAverage(Module<T>& model, double decay = 0.999);
+
+  // Throws ShapeError when a parameter was replaced by one of another shape.
+  void update();
+  // Exchanges the parameters' values with the averages; a second call exchanges them back. For
+  // evaluating and saving the average. Throws as `update` does, and Error before the first update.
+  void swap();
+
+  std::int64_t updates() const { return updates_; }
+
+  void state(State<T>& state) override;
+  void check_state() const override;
+
+ private:
+  ParameterElements<T> elements_;
+  std::vector<Tensor<T>> averages_;  // of each parameter
+  double decay_;
+  std::int64_t updates_ = 0;
+};
+
+extern template class MovingAverage<float>;
+extern template class MovingAverage<double>;
+
+}  // namespace weft
