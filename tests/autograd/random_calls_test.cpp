@@ -12,6 +12,7 @@
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/cumsum.hpp>
 #include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/einsum.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/embedding.hpp>
 #include <weft/autograd/ops/indexing.hpp>
@@ -167,7 +168,7 @@ class Session {
     const X x = any();
     const Index rank = x.rank();
     const auto size = [&](Index axis) { return rank > 0 ? x.shape()[axis] : 1; };
-    switch (a.below(32)) {
+    switch (a.below(33)) {
       case 0: {
         const Index times = a.integer();
         return times > 1000 && times < (Index{1} << 60) ? x : repeat(x, a.integer(), times);
@@ -264,6 +265,9 @@ class Session {
         return a.flag() ? squeeze(x, a.integer()) : unsqueeze(x, a.integer());
       case 30:
         return a.flag() ? min(x, {a.integer()}, a.flag()) : detach(x);
+      case 31:
+        return einsum(a.one_of<const char*>({"ij,kj->ik", "bij,bjk->kbi", "ij,jkl->i", "i,->i"}), x,
+                      a.flag() ? any() : like(x.shape()));
       default:
         return a.flag() ? add(x, any()) : multiply(x, like(x.shape()));
     }

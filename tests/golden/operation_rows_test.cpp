@@ -95,3 +95,12 @@ TEMPLATE_TEST_CASE("torch.Tensor.detach", "[golden]", float, double) {
   compare_with_torch<TestType>("Function(lambda x: x * (x * x).detach())", {{4, 5}},
                                [](const auto& x) { return x[0] * detach(x[0] * x[0]); });
 }
+
+TEMPLATE_TEST_CASE("torch.einsum", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda a, b: torch.einsum('bqd,bkd->bqk', a, b))",
+                               {{2, 3, 4}, {2, 5, 4}},
+                               [](const auto& x) { return einsum("bqd,bkd->bqk", x[0], x[1]); });
+  compare_with_torch<TestType>("Function(lambda a, b: torch.einsum('ijm,jbk->kbi', a, b))",
+                               {{2, 3, 4}, {3, 5, 2}},
+                               [](const auto& x) { return einsum("ijm,jbk->kbi", x[0], x[1]); });
+}
