@@ -40,6 +40,12 @@ Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
 }
 
 template <class T>
+Var<T> Pass<T>::variable(Tensor<T> value) {
+  if (!options_.recording) return constant(std::move(value));
+  return push("variable", std::move(value), nullptr, nullptr, nullptr);
+}
+
+template <class T>
 bool Pass<T>::needs_gradient(std::span<const NodeId> inputs) const {
   return options_.recording &&
          std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return input != no_node; });
@@ -64,38 +70,79 @@ Var<T> Pass<T>::push(const char* operation, Tensor<T> value, GradientSum<T>* par
 }
 
 template <class T>
-void Pass<T>::backward(const Var<T>& y, const Tensor<T>& upstream) {
+void Pass<T>::check_backward(const Var<T>& y, const Tensor<T>& upstream) const {
   if (&y.tape() != &tape_)
     throw Error("backward: expected a variable of this tape, got one of another");
   if (!options_.recording)
     throw Error("backward: expected a tape that records, got one for inference");
   if (y.node() == no_node)
     throw Error(
-        "backward: expected a variable that depends on a parameter, got a constant "
+        "backward: expected a result of parameters or Tape::variable, got a constant "
         "(or a variable of a pass that has ended)");
   if (upstream.shape() != y.shape())
     fail<ShapeError>("backward", concatenate_text("an upstream gradient of shape ", y.shape()),
                      upstream.shape());
-  // Whatever happens, the pass ends here.
-  struct End {
-    Pass* pass;
-    ~End() { pass->end(); }
-  } const at_exit{this};
+}
 
+template <class T>
+void Pass<T>::backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options) {
+  check_backward(y, upstream);
+  const Finish at_exit{this, options};
+  run_backward(y, upstream, options);
+}
+
+template <class T>
+std::vector<Tensor<T>> Pass<T>::gradients(const Var<T>& y, const Tensor<T>& upstream,
+                                          const std::vector<Var<T>>& inputs,
+                                          const BackwardOptions& options) {
+  check_backward(y, upstream);
+  for (const Var<T>& x : inputs) {
+    if (&x.tape() != &tape_)
+      throw Error("gradients: expected inputs of this tape, got one of another");
+    if (x.node() == no_node)
+      throw Error(
+          "gradients: expected inputs that are a Tape::variable, a parameter or computed from "
+          "them, got a constant");
+  }
+  const Finish at_exit{this, options};
+  to_parameters_ = false;
+  for (const Var<T>& x : inputs) node_of(x).is_returned = true;
+  run_backward(y, upstream, options);
+  std::vector<Tensor<T>> results;
+  for (const Var<T>& x : inputs)
+    results.push_back(node_of(x).has_gradient() ? node_of(x).gradient : zeros(x.shape()));
+  return results;
+}
+
+// Calls the backward functions of the records that y depends on, last record first.
+template <class T>
+void Pass<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
+                           const BackwardOptions& options) {
   add_gradient(y.node(), upstream);
-  for (auto id = static_cast<NodeId>(nodes_.size()) - 1; id >= 0; --id) {
-    Node& node = nodes_[static_cast<std::size_t>(id)];
-    if (node.parameter_gradient) continue;
-    void* closure = std::exchange(node.closure, nullptr);
+  for (std::size_t id = nodes_.size(); id-- > 0;) {
+    Node& node = nodes_[id];
+    if (!node.closure) continue;
+    void* closure = options.keep_pass ? node.closure : std::exchange(node.closure, nullptr);
     // The result does not depend on a record that got no gradient.
     if (!node.has_gradient()) {
-      node.invoke(closure, *this, nullptr, Action::destroy);
+      if (!options.keep_pass) node.invoke(closure, *this, nullptr, Action::destroy);
       continue;
     }
-    const Tensor<T> dy = std::exchange(node.gradient, Tensor<T>());
+    const Tensor<T> dy =
+        node.is_returned ? node.gradient : std::exchange(node.gradient, Tensor<T>());
     touched_.clear();
-    node.invoke(closure, *this, &dy, Action::run_and_destroy);
+    node.invoke(closure, *this, &dy, options.keep_pass ? Action::run : Action::run_and_destroy);
     if (options_.detect_anomaly) check_gradients(node.operation);
+  }
+}
+
+template <class T>
+Pass<T>::Finish::~Finish() {
+  pass->to_parameters_ = true;
+  if (!options.keep_pass) pass->end();
+  for (Node& node : pass->nodes_) {
+    node.gradient = Tensor<T>();
+    node.is_returned = false;
   }
 }
 
@@ -118,6 +165,7 @@ Tape<T>& Pass<T>::replay(std::uint32_t streams) {
   again.step_ = step_;
   again.streams_ = streams;
   again.store_ = store_;
+  again.to_parameters_ = to_parameters_;
   return *replay_;
 }
 
@@ -126,7 +174,7 @@ Gradient<T> Pass<T>::gradient(NodeId id) {
   if (id == no_node) return {};
   touched_.push_back(id);
   Node& node = nodes_[static_cast<std::size_t>(id)];
-  if (node.parameter_gradient) return node.parameter_gradient->gradient(node.shape);
+  if (GradientSum<T>* sum = sum_of(node)) return sum->gradient(node.shape);
   const bool fresh = !node.has_gradient();
   if (fresh) node.gradient = uninitialized(node.shape);
   return {node.gradient.values(), true, fresh};
@@ -136,7 +184,7 @@ template <class T>
 void Pass<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
   if (id == no_node) return;
   Node& node = nodes_[static_cast<std::size_t>(id)];
-  if (!node.parameter_gradient && !node.has_gradient()) {
+  if (!sum_of(node) && !node.has_gradient()) {
     touched_.push_back(id);
     node.gradient = dy.reshaped(node.shape);
     return;
@@ -163,8 +211,8 @@ template <class T>
 void Pass<T>::check_gradients(const char* operation) {
   for (NodeId id : touched_) {
     const Node& node = nodes_[static_cast<std::size_t>(id)];
-    const Tensor<T>& gradient =
-        node.parameter_gradient ? node.parameter_gradient->values() : node.gradient;
+    const GradientSum<T>* const sum = sum_of(node);
+    const Tensor<T>& gradient = sum ? sum->values() : node.gradient;
     if (const Index at = first_non_finite(gradient.values()); at >= 0)
       fail<NonFiniteError>(
           concatenate_text("backward of operation '", operation, "'"), "finite gradients",

@@ -38,8 +38,9 @@ class WEFT_API Pass {
   bool recording() const { return options_.recording; }
 
   // Uninitialized elements, and zeros, in memory of the tape.
-  Tensor<T> uninitialized(const Shape& shape) const {
-    return Tensor<T>::uninitialized(shape, pool_);
+  template <class U = T>
+  Tensor<U> uninitialized(const Shape& shape) const {
+    return Tensor<U>::uninitialized(shape, pool_);
   }
   Tensor<T> zeros(const Shape& shape) const;
   // What backward uses as indices and forward has checked, such as tokens: a copy that nobody has a
@@ -47,7 +48,7 @@ class WEFT_API Pass {
   template <class U>
   Tensor<U> keep(const Tensor<U>& indices) const {
     if (!options_.recording) return indices;
-    Tensor<U> own = Tensor<U>::uninitialized(indices.shape(), pool_);
+    Tensor<U> own = uninitialized<U>(indices.shape());
     std::copy(indices.begin(), indices.end(), own.begin());
     return own;
   }
@@ -103,7 +104,7 @@ class WEFT_API Pass {
   friend class Var<T>;
   friend class Tape<T>;
 
-  enum class Action { run_and_destroy, destroy };
+  enum class Action { run, run_and_destroy, destroy };
   using Invoke = void (*)(void* closure, Pass& pass, const Tensor<T>* dy, Action action);
 
   struct Node {
@@ -112,9 +113,17 @@ class WEFT_API Pass {
     Tensor<T> gradient;
     GradientSum<T>* parameter_gradient;  // null but for parameters
     Invoke invoke;
-    void* closure;
+    void* closure;             // null for parameters and variables
+    bool is_returned = false;  // the gradient, by `gradients`
 
     bool has_gradient() const { return gradient.data() != nullptr; }
+  };
+
+  // Whatever happens in backward, the pass ends then, or is made ready for another one.
+  struct Finish {
+    Pass* pass;
+    const BackwardOptions& options;
+    ~Finish();
   };
 
   template <class Backward>
@@ -122,9 +131,11 @@ class WEFT_API Pass {
     auto* backward = static_cast<Backward*>(closure);
     struct Destroy {
       Backward* object;
-      ~Destroy() { object->~Backward(); }
-    } const destroy{backward};
-    if (action == Action::run_and_destroy) (*backward)(pass, *dy);
+      ~Destroy() {
+        if (object) object->~Backward();
+      }
+    } const destroy{action == Action::run ? nullptr : backward};
+    if (action != Action::destroy) (*backward)(pass, *dy);
   }
 
   bool needs_gradient(std::span<const NodeId> inputs) const;
@@ -136,7 +147,18 @@ class WEFT_API Pass {
   void check_gradients(const char* operation);
 
   Var<T> parameter(const Parameter<T>& parameter);
-  void backward(const Var<T>& y, const Tensor<T>& upstream);
+  Var<T> variable(Tensor<T> value);
+  // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
+  GradientSum<T>* sum_of(const Node& node) const {
+    return to_parameters_ ? node.parameter_gradient : nullptr;
+  }
+  void check_backward(const Var<T>& y, const Tensor<T>& upstream) const;
+  void backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options);
+  std::vector<Tensor<T>> gradients(const Var<T>& y, const Tensor<T>& upstream,
+                                   const std::vector<Var<T>>& inputs,
+                                   const BackwardOptions& options);
+  void run_backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options);
+  Node& node_of(const Var<T>& x) { return nodes_[static_cast<std::size_t>(x.node())]; }
   void end();
 
   Tape<T>& tape_;
@@ -146,7 +168,8 @@ class WEFT_API Pass {
   std::vector<Node> nodes_;
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
   GradientStore<T>* store_ = nullptr;
-  std::uint32_t number_ = 0;  // of the pass, to recognize variables of earlier ones
+  bool to_parameters_ = true;  // false while `gradients` runs
+  std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
   std::unique_ptr<Tape<T>> replay_;

@@ -50,17 +50,41 @@ Var<T> Tape<T>::parameter(const Parameter<T>& parameter) {
 }
 
 template <class T>
-void Tape<T>::backward(const Var<T>& loss) {
+Var<T> Tape<T>::variable(Tensor<T> value) {
+  return pass_->variable(std::move(value));
+}
+
+// The gradient of a loss with respect to itself.
+template <class T>
+Tensor<T> Tape<T>::upstream_of(const Var<T>& loss) const {
   if (loss.size() != 1)
     fail<ShapeError>("backward", "a loss of one element (or an upstream gradient)", loss.shape());
   Tensor<T> one = pass_->uninitialized(loss.shape());
   one.fill(T{1});
-  backward(loss, one);
+  return one;
 }
 
 template <class T>
-void Tape<T>::backward(const Var<T>& y, const Tensor<T>& upstream) {
-  pass_->backward(y, upstream);
+void Tape<T>::backward(const Var<T>& loss, const BackwardOptions& options) {
+  backward(loss, upstream_of(loss), options);
+}
+
+template <class T>
+void Tape<T>::backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options) {
+  pass_->backward(y, upstream, options);
+}
+
+template <class T>
+std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& loss, const std::vector<Var<T>>& inputs,
+                                          const BackwardOptions& options) {
+  return gradients(loss, upstream_of(loss), inputs, options);
+}
+
+template <class T>
+std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upstream,
+                                          const std::vector<Var<T>>& inputs,
+                                          const BackwardOptions& options) {
+  return pass_->gradients(y, upstream, inputs, options);
 }
 
 template <class T>

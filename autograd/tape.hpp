@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/parameter.hpp"
@@ -62,12 +63,18 @@ struct TapeOptions {
   bool detect_anomaly = false;
 };
 
+struct BackwardOptions {
+  // Leaves the pass as it was before: for the gradients of several results of one pass (PyTorch's
+  // retain_graph).
+  bool keep_pass = false;
+};
+
 // Owns one pass at a time: its records, its memory, whether it trains, its random numbers. Two
 // threads may use two tapes at once.
 //
-// A pass lasts until `backward` or `clear`. Until then, a tape that records keeps what backward
-// needs of every operation, so forwards that nobody ends take more and more memory: use `inference`
-// for those without gradients.
+// A pass lasts until `backward`, `gradients` or `clear`. Until then, a tape that records keeps what
+// backward needs of every operation, so forwards that nobody ends take more and more memory: use
+// `inference` for those without gradients.
 template <class T = float>
 class WEFT_API Tape {
  public:
@@ -84,7 +91,7 @@ class WEFT_API Tape {
   bool training() const { return options().training; }
   bool recording() const { return options().recording; }
 
-  // The step that random numbers depend on, beside the seed. `backward` and `clear` add 1.
+  // The step that random numbers depend on, beside the seed. The end of a pass adds 1.
   std::uint32_t step() const;
   void set_step(std::uint32_t step);
 
@@ -94,12 +101,26 @@ class WEFT_API Tape {
   // the pass.
   Var<T> parameter(const Parameter<T>& parameter);
 
+  // A value that is no parameter, and whose gradient `gradients` computes: an input, for example.
+  Var<T> variable(Tensor<T> value);
+
   // Adds d loss / d parameter to the gradient of every parameter that `loss` depends on, then
   // clears the tape for the next pass. Throws ShapeError unless the loss has one element, and Error
   // when it belongs to another tape or pass or was not recorded.
-  void backward(const Var<T>& loss);
+  void backward(const Var<T>& loss, const BackwardOptions& options = {});
   // The same for y of any shape, given the gradient `upstream` of the same shape.
-  void backward(const Var<T>& y, const Tensor<T>& upstream);
+  void backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options = {});
+
+  // d loss / d x for each x of `inputs`, of its shape: zeros when the loss does not depend on it.
+  // An input may be a `variable`, a parameter's Var (for this use of it only) or an intermediate
+  // result. Changes no parameter's gradient, and ends the pass (torch.autograd.grad). Throws as
+  // `backward`, and Error for an input that is a constant or of another tape or pass.
+  std::vector<Tensor<T>> gradients(const Var<T>& loss, const std::vector<Var<T>>& inputs,
+                                   const BackwardOptions& options = {});
+  std::vector<Tensor<T>> gradients(const Var<T>& y, const Tensor<T>& upstream,
+                                   const std::vector<Var<T>>& inputs,
+                                   const BackwardOptions& options = {});
+
   // Ends the pass without gradients.
   void clear();
 
@@ -110,8 +131,16 @@ class WEFT_API Tape {
   Pass<T>& pass() const { return *pass_; }
 
  private:
+  Tensor<T> upstream_of(const Var<T>& loss) const;
+
   std::unique_ptr<Pass<T>> pass_;
 };
+
+// x's value as a constant of its tape: no gradient flows back to x.
+template <class T>
+Var<T> detach(const Var<T>& x) {
+  return x.tape().constant(x.value());
+}
 
 extern template class Var<float>;
 extern template class Var<double>;

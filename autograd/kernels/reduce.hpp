@@ -77,6 +77,18 @@ struct Max {
   }
 };
 
+// NaN propagates, as in torch.amin.
+struct Min {
+  template <class Values>
+  static auto of(const Values& values) {
+    return values.template minCoeff<Eigen::PropagateNaN>();
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return a <= b || a != a ? a : b;
+  }
+};
+
 // The term that is the element itself.
 template <class T>
 struct Elements {
@@ -84,8 +96,8 @@ struct Elements {
   T operator()(Index element, Index /*result*/) const { return data[element]; }
 };
 
-// Sum or Max of `term(element, result)` over each element's result, where both are indices. Result
-// [outer · inner]. The order of the additions depends only on the layout.
+// Sum, Max or Min of `term(element, result)` over each element's result, where both are indices.
+// Result [outer · inner]. The order of the additions depends only on the layout.
 template <class Reduction, class T, class Term>
 Tensor<T> reduce(const Pass<T>& pass, const ReductionLayout& layout, const Term& term) {
   const Index reduced = layout.reduced, inner = layout.inner, parts = layout.parts();

@@ -28,7 +28,25 @@ Var<T> activate(const Var<T>& x, Activation activation) {
                          });
 }
 
+// Forward:  y = x > 0 ? x : slope x.
+// Backward: dx = x > 0 ? dy : slope dy.
+template <class T>
+Var<T> leaky_relu(const Var<T>& x, double slope) {
+  const auto apply = [slope = static_cast<T>(slope)](T v, T of_positive) {
+    return v > T{0} ? of_positive : slope * of_positive;
+  };
+  Tensor<T> y = x.pass().uninitialized(x.shape());
+  transform(apply, y, x.value(), x.value());
+  return x.pass().record(
+      "leaky_relu", y, {x.node()},
+      [x = x.node(), value = x.value(), apply](Pass<T>& backward, const Tensor<T>& dy) {
+        backward.gradient(x).add(apply, value, dy);
+      });
+}
+
 template Var<float> activate(const Var<float>&, Activation);
 template Var<double> activate(const Var<double>&, Activation);
+template Var<float> leaky_relu(const Var<float>&, double);
+template Var<double> leaky_relu(const Var<double>&, double);
 
 }  // namespace weft

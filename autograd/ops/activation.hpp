@@ -9,9 +9,9 @@
 
 namespace weft {
 
-enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
+enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus };
 
-inline constexpr EnumNames<Activation, 7> activation_names{{
+inline constexpr EnumNames<Activation, 8> activation_names{{
     {Activation::none, "none"},
     {Activation::relu, "relu"},
     {Activation::gelu, "gelu"},
@@ -19,6 +19,7 @@ inline constexpr EnumNames<Activation, 7> activation_names{{
     {Activation::silu, "silu"},
     {Activation::tanh, "tanh"},
     {Activation::sigmoid, "sigmoid"},
+    {Activation::softplus, "softplus"},
 }};
 inline std::string to_string(Activation activation) {
   return name_of("activation", activation, activation_names);
@@ -59,5 +60,13 @@ template <class T>
 Var<T> sigmoid(const Var<T>& x) {
   return activate(x, Activation::sigmoid);
 }
+// log(1 + e^x), a smooth relu.
+template <class T>
+Var<T> softplus(const Var<T>& x) {
+  return activate(x, Activation::softplus);
+}
+// x above 0, slope · x below; the gradient at 0 is the slope.
+template <class T>
+WEFT_API Var<T> leaky_relu(const Var<T>& x, double slope = 0.01);
 
 }  // namespace weft

@@ -1,105 +1,25 @@
 #include "weft/autograd/ops/arithmetic.hpp"
 
-#include <array>
-#include <functional>
-#include <numeric>
-#include <utility>
-
-#include "autograd/kernels/reduce.hpp"
+#include "autograd/kernels/broadcast.hpp"
 
 namespace weft {
 namespace {
 
-// Iterates over two operands broadcast to a common shape. Adjacent axes that are contiguous in both
-// operands are merged, so equal shapes have a single axis.
-class BroadcastLoop {
- public:
-  BroadcastLoop(const Shape& a, const Shape& b, const Shape& result)
-      : elements_(result.elements()) {
-    Index a_stride = 1, b_stride = 1;
-    for (Index axis = 1; axis <= result.rank(); ++axis) {
-      const Index a_size = axis <= a.rank() ? a[-axis] : 1;
-      const Index b_size = axis <= b.rank() ? b[-axis] : 1;
-      if (result[-axis] != 1)
-        push({result[-axis], a_size == 1 ? 0 : a_stride, b_size == 1 ? 0 : b_stride});
-      a_stride *= a_size;
-      b_stride *= b_size;
-    }
-    if (count_ == 0) push({1, 1, 1});
-  }
-
-  // Calls `body(first, count, a, a_step, b, b_step)` on runs of results: result first + i is of
-  // elements a + i a_step and b + i b_step. At least one of the steps is 1, the other 0 or 1.
-  template <class Body>
-  void for_each_run(const Body& body) const {
-    const Axis& inner = axes_[0];
-    parallel_for(elements_, grain_of(1), [&](Index begin, Index end) {
-      for (Index first = begin; first < end;) {
-        const Index column = first % inner.size;
-        const Index count = std::min(inner.size - column, end - first);
-        Index a = column * inner.a_step, b = column * inner.b_step, row = first / inner.size;
-        for (std::size_t i = 1; i < count_; ++i) {
-          a += row % axes_[i].size * axes_[i].a_step;
-          b += row % axes_[i].size * axes_[i].b_step;
-          row /= axes_[i].size;
-        }
-        body(first, count, a, inner.a_step, b, inner.b_step);
-        first += count;
-      }
-    });
-  }
-
- private:
-  struct Axis {
-    Index size, a_step, b_step;
-  };
-
-  void push(const Axis& axis) {
-    if (count_ > 0) {
-      Axis& last = axes_[count_ - 1];
-      if (axis.a_step == last.a_step * last.size && axis.b_step == last.b_step * last.size) {
-        last.size *= axis.size;
-        return;
-      }
-    }
-    axes_[count_++] = axis;
-  }
-
-  Index elements_;
-  std::array<Axis, Shape::max_rank> axes_{};  // innermost first
-  std::size_t count_ = 0;
-};
-
 // function(a, b), element by element, with the shape `result` that the two broadcast to.
 template <class T, class Function>
-Tensor<T> combine(const Pass<T>& pass, const Tensor<T>& a_tensor, const Tensor<T>& b_tensor,
+Tensor<T> combine(const Pass<T>& pass, const BroadcastInput<T>& a, const BroadcastInput<T>& b,
                   const Shape& result, const Function& function) {
-  Tensor<T> y_tensor = pass.uninitialized(result);
-  BroadcastLoop(a_tensor.shape(), b_tensor.shape(), result)
-      .for_each_run(
-          [&](Index first, Index count, Index a_first, Index a_step, Index b_first, Index b_step) {
-            const T* a = a_tensor.data() + a_first;
-            const T* b = b_tensor.data() + b_first;
-            T* y = y_tensor.data() + first;
-            // A separate loop for each pair of steps, so that each is vectorized.
-            if (a_step == b_step)
-#pragma omp simd
-              for (Index i = 0; i < count; ++i) y[i] = function(a[i], b[i]);
-            else if (a_step == 0)
-#pragma omp simd
-              for (Index i = 0; i < count; ++i) y[i] = function(*a, b[i]);
-            else
-#pragma omp simd
-              for (Index i = 0; i < count; ++i) y[i] = function(a[i], *b);
-          });
-  return y_tensor;
+  Tensor<T> y = pass.uninitialized(result);
+  broadcast_map(y, function, a, b);
+  return y;
 }
 
 template <class T, class Function>
 Tensor<T> combine(const char* operation, const Var<T>& a, const Var<T>& b,
                   const Function& function) {
   Pass<T>& pass = pass_of(operation, a, b);
-  return combine(pass, a.value(), b.value(), broadcast(operation, a.shape(), b.shape()), function);
+  return combine<T>(pass, a.value(), b.value(), broadcast(operation, a.shape(), b.shape()),
+                    function);
 }
 
 template <class T>
@@ -110,39 +30,7 @@ Tensor<T> negative(const Pass<T>& pass, const Tensor<T>& x) {
   return y;
 }
 
-// What backward needs to add to the gradient of an operand.
-struct Operand {
-  NodeId node;
-  Shape shape;
-
-  template <class T>
-  explicit Operand(const Var<T>& x) : node(x.node()), shape(x.shape()) {}
-  bool wants_gradient() const { return node != no_node; }
-};
-
-// Adds dy, of the result's shape, to the gradient of an operand, after summing it over the axes
-// along which the operand was broadcast.
-template <class T>
-void add_summed(Pass<T>& pass, const Operand& operand, Tensor<T> dy) {
-  if (!operand.wants_gradient()) return;
-  const Shape& shape = operand.shape;
-  const Index added_axes = dy.rank() - shape.rank();
-  for (Index axis = 0; axis < dy.rank(); ++axis) {
-    const Shape current = dy.shape();
-    const Index size = axis < added_axes ? 1 : shape[axis - added_axes];
-    if (size == current[axis]) continue;
-    const auto product = [](const Index* begin, const Index* end) {
-      return std::accumulate(begin, end, Index{1}, std::multiplies<Index>());
-    };
-    const Index* axis_size = current.begin() + axis;
-    dy = reduce<Sum>(pass,
-                     {product(current.begin(), axis_size), *axis_size,
-                      product(axis_size + 1, current.end())},
-                     Elements<T>{std::as_const(dy).data()})
-             .reshaped(current.with(axis, 1));
-  }
-  pass.add_gradient(operand.node, dy);
-}
+using Operand = BroadcastOperand;
 
 }  // namespace
 
@@ -181,9 +69,9 @@ Var<T> multiply(const Var<T>& a, const Var<T>& b) {
       [a = Operand(a), b = Operand(b), a_value = a.value(), b_value = b.value(), product](
           Pass<T>& backward, const Tensor<T>& dy) {
         if (a.wants_gradient())
-          add_summed(backward, a, combine(backward, dy, b_value, dy.shape(), product));
+          add_summed(backward, a, combine<T>(backward, dy, b_value, dy.shape(), product));
         if (b.wants_gradient())
-          add_summed(backward, b, combine(backward, dy, a_value, dy.shape(), product));
+          add_summed(backward, b, combine<T>(backward, dy, a_value, dy.shape(), product));
       });
 }
 
@@ -196,11 +84,64 @@ Var<T> divide(const Var<T>& a, const Var<T>& b) {
       "divide", y, {a.node(), b.node()},
       [a = Operand(a), b = Operand(b), b_value = b.value(), y](Pass<T>& backward,
                                                                const Tensor<T>& dy) {
-        const Tensor<T> da = combine(backward, dy, b_value, dy.shape(), std::divides<T>());
+        const Tensor<T> da = combine<T>(backward, dy, b_value, dy.shape(), std::divides<T>());
         add_summed(backward, a, da);
         if (b.wants_gradient())
-          add_summed(backward, b,
-                     combine(backward, da, y, dy.shape(), [](T g, T value) { return -g * value; }));
+          add_summed(backward, b, combine<T>(backward, da, y, dy.shape(), [](T g, T value) {
+                       return -g * value;
+                     }));
+      });
+}
+
+// Forward:  y = x + number.
+// Backward: dx = dy.
+template <class T>
+Var<T> add(const Var<T>& x, double number) {
+  const Tensor<T> y =
+      combine<T>(x.pass(), x.value(), static_cast<T>(number), x.shape(), std::plus<T>());
+  return x.pass().record(
+      "add", y, {x.node()},
+      [x = x.node()](Pass<T>& backward, const Tensor<T>& dy) { backward.add_gradient(x, dy); });
+}
+
+// Forward:  y = number - x.
+// Backward: dx = -dy.
+template <class T>
+Var<T> subtract(double number, const Var<T>& x) {
+  const Tensor<T> y =
+      combine<T>(x.pass(), static_cast<T>(number), x.value(), x.shape(), std::minus<T>());
+  return x.pass().record("subtract", y, {x.node()},
+                         [x = x.node()](Pass<T>& backward, const Tensor<T>& dy) {
+                           backward.add_gradient(x, negative(backward, dy));
+                         });
+}
+
+// Forward:  y = x / number.
+// Backward: dx = dy / number.
+template <class T>
+Var<T> divide(const Var<T>& x, double number) {
+  const auto divisor = static_cast<T>(number);
+  const Tensor<T> y = combine<T>(x.pass(), x.value(), divisor, x.shape(), std::divides<T>());
+  return x.pass().record(
+      "divide", y, {x.node()}, [x = x.node(), divisor](Pass<T>& backward, const Tensor<T>& dy) {
+        backward.add_gradient(x, combine<T>(backward, dy, divisor, dy.shape(), std::divides<T>()));
+      });
+}
+
+// Forward:  y = number / x.
+// Backward: dx = -(dy / x) y.
+template <class T>
+Var<T> divide(double number, const Var<T>& x) {
+  const Tensor<T> y =
+      combine<T>(x.pass(), static_cast<T>(number), x.value(), x.shape(), std::divides<T>());
+  return x.pass().record(
+      "divide", y, {x.node()},
+      [x = x.node(), x_value = x.value(), y](Pass<T>& backward, const Tensor<T>& dy) {
+        Tensor<T> dx = backward.uninitialized(dy.shape());
+        broadcast_map<T>(
+            dx, [](T g, T v, T q) { return -(g / v) * q; }, BroadcastInput<T>(dy),
+            BroadcastInput<T>(x_value), BroadcastInput<T>(y));
+        backward.add_gradient(x, dx);
       });
 }
 
@@ -212,5 +153,13 @@ template Var<float> multiply(const Var<float>&, const Var<float>&);
 template Var<double> multiply(const Var<double>&, const Var<double>&);
 template Var<float> divide(const Var<float>&, const Var<float>&);
 template Var<double> divide(const Var<double>&, const Var<double>&);
+template Var<float> add(const Var<float>&, double);
+template Var<double> add(const Var<double>&, double);
+template Var<float> subtract(double, const Var<float>&);
+template Var<double> subtract(double, const Var<double>&);
+template Var<float> divide(const Var<float>&, double);
+template Var<double> divide(const Var<double>&, double);
+template Var<float> divide(double, const Var<float>&);
+template Var<double> divide(double, const Var<double>&);
 
 }  // namespace weft

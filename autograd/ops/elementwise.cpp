@@ -89,6 +89,13 @@ Var<T> log(const Var<T>& x) {
 }
 
 template <class T>
+Var<T> log1p(const Var<T>& x) {
+  return function_of_input(
+      "log1p", x, [](const auto& v) { return v.log1p(); },
+      [](const auto& dy, const auto& v) { return dy / (T{1} + v); });
+}
+
+template <class T>
 Var<T> sqrt(const Var<T>& x) {
   return function_of_output(
       "sqrt", x, [](const auto& v) { return v.sqrt(); },
@@ -127,6 +134,8 @@ template Var<float> exp(const Var<float>&);
 template Var<double> exp(const Var<double>&);
 template Var<float> log(const Var<float>&);
 template Var<double> log(const Var<double>&);
+template Var<float> log1p(const Var<float>&);
+template Var<double> log1p(const Var<double>&);
 template Var<float> sqrt(const Var<float>&);
 template Var<double> sqrt(const Var<double>&);
 template Var<float> abs(const Var<float>&);

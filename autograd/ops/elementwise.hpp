@@ -22,6 +22,9 @@ WEFT_API Var<T> exp(const Var<T>& x);
 // The natural logarithm: -infinity at 0, NaN below.
 template <class T>
 WEFT_API Var<T> log(const Var<T>& x);
+// log(1 + x), accurate also for small x.
+template <class T>
+WEFT_API Var<T> log1p(const Var<T>& x);
 // √x: NaN below 0; its gradient at 0 is infinite.
 template <class T>
 WEFT_API Var<T> sqrt(const Var<T>& x);

@@ -108,26 +108,27 @@ Var<T> mean(const Reduction<T>& reduction) {
       });
 }
 
-// Forward:  y = max x.
+// Forward:  y = max x, or min x.
 // Backward: dx = dy / (number of elements with x = y) at these elements, 0 elsewhere.
-template <class T>
-Var<T> max(const Reduction<T>& reduction) {
-  check_not_empty("max", reduction);
+template <class Extremum, class T>
+Var<T> extremum(const char* operation, const Reduction<T>& reduction) {
+  check_not_empty(operation, reduction);
   const auto& [x, layout, shape] = reduction;
-  const Tensor<T> y = reduce<Max>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(shape);
+  const Tensor<T> y =
+      reduce<Extremum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(shape);
   return x.pass().record(
-      "max", y, {x.node()},
+      operation, y, {x.node()},
       [x = x.node(), x_value = x.value(), y, layout = layout](Pass<T>& backward,
                                                               const Tensor<T>& dy) {
-        const auto is_maximum = [v = x_value.data(), m = y.data()](Index element, Index result) {
+        const auto is_extremum = [v = x_value.data(), m = y.data()](Index element, Index result) {
           return v[element] == m[result];
         };
-        Tensor<T> tied_gradient = reduce<Sum>(backward, layout, is_maximum);
+        Tensor<T> tied_gradient = reduce<Sum>(backward, layout, is_extremum);
         array(tied_gradient, 0, tied_gradient.size()) =
             array(dy, 0, dy.size()) / array(tied_gradient, 0, tied_gradient.size());
         add_broadcast(backward.gradient(x), layout,
-                      [is_maximum, g = tied_gradient.data()](Index element, Index result) {
-                        return is_maximum(element, result) ? g[result] : T{0};
+                      [is_extremum, g = tied_gradient.data()](Index element, Index result) {
+                        return is_extremum(element, result) ? g[result] : T{0};
                       });
       });
 }
@@ -183,11 +184,20 @@ Var<T> mean(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) 
 
 template <class T>
 Var<T> max(const Var<T>& x) {
-  return max(over_all(x));
+  return extremum<Max>("max", over_all(x));
 }
 template <class T>
 Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) {
-  return max(over_axes("max", x, axes, keep_axes));
+  return extremum<Max>("max", over_axes("max", x, axes, keep_axes));
+}
+
+template <class T>
+Var<T> min(const Var<T>& x) {
+  return extremum<Min>("min", over_all(x));
+}
+template <class T>
+Var<T> min(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes) {
+  return extremum<Min>("min", over_axes("min", x, axes, keep_axes));
 }
 
 template <class T>
@@ -212,6 +222,10 @@ template Var<float> max(const Var<float>&);
 template Var<double> max(const Var<double>&);
 template Var<float> max(const Var<float>&, std::initializer_list<Index>, bool);
 template Var<double> max(const Var<double>&, std::initializer_list<Index>, bool);
+template Var<float> min(const Var<float>&);
+template Var<double> min(const Var<double>&);
+template Var<float> min(const Var<float>&, std::initializer_list<Index>, bool);
+template Var<double> min(const Var<double>&, std::initializer_list<Index>, bool);
 template Var<float> variance(const Var<float>&, Index);
 template Var<double> variance(const Var<double>&, Index);
 template Var<float> variance(const Var<float>&, std::initializer_list<Index>, Index, bool);

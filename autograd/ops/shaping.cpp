@@ -126,6 +126,77 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
 }
 
 template <class T>
+std::vector<Var<T>> split(const Var<T>& x, Index axis, Index size) {
+  if (size <= 0) fail<ValueError>("split", "a size > 0", size);
+  const Index end = x.shape()[x.shape().normalized(axis, "split")];
+  std::vector<Var<T>> parts;
+  for (Index first = 0; first < end; first += std::min(size, end - first))
+    parts.push_back(slice(x, axis, first, first + std::min(size, end - first)));
+  if (parts.empty()) parts.push_back(x);
+  return parts;
+}
+
+template <class T>
+std::vector<Var<T>> split(const Var<T>& x, Index axis, std::span<const Index> sizes) {
+  axis = x.shape().normalized(axis, "split");
+  Index total = 0;
+  for (const Index size : sizes) {
+    if (size < 0) fail<ShapeError>("split", "sizes of at least 0", size);
+    total = size_sum("split", total, size);
+  }
+  if (total != x.shape()[axis])
+    fail<ShapeError>(
+        "split", concatenate_text("sizes that add up to that of axis ", axis, " of ", x.shape()),
+        concatenate_text("a sum of ", total));
+  std::vector<Var<T>> parts;
+  Index first = 0;
+  for (const Index size : sizes) {
+    parts.push_back(slice(x, axis, first, first + size));
+    first += size;
+  }
+  return parts;
+}
+
+template <class T>
+Var<T> squeeze(const Var<T>& x, Index axis) {
+  axis = x.shape().normalized(axis, "squeeze");
+  if (x.shape()[axis] != 1)
+    fail<ShapeError>("squeeze", concatenate_text("an axis of size 1, of ", x.shape()),
+                     concatenate_text("axis ", axis));
+  return reshape(x, x.shape().without(axis));
+}
+
+template <class T>
+Var<T> unsqueeze(const Var<T>& x, Index axis) {
+  return reshape(x, x.shape().inserted(axis, 1, "unsqueeze"));
+}
+
+// Forward:  y = x[…, i - before, …] inside x, the value elsewhere.
+// Backward: dx = the slice of dy.
+template <class T>
+Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value) {
+  axis = x.shape().normalized(axis, "pad");
+  if (before < 0 || after < 0)
+    fail<ShapeError>("pad", "numbers of positions ≥ 0",
+                     concatenate_text(before, " before and ", after, " after"));
+  const Index inner = elements_from(x.shape(), axis + 1);
+  const Index count = elements_before(x.shape(), axis);
+  const Index length = elements_from(x.shape(), axis);
+  const Index size = size_sum("pad", size_sum("pad", before, x.shape()[axis]), after);
+  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, size));
+  parallel_for(y.size(), grain_of(1), [&](Index begin, Index end) {
+    array(y, begin, end).setConstant(static_cast<T>(value));
+  });
+  const Runs runs{before * inner, size * inner};
+  copy_runs(x.value(), {0, length}, as_fresh_gradient(y), runs, count, length);
+  return x.pass().record(
+      "pad", y, {x.node()},
+      [x = x.node(), runs, count, length](Pass<T>& backward, const Tensor<T>& dy) {
+        copy_runs(dy, runs, backward.gradient(x), {0, length}, count, length);
+      });
+}
+
+template <class T>
 Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
   check_list("concatenate", tensors);
   const Shape& first = tensors.front().shape();
@@ -193,6 +264,16 @@ template Var<float> reshape(const Var<float>&, const Shape&);
 template Var<double> reshape(const Var<double>&, const Shape&);
 template Var<float> slice(const Var<float>&, Index, Index, Index);
 template Var<double> slice(const Var<double>&, Index, Index, Index);
+template std::vector<Var<float>> split(const Var<float>&, Index, Index);
+template std::vector<Var<double>> split(const Var<double>&, Index, Index);
+template std::vector<Var<float>> split(const Var<float>&, Index, std::span<const Index>);
+template std::vector<Var<double>> split(const Var<double>&, Index, std::span<const Index>);
+template Var<float> squeeze(const Var<float>&, Index);
+template Var<double> squeeze(const Var<double>&, Index);
+template Var<float> unsqueeze(const Var<float>&, Index);
+template Var<double> unsqueeze(const Var<double>&, Index);
+template Var<float> pad(const Var<float>&, Index, Index, Index, double);
+template Var<double> pad(const Var<double>&, Index, Index, Index, double);
 template Var<float> concatenate(std::span<const Var<float>>, Index);
 template Var<double> concatenate(std::span<const Var<double>>, Index);
 template Var<float> stack(std::span<const Var<float>>, Index);

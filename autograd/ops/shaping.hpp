@@ -2,6 +2,7 @@
 // Axes may be negative and then count from the end.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,27 @@ template <class T>
 Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
   return stack(std::span<const Var<T>>(tensors), axis);
 }
+// Slices of `size` positions along an axis, the last one smaller when the size of the axis is not a
+// multiple (torch.split). Throws ValueError unless size > 0.
+template <class T>
+WEFT_API std::vector<Var<T>> split(const Var<T>& x, Index axis, Index size);
+// Slices of these sizes. Throws ShapeError unless they are ≥ 0 and add up to the size of the axis.
+template <class T>
+WEFT_API std::vector<Var<T>> split(const Var<T>& x, Index axis, std::span<const Index> sizes);
+template <class T>
+std::vector<Var<T>> split(const Var<T>& x, Index axis, std::initializer_list<Index> sizes) {
+  return split(x, axis, std::span(sizes.begin(), sizes.size()));
+}
+// Without an axis of size 1. Throws ShapeError for an axis of another size.
+template <class T>
+WEFT_API Var<T> squeeze(const Var<T>& x, Index axis);
+// With a new axis of size 1 at position `axis`.
+template <class T>
+WEFT_API Var<T> unsqueeze(const Var<T>& x, Index axis);
+// `before` and `after` positions of an axis added, whose elements are `value`. Throws ShapeError
+// for negative numbers of them, and for a result larger than a shape can be.
+template <class T>
+WEFT_API Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value = 0.0);
 // Each position of an axis repeated `times` times: [a, b] → [a, a, b, b] (torch.repeat_interleave).
 // Throws ValueError unless times ≥ 0, and ShapeError for a result larger than a shape can be.
 template <class T>

@@ -18,9 +18,11 @@ using namespace weft;
 
 namespace {
 
-// The operations that the headers of autograd/ declare: `Var<T> name(` at the start of a line.
+// The operations that the headers of autograd/ declare: `Var<T> name(` at the start of a line, or
+// another type of one or more Vars.
 std::set<std::string> declared_operations() {
-  const std::regex declaration(R"(^(?:WEFT_API )?Var<T> (\w+)\()");
+  const std::regex declaration(
+      R"(^(?:WEFT_API )?(?:Var<T>|std::vector<Var<T>>|TopK<Var<T>>) (\w+)\()");
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE "/autograd/ops")) {
     if (entry.path().extension() != ".hpp") continue;

@@ -3,14 +3,19 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 
 #include <weft/autograd/ops/activation.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/attention.hpp>
+#include <weft/autograd/ops/comparison.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/autograd/ops/cumsum.hpp>
 #include <weft/autograd/ops/dropout.hpp>
+#include <weft/autograd/ops/einsum.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/embedding.hpp>
+#include <weft/autograd/ops/indexing.hpp>
 #include <weft/autograd/ops/mask_rows.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/permute.hpp>
@@ -20,6 +25,7 @@
 #include <weft/autograd/ops/rotary_embedding.hpp>
 #include <weft/autograd/ops/shaping.hpp>
 #include <weft/autograd/ops/softmax.hpp>
+#include <weft/autograd/ops/topk.hpp>
 #include <weft/autograd/ops/unfold.hpp>
 #include "tests/autograd/gradient_table.hpp"
 
@@ -38,9 +44,9 @@ class Session {
                .seed = arguments.random().next()}) {}
 
   void act() {
-    switch (arguments_.below(12)) {
+    switch (arguments_.below(13)) {
       case 0:
-        return attempt([&] { tape_.backward(any()); });
+        return attempt([&] { tape_.backward(any(), {.keep_pass = arguments_.chance(0.3)}); });
       case 1:
         return attempt([&] {
           const X y = any();
@@ -52,8 +58,10 @@ class Session {
         if (arguments_.chance(0.2)) tape_.clear();
         return;
       case 4:
+        return attempt([&] { take_gradients(); });
       case 5:
       case 6:
+      case 7:
         return attempt([&] { keep(call_row()); });
       default:
         return attempt([&] { keep(call_with_random_arguments()); });
@@ -75,6 +83,7 @@ class Session {
 
   X leaf(Tensor<double> value) {
     if (arguments_.chance(0.3)) return tape_.constant(std::move(value));
+    if (arguments_.chance(0.2)) return tape_.variable(std::move(value));
     return tape_.parameter(parameters_.emplace_back(std::move(value)));
   }
   // A variable: an earlier one, also of a pass that has ended, or a new one.
@@ -90,6 +99,16 @@ class Session {
     for (Index i = 0; i < y.size(); i += 97) sink_ = y.value().data()[i];
     variables_.push_back(std::move(y));
     if (variables_.size() > 8) variables_.erase(variables_.begin());
+  }
+
+  // Gradients have the shapes of what they are taken of.
+  void take_gradients() {
+    const X y = any();
+    const std::vector<X> inputs{any(), any()};
+    const auto gradients = tape_.gradients(y, normal(arguments_.like(y.shape())), inputs,
+                                           {.keep_pass = arguments_.flag()});
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      REQUIRE(gradients[i].shape() == inputs[i].shape());
   }
 
   void change_a_parameter() {
@@ -149,7 +168,7 @@ class Session {
     const X x = any();
     const Index rank = x.rank();
     const auto size = [&](Index axis) { return rank > 0 ? x.shape()[axis] : 1; };
-    switch (a.below(22)) {
+    switch (a.below(33)) {
       case 0: {
         const Index times = a.integer();
         return times > 1000 && times < (Index{1} << 60) ? x : repeat(x, a.integer(), times);
@@ -216,6 +235,39 @@ class Session {
       case 20:
         return last_states(x, like(rank == 3 ? Shape{size(0), size(2)} : Shape{}),
                            ValidLens(a.ids({size(0)}, 4)));
+      case 21:
+        return gather(x, a.integer(), a.ids(a.like(x.shape()), 4));
+      case 22:
+        return index_select(x, a.integer(),
+                            a.ids(a.chance(0.9) ? Shape{a.below(7)} : x.shape(), 4));
+      case 23:
+        return select(x, a.integer(), a.integer());
+      case 24:
+        return topk(x, a.integer(), {.axis = a.integer(), .largest = a.flag()}).values;
+      case 25: {
+        const Tensor<bool> condition = a.flag() ? x > a.number() : a.booleans(a.like(x.shape()));
+        return a.flag() ? where(condition, x, any()) : where(condition, a.number(), x);
+      }
+      case 26: {
+        const auto positions = [&] { return a.chance(0.95) ? a.below(6) : -a.below(3); };
+        const Index enormous = std::numeric_limits<Index>::max() / 2;
+        return pad(x, a.integer(), positions(), a.chance(0.02) ? enormous : positions(),
+                   a.number());
+      }
+      case 27: {
+        const auto parts = a.flag() ? split(x, a.integer(), a.integer())
+                                    : split(x, a.integer(), {a.integer(), a.integer()});
+        return parts.back();
+      }
+      case 28:
+        return cumsum(x, a.integer());
+      case 29:
+        return a.flag() ? squeeze(x, a.integer()) : unsqueeze(x, a.integer());
+      case 30:
+        return a.flag() ? min(x, {a.integer()}, a.flag()) : detach(x);
+      case 31:
+        return einsum(a.one_of<const char*>({"ij,kj->ik", "bij,bjk->kbi", "ij,jkl->i", "i,->i"}), x,
+                      a.flag() ? any() : like(x.shape()));
       default:
         return a.flag() ? add(x, any()) : multiply(x, like(x.shape()));
     }

@@ -10,12 +10,15 @@ functions = {
     "abs": torch.abs,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
+    "softplus": F.softplus,
+    "log1p": torch.log1p,
     "relu": F.relu,
+    "leaky_relu": lambda x: F.leaky_relu(x, 0.3),
     "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "clamp": lambda x: torch.clamp(x, -0.5, 1.25),
 }
-positive_only = {"log", "sqrt", "power"}
+positive_only = {"log", "sqrt", "power", "log1p"}
 
 for name, function in functions.items():
     points = [0.01, 0.5, 1.25, 7.0] if name in positive_only else [-9.0, -1.25, -0.01, 0.5, 1.25, 7.0]

@@ -8,6 +8,7 @@
 
 #include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
+#include <weft/layers/dropout.hpp>
 #include <weft/layers/linear.hpp>
 #include <weft/train/optim/schedule.hpp>
 #include "tests/golden/comparison.hpp"
@@ -38,6 +39,14 @@ void compare_with_torch(const std::string& expression, const std::vector<Shape>&
     for (std::size_t i = 0; i < shapes.size(); ++i) CHECK(x[i].shape() == shapes[i]);
     return call(x);
   });
+}
+
+// The same for a function without weights.
+template <class T, class Call>
+void compare_with_torch(const std::string& expression, const std::vector<Shape>& shapes,
+                        const Call& call) {
+  Dropout<T> nothing(0.0);
+  compare_with_torch<T>(expression, shapes, nothing, call);
 }
 
 // Compares a linear model after each step of make(model) with PyTorch's. In `expression`,

@@ -72,6 +72,13 @@ struct Silu {
   }
 };
 
+// log(1 + e^z) = max(z, 0) + log(1 + e^-|z|); the slope is σ(z).
+template <class T>
+struct Softplus {
+  static T value(T z) { return (z > T{0} ? z : T{0}) + std::log1p(fast_exp(-std::abs(z))); }
+  static T slope(T z, T) { return Sigmoid<T>::value(z); }
+};
+
 // Calls body with the functions of an activation that is not `none`.
 template <class T, class Body>
 void with_activation(Activation activation, const Body& body) {
@@ -88,6 +95,8 @@ void with_activation(Activation activation, const Body& body) {
       return body(Tanh<T>{});
     case Activation::sigmoid:
       return body(Sigmoid<T>{});
+    case Activation::softplus:
+      return body(Softplus<T>{});
     case Activation::none:
       break;
   }
@@ -97,7 +106,7 @@ void with_activation(Activation activation, const Body& body) {
 // True for the activations whose slope is computed from z; for the others y suffices.
 inline bool slope_reads_input(Activation activation) {
   return activation == Activation::gelu || activation == Activation::gelu_tanh ||
-         activation == Activation::silu;
+         activation == Activation::silu || activation == Activation::softplus;
 }
 
 // y = f(z) on n elements; `y` may be `z`.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
@@ -46,6 +47,67 @@ TEMPLATE_TEST_CASE("arithmetic: sums, differences, products and quotients", "[au
   CHECK(values((a - b).value()) == std::vector<TestType>{-3, 7, -5});
   CHECK(values((a * b).value()) == std::vector<TestType>{4, -10, 24});
   CHECK(values((a / b).value()) == std::vector<TestType>{0.25, static_cast<TestType>(-0.4), 0.375});
+}
+
+TEMPLATE_TEST_CASE("arithmetic: with numbers of any built-in type", "[autograd]", float, double) {
+  Tape<TestType> tape;
+  const Var x = tape.constant(Tensor<TestType>({3}, {1, -2, 4}));
+  const Index n = 2;
+  using Values = std::vector<TestType>;
+  CHECK(values((x + 1).value()) == Values{2, -1, 5});
+  CHECK(values((0.5 + x).value()) == Values{1.5, -1.5, 4.5});
+  CHECK(values((x - 1.0F).value()) == Values{0, -3, 3});
+  CHECK(values((1 - x).value()) == Values{0, 3, -3});
+  CHECK(values((x * n).value()) == Values{2, -4, 8});
+  CHECK(values((2.5F * x).value()) == Values{2.5, -5, 10});
+  CHECK(values((x / n).value()) == Values{0.5, -1, 2});
+  CHECK(values((x / 3).value())[2] == TestType{4} / TestType{3});
+  CHECK(values((1 / x).value()) == Values{1, -0.5, 0.25});
+  CHECK((x + 1).shape() == x.shape());
+}
+
+TEMPLATE_TEST_CASE("arithmetic: between plain tensors and numbers", "[autograd]", float, double) {
+  const Tensor<TestType> a({2, 2}, {1, 2, 3, 4}), row({2}, {10, 20});
+  using Values = std::vector<TestType>;
+  CHECK(values(a + row) == Values{11, 22, 13, 24});
+  CHECK(values(row - a) == Values{9, 18, 7, 16});
+  CHECK(values(a * row) == Values{10, 40, 30, 80});
+  CHECK(values(row / a)[3] == 5);
+  CHECK(values(-a) == Values{-1, -2, -3, -4});
+  CHECK(values(1 - 2 * a) == Values{-1, -3, -5, -7});
+  CHECK(values(a / 2 + 0.5) == Values{1, 1.5, 2, 2.5});
+  CHECK(values(12 / a - 1) == Values{11, 5, 3, 2});
+  CHECK(values(a) == Values{1, 2, 3, 4});
+  CHECK_THROWS_WITH(a + Tensor<TestType>({3}),
+                    "add: expected shapes that broadcast (sizes equal or 1), got [2, 2] and [3]");
+}
+
+TEST_CASE("arithmetic: with numbers at the size of several ranges", "[autograd]") {
+  Random random(8);
+  Parameter<double> x(random.uniform_tensor<double>({70, 1001}, 0.5, 2.0));
+  const auto upstream = random.normal_tensor<double>({70, 1001});
+  const auto check = [&](const auto& function, const auto& value, const auto& slope) {
+    Tape<double> tape;
+    x.zero_grad();
+    const Var y = function(tape.parameter(x));
+    tape.backward(y, upstream);
+    const Tensor<double> dx = x.grad();
+    Index wrong = 0;
+    for (Index i = 0; i < x.size(); ++i) {
+      const double v = x.value().data()[i], g = upstream.data()[i];
+      wrong += std::abs(y.value().data()[i] - value(v)) > 1e-12;
+      wrong += std::abs(dx.data()[i] - g * slope(v)) > 1e-12;
+    }
+    CHECK(wrong == 0);
+  };
+  check([](const auto& v) { return v + 3; }, [](double v) { return v + 3; },
+        [](double) { return 1.0; });
+  check([](const auto& v) { return 3 - v; }, [](double v) { return 3 - v; },
+        [](double) { return -1.0; });
+  check([](const auto& v) { return v / 3; }, [](double v) { return v / 3; },
+        [](double) { return 1.0 / 3; });
+  check([](const auto& v) { return 3 / v; }, [](double v) { return 3 / v; },
+        [](double v) { return -3 / (v * v); });
 }
 
 TEST_CASE("arithmetic: a row, a column and a scalar broadcast", "[autograd]") {
@@ -163,6 +225,14 @@ std::vector<GradientCase> gradient_rows() {
        {{3, 1, 2, 1}, {4, 1, 5}},
        {{30, 1, 8, 1}, {40, 1, 6}},
        [](const auto& x) { return x[0] + x[1]; }},
+      {"add", "a number", {{2, 3}}, {{200, 250}}, [](const auto& x) { return 2 + (x[0] - 3); }},
+      {"subtract", "from a number", {{2, 3}}, {{200, 250}}, [](const auto& x) { return 1 - x[0]; }},
+      {"divide", "by a number", {{2, 3}}, {{200, 250}}, [](const auto& x) { return x[0] / 3; }},
+      {"divide",
+       "a number by a tensor",
+       {away_from_zero({2, 3})},
+       {away_from_zero({200, 250})},
+       [](const auto& x) { return 2.5 / x[0]; }},
       {"add", "x + x", {{2, 3}}, {{200, 250}}, [](const auto& x) { return x[0] + x[0]; }},
       {"subtract",
        "equal shapes",

@@ -65,6 +65,23 @@ const std::vector<Row> rows = {
     {"relu", 0.5, 0.5, 1},
     {"relu", 1.25, 1.25, 1},
     {"relu", 7, 7, 1},
+    {"softplus", -9, 0.000123402189723, 0.000123394575986},
+    {"softplus", -1.25, 0.251929081345, 0.222700138825},
+    {"softplus", -0.01, 0.688159680508, 0.497500020833},
+    {"softplus", 0.5, 0.97407698418, 0.622459331202},
+    {"softplus", 1.25, 1.50192908135, 0.777299861175},
+    {"softplus", 7, 7.00091146645, 0.999088948806},
+    {"log1p", 0.01, 0.00995033085317, 0.990099009901},
+    {"log1p", 0.5, 0.405465108108, 0.666666666667},
+    {"log1p", 1.25, 0.810930216216, 0.444444444444},
+    {"log1p", 7, 2.07944154168, 0.125},
+    {"log1p", -0.01, -0.0100503358535, 1.0101010101},
+    {"leaky_relu", -9, -2.7, 0.3},
+    {"leaky_relu", -1.25, -0.375, 0.3},
+    {"leaky_relu", -0.01, -0.003, 0.3},
+    {"leaky_relu", 0.5, 0.5, 1},
+    {"leaky_relu", 1.25, 1.25, 1},
+    {"leaky_relu", 7, 7, 1},
     {"gelu", -9, -0, -9.2517962145e-18},
     {"gelu", -1.25, -0.132062217084, -0.122661583069},
     {"gelu", -0.01, -0.00496010643685, 0.492021420348},
@@ -96,12 +113,21 @@ using Function = Var<T> (*)(const Var<T>&);
 
 template <class T>
 const std::map<std::string, Function<T>> functions = {
-    {"exp", exp},         {"log", log},
-    {"sqrt", sqrt},       {"power", [](const Var<T>& x) { return power(x, 2.5); }},
-    {"abs", abs},         {"tanh", tanh},
-    {"sigmoid", sigmoid}, {"relu", relu},
-    {"gelu", gelu},       {"gelu_tanh", gelu_tanh},
-    {"silu", silu},       {"clamp", [](const Var<T>& x) { return clamp(x, -0.5, 1.25); }},
+    {"exp", exp},
+    {"log", log},
+    {"log1p", log1p},
+    {"softplus", softplus},
+    {"leaky_relu", [](const Var<T>& x) { return leaky_relu(x, 0.3); }},
+    {"sqrt", sqrt},
+    {"power", [](const Var<T>& x) { return power(x, 2.5); }},
+    {"abs", abs},
+    {"tanh", tanh},
+    {"sigmoid", sigmoid},
+    {"relu", relu},
+    {"gelu", gelu},
+    {"gelu_tanh", gelu_tanh},
+    {"silu", silu},
+    {"clamp", [](const Var<T>& x) { return clamp(x, -0.5, 1.25); }},
 };
 
 // The value of a function at each of `points`, and its gradient for an upstream of ones.
@@ -156,7 +182,8 @@ TEST_CASE("functions of one element: float is close to double from -12 to 12", "
   Tensor<double> same_points({count});
   std::copy(points.begin(), points.end(), same_points.begin());
 
-  for (const std::string name : {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh"}) {
+  for (const std::string name :
+       {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh", "softplus", "leaky_relu"}) {
     const auto [y, dx] = value_and_derivative(functions<float>.at(name), points);
     const auto [exact_y, exact_dx] = value_and_derivative(functions<double>.at(name), same_points);
     double worst_value = 0.0, worst_derivative = 0.0;
@@ -187,6 +214,11 @@ TEST_CASE("functions of one element: infinities and NaN", "[autograd]") {
   CHECK(value("tanh")(1) == 1.0F);
   CHECK(value("sigmoid")(0) == 0.0F);
   CHECK(value("sigmoid")(1) == 1.0F);
+  CHECK(value("log1p")(3) == 0.0F);
+  CHECK(value("softplus")(0) < 3e-38F);
+  CHECK(value("softplus")(1) == infinity);
+  CHECK(value("softplus")(4) == 200.0F);
+  CHECK(value("leaky_relu")(0) == -infinity);
   CHECK(value("gelu")(4) == 200.0F);
   CHECK(value("gelu_tanh")(4) == 200.0F);
   for (const auto& [name, function] : functions<float>) {
@@ -201,6 +233,7 @@ TEST_CASE("functions of one element: the derivative at a kink is as documented",
   };
   CHECK(derivative_at("relu", 0.0F) == 0.0F);
   CHECK(derivative_at("abs", 0.0F) == 0.0F);
+  CHECK(derivative_at("leaky_relu", 0.0F) == 0.3F);
   CHECK(derivative_at("clamp", -0.5F) == 1.0F);
   CHECK(derivative_at("clamp", 1.25F) == 1.0F);
   CHECK(derivative_at("sqrt", 0.0F) == infinity);
@@ -216,6 +249,12 @@ TEST_CASE("power: x^0 is 1 with derivative 0, also at 0; negative numbers have i
   CHECK(dx(0) == 0.0);
   const auto cube = [](const Var<double>& x) { return power(x, 3.0); };
   CHECK(value_of<double>(cube, Tensor<double>({1}, {-2.0}))(0) == Approx(-8.0));
+}
+
+TEST_CASE("log1p: accurate for small numbers", "[autograd]") {
+  const Tensor<float> y = value_of<float>(log1p, Tensor<float>({2}, {1e-10F, -1e-6F}));
+  CHECK(y(0) == 1e-10F);
+  CHECK(y(1) == Approx(-1.0000005e-6).epsilon(1e-6));
 }
 
 TEST_CASE("scale and negate: 2.5 x and -x", "[autograd]") {
@@ -262,6 +301,16 @@ std::vector<GradientCase> gradient_rows() {
        {positive({2, 3})},
        {positive({60, 80})},
        [](const auto& x) { return log(x[0]); }},
+      {"log1p",
+       "x > 0",
+       {positive({2, 3})},
+       {positive({60, 80})},
+       [](const auto& x) { return log1p(x[0]); }},
+      {"leaky_relu",
+       "away from 0",
+       {away_from_zero({3, 4})},
+       {away_from_zero({60, 280})},
+       [](const auto& x) { return leaky_relu(x[0], 0.3); }},
       {"sqrt",
        "x > 0",
        {positive({2, 3})},

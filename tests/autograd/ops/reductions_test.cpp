@@ -77,6 +77,7 @@ TEMPLATE_TEST_CASE("reductions: values computed by hand", "[autograd]", float, d
   CHECK(sum(x).item() == 24);
   CHECK(mean(x).item() == 4);
   CHECK(max(x).item() == 9);
+  CHECK(min(x).item() == 1);
   // Squared deviations from 4: 9, 4, 1, 0, 1, 25.
   CHECK(variance(x).item() == 8);
   CHECK(variance(x, 0).item() == Approx(40.0 / 6.0));
@@ -88,6 +89,7 @@ TEMPLATE_TEST_CASE("reductions: values computed by hand", "[autograd]", float, d
   CHECK(elements(sum(x, {1}).value()) == std::vector<TestType>{6, 18});
   CHECK(elements(mean(x, {1}).value()) == std::vector<TestType>{2, 6});
   CHECK(elements(max(x, {0}).value()) == std::vector<TestType>{4, 5, 9});
+  CHECK(elements(min(x, {1}).value()) == std::vector<TestType>{1, 4});
   CHECK(elements(variance(x, {1}).value()) == std::vector<TestType>{1, 7});
   CHECK(elements(variance(x, {0}, 0).value()) == std::vector<TestType>{2.25, 2.25, 9});
   CHECK(sum(x, {0, 1}, true).shape() == Shape{1, 1});
@@ -126,6 +128,9 @@ TEMPLATE_TEST_CASE("reductions: over every set of axes, including axes of size 1
       check_groups(max(x, axes), all, [](const Group& g) {
         return static_cast<double>(static_cast<TestType>(*std::max_element(g.begin(), g.end())));
       });
+      check_groups(min(x, axes), all, [](const Group& g) {
+        return static_cast<double>(static_cast<TestType>(*std::min_element(g.begin(), g.end())));
+      });
       check_groups(variance(x, axes, 0, true), all,
                    [](const Group& g) { return squares_of(g) / static_cast<double>(g.size()); });
     }
@@ -144,7 +149,7 @@ TEST_CASE("reductions: float sums of many elements are accurate", "[autograd]") 
   CHECK(variance(tape.constant(far), 0).item() == 1.0F);
 }
 
-TEST_CASE("max: NaN propagates from any position", "[autograd]") {
+TEST_CASE("max, min: NaN propagates from any position", "[autograd]") {
   auto tape = Tape<double>::inference();
   for (Index at = 0; at < 3; ++at) {
     Tensor<double> values({3, 2}, {1, 2, 5, 4, 3, 6});
@@ -154,6 +159,10 @@ TEST_CASE("max: NaN propagates from any position", "[autograd]") {
     CHECK(std::isnan(max(x, {0}).value()(0)));
     CHECK(max(x, {0}).value()(1) == 6);
     CHECK(std::isnan(max(x, {1}).value()(at)));
+    CHECK(std::isnan(min(x).item()));
+    CHECK(std::isnan(min(x, {0}).value()(0)));
+    CHECK(min(x, {0}).value()(1) == 2);
+    CHECK(std::isnan(min(x, {1}).value()(at)));
   }
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(max(tape.constant(Tensor<double>({2}, {-infinity, -infinity}))).item() == -infinity);
@@ -168,6 +177,13 @@ TEMPLATE_TEST_CASE("max: elements that tie share the gradient equally", "[autogr
   x.zero_grad();
   tape.backward(max(tape.parameter(x), {0}), Tensor<TestType>({4}, {1, 2, 3, 4}));
   CHECK(elements(x.grad()) == std::vector<TestType>{0, 0, 0, 0, 1, 2, 3, 4});
+}
+
+TEST_CASE("min: elements that tie share the gradient equally", "[autograd]") {
+  Parameter<float> x(Tensor<float>({2, 4}, {1, 3, 1, 2, 5, 5, 5, 5}));
+  Tape<float> tape;
+  tape.backward(min(tape.parameter(x), {1}), Tensor<float>({2}, {6, 8}));
+  CHECK(elements(x.grad()) == std::vector<float>{3, 0, 3, 0, 2, 2, 2, 2});
 }
 
 TEMPLATE_TEST_CASE("reductions: gradients computed by hand", "[autograd]", float, double) {
@@ -200,6 +216,7 @@ TEST_CASE("reductions: the mean, maximum and variance of no elements throw", "[a
              one = tape.constant(Tensor<float>({3, 1}));
   CHECK_THROWS_AS(mean(none), ShapeError);
   CHECK_THROWS_WITH(mean(none), "mean: expected at least one element to reduce, got [2, 0]");
+  CHECK_THROWS_WITH(min(none), "min: expected at least one element to reduce, got [2, 0]");
   CHECK_THROWS_WITH(max(none, {1}), "max: expected at least one element to reduce, got [2, 0]");
   CHECK_THROWS_AS(variance(one, {1}), ShapeError);
   CHECK_THROWS_WITH(
@@ -327,6 +344,22 @@ std::vector<GradientCase> gradient_rows() {
        [](const auto& x) {
          return max(x[0], {0, 2}, true);
        }},
+
+      {"min",
+       "all elements",
+       {distinct({7})},
+       {distinct({50000})},
+       [](const auto& x) { return min(x[0]); }},
+      {"min",
+       "the last axis",
+       {distinct({3, 4})},
+       {distinct({90, 1100})},
+       [](const auto& x) { return min(x[0], {1}); }},
+      {"min",
+       "the first axis",
+       {distinct({3, 4})},
+       {distinct({200, 250})},
+       [](const auto& x) { return min(x[0], {0}, true); }},
 
       {"variance", "all elements", {{6}}, {{50000}}, [](const auto& x) { return variance(x[0]); }},
       {"variance",

@@ -1,0 +1,18 @@
+// einsum: products of two tensors summed over named axes, with gradients.
+#pragma once
+
+#include <string_view>
+
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+// torch.einsum of two operands, by one matrix product. The equation names each axis of a and of b
+// by a letter: "bqd,bkd->bqk" is y[b, q, k] = Σ_d a[b, q, d] b[b, k, d]. Letters that are not in
+// the result are summed over. Throws ValueError for an equation of another form or with a letter
+// twice in one place, and ShapeError when the ranks or the sizes of a letter do not match.
+template <class T>
+WEFT_API Var<T> einsum(std::string_view equation, const Var<T>& a, const Var<T>& b);
+
+}  // namespace weft

@@ -1,0 +1,106 @@
+// Operations compared with PyTorch expressions: rows of rows.h5.
+#include <weft/autograd.hpp>
+#include "tests/catch.hpp"
+#include "tests/golden/torch_row.hpp"
+
+using namespace weft;
+using golden::compare_with_torch;
+
+TEMPLATE_TEST_CASE("torch's arithmetic with numbers", "[golden]", float, double) {
+  compare_with_torch<TestType>(
+      "Function(lambda a, b: (3 - a) * b / 7 + 2.5 / (b * b + 1) - 0.1 * a + (a - 4) * 2)",
+      {{2, 3}, {2, 3}}, [](const auto& x) {
+        return (3 - x[0]) * x[1] / 7 + 2.5 / (x[1] * x[1] + 1) - 0.1 * x[0] + (x[0] - 4) * 2;
+      });
+}
+
+TEMPLATE_TEST_CASE("torch.where and comparisons", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda a, b: torch.where(a > b, a * b, b))",
+                               {{4, 1, 3}, {2, 1}},
+                               [](const auto& x) { return where(x[0] > x[1], x[0] * x[1], x[1]); });
+  compare_with_torch<TestType>("Function(lambda a: torch.where(a <= 0.25, a, 3.0))", {{4, 5}},
+                               [](const auto& x) { return where(x[0] <= 0.25, x[0], 3); });
+  compare_with_torch<TestType>("Function(lambda a: torch.where(-0.25 < a, 0.5, a * a))", {{4, 5}},
+                               [](const auto& x) { return where(-0.25 < x[0], 0.5, x[0] * x[0]); });
+}
+
+TEMPLATE_TEST_CASE("torch.gather, index_select and select", "[golden]", float, double) {
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.gather(x, 1, torch.tensor([[2, 0, 0, 1], [1, 1, 2, 1]])))",
+      {{3, 3}}, [](const auto& x) {
+        return gather(x[0], 1, Indices({2, 4}, {2, 0, 0, 1, 1, 1, 2, 1}));
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.gather(x, 0, torch.tensor([[2, 0, 0], [1, 1, 2]])))", {{3, 3}},
+      [](const auto& x) {
+        return gather(x[0], 0, Indices({2, 3}, {2, 0, 0, 1, 1, 2}));
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.index_select(x, 1, torch.tensor([3, 0, 3, 1])))", {{2, 4, 3}},
+      [](const auto& x) {
+        return index_select(x[0], 1, Indices({4}, {3, 0, 3, 1}));
+      });
+  compare_with_torch<TestType>("Function(lambda x: torch.select(x, 1, -2))", {{2, 4, 3}},
+                               [](const auto& x) { return select(x[0], 1, -2); });
+}
+
+TEMPLATE_TEST_CASE("torch.topk, argmax and argmin", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda x: torch.topk(x, 3, dim=1).values)", {{2, 5, 3}},
+                               [](const auto& x) { return topk(x[0], 3, {.axis = 1}).values; });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.topk(x, 2, largest=False).values)", {{4, 6}},
+      [](const auto& x) { return topk(x[0], 2, {.largest = false}).values; });
+  compare_with_torch<TestType>(
+      "Function(lambda x: x.gather(0, x.argmax(0, keepdim=True)) + x.gather(0, x.argmin(0, True)))",
+      {{5, 4}}, [](const auto& x) {
+        return gather(x[0], 0, argmax(x[0], 0, true)) + gather(x[0], 0, argmin(x[0], 0, true));
+      });
+}
+
+TEMPLATE_TEST_CASE("torch.amin and cumsum", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda x: torch.amin(x, (0, 2)))", {{2, 4, 3}},
+                               [](const auto& x) {
+                                 return min(x[0], {0, 2});
+                               });
+  compare_with_torch<TestType>("Function(lambda x: x.min())", {{2, 4, 3}},
+                               [](const auto& x) { return min(x[0]); });
+  compare_with_torch<TestType>("Function(lambda x: torch.cumsum(x, 1))", {{2, 7, 3}},
+                               [](const auto& x) { return cumsum(x[0], 1); });
+}
+
+TEMPLATE_TEST_CASE("torch.split, squeeze, unsqueeze and pad", "[golden]", float, double) {
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.split(x, 2, dim=1)[1] * torch.split(x, [2, 2, 1], 1)[0])", {{3, 5}},
+      [](const auto& x) {
+        return split(x[0], 1, 2)[1] * split(x[0], 1, {2, 2, 1})[0];
+      });
+  compare_with_torch<TestType>("Function(lambda x: x.squeeze(1).unsqueeze(-1))", {{3, 1, 2}},
+                               [](const auto& x) { return unsqueeze(squeeze(x[0], 1), -1); });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.pad(x, (1, 2, 3, 0), value=0.5))", {{2, 3}},
+      [](const auto& x) { return pad(pad(x[0], 1, 1, 2, 0.5), 0, 3, 0, 0.5); });
+}
+
+TEMPLATE_TEST_CASE("torch.log1p, softplus and leaky_relu", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda x: torch.log1p(x * x) + torch.log1p(x / 8))",
+                               {{4, 5}},
+                               [](const auto& x) { return log1p(x[0] * x[0]) + log1p(x[0] / 8); });
+  compare_with_torch<TestType>("Function(torch.nn.functional.softplus)", {{4, 5}},
+                               [](const auto& x) { return softplus(x[0]); });
+  compare_with_torch<TestType>("torch.nn.LeakyReLU(0.2)", {{4, 5}},
+                               [](const auto& x) { return leaky_relu(x[0], 0.2); });
+}
+
+TEMPLATE_TEST_CASE("torch.Tensor.detach", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda x: x * (x * x).detach())", {{4, 5}},
+                               [](const auto& x) { return x[0] * detach(x[0] * x[0]); });
+}
+
+TEMPLATE_TEST_CASE("torch.einsum", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(lambda a, b: torch.einsum('bqd,bkd->bqk', a, b))",
+                               {{2, 3, 4}, {2, 5, 4}},
+                               [](const auto& x) { return einsum("bqd,bkd->bqk", x[0], x[1]); });
+  compare_with_torch<TestType>("Function(lambda a, b: torch.einsum('ijm,jbk->kbi', a, b))",
+                               {{2, 3, 4}, {3, 5, 2}},
+                               [](const auto& x) { return einsum("ijm,jbk->kbi", x[0], x[1]); });
+}
