@@ -58,6 +58,36 @@ class LearnedPositions(torch.nn.Module):
         return x + self.positions(torch.arange(x.shape[1]))
 
 
+class SwiGLU(torch.nn.Module):
+    """The feed-forward network of Llama."""
+
+    def __init__(self, size, hiddens, bias):
+        super().__init__()
+        self.w1 = torch.nn.Linear(size, hiddens, bias=bias)
+        self.w2 = torch.nn.Linear(hiddens, size, bias=bias)
+        self.w3 = torch.nn.Linear(size, hiddens, bias=bias)
+
+    def forward(self, x):
+        return self.w2(torch.nn.functional.silu(self.w1(x)) * self.w3(x))
+
+
+class GroupedAttention(torch.nn.Module):
+    """Causal self-attention of 4 query heads and fewer key and value heads, of size 2."""
+
+    def __init__(self, size, kv_heads):
+        super().__init__()
+        self.W_q = torch.nn.Linear(size, 8)
+        self.W_k = torch.nn.Linear(size, kv_heads * 2)
+        self.W_v = torch.nn.Linear(size, kv_heads * 2)
+        self.W_o = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        heads = [projection(x).unflatten(2, (-1, 2)).transpose(1, 2)
+                 for projection in (self.W_q, self.W_k, self.W_v)]
+        y = torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=True, enable_gqa=True)
+        return self.W_o(y.transpose(1, 2).flatten(2))
+
+
 def optimizer(learning_rate):
     return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=learning_rate)
 
