@@ -29,7 +29,8 @@ Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const PaddedTokens& source,
 template <class T>
 Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
                                  const ValidLens& valid_lens, AttentionWeights<T>* weights) const {
-  return decoder(position(target_embedding(memory.tape(), target)), memory, {valid_lens}, weights);
+  return decoder(position(target_embedding(memory.tape(), target)), memory, {valid_lens}, {},
+                 weights);
 }
 
 template <class T>
