@@ -61,7 +61,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   Trainer<float> trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const Batch& batch) {
-        return loss(model, tape, batch, configuration.label_smoothing);
+        return batch_loss(model, tape, batch, configuration.label_smoothing);
       },
       std::move(options));
   trainer.also_save("configuration", configuration);

@@ -50,7 +50,7 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
 
   Trainer<float> trainer(
       solver.model, optimizer, batches,
-      [&](Tape<float>& tape, const Batch& batch) { return loss(solver.model, tape, batch); },
+      [&](Tape<float>& tape, const Batch& batch) { return batch_loss(solver.model, tape, batch); },
       {.parts = parts,
        .clip_norm = 1.0,
        .schedule =
