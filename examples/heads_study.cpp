@@ -159,7 +159,8 @@ std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
   for (Index i = 0; i < words.num_batches(); ++i) {
     const PairBatch word = words.batch(0, i);
     AttentionWeights<float> encoder, decoder;
-    const Var memory = saved.model.encode(tape, word.source, &encoder);
+    const Var memory =
+        saved.model.encode(tape, word.source.tokens, word.source.valid_lens, &encoder);
     saved.model.decode(word.target.tokens, memory, word.source.valid_lens, &decoder);
     attentions[0].add(encoder.self);
     attentions[1].add(decoder.self);

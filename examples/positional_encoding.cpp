@@ -234,7 +234,7 @@ Tensor<float> cosine_similarities(const Tensor<float>& rows) {
 void show_learned(const fs::path& out) {
   Random random(5);
   LearnedPositionModel model(random);
-  const Tensor<float> before = cosine_similarities(model.encoding.positions.weight.value());
+  const Tensor<float> before = cosine_similarities(model.encoding.weight.value());
   AdamW<float> optimizer(model, {.lr = 5e-3});
   Tape<float> tape({.training = true});
   std::cout << "\nLearned: an attention layer is trained to compute a moving average over 5 "
@@ -256,10 +256,9 @@ void show_learned(const fs::path& out) {
   maps.x_label = "position";
   maps.y_label = "position";
   maps.columns = maps.rows = index_names(positions, 10);
-  maps.maps = {
-      {"learned, before training", before},
-      {"learned, after training", cosine_similarities(model.encoding.positions.weight.value())},
-      {"sinusoidal", cosine_similarities(sinusoidal.table())}};
+  maps.maps = {{"learned, before training", before},
+               {"learned, after training", cosine_similarities(model.encoding.weight.value())},
+               {"sinusoidal", cosine_similarities(sinusoidal.table())}};
   maps.lowest = -1.0;
   maps.cell = 4.0;
   std::cout << '\n' << examples::draw(maps, out / "position_similarity.svg") << '\n';

@@ -1,7 +1,9 @@
 // BlockStack: what transformer encoders and decoders have in common.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "weft/autograd/ops/recompute.hpp"
@@ -9,11 +11,11 @@
 
 namespace weft {
 
-// Blocks one after the other, followed by a layer norm if norm_first is set.
+// Blocks one after the other, followed by a norm if `final_norm` says so.
 template <class T, class Block>
 struct BlockStack : Module<T> {
   std::vector<Block> blocks;  // named "0", "1", …
-  std::optional<LayerNorm<T>> norm;
+  std::optional<BlockNorm<T>> norm;
   bool recompute;
 
   void members(Members<T>& members) override {
@@ -30,18 +32,21 @@ struct BlockStack : Module<T> {
     if (options.num_blocks <= 0)
       fail<ValueError>(concatenate_text(type, ": num_blocks"), "a number > 0", options.num_blocks);
     for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
-    if (options.block.norm_first) norm.emplace(options.block.norm());
+    if (options.final_norm.value_or(options.block.norm_first))
+      norm.emplace(options.block.make_norm<T>());
   }
 
-  // block(x, inputs…, mask, weights) of each block, x being the output of the one before.
-  template <class... Inputs>
-  Var<T> apply(const Var<T>& x, const Mask& mask, AttentionWeights<T>* weights,
-               const Inputs&... inputs) const {
+  // block(x, inputs…, masks…, weights) of each block, x being the output of the one before.
+  template <std::size_t num_masks, class... Inputs>
+  Var<T> apply(const Var<T>& x, const std::array<Mask, num_masks>& masks,
+               AttentionWeights<T>* weights, const Inputs&... inputs) const {
     Var<T> y = x;
     for (const Block& block : blocks) {
-      const auto run = [&block, mask](const auto&... all) { return block(all..., mask); };
-      y = recompute && !weights ? weft::recompute(run, y, inputs...)
-                                : block(y, inputs..., mask, weights);
+      const auto run = [&block, masks, weights](const auto&... all) {
+        return std::apply([&](const auto&... mask) { return block(all..., mask..., weights); },
+                          masks);
+      };
+      y = recompute && !weights ? weft::recompute(run, y, inputs...) : run(y, inputs...);
     }
     return norm ? (*norm)(y) : y;
   }

@@ -16,8 +16,8 @@ const PositionWiseFeedForwardOptions& checked(const PositionWiseFeedForwardOptio
 template <class T>
 PositionWiseFeedForward<T>::PositionWiseFeedForward(const PositionWiseFeedForwardOptions& options,
                                                     Random& random)
-    : dense1({checked(options).num_hiddens, options.ffn_num_hiddens}, random),
-      dense2({options.ffn_num_hiddens, options.num_hiddens}, random),
+    : dense1({checked(options).num_hiddens, options.ffn_num_hiddens, options.bias}, random),
+      dense2({options.ffn_num_hiddens, options.num_hiddens, options.bias}, random),
       dropout(options.dropout),
       activation(options.activation) {}
 

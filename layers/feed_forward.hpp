@@ -14,6 +14,8 @@ struct PositionWiseFeedForwardOptions {
   Activation activation = Activation::relu;
   // The probability of dropping a hidden element.
   double dropout = 0.0;
+  // Whether dense1 and dense2 have a bias.
+  bool bias = true;
 };
 
 // dense2(dropout(activation(dense1(x)))) (Vaswani et al., 2017, section 3.3).

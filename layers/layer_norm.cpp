@@ -1,6 +1,7 @@
 #include "weft/layers/layer_norm.hpp"
 
 #include "weft/autograd/ops/normalization.hpp"
+#include "weft/autograd/pass.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"
 
@@ -11,18 +12,21 @@ LayerNorm<T>::LayerNorm(const LayerNormOptions& options) : eps(options.eps) {
   check_positive("LayerNorm: num_hiddens", options.num_hiddens);
   if (!(eps >= 0)) fail<ValueError>("LayerNorm: eps", "a value ≥ 0", eps);
   weight = Parameter<T>(Tensor<T>::full({options.num_hiddens}, T{1}));
-  bias = Parameter<T>(Tensor<T>({options.num_hiddens}));
+  if (options.bias) bias.emplace(Tensor<T>({options.num_hiddens}));
 }
 
 template <class T>
 Var<T> LayerNorm<T>::operator()(const Var<T>& x) const {
-  return layer_norm(x, x.tape().parameter(weight), x.tape().parameter(bias), eps);
+  Tape<T>& tape = x.tape();
+  const Var<T> shift = bias ? tape.parameter(*bias) : tape.constant(x.pass().zeros(weight.shape()));
+  return layer_norm(x, tape.parameter(weight), shift, eps);
 }
 
 template <class T>
 void LayerNorm<T>::members(Members<T>& members) {
-  members.type("LayerNorm", concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
-                                             ", elementwise_affine=True, bias=True"));
+  members.type("LayerNorm",
+               concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
+                                ", elementwise_affine=True, bias=", python_text(bias.has_value())));
   members("weight", weight);
   members("bias", bias);
 }

@@ -2,6 +2,8 @@
 // shift.
 #pragma once
 
+#include <optional>
+
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
@@ -11,6 +13,7 @@ namespace weft {
 struct LayerNormOptions {
   Index num_hiddens = 0;
   double eps = 1e-5;
+  bool bias = true;
 };
 
 // (x - mean) / √(variance + eps) · weight + bias over the last axis (Ba, Kiros and Hinton, 2016).
@@ -25,8 +28,8 @@ struct WEFT_API LayerNorm : Module<T> {
 
   void members(Members<T>& members) override;
 
-  Parameter<T> weight;  // [num_hiddens]
-  Parameter<T> bias;    // [num_hiddens]
+  Parameter<T> weight;               // [num_hiddens]
+  std::optional<Parameter<T>> bias;  // [num_hiddens]
   double eps;
 };
 

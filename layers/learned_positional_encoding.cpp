@@ -1,5 +1,7 @@
 #include "weft/layers/learned_positional_encoding.hpp"
 
+#include <cmath>
+
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/shaping.hpp"
@@ -10,24 +12,29 @@ namespace weft {
 template <class T>
 LearnedPositionalEncoding<T>::LearnedPositionalEncoding(
     const LearnedPositionalEncodingOptions& options, Random& random)
-    : positions({.num_embeddings = options.max_len,
-                 .embedding_dim = options.num_hiddens,
-                 .standard_deviation = options.standard_deviation},
-                random),
-      dropout(options.dropout) {}
+    : dropout(options.dropout) {
+  check_positive("LearnedPositionalEncoding: num_hiddens", options.num_hiddens);
+  check_positive("LearnedPositionalEncoding: max_len", options.max_len);
+  if (!(std::isfinite(options.standard_deviation) && options.standard_deviation >= 0))
+    fail<ValueError>("LearnedPositionalEncoding: standard_deviation", "a finite value ≥ 0",
+                     options.standard_deviation);
+  weight = Parameter<T>(random.normal_tensor<T>({options.max_len, options.num_hiddens}, 0.0,
+                                                options.standard_deviation));
+}
 
 template <class T>
 Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x) const {
-  const Shape& table = positions.weight.shape();
+  const Shape& table = weight.shape();
   check_sequences("LearnedPositionalEncoding", x.shape(), table[1]);
   check_length("LearnedPositionalEncoding", x.shape()[1], table[0]);
-  return dropout(x + slice(x.tape().parameter(positions.weight), 0, 0, x.shape()[1]));
+  return dropout(x + slice(x.tape().parameter(weight), 0, 0, x.shape()[1]));
 }
 
 template <class T>
 void LearnedPositionalEncoding<T>::members(Members<T>& members) {
-  members.type("LearnedPositionalEncoding");
-  members("positions", positions);
+  members.type("LearnedPositionalEncoding",
+               concatenate_text(weight.shape()[0], ", ", weight.shape()[1]));
+  members("weight", weight);
   members("dropout", dropout);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "weft/autograd/export.hpp"
+#include "weft/autograd/random.hpp"
 #include "weft/layers/dropout.hpp"
-#include "weft/layers/embedding.hpp"
 
 namespace weft {
 
@@ -24,13 +24,13 @@ struct WEFT_API LearnedPositionalEncoding : Module<T> {
   // finite and ≥ 0.
   LearnedPositionalEncoding(const LearnedPositionalEncodingOptions& options, Random& random);
 
-  // dropout(x + positions.weight[0 … time]). x [batch, time, num_hiddens], result of the same
+  // dropout(x + weight[0 … time]). x [batch, time, num_hiddens], result of the same
   // shape. Throws ShapeError, and ValueError when time > max_len.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) override;
 
-  Embedding<T> positions;  // weight [max_len, num_hiddens]
+  Parameter<T> weight;  // [max_len, num_hiddens]
   Dropout<T> dropout;
 };
 

@@ -14,8 +14,8 @@ namespace weft {
 template <class T>
 class Module;
 
-// A visitor that receives the type, parameters and children of a module. Parameter names, counts,
-// summaries, optimizers and HDF5 paths are all derived from it.
+// A visitor that receives the type, parameters, buffers and children of a module. Parameter names,
+// counts, summaries, optimizers and HDF5 paths are all derived from it.
 template <class T = float>
 class WEFT_API Members {
  public:
@@ -25,6 +25,9 @@ class WEFT_API Members {
   virtual void type(const std::string& name, const std::string& arguments = "") = 0;
   virtual void parameter(const std::string& name, Parameter<T>& parameter) = 0;
   virtual void child(const std::string& name, Module<T>& child) = 0;
+  // A tensor that files contain like a parameter, but that is not trained, such as a running mean
+  // (torch's register_buffer). Only visitors that save and load use it.
+  virtual void buffer(const std::string& /*name*/, Tensor<T>& /*buffer*/) {}
 
   // Registers a member under its name; an empty optional is skipped.
   void operator()(const std::string& name, Parameter<T>& member) { parameter(name, member); }
@@ -50,8 +53,9 @@ class WEFT_API Module {
  public:
   virtual ~Module() = default;
 
-  // Registers the type, each parameter and each child. A parameter that is used in several places
-  // may be registered by each of them.
+  // Registers the type, each parameter, each buffer and each child. A parameter that is used in
+  // several places (tied weights) may be registered by each of them: it is one parameter, under the
+  // first of its names.
   virtual void members(Members<T>& members) = 0;
 
  protected:
@@ -89,6 +93,31 @@ void Members<T>::operator()(const std::string& name, std::vector<Child>& childre
 template <class T>
 WEFT_API NamedParameters<T> named_parameters(Module<T>& module);
 
+// A buffer under its full name in a model.
+template <class T = float>
+struct NamedBuffer {
+  std::string name;
+  Tensor<T>* buffer;
+};
+
+template <class T = float>
+using NamedBuffers = std::vector<NamedBuffer<T>>;
+
+// All buffers of a module and its children, as `named_parameters` lists the parameters. Throws
+// Error when a buffer has the name of another member.
+template <class T>
+WEFT_API NamedBuffers<T> named_buffers(Module<T>& module);
+
+// Another name of a parameter that `named_parameters` lists under the `first`.
+struct TiedName {
+  std::string name, first;
+};
+
+// The names under which parameters are registered again, in the order in which the modules register
+// them. Throws as `named_parameters` does.
+template <class T>
+WEFT_API std::vector<TiedName> tied_names(Module<T>& module);
+
 // Clears the gradients of all parameters of a module, also of those that no optimizer updates: with
 // these left, each backward would add to the gradients of all steps before (torch's
 // model.zero_grad()).
@@ -97,6 +126,10 @@ WEFT_API void zero_grad(Module<T>& module);
 
 extern template NamedParameters<float> named_parameters(Module<float>&);
 extern template NamedParameters<double> named_parameters(Module<double>&);
+extern template NamedBuffers<float> named_buffers(Module<float>&);
+extern template NamedBuffers<double> named_buffers(Module<double>&);
+extern template std::vector<TiedName> tied_names(Module<float>&);
+extern template std::vector<TiedName> tied_names(Module<double>&);
 extern template void zero_grad(Module<float>&);
 extern template void zero_grad(Module<double>&);
 

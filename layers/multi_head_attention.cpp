@@ -1,5 +1,6 @@
 #include "weft/layers/multi_head_attention.hpp"
 
+#include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/hidden_keys.hpp"
 #include "layers/internal/python_text.hpp"
@@ -15,6 +16,10 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   if (heads <= 0 || hiddens <= 0 || hiddens % heads != 0)
     fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 divisible by num_heads > 0",
                      concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
+  if (options.num_kv_heads && (*options.num_kv_heads <= 0 || heads % *options.num_kv_heads != 0))
+    fail<ValueError>("MultiHeadAttention: num_kv_heads",
+                     concatenate_text("a positive divisor of num_heads ", heads),
+                     *options.num_kv_heads);
   if (options.rotary) check_rotary("MultiHeadAttention: rotary", hiddens, heads, *options.rotary);
   return options;
 }
@@ -27,16 +32,33 @@ AttentionPoolingOptions pooling(const MultiHeadAttentionOptions& options) {
           .additive = {.query_size = size, .key_size = size, .num_hiddens = size}};
 }
 
+// The size of the projected keys and values.
+Index kv_size(const MultiHeadAttentionOptions& options) {
+  return options.num_hiddens / options.num_heads * options.num_kv_heads.value_or(options.num_heads);
+}
+
+// x [batch, time, kv_heads · d] with each head as often as queries share it, [batch, time,
+// heads · d].
+template <class T>
+Var<T> shared_by_queries(const Var<T>& x, Index kv_heads, Index heads) {
+  if (kv_heads == heads) return x;
+  const Shape& shape = x.shape();
+  const Index size = shape[2] / kv_heads;
+  return reshape(repeat(reshape(x, {shape[0], shape[1], kv_heads, size}), 2, heads / kv_heads),
+                 {shape[0], shape[1], heads * size});
+}
+
 }  // namespace
 
 template <class T>
 MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Random& random)
     : attention(pooling(checked(o)), random),
       W_q({o.query_size, o.num_hiddens, o.bias}, random),
-      W_k({o.key_size, o.num_hiddens, o.bias}, random),
-      W_v({o.value_size, o.num_hiddens, o.bias}, random),
+      W_k({o.key_size, kv_size(o), o.bias}, random),
+      W_v({o.value_size, kv_size(o), o.bias}, random),
       W_o({o.num_hiddens, o.num_hiddens, o.bias}, random),
-      rotary(o.rotary) {}
+      rotary(o.rotary),
+      num_kv_heads_(o.num_kv_heads.value_or(o.num_heads)) {}
 
 template <class T>
 Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
@@ -53,17 +75,22 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
                       num_keys);
   const HiddenKeys hidden(view);
-  const auto rotated = [this](const Var<T>& x) {
-    return rotary ? rotary_embedding(x, attention.num_heads, *rotary) : x;
+  const Index heads = attention.num_heads;
+  const auto rotated = [this](const Var<T>& x, Index num_heads) {
+    return rotary ? rotary_embedding(x, num_heads, *rotary) : x;
   };
-  return W_o(attention(rotated(W_q(queries)), rotated(W_k(hidden.zeroed(keys))),
-                       W_v(hidden.zeroed(values)), mask, weights));
+  const Var<T> k = rotated(W_k(hidden.zeroed(keys)), num_kv_heads_);
+  const Var<T> v = W_v(hidden.zeroed(values));
+  return W_o(attention(rotated(W_q(queries), heads), shared_by_queries(k, num_kv_heads_, heads),
+                       shared_by_queries(v, num_kv_heads_, heads), mask, weights));
 }
 
 template <class T>
 void MultiHeadAttention<T>::members(Members<T>& members) {
-  members.type("MultiHeadAttention",
-               rotary ? "rotary_base=" + python_text(rotary->base) : std::string());
+  std::string arguments = rotary ? "rotary_base=" + python_text(rotary->base) : std::string();
+  if (num_kv_heads_ != attention.num_heads)
+    arguments += concatenate_text(arguments.empty() ? "" : ", ", "num_kv_heads=", num_kv_heads_);
+  members.type("MultiHeadAttention", arguments);
   members("attention", attention);
   members("W_q", W_q);
   members("W_k", W_k);

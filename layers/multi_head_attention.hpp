@@ -18,6 +18,10 @@ struct MultiHeadAttentionOptions {
   // The size of the output vectors; each head has size num_hiddens / num_heads.
   Index num_hiddens = 0;
   Index num_heads = 1;
+  // The number of heads that keys and values have, when fewer than num_heads: each is shared by
+  // num_heads / num_kv_heads adjacent heads of the queries (grouped-query attention, Ainslie et
+  // al., 2023; multi-query attention with 1).
+  std::optional<Index> num_kv_heads = {};
   // The scoring function. Additive scoring has num_hiddens / num_heads hidden units, shared by all
   // heads.
   Scoring scoring = Scoring::scaled_dot_product;
@@ -34,7 +38,7 @@ struct MultiHeadAttentionOptions {
 template <class T = float>
 struct WEFT_API MultiHeadAttention : Module<T> {
   // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens, into heads of an
-  // even size with `rotary`, and 0 ≤ dropout ≤ 1.
+  // even size with `rotary`, num_kv_heads divides num_heads, and 0 ≤ dropout ≤ 1.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Random& random);
 
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
@@ -51,6 +55,12 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   AttentionPooling<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;
   std::optional<RotaryOptions> rotary;
+
+  // The number of heads of keys and values.
+  Index num_kv_heads() const { return num_kv_heads_; }
+
+ private:
+  Index num_kv_heads_;
 };
 
 extern template struct MultiHeadAttention<float>;

@@ -16,7 +16,7 @@ namespace weft {
 template <class T>
 RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                                     const RecurrentOptions& options, Random& random)
-    : type_(type), recurrence_(recurrence) {
+    : type_(type), recurrence_(recurrence), bidirectional_(options.bidirectional) {
   const std::string name = type;
   check_positive(name + ": input_size", options.input_size);
   check_positive(name + ": num_hiddens", options.num_hiddens);
@@ -25,59 +25,88 @@ RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence re
   const auto parameter = [&](const Shape& shape) {
     return Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));
   };
+  const Index directions = options.bidirectional ? 2 : 1;
   const Index size = options.num_hiddens, width = size_product(type, size, gates);
   for (Index i = 0; i < options.num_layers; ++i)
-    layers.push_back({parameter({width, i == 0 ? options.input_size : size}),
-                      parameter({width, size}), parameter({width}), parameter({width})});
+    for (Index direction = 0; direction < directions; ++direction)
+      layers.push_back({parameter({width, i == 0 ? options.input_size : directions * size}),
+                        parameter({width, size}), parameter({width}), parameter({width})});
+}
+
+template <class T>
+void RecurrentLayers<T>::check_initial(const char* input, const Var<T>& x,
+                                       const Var<T>& states) const {
+  if (layers.empty() || x.rank() != 3) return;  // `run` throws
+  const Shape expected{std::ssize(layers), x.shape()[0], layers.front().weight_hh.shape()[1]};
+  if (states.shape() != expected)
+    fail<ShapeError>(concatenate_text(type_, ": ", input), expected, states.shape());
 }
 
 template <class T>
 RecurrentResult<T> RecurrentLayers<T>::operator()(
     const Var<T>& x, const ValidLens& valid_lens,
     const std::optional<Var<T>>& initial_states) const {
+  if (initial_states) check_initial("initial_states", x, *initial_states);
+  return run(x, valid_lens, initial_states, 1);
+}
+
+template <class T>
+RecurrentResult<T> RecurrentLayers<T>::run(const Var<T>& x, const ValidLens& valid_lens,
+                                           const std::optional<Var<T>>& initial,
+                                           Index parts) const {
   if (layers.empty()) fail<Error>(type_, "at least one layer", "none");
-  const Shape& weight = layers.front().weight_ih.shape();
-  check_sequences(type_, x.shape(), weight[1]);
-  const Index count = std::ssize(layers), batch = x.shape()[0];
-  const Index size = layers.front().weight_hh.shape()[1];
+  check_sequences(type_, x.shape(), layers.front().weight_ih.shape()[1]);
+  const Index count = std::ssize(layers), batch = x.shape()[0], directions = bidirectional_ ? 2 : 1;
+  const Index size = layers.front().weight_hh.shape()[1], state_size = parts * size;
+  if (count % directions != 0) fail<Error>(type_, "both directions of each layer", "one");
   Tape<T>& tape = x.tape();
-  if (initial_states && initial_states->shape() != Shape{count, batch, size})
-    fail<ShapeError>(concatenate_text(type_, ": initial_states"), Shape{count, batch, size},
-                     initial_states->shape());
 
   // A NaN past the end of a sequence would reach the gradient of W_ih, as 0 · NaN.
   const MaskView mask(type_, valid_lens, batch, 1, 1, x.shape()[1]);
   Var<T> states = HiddenKeys(mask).zeroed(x);
-  std::optional<Var<T>> final_states;
+  std::optional<Var<T>> final_states, forward;
+  // One at a time: a list of all of them would need a heap allocation.
+  const auto joined = [](const Var<T>& first, const Var<T>& second, Index axis) {
+    const std::array<Var<T>, 2> both{first, second};
+    return concatenate(std::span<const Var<T>>(both), axis);
+  };
   for (Index i = 0; i < count; ++i) {
     const Layer& layer = layers[static_cast<std::size_t>(i)];
-    const Var<T> initial = initial_states
-                               ? reshape(slice(*initial_states, 0, i, i + 1), {batch, size})
-                               : tape.constant(x.pass().zeros({batch, size}));
-    const Var<T> inputs =
-        linear(states, tape.parameter(layer.weight_ih), tape.parameter(layer.bias_ih));
-    states = recurrence_(inputs, tape.parameter(layer.weight_hh), tape.parameter(layer.bias_hh),
-                         initial, valid_lens);
-    const Var<T> last = reshape(last_states(states, initial, valid_lens), {1, batch, size});
-    // One at a time: a list of them would need a heap allocation.
-    const std::array<Var<T>, 2> both{final_states.value_or(last), last};
-    final_states = i == 0 ? last : concatenate(std::span<const Var<T>>(both), 0);
+    const bool reverse = i % directions == 1;
+    const Var<T> first = initial ? reshape(slice(*initial, 0, i, i + 1), {batch, state_size})
+                                 : tape.constant(x.pass().zeros({batch, state_size}));
+    const Var<T> inputs = linear(reverse ? reverse_sequences(states, valid_lens) : states,
+                                 tape.parameter(layer.weight_ih), tape.parameter(layer.bias_ih));
+    const Var<T> all = recurrence_(inputs, tape.parameter(layer.weight_hh),
+                                   tape.parameter(layer.bias_hh), first, valid_lens);
+    const Var<T> last = reshape(last_states(all, first, valid_lens), {1, batch, state_size});
+    final_states = final_states ? joined(*final_states, last, 0) : last;
+    const Var<T> h = parts == 1 ? all : slice(all, 2, 0, size);
+    if (reverse)
+      states = joined(*forward, reverse_sequences(h, valid_lens), 2);
+    else if (bidirectional_)
+      forward = h;
+    else
+      states = h;
   }
   return {states, *final_states};
 }
 
 template <class T>
 void RecurrentLayers<T>::members(Members<T>& members) {
+  const std::size_t directions = bidirectional_ ? 2 : 1;
   if (layers.empty()) {
     members.type(type_, "num_layers=0");
   } else {
     const Index input_size = layers.front().weight_ih.shape()[1];
     const Index size = layers.front().weight_hh.shape()[1];
-    members.type(type_, concatenate_text(input_size, ", ", size, ", num_layers=", layers.size(),
-                                         ", batch_first=True"));
+    members.type(type_, concatenate_text(
+                            input_size, ", ", size, ", num_layers=", layers.size() / directions,
+                            ", batch_first=True", bidirectional_ ? ", bidirectional=True" : ""));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const std::string suffix = "_l" + std::to_string(i);
+    const std::string suffix =
+        concatenate_text("_l", i / directions, i % directions == 1 ? "_reverse" : "");
     members("weight_ih" + suffix, layers[i].weight_ih);
     members("weight_hh" + suffix, layers[i].weight_hh);
     members("bias_ih" + suffix, layers[i].bias_ih);
@@ -93,11 +122,37 @@ template <class T>
 GRU<T>::GRU(const RecurrentOptions& options, Random& random)
     : RecurrentLayers<T>("GRU", 3, &gru_recurrence<T>, options, random) {}
 
+template <class T>
+LSTM<T>::LSTM(const RecurrentOptions& options, Random& random)
+    : RecurrentLayers<T>("LSTM", 4, &lstm_recurrence<T>, options, random) {}
+
+template <class T>
+LstmResult<T> LSTM<T>::operator()(const Var<T>& x, const ValidLens& valid_lens,
+                                  const std::optional<Var<T>>& initial_states,
+                                  const std::optional<Var<T>>& initial_cells) const {
+  if (initial_states) this->check_initial("initial_states", x, *initial_states);
+  if (initial_cells) this->check_initial("initial_cells", x, *initial_cells);
+  std::optional<Var<T>> initial;
+  if (initial_states || initial_cells) {
+    const Shape& shape = (initial_states ? *initial_states : *initial_cells).shape();
+    const auto zeros = [&] { return x.tape().constant(x.pass().zeros(shape)); };
+    const std::array<Var<T>, 2> both{initial_states ? *initial_states : zeros(),
+                                     initial_cells ? *initial_cells : zeros()};
+    initial = concatenate(std::span<const Var<T>>(both), 2);
+  }
+  const RecurrentResult<T> result = this->run(x, valid_lens, initial, 2);
+  const Index size = this->layers.front().weight_hh.shape()[1];
+  return {result.states, slice(result.final_states, 2, 0, size),
+          slice(result.final_states, 2, size, 2 * size)};
+}
+
 template struct RecurrentLayers<float>;
 template struct RecurrentLayers<double>;
 template struct RNN<float>;
 template struct RNN<double>;
 template struct GRU<float>;
 template struct GRU<double>;
+template struct LSTM<float>;
+template struct LSTM<double>;
 
 }  // namespace weft

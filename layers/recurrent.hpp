@@ -1,5 +1,8 @@
-// RNN and GRU: recurrent layers.
+// RNN, GRU and LSTM: recurrent layers.
 #pragma once
+
+#include <optional>
+#include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/mask.hpp"
@@ -15,37 +18,55 @@ struct RecurrentOptions {
   Index num_hiddens = 0;
   // The number of stacked layers; the input of each is the states of the one below.
   Index num_layers = 1;
+  // Whether each layer also reads the sequences from their last step to the first, with parameters
+  // of its own; its states are then both directions' side by side.
+  bool bidirectional = false;
 };
 
 template <class T = float>
 struct RecurrentResult {
-  Var<T> states;        // [batch, time, num_hiddens]: the states of the last layer
-  Var<T> final_states;  // [num_layers, batch, num_hiddens]: after each sequence's last step
+  Var<T> states;        // [batch, time, directions · num_hiddens]: the states of the last layer
+  Var<T> final_states;  // [num_layers · directions, batch, num_hiddens]: after the last step
 };
 
-// The base class of RNN and GRU. Parameters have the names, shapes and initialization of
-// torch.nn's: uniform over ±1/√num_hiddens.
+template <class T = float>
+struct LstmResult {
+  Var<T> states;        // [batch, time, directions · num_hiddens]: h of the last layer
+  Var<T> final_states;  // [num_layers · directions, batch, num_hiddens]: h after the last step
+  Var<T> final_cells;   // of the same shape: c
+};
+
+// The base class of RNN, GRU and LSTM. Parameters have the names, shapes and initialization of
+// torch.nn's: uniform over ±1/√num_hiddens. With `bidirectional` there are two directions, else one
+// (Schuster and Paliwal, 1997).
 template <class T = float>
 struct WEFT_API RecurrentLayers : Module<T> {
   // x [batch, time, input_size], as with torch's batch_first=True. `initial_states`, zeros when not
-  // given, is [num_layers, batch, num_hiddens]: for instance the final states of the preceding
-  // segment. With `valid_lens` [batch], each sequence stops at its length: its final state is the
-  // one after its last step, its states past the end are zeros, and the values of x there (even
-  // NaN) are ignored. Throws ShapeError, and ValueError for lengths that are negative or greater
-  // than time.
+  // given, is [num_layers · directions, batch, num_hiddens]: for instance the final states of the
+  // preceding segment. With `valid_lens` [batch], each sequence stops at its length: its final
+  // state is the one after its last step (in the reverse direction, which starts at the length,
+  // after step 0), its states past the end are zeros, and the values of x there (even NaN) are
+  // ignored, as with torch's packed sequences. Throws ShapeError, and ValueError for lengths that
+  // are negative or greater than time.
   RecurrentResult<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {},
                                 const std::optional<Var<T>>& initial_states = {}) const;
 
   void members(Members<T>& members) override;
 
-  // The parameters of one layer; `gates` is 1 in an RNN and 3 in a GRU.
+  // The parameters of one layer in one direction; `gates` is 1 in an RNN, 3 in a GRU and 4 in an
+  // LSTM.
   struct Layer {
-    Parameter<T> weight_ih;  // [gates · num_hiddens, num_hiddens; input_size in the first layer]
+    // [gates · num_hiddens, directions · num_hiddens; input_size in the first layer]
+    Parameter<T> weight_ih;
     Parameter<T> weight_hh;  // [gates · num_hiddens, num_hiddens]
     Parameter<T> bias_ih;    // [gates · num_hiddens]
     Parameter<T> bias_hh;    // [gates · num_hiddens]
   };
-  std::vector<Layer> layers;  // named weight_ih_l0, …, bias_hh_l0, weight_ih_l1, …
+  // Named weight_ih_l0, …, bias_hh_l0, weight_ih_l1, …; when bidirectional, each layer is followed
+  // by its reverse direction: weight_ih_l0_reverse, …
+  std::vector<Layer> layers;
+
+  bool bidirectional() const { return bidirectional_; }
 
  protected:
   using Recurrence = Var<T> (*)(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
@@ -54,15 +75,23 @@ struct WEFT_API RecurrentLayers : Module<T> {
   RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                   const RecurrentOptions& options, Random& random);
 
+  // As operator(), for states that consist of `parts` vectors side by side in `initial` and in the
+  // final states.
+  RecurrentResult<T> run(const Var<T>& x, const ValidLens& valid_lens,
+                         const std::optional<Var<T>>& initial, Index parts) const;
+  // Throws ShapeError, naming `input`, unless the states have the shape that operator() documents.
+  void check_initial(const char* input, const Var<T>& x, const Var<T>& states) const;
+
  private:
   const char* type_;
   Recurrence recurrence_;
+  bool bidirectional_;
 };
 
 // h_t = tanh(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh): torch.nn.RNN (Elman, 1990).
 template <class T = float>
 struct WEFT_API RNN : RecurrentLayers<T> {
-  // Throws ValueError unless all options are > 0.
+  // Throws ValueError unless all sizes are > 0.
   RNN(const RecurrentOptions& options, Random& random);
 };
 
@@ -70,8 +99,22 @@ struct WEFT_API RNN : RecurrentLayers<T> {
 // that order in each weight and bias; see gru_recurrence.
 template <class T = float>
 struct WEFT_API GRU : RecurrentLayers<T> {
-  // Throws ValueError unless all options are > 0.
+  // Throws ValueError unless all sizes are > 0.
   GRU(const RecurrentOptions& options, Random& random);
+};
+
+// Long short-term memory (Hochreiter and Schmidhuber, 1997): torch.nn.LSTM, with the gates i, f, g
+// and o stacked in that order in each weight and bias; see lstm_recurrence.
+template <class T = float>
+struct WEFT_API LSTM : RecurrentLayers<T> {
+  // Throws ValueError unless all sizes are > 0.
+  LSTM(const RecurrentOptions& options, Random& random);
+
+  // As RecurrentLayers, with cells beside the states: `initial_cells`, zeros when not given, has
+  // the shape of `initial_states`.
+  LstmResult<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {},
+                           const std::optional<Var<T>>& initial_states = {},
+                           const std::optional<Var<T>>& initial_cells = {}) const;
 };
 
 extern template struct RecurrentLayers<float>;
@@ -80,5 +123,7 @@ extern template struct RNN<float>;
 extern template struct RNN<double>;
 extern template struct GRU<float>;
 extern template struct GRU<double>;
+extern template struct LSTM<float>;
+extern template struct LSTM<double>;
 
 }  // namespace weft

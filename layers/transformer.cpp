@@ -14,15 +14,38 @@ MultiHeadAttentionOptions TransformerBlockOptions::cross_attention() const {
           .value_size = num_hiddens,
           .num_hiddens = num_hiddens,
           .num_heads = num_heads,
+          .num_kv_heads = num_kv_heads,
+          .scoring = scoring,
           .dropout = dropout,
           .bias = attention_bias};
 }
 
-PositionWiseFeedForwardOptions TransformerBlockOptions::feed_forward() const {
-  return {.num_hiddens = num_hiddens,
-          .ffn_num_hiddens = ffn_num_hiddens,
-          .activation = activation,
-          .dropout = dropout};
+template <class T>
+BlockFeedForward<T> TransformerBlockOptions::make_feed_forward(Random& random) const {
+  if (swiglu)
+    return SwiGLU<T>({.num_hiddens = num_hiddens,
+                      .ffn_num_hiddens = ffn_num_hiddens,
+                      .bias = ffn_bias,
+                      .dropout = dropout},
+                     random);
+  return PositionWiseFeedForward<T>({.num_hiddens = num_hiddens,
+                                     .ffn_num_hiddens = ffn_num_hiddens,
+                                     .activation = activation,
+                                     .dropout = dropout,
+                                     .bias = ffn_bias},
+                                    random);
 }
+
+template <class T>
+BlockNorm<T> TransformerBlockOptions::make_norm() const {
+  to_string(norm);  // throws for a value that is not a Norm
+  if (norm == Norm::rms_norm) return RMSNorm<T>({.num_hiddens = num_hiddens, .eps = norm_eps});
+  return LayerNorm<T>({.num_hiddens = num_hiddens, .eps = norm_eps, .bias = norm_bias});
+}
+
+template BlockFeedForward<float> TransformerBlockOptions::make_feed_forward(Random&) const;
+template BlockFeedForward<double> TransformerBlockOptions::make_feed_forward(Random&) const;
+template BlockNorm<float> TransformerBlockOptions::make_norm() const;
+template BlockNorm<double> TransformerBlockOptions::make_norm() const;
 
 }  // namespace weft

@@ -2,16 +2,36 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/layers/feed_forward.hpp"
 #include "weft/layers/layer_norm.hpp"
 #include "weft/layers/multi_head_attention.hpp"
+#include "weft/layers/one_of.hpp"
+#include "weft/layers/rms_norm.hpp"
+#include "weft/layers/swiglu.hpp"
 
 namespace weft {
+
+// The norms of transformer blocks: LayerNorm and RMSNorm.
+enum class Norm { layer_norm, rms_norm };
+
+inline constexpr EnumNames<Norm, 2> norm_names{{
+    {Norm::layer_norm, "layer_norm"},
+    {Norm::rms_norm, "rms_norm"},
+}};
+inline std::string to_string(Norm norm) { return name_of("norm", norm, norm_names); }
+
+// The layers that options of a block choose from.
+template <class T>
+using BlockNorm = OneOf<T, LayerNorm, RMSNorm>;
+template <class T>
+using BlockFeedForward = OneOf<T, PositionWiseFeedForward, SwiGLU>;
 
 struct WEFT_API TransformerBlockOptions {
   Index num_hiddens = 0;
@@ -29,13 +49,33 @@ struct WEFT_API TransformerBlockOptions {
   bool attention_bias = false;
   // When given, queries and keys of the self-attention get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
+  // The number of heads of keys and values, when fewer than num_heads (grouped-query attention).
+  std::optional<Index> num_kv_heads = {};
+  Scoring scoring = Scoring::scaled_dot_product;
+  // The feed-forward network: SwiGLU, or a PositionWiseFeedForward with `activation`.
+  bool swiglu = false;
+  bool ffn_bias = true;
+  // The norms: LayerNorm, with or without a bias, or RMSNorm, which has none.
+  Norm norm = Norm::layer_norm;
+  double norm_eps = 1e-5;
+  bool norm_bias = true;
 
-  // Returns the options of a block's layers.
+  // Returns the options of a block's attention layers.
   MultiHeadAttentionOptions self_attention() const;
   MultiHeadAttentionOptions cross_attention() const;
-  PositionWiseFeedForwardOptions feed_forward() const;
-  LayerNormOptions norm() const { return {.num_hiddens = num_hiddens}; }
+  // Returns a block's other layers.
+  template <class T>
+  BlockFeedForward<T> make_feed_forward(Random& random) const;
+  template <class T>
+  BlockNorm<T> make_norm() const;
 };
+
+extern template WEFT_API BlockFeedForward<float> TransformerBlockOptions::make_feed_forward<float>(
+    Random&) const;
+extern template WEFT_API BlockFeedForward<double>
+TransformerBlockOptions::make_feed_forward<double>(Random&) const;
+extern template WEFT_API BlockNorm<float> TransformerBlockOptions::make_norm<float>() const;
+extern template WEFT_API BlockNorm<double> TransformerBlockOptions::make_norm<double>() const;
 
 struct TransformerOptions {
   Index num_blocks = 1;
@@ -43,6 +83,8 @@ struct TransformerOptions {
   // Whether training recomputes each block in backward instead of storing its activations (see
   // weft::recompute). Ignored when attention weights are requested.
   bool recompute = false;
+  // Whether a norm follows the last block; when not given, it does with norm_first.
+  std::optional<bool> final_norm = {};
 };
 
 // The attention weights of every block, first block first, for visualization: each tensor is
@@ -58,7 +100,7 @@ struct AttentionWeights {
 // One sublayer with its residual connection: norm(x + dropout(sublayer(x))), or with norm_first
 // x + dropout(sublayer(norm(x))).
 template <class T, class Sublayer>
-Var<T> add_residual(const Var<T>& x, const LayerNorm<T>& norm, const Dropout<T>& dropout,
+Var<T> add_residual(const Var<T>& x, const BlockNorm<T>& norm, const Dropout<T>& dropout,
                     bool norm_first, const Sublayer& sublayer) {
   if (norm_first) return x + dropout(sublayer(norm(x)));
   return norm(x + dropout(sublayer(x)));

@@ -8,21 +8,22 @@ template <class T>
 TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerBlockOptions& options,
                                                     Random& random)
     : self_attention(options.self_attention(), random),
-      norm1(options.norm()),
+      norm1(options.make_norm<T>()),
       cross_attention(options.cross_attention(), random),
-      norm2(options.norm()),
-      ffn(options.feed_forward(), random),
-      norm3(options.norm()),
+      norm2(options.make_norm<T>()),
+      ffn(options.make_feed_forward<T>(random)),
+      norm3(options.make_norm<T>()),
       dropout(options.dropout),
       norm_first(options.norm_first) {}
 
 template <class T>
 Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& memory,
-                                              const Mask& memory_mask,
+                                              const Mask& memory_mask, const Mask& target_mask,
                                               AttentionWeights<T>* weights) const {
+  Mask self_mask = target_mask;
+  self_mask.causal = true;
   const auto attend_to_self = [&](const Var<T>& y) {
-    return self_attention(y, y, y, {.causal = true},
-                          weights ? &weights->self.emplace_back() : nullptr);
+    return self_attention(y, y, y, self_mask, weights ? &weights->self.emplace_back() : nullptr);
   };
   const auto attend_to_memory = [&](const Var<T>& y) {
     return cross_attention(y, memory, memory, memory_mask,
@@ -51,9 +52,9 @@ TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Ran
 
 template <class T>
 Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
-                                         const Mask& memory_mask,
+                                         const Mask& memory_mask, const Mask& target_mask,
                                          AttentionWeights<T>* weights) const {
-  return this->apply(x, memory_mask, weights, memory);
+  return this->apply(x, std::array{memory_mask, target_mask}, weights, memory);
 }
 
 template struct TransformerDecoderBlock<float>;

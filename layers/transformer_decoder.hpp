@@ -8,8 +8,7 @@
 namespace weft {
 
 // Causal self-attention, cross-attention to the memory (an encoder's output), then a feed-forward
-// network, each with a residual connection, dropout and layer norm (Vaswani et al., 2017, section
-// 3.1).
+// network, each with a residual connection, dropout and a norm (Vaswani et al., 2017, section 3.1).
 template <class T = float>
 struct WEFT_API TransformerDecoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
@@ -17,25 +16,26 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   TransformerDecoderBlock(const TransformerBlockOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
-  // Position i attends to positions 0 … i of x, and to those of the memory that `memory_mask`
-  // (which may be just ValidLens) allows. When `weights` is given, one tensor is appended to `self`
-  // and one to `cross`. Throws ShapeError and ValueError.
+  // Position i attends to positions 0 … i of x, of these to those that `target_mask` allows (for
+  // padded targets), and to those of the memory that `memory_mask` allows; each may be just
+  // ValidLens. When `weights` is given, one tensor is appended to `self` and one to `cross`. Throws
+  // ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+                    const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
 
   void members(Members<T>& members) override;
 
   MultiHeadAttention<T> self_attention;
-  LayerNorm<T> norm1;
+  BlockNorm<T> norm1;
   MultiHeadAttention<T> cross_attention;
-  LayerNorm<T> norm2;
-  PositionWiseFeedForward<T> ffn;
-  LayerNorm<T> norm3;
+  BlockNorm<T> norm2;
+  BlockFeedForward<T> ffn;
+  BlockNorm<T> norm3;
   Dropout<T> dropout;
   bool norm_first;
 };
 
-// A stack of decoder blocks, followed by a layer norm if norm_first is set.
+// A stack of decoder blocks, followed by a norm if `final_norm` says so.
 template <class T = float>
 struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
@@ -43,7 +43,7 @@ struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
 
   // As in a block; `weights->self` and `weights->cross` get one tensor per block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+                    const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
 };
 
 extern template struct TransformerDecoderBlock<float>;

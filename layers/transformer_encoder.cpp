@@ -8,9 +8,9 @@ template <class T>
 TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerBlockOptions& options,
                                                     Random& random)
     : attention(options.self_attention(), random),
-      norm1(options.norm()),
-      ffn(options.feed_forward(), random),
-      norm2(options.norm()),
+      norm1(options.make_norm<T>()),
+      ffn(options.make_feed_forward<T>(random)),
+      norm2(options.make_norm<T>()),
       dropout(options.dropout),
       norm_first(options.norm_first) {}
 
@@ -41,7 +41,7 @@ TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Ran
 template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
                                          AttentionWeights<T>* weights) const {
-  return this->apply(x, mask, weights);
+  return this->apply(x, std::array{mask}, weights);
 }
 
 template struct TransformerEncoderBlock<float>;

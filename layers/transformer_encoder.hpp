@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Self-attention, then a feed-forward network, each with a residual connection, dropout and layer
-// norm (Vaswani et al., 2017, section 3.1). With a causal mask it is a block of a decoder-only
+// Self-attention, then a feed-forward network, each with a residual connection, dropout and a norm
+// (Vaswani et al., 2017, section 3.1). With a causal mask it is a block of a decoder-only
 // model such as GPT-2.
 template <class T = float>
 struct WEFT_API TransformerEncoderBlock : Module<T> {
@@ -24,14 +24,14 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   void members(Members<T>& members) override;
 
   MultiHeadAttention<T> attention;
-  LayerNorm<T> norm1;
-  PositionWiseFeedForward<T> ffn;
-  LayerNorm<T> norm2;
+  BlockNorm<T> norm1;
+  BlockFeedForward<T> ffn;
+  BlockNorm<T> norm2;
   Dropout<T> dropout;
   bool norm_first;
 };
 
-// A stack of encoder blocks, followed by a layer norm if norm_first is set.
+// A stack of encoder blocks, followed by a norm if `final_norm` says so.
 template <class T = float>
 struct WEFT_API TransformerEncoder : BlockStack<T, TransformerEncoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.

@@ -14,7 +14,7 @@ namespace weft {
 // What must not change when training resumes.
 struct TrainingIdentity {
   std::uint64_t seed = 0;
-  std::uint64_t data_fingerprint = 0;  // of the BatchSource
+  std::uint64_t data_fingerprint = 0;  // of the data source
 };
 
 template <class T = float>

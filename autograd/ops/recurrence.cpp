@@ -11,20 +11,22 @@ namespace {
 
 // A cell computes one step of one sequence. It has
 //   gates          the number of inputs, and of elements of the product h W, per unit;
+//   parts          the number of vectors in a state, of which the first is h;
 //   saved          the number of values per unit that forward writes over the product;
 //   save_all_steps whether backward reads these values;
+//   equal_slopes   whether the gradients dx of the inputs and du of the product are the same array;
 //   forward        the state after the step, from inputs x, bias b, the state before, and the
 //                  product;
-//   backward       from dy + `carry`, the gradient of the state after the step: the gradients dx of
-//                  the inputs and du of the product, and in `carry` the gradient of the state
-//                  before the step, without the part through the product.
+//   backward       from dy + `carry`, the gradient of the state after the step: dx and du, and in
+//                  `carry` the gradient of the state before the step, without the part through the
+//                  product.
 
 // Forward:  h' = tanh(x + u + b).
 // Backward: dx = du = dh' (1 - h'²).
 template <class T>
 struct TanhCell {
-  static constexpr Index gates = 1, saved = 1;
-  static constexpr bool save_all_steps = false;
+  static constexpr Index gates = 1, parts = 1, saved = 1;
+  static constexpr bool save_all_steps = false, equal_slopes = true;
 
   static void forward(Index size, const T* x, const T* b, const T*, T* u, T* after) {
 #pragma omp simd
@@ -48,8 +50,8 @@ struct TanhCell {
 // Saves r, z, v and n.
 template <class T>
 struct GruCell {
-  static constexpr Index gates = 3, saved = 4;
-  static constexpr bool save_all_steps = true;
+  static constexpr Index gates = 3, parts = 1, saved = 4;
+  static constexpr bool save_all_steps = true, equal_slopes = false;
 
   static void forward(Index size, const T* x, const T* b, const T* before, T* u, T* after) {
     T *r = u, *z = u + size, *v = u + 2 * size, *n = u + 3 * size;
@@ -81,11 +83,57 @@ struct GruCell {
   }
 };
 
+// Forward:  i = σ(x_i + u_i + b_i), f = σ(x_f + u_f + b_f), g = tanh(x_g + u_g + b_g),
+//           o = σ(x_o + u_o + b_o), c' = f c + i g, h' = o tanh(c').
+// Backward: do = dh' tanh(c') o (1 - o), dc' += dh' o (1 - tanh²(c')), di = dc' g i (1 - i),
+//           df = dc' c f (1 - f), dg = dc' i (1 - g²), dx = du = (di, df, dg, do), and dc' f
+//           reaches c directly.
+// A state is h beside c. Saves i, f, g and o.
+template <class T>
+struct LstmCell {
+  static constexpr Index gates = 4, parts = 2, saved = 4;
+  static constexpr bool save_all_steps = true, equal_slopes = true;
+
+  static void forward(Index size, const T* x, const T* b, const T* before, T* u, T* after) {
+    const T *i = u, *f = u + size, *o = u + 3 * size, *c = before + size;
+    T *g = u + 2 * size, *h_after = after, *c_after = after + size;
+#pragma omp simd
+    for (Index k = 0; k < 2 * size; ++k) u[k] = Sigmoid<T>::value(x[k] + u[k] + b[k]);
+#pragma omp simd
+    for (Index k = 3 * size; k < 4 * size; ++k) u[k] = Sigmoid<T>::value(x[k] + u[k] + b[k]);
+#pragma omp simd
+    for (Index k = 0; k < size; ++k) {
+      g[k] = Tanh<T>::value(x[2 * size + k] + g[k] + b[2 * size + k]);
+      c_after[k] = f[k] * c[k] + i[k] * g[k];
+      h_after[k] = o[k] * Tanh<T>::value(c_after[k]);
+    }
+  }
+
+  static void backward(Index size, const T* saved_values, const T* before, const T* after,
+                       const T* dy, T* carry, T*, T* du) {
+    const T *i = saved_values, *f = i + size, *g = f + size, *o = g + size;
+    const T *c = before + size, *c_after = after + size;
+    T *di = du, *df = du + size, *dg = du + 2 * size, *d_o = du + 3 * size;
+#pragma omp simd
+    for (Index k = 0; k < size; ++k) {
+      const T squashed = Tanh<T>::value(c_after[k]);
+      const T dh = dy[k] + carry[k];
+      const T dc = dy[size + k] + carry[size + k] + dh * o[k] * Tanh<T>::slope(T{}, squashed);
+      di[k] = dc * g[k] * Sigmoid<T>::slope(T{}, i[k]);
+      df[k] = dc * c[k] * Sigmoid<T>::slope(T{}, f[k]);
+      dg[k] = dc * i[k] * Tanh<T>::slope(T{}, g[k]);
+      d_o[k] = dh * squashed * Sigmoid<T>::slope(T{}, o[k]);
+      carry[k] = T{0};
+      carry[size + k] = dc * f[k];
+    }
+  }
+};
+
 // The states and the saved values of all sequences, [batch, time, …].
 template <class T, class Cell>
 struct Sequences {
-  Tensor<T> initial;  // [B, size]
-  Tensor<T> states;   // [B, T, size], after each step
+  Tensor<T> initial;  // [B, parts · size]
+  Tensor<T> states;   // [B, T, parts · size], after each step
   Tensor<T> saved;    // [B, saved_steps, saved · size]
   ValidLens valid_lens;
   Index batch, time, size;
@@ -101,15 +149,19 @@ struct Sequences {
   const T* saved_for_backward(Index sequence, Index step) const {
     return Cell::save_all_steps ? saved.data() + saved_offset(sequence, step) : nullptr;
   }
+  // The number of elements of a state.
+  Index state_size() const { return Cell::parts * size; }
   // The cost of all steps of one sequence.
   Index cost() const { return saturating_product({time, Cell::gates * size, size}); }
   // The state before a step, and its stride from sequence to sequence.
   const T* before(Index sequence, Index step) const {
-    return step == 0 ? initial.data() + sequence * size
-                     : states.data() + (sequence * time + step - 1) * size;
+    return step == 0 ? initial.data() + sequence * state_size()
+                     : states.data() + after_offset(sequence, step - 1);
   }
-  Index before_stride(Index step) const { return step == 0 ? size : time * size; }
-  Index after_offset(Index sequence, Index step) const { return (sequence * time + step) * size; }
+  Index before_stride(Index step) const { return step == 0 ? state_size() : time * state_size(); }
+  Index after_offset(Index sequence, Index step) const {
+    return (sequence * time + step) * state_size();
+  }
   Index saved_stride() const { return saved_steps * Cell::saved * size; }
   Index saved_offset(Index sequence, Index step) const {
     return sequence * saved_stride() + step % saved_steps * Cell::saved * size;
@@ -157,32 +209,34 @@ void run_forward(const Pass<T>& pass, Sequences<T, Cell>& sequences, const Tenso
   });
 }
 
-// Fills dx and du [B, T, gates · size], which may be one array, and `carry` [B, size] with the
-// gradient of the initial states. Writes the states before the steps to `before` [B, T, size].
+// Fills dx and du [B, T, gates · size], which may be one array, and `carry` [B, parts · size] with
+// the gradient of the initial states. Writes the states before the steps to `before`
+// [B, T, parts · size].
 template <class T, class Cell>
 void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, const Tensor<T>& dy,
                   T* dx, T* du, Tensor<T>& carry, Tensor<T>& before) {
   const Index time = sequences.time, size = sequences.size, width = Cell::gates * size;
+  const Index state_size = sequences.state_size();
   carry.fill(T{0});
   for_ranges_of_sequences(sequences.batch, sequences.cost(), [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
       const Index end = b * time + sequences.length(b), next = (b + 1) * time;
       array(dx, end * width, next * width) = T{0};
       array(du, end * width, next * width) = T{0};
-      array(before, end * size, next * size) = T{0};
+      array(before, end * state_size, next * state_size) = T{0};
     }
     for (Index t = sequences.longest(first, last) - 1; t >= 0; --t) {
       for (Index b = first; b < last; ++b) {
         if (t >= sequences.length(b)) continue;
         const Index after = sequences.after_offset(b, t), at = (b * time + t) * width;
-        array(before, after, after + size) = array(sequences.before(b, t), 0, size);
+        array(before, after, after + state_size) = array(sequences.before(b, t), 0, state_size);
         Cell::backward(size, sequences.saved_for_backward(b, t), before.data() + after,
-                       sequences.states.data() + after, dy.data() + after, carry.data() + b * size,
-                       dx + at, du + at);
+                       sequences.states.data() + after, dy.data() + after,
+                       carry.data() + b * state_size, dx + at, du + at);
       }
       matrix_product(last - first, size, width, T{1},
                      {du + (first * time + t) * width, time * width}, {weight.data(), size}, T{1},
-                     carry.data() + first * size, size);
+                     carry.data() + first * state_size, state_size);
     }
   });
 }
@@ -215,13 +269,14 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   if (bias.shape() != Shape{width})
     fail<ShapeError>(concatenate_text(operation, ": bias"), Shape{width}, bias.shape());
   const Index batch = inputs.shape()[0], time = inputs.shape()[1];
-  check_state(operation, initial, batch, size);
+  const Index state_size = Cell::parts * size;
+  check_state(operation, initial, batch, state_size);
   valid_lens.check(operation, batch, 1, time);
 
   const Index saved_steps =
       Cell::save_all_steps && pass.recording() ? time : std::min<Index>(time, 1);
   Sequences<T, Cell> sequences{initial.value(),
-                               pass.uninitialized({batch, time, size}),
+                               pass.uninitialized({batch, time, state_size}),
                                pass.uninitialized({batch, saved_steps, Cell::saved * size}),
                                valid_lens,
                                batch,
@@ -231,28 +286,44 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   run_forward(pass, sequences, inputs.value(), weight.value(), bias.value());
   if (!Cell::save_all_steps) sequences.saved = Tensor<T>();
 
-  return pass.record(operation, sequences.states,
-                     {inputs.node(), weight.node(), bias.node(), initial.node()},
-                     [x = inputs.node(), w = weight.node(), b = bias.node(), first = initial.node(),
-                      w_value = weight.value(), sequences](Pass<T>& backward, const Tensor<T>& dy) {
-                       const Index m = sequences.batch * sequences.time, k = sequences.size,
-                                   n = Cell::gates * sequences.size;
-                       Tensor<T> dx = backward.uninitialized({sequences.batch, sequences.time, n});
-                       Tensor<T> own_du;
-                       if (Cell::gates > 1) own_du = backward.uninitialized(dx.shape());
-                       Tensor<T> carry = backward.uninitialized({sequences.batch, k});
-                       Tensor<T> before = backward.uninitialized(sequences.states.shape());
-                       run_backward(sequences, w_value, dy, dx.data(),
-                                    Cell::gates > 1 ? own_du.data() : dx.data(), carry, before);
-                       const Tensor<T>& du = Cell::gates > 1 ? own_du : dx;
-                       backward.add_gradient(x, dx);
-                       backward.add_gradient(first, carry);
-                       if (const Gradient<T> dw = backward.gradient(w))
-                         parallel_matrix_product(n, k, m, T{1}, {du.data(), n, true},
-                                                 {before.data(), k}, dw.beta(), dw.data(), k);
-                       if (const Gradient<T> db = backward.gradient(b))
-                         add_column_sums(backward, du, m, n, db);
-                     });
+  return pass.record(
+      operation, sequences.states, {inputs.node(), weight.node(), bias.node(), initial.node()},
+      [x = inputs.node(), w = weight.node(), b = bias.node(), first = initial.node(),
+       w_value = weight.value(), sequences](Pass<T>& backward, const Tensor<T>& dy) {
+        const Index m = sequences.batch * sequences.time, k = sequences.size,
+                    n = Cell::gates * sequences.size;
+        Tensor<T> dx = backward.uninitialized({sequences.batch, sequences.time, n});
+        Tensor<T> own_du;
+        if (!Cell::equal_slopes) own_du = backward.uninitialized(dx.shape());
+        Tensor<T> carry = backward.uninitialized(sequences.initial.shape());
+        Tensor<T> before = backward.uninitialized(sequences.states.shape());
+        run_backward(sequences, w_value, dy, dx.data(),
+                     Cell::equal_slopes ? dx.data() : own_du.data(), carry, before);
+        const Tensor<T>& du = Cell::equal_slopes ? dx : own_du;
+        backward.add_gradient(x, dx);
+        backward.add_gradient(first, carry);
+        if (const Gradient<T> dw = backward.gradient(w))
+          parallel_matrix_product(n, k, m, T{1}, {du.data(), n, true},
+                                  {before.data(), sequences.state_size()}, dw.beta(), dw.data(), k);
+        if (const Gradient<T> db = backward.gradient(b)) add_column_sums(backward, du, m, n, db);
+      });
+}
+
+// Copies the steps of each sequence in reverse order; zeros past its end.
+template <class T>
+void copy_reversed(const Tensor<T>& from, const ValidLens& valid_lens, Tensor<T>& to) {
+  const Index time = from.shape()[1], size = from.shape()[2];
+  parallel_for(from.shape()[0], grain_of(saturating_product({time, size})),
+               [&](Index first, Index last) {
+                 for (Index b = first; b < last; ++b) {
+                   const Index length = valid_lens.length(b, 0, time);
+                   const T* source = from.data() + b * time * size;
+                   T* target = to.data() + b * time * size;
+                   for (Index t = 0; t < length; ++t)
+                     std::copy_n(source + (length - 1 - t) * size, size, target + t * size);
+                   std::fill(target + length * size, target + time * size, T{0});
+                 }
+               });
 }
 
 }  // namespace
@@ -267,6 +338,28 @@ template <class T>
 Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                       const Var<T>& initial, const ValidLens& valid_lens) {
   return recurrence<T, GruCell<T>>("gru_recurrence", inputs, weight, bias, initial, valid_lens);
+}
+
+template <class T>
+Var<T> lstm_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
+                       const Var<T>& initial, const ValidLens& valid_lens) {
+  return recurrence<T, LstmCell<T>>("lstm_recurrence", inputs, weight, bias, initial, valid_lens);
+}
+
+// Forward:  y_t = x_{length - 1 - t} for t < length, else 0.
+// Backward: dx from dy in the same way.
+template <class T>
+Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens) {
+  if (x.rank() != 3) fail<ShapeError>("reverse_sequences", "shape [batch, time, size]", x.shape());
+  valid_lens.check("reverse_sequences", x.shape()[0], 1, x.shape()[1]);
+  Tensor<T> y = x.pass().uninitialized(x.shape());
+  copy_reversed(x.value(), valid_lens, y);
+  return x.pass().record("reverse_sequences", y, {x.node()},
+                         [x = x.node(), valid_lens](Pass<T>& backward, const Tensor<T>& dy) {
+                           Tensor<T> dx = backward.uninitialized(dy.shape());
+                           copy_reversed(dy, valid_lens, dx);
+                           backward.add_gradient(x, dx);
+                         });
 }
 
 // Forward:  y = the sequence's last state, or its initial one when it is empty.
@@ -310,6 +403,12 @@ template Var<float> gru_recurrence(const Var<float>&, const Var<float>&, const V
                                    const Var<float>&, const ValidLens&);
 template Var<double> gru_recurrence(const Var<double>&, const Var<double>&, const Var<double>&,
                                     const Var<double>&, const ValidLens&);
+template Var<float> lstm_recurrence(const Var<float>&, const Var<float>&, const Var<float>&,
+                                    const Var<float>&, const ValidLens&);
+template Var<double> lstm_recurrence(const Var<double>&, const Var<double>&, const Var<double>&,
+                                     const Var<double>&, const ValidLens&);
+template Var<float> reverse_sequences(const Var<float>&, const ValidLens&);
+template Var<double> reverse_sequences(const Var<double>&, const ValidLens&);
 template Var<float> last_states(const Var<float>&, const Var<float>&, const ValidLens&);
 template Var<double> last_states(const Var<double>&, const Var<double>&, const ValidLens&);
 

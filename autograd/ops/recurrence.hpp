@@ -28,6 +28,23 @@ template <class T>
 WEFT_API Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                const Var<T>& initial, const ValidLens& valid_lens = {});
 
+// Long short-term memory (Hochreiter and Schmidhuber, 1997), in the form of torch.nn.LSTM: with
+// x = inputs_t and u = h_{t-1} · weightᵀ + bias, each split into four parts,
+//   i = σ(x_i + u_i),  f = σ(x_f + u_f),  g = tanh(x_g + u_g),  o = σ(x_o + u_o),
+//   c_t = f c_{t-1} + i g,  h_t = o tanh(c_t),
+// for inputs [batch, time, 4 · size], weight [4 · size, size] and bias [4 · size]. A state is h
+// beside c: `initial` is [batch, 2 · size], the result [batch, time, 2 · size]. Throws as
+// tanh_recurrence does.
+template <class T>
+WEFT_API Var<T> lstm_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
+                                const Var<T>& initial, const ValidLens& valid_lens = {});
+
+// The steps of each sequence in reverse order: x [batch, time, size], result of the same shape.
+// Past the end of a sequence, x (even NaN) is not read and the result is zeros. Throws as
+// tanh_recurrence does.
+template <class T>
+WEFT_API Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens = {});
+
 // The last state of each sequence: the one at its last step in `states` [batch, time, size], or,
 // for an empty sequence, its row of `initial` [batch, size]. Result [batch, size]. Throws as
 // tanh_recurrence does.

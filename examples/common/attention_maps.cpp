@@ -12,8 +12,9 @@ std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
   Tape tape = Tape<float>::inference();
   const PaddedTokens sources = pad_sequences({&source, 1});
   AttentionWeights<float> weights;
-  model.decode(pad_sequences({&decoder_input, 1}).tokens, model.encode(tape, sources),
-               sources.valid_lens, &weights);
+  model.decode(pad_sequences({&decoder_input, 1}).tokens,
+               model.encode(tape, sources.tokens, sources.valid_lens), sources.valid_lens,
+               &weights);
 
   std::vector<HeatMap> maps;
   for (std::size_t block = 0; block < weights.cross.size(); ++block) {

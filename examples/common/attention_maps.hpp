@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/common/encoder_decoder.hpp"
+#include <weft/layers/models/encoder_decoder.hpp>
+#include <weft/train/data/pairs.hpp>
 #include "examples/common/plot.hpp"
 
 namespace weft::examples {

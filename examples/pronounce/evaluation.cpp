@@ -3,7 +3,7 @@
 namespace weft::pronounce {
 
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
-                       std::span<const Entry> entries, const examples::SearchOptions& options) {
+                       std::span<const Entry> entries, const BeamSearchOptions& options) {
   ErrorRates rates;
   std::vector<Sequence> words;
   std::vector<const Entry*> word_entries;
@@ -15,7 +15,7 @@ ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
     words.push_back(language.encode(entry.word));
     word_entries.push_back(&entry);
   }
-  const auto hypotheses = search(model, words, options);
+  const auto hypotheses = beam_search(model, words, options);
   for (std::size_t i = 0; i < hypotheses.size(); ++i)
     rates.add(language.decode(hypotheses[i].front().tokens), word_entries[i]->pronunciations);
   return rates;

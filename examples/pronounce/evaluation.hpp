@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "examples/common/search.hpp"
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include "examples/pronounce/error_rates.hpp"
 #include "examples/pronounce/language.hpp"
 #include "examples/pronounce/model.hpp"
@@ -13,6 +13,7 @@ namespace weft::pronounce {
 // The error rates of the best hypothesis for each word. The prediction for a word that cannot be
 // encoded is empty.
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
-                       std::span<const Entry> entries, const examples::SearchOptions& options = {});
+                       std::span<const Entry> entries,
+                       const BeamSearchOptions& options = {.beam_width = 1});
 
 }  // namespace weft::pronounce

@@ -7,11 +7,11 @@ namespace weft::pronounce {
 template <class T>
 Pronouncer<T>::Pronouncer(const Configuration& configuration, const Language& language,
                           Random& random)
-    : examples::EncoderDecoder<T>({.source_symbols = language.letters.size(),
-                                   .target_symbols = language.phones.size(),
-                                   .max_length = static_cast<Index>(max_length),
-                                   .transformer = configuration.transformer_options()},
-                                  random) {}
+    : EncoderDecoder<T>({.source_vocabulary_size = language.letters.size(),
+                         .target_vocabulary_size = language.phones.size(),
+                         .max_length = static_cast<Index>(max_length),
+                         .transformer = configuration.transformer_options()},
+                        random) {}
 
 template <class T>
 void Pronouncer<T>::members(Members<T>& members) {

@@ -1,14 +1,15 @@
 // Pronouncer: a transformer from the letters of words to their phones.
 #pragma once
 
-#include "examples/common/encoder_decoder.hpp"
+#include <weft/layers.hpp>
+#include <weft/train/data/pairs.hpp>
 #include "examples/pronounce/configuration.hpp"
 #include "examples/pronounce/language.hpp"
 
 namespace weft::pronounce {
 
 template <class T = float>
-struct Pronouncer : examples::EncoderDecoder<T> {
+struct Pronouncer : EncoderDecoder<T> {
   // Throws ValueError for a configuration that is out of range.
   Pronouncer(const Configuration& configuration, const Language& language, Random& random);
 

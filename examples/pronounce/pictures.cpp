@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include "examples/common/attention_maps.hpp"
 #include "examples/common/plot.hpp"
-#include "examples/common/search.hpp"
 #include "examples/common/text_input.hpp"
 
 namespace weft::pronounce {
@@ -75,7 +75,7 @@ std::string draw_losses(const std::filesystem::path& metrics,
 std::string draw_attention(const SavedModel& saved, const std::string& word,
                            const std::filesystem::path& picture) {
   const std::vector<Sequence> words{saved.language.encode(word)};
-  const Sequence output = search(saved.model, words).front().front().tokens;
+  const Sequence output = greedy_search(saved.model, words).front().tokens;
 
   examples::HeatMaps maps;
   maps.title = "Attention of each phone over the letters of “" + word + "”";

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "examples/common/search.hpp"
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
@@ -25,7 +25,7 @@ void print(const std::string& word, const Phones& phones, const Hypothesis& hypo
 // Prints the hypotheses for each word, and an error for each word that cannot be encoded. Returns
 // the number of errors.
 Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& words,
-                      const examples::SearchOptions& options) {
+                      const BeamSearchOptions& options) {
   std::vector<std::string> encoded_words;
   std::vector<Sequence> letters;
   for (const std::string& word : words) {
@@ -36,7 +36,7 @@ Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& w
       std::cerr << "pronounce say: " << error.what() << '\n';
     }
   }
-  const auto hypotheses = search(saved.model, letters, options);
+  const auto hypotheses = beam_search(saved.model, letters, options);
   for (std::size_t i = 0; i < hypotheses.size(); ++i)
     for (const Hypothesis& hypothesis : hypotheses[i])
       print(encoded_words[i], saved.language.decode(hypothesis.tokens), hypothesis,
@@ -47,7 +47,7 @@ Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& w
 
 // Pronounces the words of standard input: line by line on a terminal, otherwise in batches. Throws
 // FileError when it cannot be read or has no words.
-Index pronounce_input(const SavedModel& saved, const examples::SearchOptions& options) {
+Index pronounce_input(const SavedModel& saved, const BeamSearchOptions& options) {
   const std::string what = "standard input";
   const std::size_t batch_size = isatty(STDIN_FILENO) ? 1 : 1024;
   Index errors = 0;
@@ -83,7 +83,7 @@ int say(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
 
   const SavedModel saved(model);
-  const examples::SearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};
+  const BeamSearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};
   const Index errors =
       words.empty() ? pronounce_input(saved, options) : pronounce_words(saved, words, options);
   return errors == 0 ? 0 : 1;

@@ -27,7 +27,7 @@ Validation make_validation(const Pronouncer<float>& model, const Language& langu
   return {.columns = {"validation_loss", "validation_word_error_rate"},
           .run = [&model, &language, batches, sample, parts]() -> std::vector<double> {
             const auto model_loss = [&](Tape<float>& tape, const PairBatch& batch) {
-              return loss(model, tape, batch);
+              return batch_loss(model, tape, batch);
             };
             return {mean_loss(*batches, model_loss, parts),
                     error_rates(model, language, sample).word_error_rate()};
@@ -65,7 +65,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   Trainer<float> trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
-        return loss(model, tape, batch, configuration.label_smoothing);
+        return batch_loss(model, tape, batch, configuration.label_smoothing);
       },
       std::move(options));
   trainer.also_save("configuration", configuration);

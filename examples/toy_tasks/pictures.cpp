@@ -1,7 +1,7 @@
 #include "examples/toy_tasks/pictures.hpp"
 
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include "examples/common/attention_maps.hpp"
-#include "examples/common/search.hpp"
 
 namespace weft::toy_tasks {
 
@@ -21,7 +21,7 @@ std::string draw_accuracies(std::vector<examples::Line> lines,
 std::string draw_attention(const Solver& solver, const std::string& question,
                            const std::filesystem::path& picture) {
   const std::vector<Sequence> sources{solver.encode(question)};
-  const Sequence output = examples::search(solver.model, sources).front().front().tokens;
+  const Sequence output = greedy_search(solver.model, sources).front().tokens;
 
   examples::HeatMaps maps;
   maps.title = solver.task.name + ": attention of each output character over “" + question + "”";

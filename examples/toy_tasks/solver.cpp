@@ -1,6 +1,6 @@
 #include "examples/toy_tasks/solver.hpp"
 
-#include "examples/common/search.hpp"
+#include <weft/train/generation/encoder_decoder_search.hpp>
 
 namespace weft::toy_tasks {
 namespace {
@@ -12,11 +12,11 @@ Sequence encode_characters(const Vocabulary& vocabulary, const std::string& text
   return tokens;
 }
 
-examples::EncoderDecoder<float> make_model(const Task& task, const Vocabulary& vocabulary,
-                                           std::uint64_t seed) {
+EncoderDecoder<float> make_model(const Task& task, const Vocabulary& vocabulary,
+                                 std::uint64_t seed) {
   Random random(seed);
-  return {{.source_symbols = vocabulary.size(),
-           .target_symbols = vocabulary.size(),
+  return {{.source_vocabulary_size = vocabulary.size(),
+           .target_vocabulary_size = vocabulary.size(),
            .max_length = task.max_length + 1,
            .transformer = {.num_blocks = blocks,
                            .block = {.num_hiddens = width,
@@ -45,9 +45,9 @@ std::vector<std::string> Solver::answer(std::span<const std::string> questions) 
   std::vector<Sequence> sources;
   for (const std::string& question : questions) sources.push_back(encode(question));
   std::vector<std::string> answers;
-  for (const auto& hypotheses : examples::search(model, sources)) {
+  for (const Hypothesis& hypothesis : greedy_search(model, sources)) {
     std::string target;
-    for (const std::string& symbol : vocabulary.decode(hypotheses.front().tokens)) target += symbol;
+    for (const std::string& symbol : vocabulary.decode(hypothesis.tokens)) target += symbol;
     answers.push_back(task.from_target(target));
   }
   return answers;

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/common/encoder_decoder.hpp"
+#include <weft/layers.hpp>
+#include <weft/train/data/pairs.hpp>
 #include "examples/toy_tasks/task.hpp"
 
 namespace weft::toy_tasks {
@@ -29,7 +30,7 @@ struct Solver {
 
   const Task& task;
   Vocabulary vocabulary;
-  examples::EncoderDecoder<float> model;
+  EncoderDecoder<float> model;
 };
 
 // The path of the checkpoint of a task's model in a directory.

@@ -50,7 +50,9 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
 
   Trainer<float> trainer(
       solver.model, optimizer, batches,
-      [&](Tape<float>& tape, const PairBatch& batch) { return loss(solver.model, tape, batch); },
+      [&](Tape<float>& tape, const PairBatch& batch) {
+        return batch_loss(solver.model, tape, batch);
+      },
       {.parts = parts,
        .clip_norm = 1.0,
        .schedule =

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include <weft/autograd/error.hpp>
+#include <weft/layers/models/gpt.hpp>
 #include <weft/train.hpp>
 #include "examples/pronounce/model.hpp"
-#include "tests/benchmarks/gpt.hpp"
 
 namespace weft::benchmarks {
 namespace {
@@ -45,41 +45,40 @@ Workload gpt_step(const GptSize& size) {
           pass(named_parameters(model), gpt_size.parts, {.training = true}) {}
     GptSize size;
     Random random{1};
-    Gpt model;
+    Gpt<float> model;
     AdamW<float> optimizer;
     ParallelPass<float> pass;
     std::vector<Tokens> inputs, targets;  // one per part
-    Tokens position_ids;
     std::uint32_t step = 0;
   };
   const auto state = std::make_shared<State>(size);
-  const Index context = size.gpt.context, rows = size.batch / size.parts;
+  const Index context = size.gpt.max_len, rows = size.batch / size.parts;
   for (Index part = 0; part < size.parts; ++part) {
-    state->inputs.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
-    state->targets.push_back(random_tokens({rows, context}, size.gpt.vocabulary, state->random));
+    state->inputs.push_back(
+        random_tokens({rows, context}, size.gpt.vocabulary_size, state->random));
+    state->targets.push_back(
+        random_tokens({rows, context}, size.gpt.vocabulary_size, state->random));
   }
-  state->position_ids = Tokens({context});
-  for (Index i = 0; i < context; ++i) state->position_ids(i) = static_cast<TokenId>(i);
 
   const double tokens = static_cast<double>(size.batch * context);
-  const double width = static_cast<double>(size.gpt.width);
+  const double width = static_cast<double>(size.gpt.num_hiddens);
   const double per_block =
       12.0 * width * width +
       attention_multiplications(1.0, (static_cast<double>(context) + 1) / 2, width);
-  return {
-      .step =
-          [state, tokens] {
-            state->pass.add_gradients(
-                state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
-                  const auto i = static_cast<std::size_t>(part);
-                  return cross_entropy(state->model(tape, state->inputs[i], state->position_ids),
-                                       state->targets[i], {.divisor = tokens});
-                });
-            state->optimizer.step(clip_factor(state->optimizer.grad_norm(), 1.0));
-          },
-      .tokens = tokens,
-      .product_flops = training_flops(tokens * (static_cast<double>(size.gpt.layers) * per_block +
-                                                width * static_cast<double>(size.gpt.vocabulary)))};
+  return {.step =
+              [state, tokens] {
+                state->pass.add_gradients(
+                    state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
+                      const auto i = static_cast<std::size_t>(part);
+                      return cross_entropy(state->model(tape, state->inputs[i]), state->targets[i],
+                                           {.divisor = tokens});
+                    });
+                state->optimizer.step(clip_factor(state->optimizer.grad_norm(), 1.0));
+              },
+          .tokens = tokens,
+          .product_flops =
+              training_flops(tokens * (static_cast<double>(size.gpt.num_blocks) * per_block +
+                                       width * static_cast<double>(size.gpt.vocabulary_size)))};
 }
 
 // The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
@@ -132,8 +131,8 @@ Workload pronunciation_step() {
       .step =
           [state] {
             state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
-              return loss(*state->model, tape, state->batches[static_cast<std::size_t>(part)],
-                          state->configuration.label_smoothing);
+              return batch_loss(*state->model, tape, state->batches[static_cast<std::size_t>(part)],
+                                state->configuration.label_smoothing);
             });
             state->optimizer->step(clip_factor(state->optimizer->grad_norm(), 1.0));
           },
@@ -147,18 +146,15 @@ Workload sampling_step(const GptOptions& options) {
   struct State {
     explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
     Random random{1};
-    Gpt model;
-    Tokens text, position_ids;
+    Gpt<float> model;
+    Tokens text;
     Tape<float> tape{{.recording = false}};
   };
   const auto state = std::make_shared<State>(options);
-  state->text = random_tokens({1, options.context}, options.vocabulary, state->random);
-  state->position_ids = Tokens({options.context});
-  for (Index i = 0; i < options.context; ++i) state->position_ids(i) = static_cast<TokenId>(i);
+  state->text = random_tokens({1, options.max_len}, options.vocabulary_size, state->random);
   return {.step =
               [state] {
-                const Var<float> logits =
-                    state->model(state->tape, state->text, state->position_ids);
+                const Var<float> logits = state->model(state->tape, state->text);
                 const Tensor<float>& probabilities = softmax(logits).value();
                 const Index last = state->text.size() - 1;
                 double left = state->random.uniform();
@@ -221,10 +217,17 @@ Workload attention_step(const AttentionSize& size) {
 }  // namespace
 
 Workload make_workload(const std::string& name) {
-  const std::map<std::string, GptSize> gpts = {{"W1", {{30, 10, 2, 4, 32}, 64, 2}},
-                                               {"W2", {{65, 64, 4, 4, 128}, 12, 2}},
-                                               {"W3", {{65, 256, 6, 6, 384}, 8, 1}},
-                                               {"W4", {{50257, 64, 12, 12, 768}, 4, 1}}};
+  const auto gpt = [](Index vocabulary, Index context, Index layers, Index heads, Index width) {
+    return GptOptions{.vocabulary_size = vocabulary,
+                      .max_len = context,
+                      .num_hiddens = width,
+                      .num_heads = heads,
+                      .num_blocks = layers};
+  };
+  const std::map<std::string, GptSize> gpts = {{"W1", {gpt(30, 10, 2, 4, 32), 64, 2}},
+                                               {"W2", {gpt(65, 64, 4, 4, 128), 12, 2}},
+                                               {"W3", {gpt(65, 256, 6, 6, 384), 8, 1}},
+                                               {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}}};
   if (const auto found = gpts.find(name); found != gpts.end()) return gpt_step(found->second);
   if (name == "W5") return pronunciation_step();
   if (name == "sampling") return sampling_step(gpts.at("W2").gpt);

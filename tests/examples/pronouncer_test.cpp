@@ -1,8 +1,8 @@
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/evaluation.hpp>
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include <weft/train/optim/adam.hpp>
-#include "examples/common/search.hpp"
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
 #include "tests/catch.hpp"
@@ -35,7 +35,8 @@ TEST_CASE("pronouncer: logits do not depend on padding or on later phones", "[ex
   const std::vector<SequencePair> pairs = language.pairs(entries);
   const auto logits_of = [&](std::vector<SequencePair> selected) {
     Tape tape = Tape<float>::inference();
-    return model(tape, PairBatches(std::move(selected), {.shuffle = false}).batch(0, 0)).value();
+    const PairBatch batch = PairBatches(std::move(selected), {.shuffle = false}).batch(0, 0);
+    return model(tape, batch.source.tokens, batch.source.valid_lens, batch.target.tokens).value();
   };
   const Tensor<float> alone = logits_of({pairs[2]});               // toe → T OW
   const Tensor<float> together = logits_of({pairs[2], pairs[3]});  // padded to a longer word
@@ -52,7 +53,7 @@ TEST_CASE("pronouncer: the encoder and the decoder return their attention weight
   PairBatches batches({language.pairs(entries)[3]});  // note → N OW T
   const PairBatch batch = batches.batch(0, 0);
   AttentionWeights<float> encoder, decoder;
-  const Var memory = model.encode(tape, batch.source, &encoder);
+  const Var memory = model.encode(tape, batch.source.tokens, batch.source.valid_lens, &encoder);
   model.decode(batch.target.tokens, memory, batch.source.valid_lens, &decoder);
   REQUIRE(encoder.self.size() == 1);
   CHECK(encoder.self[0].shape() == Shape{1, 2, 4, 4});
@@ -68,18 +69,18 @@ TEST_CASE("pronouncer: overfits four words, and greedy and beam search find them
   PairBatches batches(language.pairs(entries));
   Tape<float> tape({.training = true});
   for (int step = 0; step < 120; ++step) {
-    tape.backward(loss(model, tape, batches.batch(step, 0), 0.0));
+    tape.backward(batch_loss(model, tape, batches.batch(step, 0)));
     optimizer.step();
   }
   const auto model_loss = [&](Tape<float>& evaluation, const PairBatch& part) {
-    return loss(model, evaluation, part);
+    return batch_loss(model, evaluation, part);
   };
   CHECK(mean_loss(batches, model_loss) < 0.25);  // "to" has two pronunciations: 0.116 at best
   CHECK(error_rates(model, language, entries).word_error_rate() == 0.0);
   CHECK(error_rates(model, language, entries, {.beam_width = 3}).word_error_rate() == 0.0);
 
   const std::vector<Sequence> words{language.encode("to"), language.encode("one")};
-  const auto hypotheses = search(model, words, {.beam_width = 4, .n_best = 2});
+  const auto hypotheses = beam_search(model, words, {.beam_width = 4, .n_best = 2});
   REQUIRE(hypotheses.size() == 2);
   REQUIRE(hypotheses[0].size() == 2);
   CHECK(hypotheses[0][0].log_probability >= hypotheses[0][1].log_probability);

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <utility>
 
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include "examples/toy_tasks/program.hpp"
 #include "examples/toy_tasks/training.hpp"
 #include "tests/catch.hpp"
@@ -42,7 +43,7 @@ float held_out_loss(const Solver& solver) {
   for (const Example& example : held_out_examples(solver.task, examples::Split::validation, 32, 5))
     pairs.push_back(solver.encode_pair(example));
   Tape tape = Tape<float>::inference();
-  return loss(solver.model, tape, PairBatches(pairs).batch(0, 0)).item();
+  return batch_loss(solver.model, tape, PairBatches(pairs).batch(0, 0)).item();
 }
 
 }  // namespace

@@ -13,16 +13,34 @@ constexpr Index inputs = 4, hiddens = 5;
 // The states, followed in time by the final states of the layers, as in the file.
 template <class T>
 Var<T> joined(const RecurrentResult<T>& result) {
-  return concatenate(std::vector{result.states, transpose(result.final_states, 0, 1)}, 1);
+  const Shape& states = result.states.shape();
+  const auto of_layers = [&](const Var<T>& final_states) {
+    return reshape(transpose(final_states, 0, 1), {states[0], -1, states[2]});
+  };
+  return concatenate(std::vector{result.states, of_layers(result.final_states)}, 1);
+}
+template <class T>
+Var<T> joined(const LstmResult<T>& result) {
+  const Var<T> hidden = joined(RecurrentResult<T>{result.states, result.final_states});
+  const Var<T> cells = joined(RecurrentResult<T>{result.states, result.final_cells});
+  return concatenate(
+      std::vector{hidden, slice(cells, 1, result.states.shape()[1], cells.shape()[1])}, 1);
 }
 
 template <class T, class Layer>
-void check_recurrent(const std::string& kind, Index num_layers) {
-  const std::string name = kind + "_" + std::to_string(num_layers);
+void check_recurrent(const std::string& kind) {
+  const bool bidirectional = GENERATE(false, true);
+  const Index num_layers = GENERATE(1, 2);
+  const std::string name =
+      concatenate_text(kind, bidirectional ? "_bidirectional_" : "_", num_layers);
   const auto check = [&](const std::string& variant, const std::vector<std::string>& names,
                          const auto& call) {
     Random random(1);
-    Layer layer({.input_size = inputs, .num_hiddens = hiddens, .num_layers = num_layers}, random);
+    Layer layer({.input_size = inputs,
+                 .num_hiddens = hiddens,
+                 .num_layers = num_layers,
+                 .bidirectional = bidirectional},
+                random);
     const golden::LayerCase<T> expected(name + variant, "sequence_layers.h5");
     expected.check(layer, names,
                    [&](auto&, const auto& x) { return joined(call(layer, expected, x)); });
@@ -31,9 +49,15 @@ void check_recurrent(const std::string& kind, Index num_layers) {
   check("_lengths", {"x"}, [](const auto& layer, const auto& expected, const auto& x) {
     return layer(x[0], expected.mask().valid_lens);
   });
-  check("_initial", {"x", "initial"}, [](const auto& layer, const auto& expected, const auto& x) {
-    return layer(x[0], expected.mask().valid_lens, x[1]);
-  });
+  if constexpr (std::is_same_v<Layer, LSTM<T>>)
+    check("_initial", {"x", "initial", "initial_cells"},
+          [](const auto& layer, const auto& expected, const auto& x) {
+            return layer(x[0], expected.mask().valid_lens, x[1], x[2]);
+          });
+  else
+    check("_initial", {"x", "initial"}, [](const auto& layer, const auto& expected, const auto& x) {
+      return layer(x[0], expected.mask().valid_lens, x[1]);
+    });
 }
 
 template <class T>
@@ -46,14 +70,19 @@ void check_convolution(const std::string& name, const Conv1dOptions& options) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("torch.nn.RNN, with lengths and initial states", "[golden][RNN]", float,
-                   double) {
-  check_recurrent<TestType, RNN<TestType>>("rnn", GENERATE(1, 2));
+TEMPLATE_TEST_CASE("torch.nn.RNN, in one and both directions, with lengths and initial states",
+                   "[golden][RNN]", float, double) {
+  check_recurrent<TestType, RNN<TestType>>("rnn");
 }
 
-TEMPLATE_TEST_CASE("torch.nn.GRU, with lengths and initial states", "[golden][GRU]", float,
-                   double) {
-  check_recurrent<TestType, GRU<TestType>>("gru", GENERATE(1, 2));
+TEMPLATE_TEST_CASE("torch.nn.GRU, in one and both directions, with lengths and initial states",
+                   "[golden][GRU]", float, double) {
+  check_recurrent<TestType, GRU<TestType>>("gru");
+}
+
+TEMPLATE_TEST_CASE("torch.nn.LSTM, in one and both directions, with lengths and initial states",
+                   "[golden][LSTM]", float, double) {
+  check_recurrent<TestType, LSTM<TestType>>("lstm");
 }
 
 TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden][Conv1d]", float, double) {

@@ -29,8 +29,8 @@ std::string block_name(bool norm_first, Activation activation) {
 
 // Matches EncoderDecoder in write_layers.py.
 template <class T>
-struct EncoderDecoder : Module<T> {
-  explicit EncoderDecoder(Random& random)
+struct TorchEncoderDecoder : Module<T> {
+  explicit TorchEncoderDecoder(Random& random)
       : source_embedding({vocabulary, hiddens}, random),
         target_embedding({vocabulary, hiddens}, random),
         encoder({.num_blocks = 2, .block = block_options(true, Activation::relu)}, random),
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("torch's encoder and decoder of two blocks each, up to the lo
                    "[golden][TransformerEncoder][TransformerDecoder]", float, double) {
   const LayerCase<TestType> expected("torch_encoder_decoder");
   Random random(1);
-  EncoderDecoder<TestType> model(random);
+  TorchEncoderDecoder<TestType> model(random);
   const Tokens target = expected.integers("target");
   expected.check(model, {}, [&](auto& tape, const auto&) {
     const auto embed = [&tape = tape](const auto& embedding, const Tokens& tokens) {

@@ -22,7 +22,7 @@ import h5py
 import numpy as np
 import torch
 
-from write_layers import normal, random, randomized, write_case
+from write_layers import causal, normal, padding_mask, random, randomized, write_case
 
 TESTS = pathlib.Path(__file__).parent.parent
 STRINGS = r'((?:"[^"]*"\s*)+)'
@@ -56,6 +56,63 @@ class LearnedPositions(torch.nn.Module):
 
     def forward(self, x):
         return x + self.positions(torch.arange(x.shape[1]))
+
+
+class SwiGLU(torch.nn.Module):
+    """The feed-forward network of Llama."""
+
+    def __init__(self, size, hiddens, bias):
+        super().__init__()
+        self.w1 = torch.nn.Linear(size, hiddens, bias=bias)
+        self.w2 = torch.nn.Linear(hiddens, size, bias=bias)
+        self.w3 = torch.nn.Linear(size, hiddens, bias=bias)
+
+    def forward(self, x):
+        return self.w2(torch.nn.functional.silu(self.w1(x)) * self.w3(x))
+
+
+class GroupedAttention(torch.nn.Module):
+    """Causal self-attention of 4 query heads and fewer key and value heads, of size 2."""
+
+    def __init__(self, size, kv_heads, scale=None):
+        super().__init__()
+        self.scale = scale
+        self.W_q = torch.nn.Linear(size, 8)
+        self.W_k = torch.nn.Linear(size, kv_heads * 2)
+        self.W_v = torch.nn.Linear(size, kv_heads * 2)
+        self.W_o = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        heads = [projection(x).unflatten(2, (-1, 2)).transpose(1, 2)
+                 for projection in (self.W_q, self.W_k, self.W_v)]
+        y = torch.nn.functional.scaled_dot_product_attention(
+            *heads, is_causal=True, scale=self.scale, enable_gqa=True)
+        return self.W_o(y.transpose(1, 2).flatten(2))
+
+
+class LlamaBlock(torch.nn.Module):
+    """RMS norms, grouped-query attention and SwiGLU of 12 hidden elements; pre-norm."""
+
+    def __init__(self, kv_heads, scale=None):
+        super().__init__()
+        self.attention = GroupedAttention(8, kv_heads, scale)
+        self.norm1 = torch.nn.RMSNorm(8, eps=1e-6)
+        self.ffn = SwiGLU(8, 12, bias=False)
+        self.norm2 = torch.nn.RMSNorm(8, eps=1e-6)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.ffn(self.norm2(x))
+
+
+class PaddedDecoderLayer(torch.nn.TransformerDecoderLayer):
+    """With targets of lengths 3 and 4, and memories of lengths 2 and 5."""
+
+    def forward(self, x, memory):
+        return super().forward(
+            x, memory, tgt_mask=causal(x.shape[1]),
+            tgt_key_padding_mask=padding_mask([3, 4], x.shape[1]),
+            memory_key_padding_mask=padding_mask([2, 5], memory.shape[1]))
 
 
 def optimizer(learning_rate):

@@ -97,7 +97,7 @@ Variable feed_forward(Masks& masks, const PositionWiseFeedForward<double>& layer
 
 // A sublayer with its residual connection.
 template <class Sublayer>
-Variable residual(Masks& masks, const Variable& x, const LayerNorm<double>& norm, bool norm_first,
+Variable residual(Masks& masks, const Variable& x, const BlockNorm<double>& norm, bool norm_first,
                   const Sublayer& sublayer) {
   if (norm_first) return x + masks(sublayer(norm(x)));
   return norm(x + masks(sublayer(x)));
@@ -172,8 +172,9 @@ TEST_CASE("dropout: in an encoder block, of weights, hidden elements and both su
           const Variable y = residual(masks, x[0], block.norm1, norm_first, [&](const Variable& z) {
             return attend(masks, block.attention, z, z);
           });
-          return residual(masks, y, block.norm2, norm_first,
-                          [&](const Variable& z) { return feed_forward(masks, block.ffn, z); });
+          return residual(masks, y, block.norm2, norm_first, [&](const Variable& z) {
+            return feed_forward(masks, *block.ffn.get_if<PositionWiseFeedForward>(), z);
+          });
         });
   }
 }
@@ -193,8 +194,9 @@ TEST_CASE("dropout: in a decoder block, of weights, hidden elements and all thre
           y = residual(masks, y, block.norm2, norm_first, [&](const Variable& z) {
             return attend(masks, block.cross_attention, z, x[1]);
           });
-          return residual(masks, y, block.norm3, norm_first,
-                          [&](const Variable& z) { return feed_forward(masks, block.ffn, z); });
+          return residual(masks, y, block.norm3, norm_first, [&](const Variable& z) {
+            return feed_forward(masks, *block.ffn.get_if<PositionWiseFeedForward>(), z);
+          });
         });
   }
 }
@@ -210,7 +212,7 @@ TEST_CASE("dropout: of the sum with positional encodings", "[layers]") {
   check_definition(
       learned, {{3, 5, 6}}, [&](const Vars& x) { return learned(x[0]); },
       [&](Masks& masks, const Vars& x) {
-        return masks(x[0] + slice(x[0].tape().parameter(learned.positions.weight), 0, 0, 5));
+        return masks(x[0] + slice(x[0].tape().parameter(learned.weight), 0, 0, 5));
       });
 }
 

@@ -204,13 +204,33 @@ TEST_CASE("gradients: heads and learned positions",
 TEMPLATE_TEST_CASE("gradients: recurrent layers", "[layers][gradients][RNN][GRU]", RNN<double>,
                    GRU<double>) {
   Random random(1);
-  TestType layer({.input_size = 3, .num_hiddens = 4, .num_layers = 2}, random);
-  check_gradients(layer, {{3, 5, 3}, {2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+  const bool bidirectional = GENERATE(false, true);
+  const Index directions = bidirectional ? 2 : 1;
+  TestType layer(
+      {.input_size = 3, .num_hiddens = 4, .num_layers = 2, .bidirectional = bidirectional}, random);
+  check_gradients(layer, {{3, 5, 3}, {2 * directions, 3, 4}}, [&](Tape<double>&, const Vars& x) {
     const auto result = layer(x[0], ValidLens{5, 0, 3}, x[1]);
-    return concatenate(std::vector{result.states, transpose(result.final_states, 0, 1)}, 1);
+    return concatenate(
+        std::vector{reshape(result.states, {-1, 4}), reshape(result.final_states, {-1, 4})}, 0);
   });
   check_gradients(layer, {{2, 4, 3}},
                   [&](Tape<double>&, const Vars& x) { return layer(x[0]).final_states; });
+}
+
+TEST_CASE("gradients: LSTM", "[layers][gradients][LSTM]") {
+  Random random(1);
+  const bool bidirectional = GENERATE(false, true);
+  const Index states = bidirectional ? 4 : 2;
+  LSTM<double> layer(
+      {.input_size = 3, .num_hiddens = 4, .num_layers = 2, .bidirectional = bidirectional}, random);
+  check_gradients(
+      layer, {{3, 5, 3}, {states, 3, 4}, {states, 3, 4}}, [&](Tape<double>&, const Vars& x) {
+        const auto result = layer(x[0], ValidLens{5, 0, 3}, x[1], x[2]);
+        return concatenate(
+            std::vector{reshape(result.states, {-1, 4}), reshape(result.final_states, {-1, 4}),
+                        reshape(result.final_cells, {-1, 4})},
+            0);
+      });
 }
 
 TEST_CASE("gradients: convolution", "[layers][gradients][Conv1d]") {

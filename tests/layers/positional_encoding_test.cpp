@@ -85,7 +85,7 @@ TEST_CASE("positional encoding: dropout is applied after the addition", "[layers
     CHECK(dropped < 120);
   };
   check(fixed, fixed.table());
-  check(learned, learned.positions.weight.value());
+  check(learned, learned.weight.value());
 }
 
 TEST_CASE("positional encoding: a shift is the same rotation at every position", "[layers]") {
@@ -114,9 +114,9 @@ TEST_CASE("learned positional encoding: every sequence gets the first vectors", 
   for (Index batch : {0, 1})
     for (Index i = 0; i < 3; ++i)
       for (Index c = 0; c < 4; ++c)
-        CHECK(y.value()(batch, i, c) == 5.0F + layer.positions.weight.value()(i, c));
+        CHECK(y.value()(batch, i, c) == 5.0F + layer.weight.value()(i, c));
   tape.backward(y, Tensor<float>::full(y.shape(), 1.0F));
-  const Tensor<float>& grad = layer.positions.weight.grad();
+  const Tensor<float>& grad = layer.weight.grad();
   CHECK(grad(2, 0) == 2.0F);
   CHECK(grad(3, 0) == 0.0F);
   CHECK(message_of<ValueError>([&] {

@@ -3,6 +3,7 @@
 
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/recurrence.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/autograd/ops/shaping.hpp>
 #include <weft/layers/recurrent.hpp>
@@ -21,7 +22,7 @@ constexpr RecurrentOptions options{.input_size = 3, .num_hiddens = 4, .num_layer
 }  // namespace
 
 TEMPLATE_TEST_CASE("recurrent layers: two segments, with the state passed on, equal the whole",
-                   "[layers]", RNN<double>, GRU<double>) {
+                   "[layers]", RNN<double>, GRU<double>, LSTM<double>) {
   Random random(1);
   const TestType layer(options, random);
   Tape<double> tape;
@@ -30,7 +31,13 @@ TEMPLATE_TEST_CASE("recurrent layers: two segments, with the state passed on, eq
   CHECK(whole.states.shape() == Shape{2, 7, 4});
   CHECK(whole.final_states.shape() == Shape{2, 2, 4});
   const auto first = layer(slice(x, 1, 0, 3));
-  const auto second = layer(slice(x, 1, 3, 7), {}, first.final_states);
+  const auto second = [&] {
+    const Var<double> rest = slice(x, 1, 3, 7);
+    if constexpr (std::is_same_v<TestType, LSTM<double>>)
+      return layer(rest, {}, first.final_states, first.final_cells);
+    else
+      return layer(rest, {}, first.final_states);
+  }();
   CHECK(distance(first.states.value(), slice(whole.states, 1, 0, 3).value()) < 1e-15);
   CHECK(distance(second.states.value(), slice(whole.states, 1, 3, 7).value()) < 1e-15);
   CHECK(distance(second.final_states.value(), whole.final_states.value()) < 1e-15);
@@ -40,7 +47,7 @@ TEMPLATE_TEST_CASE("recurrent layers: two segments, with the state passed on, eq
 }
 
 TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence is ignored", "[layers]",
-                   RNN<double>, GRU<double>) {
+                   RNN<double>, GRU<double>, LSTM<double>) {
   Random random(1);
   TestType layer(options, random);
   const auto run = [&](double padding) {
@@ -65,7 +72,7 @@ TEMPLATE_TEST_CASE("recurrent layers: NaN past the end of a sequence is ignored"
 }
 
 TEMPLATE_TEST_CASE("recurrent layers: initialized uniformly over ±1/√num_hiddens", "[layers]",
-                   RNN<double>, GRU<double>) {
+                   RNN<double>, GRU<double>, LSTM<double>) {
   Random random(2);
   TestType layer({.input_size = 40, .num_hiddens = 25}, random);
   for (const auto& [name, parameter] : named_parameters<double>(layer)) {
@@ -82,6 +89,46 @@ TEMPLATE_TEST_CASE("recurrent layers: initialized uniformly over ±1/√num_hidd
   }
 }
 
+TEMPLATE_TEST_CASE("recurrent layers: the reverse direction is the layer of reversed sequences",
+                   "[layers]", RNN<double>, GRU<double>, LSTM<double>) {
+  Random random(1);
+  TestType both({.input_size = 3, .num_hiddens = 4, .bidirectional = true}, random);
+  CHECK(both.bidirectional());
+  TestType one({.input_size = 3, .num_hiddens = 4}, random);
+  Tape<double> tape;
+  const Var<double> x = tape.constant(random.normal_tensor<double>({2, 5, 3}));
+  const ValidLens lengths{3, 5};
+  const auto result = both(x, lengths);
+  CHECK(result.states.shape() == Shape{2, 5, 8});
+  REQUIRE(result.final_states.shape() == Shape{2, 2, 4});
+  for (const Index direction : {0, 1}) {
+    one.layers.front() = both.layers[static_cast<std::size_t>(direction)];
+    const auto in_order = [&](const Var<double>& all) {
+      return direction == 0 ? all : reverse_sequences(all, lengths);
+    };
+    const auto expected = one(in_order(x), lengths);
+    CHECK(same(slice(result.states, 2, direction * 4, direction * 4 + 4).value(),
+               in_order(expected.states).value()));
+    CHECK(same(slice(result.final_states, 0, direction, direction + 1).value(),
+               expected.final_states.value()));
+  }
+}
+
+TEST_CASE("recurrent layers: an LSTM starts from zeros where only one initial state is given",
+          "[layers]") {
+  Random random(1);
+  const LSTM<double> layer(options, random);
+  Tape<double> tape;
+  const Var<double> x = tape.constant(random.normal_tensor<double>({2, 3, 3}));
+  const Var<double> given = tape.constant(random.normal_tensor<double>({2, 2, 4}));
+  const Var<double> zeros = tape.constant(Tensor<double>({2, 2, 4}));
+  CHECK(same(layer(x, {}, given).final_cells.value(),
+             layer(x, {}, given, zeros).final_cells.value()));
+  CHECK(same(layer(x, {}, {}, given).final_cells.value(),
+             layer(x, {}, zeros, given).final_cells.value()));
+  CHECK(same(layer(x).final_cells.value(), layer(x, {}, zeros, zeros).final_cells.value()));
+}
+
 TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch's", "[layers]") {
   Random random(1);
   GRU layer(options, random);
@@ -96,6 +143,14 @@ TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch
     CHECK(parameters[i].parameter->shape() == expected[i].second);
   }
   CHECK(contains(concatenate_text(layer), "GRU(3, 4, num_layers=2, batch_first=True)"));
+  LSTM both({.input_size = 3, .num_hiddens = 4, .num_layers = 2, .bidirectional = true}, random);
+  CHECK(contains(concatenate_text(both),
+                 "LSTM(3, 4, num_layers=2, batch_first=True, bidirectional=True)"));
+  const auto of_both = named_parameters<float>(both);
+  REQUIRE(of_both.size() == 16);
+  CHECK(of_both[4].name == "weight_ih_l0_reverse");
+  CHECK(of_both[15].name == "bias_hh_l1_reverse");
+  CHECK(of_both[12].parameter->shape() == Shape{16, 8});
   RNN simple({.input_size = 3, .num_hiddens = 4}, random);
   CHECK(contains(concatenate_text(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
 }
@@ -121,6 +176,13 @@ TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {
   CHECK(message_of<ShapeError>([&] {
           layer(zeros({2, 5, 3}), {}, zeros({2, 4}));
         }) == "GRU: initial_states: expected [2, 2, 4], got [2, 4]");
+  const LSTM lstm({.input_size = 3, .num_hiddens = 4, .bidirectional = true}, random);
+  CHECK(message_of<ShapeError>([&] {
+          lstm(zeros({2, 5, 3}), {}, zeros({1, 2, 4}));
+        }) == "LSTM: initial_states: expected [2, 2, 4], got [1, 2, 4]");
+  CHECK(message_of<ShapeError>([&] {
+          lstm(zeros({2, 5, 3}), {}, {}, zeros({2, 2, 8}));
+        }) == "LSTM: initial_cells: expected [2, 2, 4], got [2, 2, 8]");
   CHECK(message_of<ShapeError>([&] {
           layer(zeros({2, 5, 3}), ValidLens{1});
         }) == "GRU: valid_lens: expected shape [2] or [2, 1], got [1]");
@@ -140,10 +202,14 @@ TEST_CASE("recurrent: sizes beyond a shape, and layers taken away, throw", "[lay
   CHECK_THROWS_WITH(gru(tape.constant(Tensor<float>({1, 4, 2}))),
                     "GRU: expected at least one layer, got none");
   CHECK(named_parameters(gru).empty());
+  LSTM<float> lstm({.input_size = 2, .num_hiddens = 3, .bidirectional = true}, random);
+  lstm.layers.pop_back();
+  CHECK_THROWS_WITH(lstm(tape.constant(Tensor<float>({1, 4, 2}))),
+                    "LSTM: expected both directions of each layer, got one");
 }
 
 TEMPLATE_TEST_CASE("recurrent layers: the same bits on any number of threads", "[layers]",
-                   RNN<float>, GRU<float>) {
+                   RNN<float>, GRU<float>, LSTM<float>) {
   Random random(1);
   TestType layer({.input_size = 20, .num_hiddens = 24, .num_layers = 2}, random);
   Parameter<float> x(random.normal_tensor<float>({30, 9, 20}));

@@ -98,7 +98,7 @@ TEST_CASE("encoder and decoder: return the weights of every block", "[layers]") 
   CHECK(weights.self[1](2, 1, 4, 0) == 1.0);
 
   AttentionWeights<double> decoder_weights;
-  decoder(tape.constant(random.normal_tensor<double>({3, 4, 8})), memory, ValidLens{5, 2, 1},
+  decoder(tape.constant(random.normal_tensor<double>({3, 4, 8})), memory, ValidLens{5, 2, 1}, {},
           &decoder_weights);
   CHECK(decoder_weights.self.size() == 2);
   REQUIRE(decoder_weights.cross.size() == 2);

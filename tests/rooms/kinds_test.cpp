@@ -66,7 +66,9 @@ Names without_test(const Names& names, const std::string& kind) {
 
 // Public layers; what only other layers derive from has no public constructor.
 Names layers() {
-  Names names = captured("layers", R"(\n(?:struct|class) WEFT_API (\w+)(?: final)? :)");
+  const std::string layer = R"(\n(?:struct|class) WEFT_API (\w+)(?: final)? :)";
+  Names names = captured("layers", layer);
+  names.merge(captured("layers/models", layer));
   for (const char* base : {"ModuleList", "RecurrentLayers"}) names.erase(base);
   return names;
 }
@@ -83,6 +85,7 @@ Names schedules() { return captured("train/optim", R"(\nWEFT_API Schedule (\w+)\
 
 TEST_CASE("kinds: the gradients of every layer are checked", "[rooms]") {
   REQUIRE(layers().contains("LayerNorm"));
+  REQUIRE(layers().contains("Gpt"));
   CHECK(without_test(layers(), "gradients") == Names{});
 }
 

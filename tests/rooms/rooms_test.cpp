@@ -27,6 +27,7 @@ const std::vector<Lines> floors = {
     {"autograd/ops/"},
     {"autograd/gradcheck"},
     {"layers/"},
+    {"layers/models/"},
     {"train/files/", "train/data/"},
     {"train/hdf5/", "train/generation/"},
     {"train/weights/"},

@@ -89,14 +89,25 @@ class Session {
     width_ = a.one_of<Index>({2, 4, 6});
     const auto call = [](const auto& layer, const X& x) { return layer(x); };
     const Index heads = a.chance(0.8) ? 2 : a.integer();
+    const std::optional<Index> kv_heads =
+        a.chance(0.7) ? std::nullopt : std::optional(a.chance(0.8) ? 1 : a.integer());
     const auto scoring = a.one_of({Scoring::scaled_dot_product, Scoring::additive});
     const TransformerOptions stack{.num_blocks = a.below(4) - 1,
                                    .block = {.num_hiddens = size(),
                                              .ffn_num_hiddens = size(),
                                              .num_heads = heads,
-                                             .dropout = probability()},
-                                   .recompute = a.flag()};
-    switch (a.below(12)) {
+                                             .dropout = probability(),
+                                             .norm_first = a.flag(),
+                                             .num_kv_heads = kv_heads,
+                                             .scoring = scoring,
+                                             .swiglu = a.flag(),
+                                             .ffn_bias = a.flag(),
+                                             .norm = a.one_of({Norm::layer_norm, Norm::rms_norm}),
+                                             .norm_eps = a.chance(0.8) ? 1e-5 : a.number(),
+                                             .norm_bias = a.flag()},
+                                   .recompute = a.flag(),
+                                   .final_norm = a.flag()};
+    switch (a.below(16)) {
       case 0:
         return use<Linear<double>>(
             call, LinearOptions{.in_features = size(), .out_features = size(), .bias = a.flag()},
@@ -116,7 +127,11 @@ class Session {
             [&a](const GRU<double>& layer, const X& x) {
               return layer(x, a.flag() ? ValidLens() : ValidLens(a.ids({2}, 4))).states;
             },
-            RecurrentOptions{.input_size = size(), .num_hiddens = size(), .num_layers = 2}, random);
+            RecurrentOptions{.input_size = size(),
+                             .num_hiddens = size(),
+                             .num_layers = 2,
+                             .bidirectional = a.flag()},
+            random);
       case 3:
         return use<RNN<double>>(
             [](const RNN<double>& layer, const X& x) { return layer(x).final_states; },
@@ -124,8 +139,8 @@ class Session {
                 .input_size = size(), .num_hiddens = size(), .num_layers = a.below(4) - 1},
             random);
       case 4:
-        return use<LayerNorm<double>>(call,
-                                      LayerNormOptions{.num_hiddens = size(), .eps = a.number()});
+        return use<LayerNorm<double>>(
+            call, LayerNormOptions{.num_hiddens = size(), .eps = a.number(), .bias = a.flag()});
       case 5:
         return use<RMSNorm<double>>(call, RMSNormOptions{.num_hiddens = size(), .eps = a.number()});
       case 6:
@@ -139,6 +154,7 @@ class Session {
                                       .value_size = size(),
                                       .num_hiddens = size(),
                                       .num_heads = heads,
+                                      .num_kv_heads = kv_heads,
                                       .scoring = scoring,
                                       .dropout = probability(),
                                       .bias = a.flag()},
@@ -163,10 +179,43 @@ class Session {
         return use<TransformerEncoder<double>>([this](const TransformerEncoder<double>& layer,
                                                       const X& x) { return layer(x, mask()); },
                                                stack, random);
+      case 11:
+        return use<TransformerDecoder<double>>(
+            [this](const TransformerDecoder<double>& layer, const X& x) {
+              return layer(x, x, mask(), mask());
+            },
+            stack, random);
+      case 12:
+        return use<LSTM<double>>(
+            [&a](const LSTM<double>& layer, const X& x) {
+              const auto first = layer(x, a.flag() ? ValidLens() : ValidLens(a.ids({2}, 4)));
+              const auto second = layer(x, {}, first.final_states, first.final_cells);
+              return a.flag() ? second.states : second.final_cells;
+            },
+            RecurrentOptions{.input_size = size(),
+                             .num_hiddens = size(),
+                             .num_layers = a.below(4) - 1,
+                             .bidirectional = a.flag()},
+            random);
+      case 13:
+        return use<SwiGLU<double>>(call,
+                                   SwiGLUOptions{.num_hiddens = size(),
+                                                 .ffn_num_hiddens = size(),
+                                                 .bias = a.flag(),
+                                                 .dropout = probability()},
+                                   random);
+      case 14:
+        return use<SequencePooling<double>>(
+            [&a](const SequencePooling<double>& layer, const X& x) {
+              return layer(x, a.flag() ? ValidLens() : ValidLens(a.ids({2}, 4)));
+            },
+            a.one_of({Pooling::mean, Pooling::max, Pooling::first, Pooling::last}));
       default:
-        return use<TransformerDecoder<double>>([this](const TransformerDecoder<double>& layer,
-                                                      const X& x) { return layer(x, x, mask()); },
-                                               stack, random);
+        return attempt([&] {
+          const Linear<double> linear({.in_features = size(), .out_features = size()}, random);
+          use<Sequential<double>>(call, linear, Activate<double>(Activation::gelu),
+                                  Dropout<double>(probability()));
+        });
     }
   }
 

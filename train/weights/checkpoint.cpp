@@ -18,21 +18,24 @@ namespace fs = std::filesystem;
 // Files of other versions are rejected, as their layout is unknown.
 constexpr std::int64_t format_version = 1;
 
-// A model's parameters as state.
+// A model's parameters and buffers as state.
 template <class T>
 class ModelState final : public Stateful<T> {
  public:
-  explicit ModelState(Module<T>& model) : parameters_(named_parameters(model)) {}
+  explicit ModelState(Module<T>& model)
+      : parameters_(named_parameters(model)), buffers_(named_buffers(model)) {}
   void state(State<T>& state) override {
     for (const auto& [name, parameter] : parameters_) {
       Tensor<T> value = parameter->value();
       state.tensor(name, value);
       parameter->set_value(std::move(value));
     }
+    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
   }
 
  private:
   NamedParameters<T> parameters_;
+  NamedBuffers<T> buffers_;
 };
 
 // The model and the other objects, each under its name. Throws ValueError when the group of one

@@ -1,4 +1,4 @@
-// Checkpoints: a model's parameters and other state in one HDF5 file.
+// Checkpoints: a model's parameters and buffers, and other state, in one HDF5 file.
 //
 //   save_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
 //   load_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
@@ -29,13 +29,13 @@ struct NamedState {
 template <class T>
 using NamedStates = std::vector<NamedState<T>>;
 
-// Writes the parameters below the group /model and each state below a group of its name, where
-// "encoder.0.weight" becomes encoder/0/weight. The file is written as a whole or not at all: an
-// existing file is unchanged until the new one is on disk, which then has its permissions. Throws
-// NonFiniteError, naming the tensor, for a NaN or an infinity in a parameter or a state tensor;
-// ValueError for names with empty or unprintable parts or '/', for states of which the groups are
-// not apart from each other and from /model, and for strings with NUL; FileError when writing
-// fails.
+// Writes the parameters and buffers below the group /model and each state below a group of its
+// name, where "encoder.0.weight" becomes encoder/0/weight. The file is written as a whole or not at
+// all: an existing file is unchanged until the new one is on disk, which then has its permissions.
+// Throws NonFiniteError, naming the tensor, for a NaN or an infinity in a parameter, a buffer or a
+// state tensor; ValueError for names with empty or unprintable parts or '/', for states of which
+// the groups are not apart from each other and from /model, and for strings with NUL; FileError
+// when writing fails.
 template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});

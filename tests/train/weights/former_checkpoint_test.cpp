@@ -3,9 +3,14 @@
 #include <filesystem>
 
 #include <weft/autograd/finite.hpp>
+#include <weft/layers/learned_positional_encoding.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/optim/sgd.hpp>
 #include <weft/train/training_progress.hpp>
 #include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
@@ -38,6 +43,44 @@ TEST_CASE("former checkpoint: weights, optimizer and progress load", "[train]") 
   CHECK(training.toy.optimizer.steps() == 18);
   CHECK(std::abs(training.toy.model.weight.value()(4, 4) - -0.646478f) < 1e-6f);
   check_finite("weight", training.toy.model.weight.value());
+}
+
+TEST_CASE("former checkpoint: learned positions load from the name that they had", "[train]") {
+  struct Model : Module<float> {
+    explicit Model(Random& random)
+        : position({.num_hiddens = 2, .max_len = 3, .standard_deviation = 0.5}, random) {}
+    void members(Members<float>& members) override { members("position", position); }
+    LearnedPositionalEncoding<float> position;
+  };
+  Random random(1);
+  Model model(random);
+  const auto parameters = named_parameters(model);
+  REQUIRE(parameters.size() == 1);
+  CHECK(parameters[0].name == "position.weight");
+  SGD<float> optimizer(model, {.lr = 0.1, .momentum = 0.9});
+
+  // As weft 0.1.0 wrote it.
+  struct Former : Module<float> {
+    void members(Members<float>& members) override { members("position.positions.weight", weight); }
+    Parameter<float> weight{Tensor<float>({3, 2}, {1, 2, 3, 4, 5, 6})};
+  } former;
+  SGD<float> former_optimizer(former, {.lr = 0.1, .momentum = 0.9});
+  former.weight.set_grad(Tensor<float>::full({3, 2}, 7.0F));
+  former_optimizer.step();
+  const TemporaryFolder folder;
+  save_checkpoint(folder / "former.h5", former, {{"optimizer", former_optimizer}});
+
+  load_checkpoint(folder / "former.h5", model, {{"optimizer", optimizer}});
+  CHECK(same(model.position.weight.value(), former.weight.value()));
+  save_checkpoint(folder / "new.h5", model, {{"optimizer", optimizer}});
+  CHECK(Hdf5File(folder / "new.h5").datasets("model") ==
+        std::vector<std::string>{"/model/position/weight"});
+
+  Model weights(random);
+  const LoadWeightsReport report = load_weights(folder / "former.h5", weights);
+  CHECK(report.renamed ==
+        std::vector<std::string>{"position.weight from model.position.positions.weight"});
+  CHECK(same(weights.position.weight.value(), former.weight.value()));
 }
 
 TEST_CASE("former checkpoint: any flipped byte is noticed", "[train]") {

@@ -11,16 +11,9 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/former_names.hpp"
 
 namespace weft {
-namespace {
-
-// Names of states in files of weft 0.1.0 and earlier.
-const std::map<std::string, std::string> former_names{
-    {"validations_without_improvement", "not_better"},
-};
-
-}  // namespace
 
 template <class T>
 class StagedState<T>::Reader final : public State<T> {
@@ -59,8 +52,7 @@ class StagedState<T>::Reader final : public State<T> {
   // The dataset of a name; none if it is missing or differs, which is recorded.
   std::optional<Hdf5Dataset> find(const std::string& name, const char* type, const Shape& shape) {
     auto entry = unread_.extract(name);
-    if (const auto former = former_names.find(name); entry.empty() && former != former_names.end())
-      entry = unread_.extract(former->second);
+    if (entry.empty()) entry = unread_.extract(former_name(name));
     if (entry.empty()) {
       differences_.missing.push_back(concatenate_text(name, ' ', shape));
       return std::nullopt;

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "train/weights/internal/former_names.hpp"
 #include "train/weights/internal/weight_names.hpp"
 
 namespace weft {
@@ -11,6 +12,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 using Paths = std::map<std::string, std::string>;          // by name
+using Tied = std::map<std::string, std::size_t>;           // indices of parameters by other names
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
 // The longest common prefix of all names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
@@ -36,14 +38,22 @@ Names prefixes(const Sources& sources) {
 // The names of the parameters and of the weights in the file, in the same form.
 struct Search {
   Names parameters;
+  Tied tied;
   Sources sources;
   std::string prefix = "";
   std::size_t found = 0;  // number of parameters below the prefix
 
+  // The source of a parameter below a prefix, under its name or a former one; none if the file has
+  // neither.
+  Sources::const_iterator source(const std::string& candidate, const std::string& name) const {
+    const auto entry = sources.find(candidate + name);
+    return entry != sources.end() ? entry : sources.find(candidate + former_name(name));
+  }
+
   // Keeps the first prefix with the most parameters.
   void try_prefix(const std::string& candidate) {
     const auto is_present = [&](const std::string& name) {
-      return sources.contains(candidate + name);
+      return source(candidate, name) != sources.end();
     };
     const auto count =
         static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), is_present));
@@ -53,15 +63,16 @@ struct Search {
   }
 };
 
-Search by_own_names(const Names& parameters, const Paths& paths) {
-  Search search{parameters, {}};
+Search by_own_names(const Names& parameters, const Tied& tied, const Paths& paths) {
+  Search search{parameters, tied, {}};
   for (const auto& [name, path] : paths) search.sources.emplace(name, WeightSource{name, path});
   return search;
 }
 
-Search by_common_names(const Names& parameters, const Paths& paths) {
+Search by_common_names(const Names& parameters, const Tied& tied, const Paths& paths) {
   Search search;
   for (const std::string& name : parameters) search.parameters.push_back(common_name(name));
+  for (const auto& [name, parameter] : tied) search.tied.emplace(common_name(name), parameter);
   for (const auto& [name, path] : paths) {
     const Names weights = common_names(name);
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -84,22 +95,37 @@ std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   return out;
 }
 
-WeightSources find_weight_sources(const Names& parameters, const Paths& paths, bool anywhere) {
+WeightSources find_weight_sources(const Names& parameters, const Tied& tied, const Paths& paths,
+                                  bool anywhere) {
   const auto try_prefixes = [&](Search search) {
     for (const std::string& prefix : anywhere ? prefixes(search.sources) : Names{""})
       search.try_prefix(prefix);
     return search;
   };
-  Search search = try_prefixes(by_own_names(parameters, paths));
+  Search search = try_prefixes(by_own_names(parameters, tied, paths));
   if (search.found < parameters.size())
-    if (Search common = try_prefixes(by_common_names(parameters, paths));
+    if (Search common = try_prefixes(by_common_names(parameters, tied, paths));
         common.found > search.found)
       search = std::move(common);
 
-  WeightSources result{.prefix = search.prefix, .sources = {}, .unexpected = {}};
+  WeightSources result{.prefix = search.prefix, .sources = {}, .tied = {}, .unexpected = {}};
   for (const std::string& name : search.parameters) {
+    const auto entry = search.source(search.prefix, name);
+    if (entry == search.sources.end()) {
+      result.sources.push_back(std::nullopt);
+    } else {
+      result.sources.push_back(entry->second);
+      search.sources.erase(entry);
+    }
+  }
+  for (const auto& [name, parameter] : search.tied) {
     auto entry = search.sources.extract(search.prefix + name);
-    result.sources.push_back(entry ? std::optional(std::move(entry.mapped())) : std::nullopt);
+    if (!entry) continue;
+    std::optional<WeightSource>& own = result.sources[parameter];
+    if (own)
+      result.tied.push_back({parameter, std::move(entry.mapped())});
+    else
+      own = std::move(entry.mapped());
   }
   std::set<std::string> unexpected;
   for (auto entry = search.sources.lower_bound(search.prefix);

@@ -1,19 +1,17 @@
-#include "examples/common/encoder_decoder.hpp"
+#include "examples/common/attention_maps.hpp"
 
 #include <cmath>
 
-#include "examples/common/attention_maps.hpp"
-#include "examples/common/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
 
 namespace {
 
-examples::EncoderDecoder<float> small_model() {
+EncoderDecoder<float> small_model() {
   Random random(2);
-  return {{.source_symbols = 9,
-           .target_symbols = 7,
+  return {{.source_vocabulary_size = 9,
+           .target_vocabulary_size = 7,
            .max_length = 5,
            .transformer = {.num_blocks = 2,
                            .block = {.num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}}},
@@ -21,16 +19,6 @@ examples::EncoderDecoder<float> small_model() {
 }
 
 }  // namespace
-
-TEST_CASE("search: outputs have at most max_length tokens", "[examples]") {
-  const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
-  const auto outputs = examples::search(small_model(), sources);
-  REQUIRE(outputs.size() == 3);
-  for (const auto& hypotheses : outputs) {
-    REQUIRE(hypotheses.size() == 1);
-    CHECK(hypotheses.front().tokens.size() <= 5);
-  }
-}
 
 TEST_CASE("attention maps: there is one for each head, and its rows sum to one", "[examples]") {
   const std::vector<examples::HeatMap> maps =

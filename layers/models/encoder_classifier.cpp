@@ -1,0 +1,65 @@
+#include "weft/layers/models/encoder_classifier.hpp"
+
+#include "layers/internal/checks.hpp"
+
+namespace weft {
+namespace {
+
+const EncoderClassifierOptions& checked(const EncoderClassifierOptions& options) {
+  check_positive("EncoderClassifier: vocabulary_size", options.vocabulary_size);
+  check_positive("EncoderClassifier: num_classes", options.num_classes);
+  check_positive("EncoderClassifier: max_len", options.max_len);
+  check_positive("EncoderClassifier: num_hiddens", options.transformer.block.num_hiddens);
+  return options;
+}
+
+template <class T>
+OneOf<T, PositionalEncoding, LearnedPositionalEncoding> positions(
+    const EncoderClassifierOptions& options, Random& random) {
+  const auto& [num_hiddens, dropout] =
+      std::pair(options.transformer.block.num_hiddens, options.transformer.block.dropout);
+  if (options.learned_positions)
+    return LearnedPositionalEncoding<T>(
+        {.num_hiddens = num_hiddens, .dropout = dropout, .max_len = options.max_len}, random);
+  return PositionalEncoding<T>(
+      {.num_hiddens = num_hiddens, .dropout = dropout, .max_len = options.max_len});
+}
+
+}  // namespace
+
+template <class T>
+EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& options, Random& random)
+    : embedding({.num_embeddings = checked(options).vocabulary_size,
+                 .embedding_dim = options.transformer.block.num_hiddens},
+                random),
+      position(positions<T>(options, random)),
+      encoder(options.transformer, random),
+      pooling(options.pooling),
+      output({.in_features = options.transformer.block.num_hiddens,
+              .out_features = options.num_classes},
+             random) {}
+
+template <class T>
+Var<T> EncoderClassifier<T>::operator()(Tape<T>& tape, const Tokens& tokens,
+                                        const ValidLens& valid_lens,
+                                        AttentionWeights<T>* weights) const {
+  if (tokens.rank() != 2)
+    fail<ShapeError>("EncoderClassifier: tokens", "shape [batch, time]", tokens.shape());
+  const Var<T> states = encoder(position(embedding(tape, tokens)), valid_lens, weights);
+  return output(pooling(states, valid_lens));
+}
+
+template <class T>
+void EncoderClassifier<T>::members(Members<T>& members) {
+  members.type("EncoderClassifier");
+  members("embedding", embedding);
+  members("position", position);
+  members("encoder", encoder);
+  members("pooling", pooling);
+  members("output", output);
+}
+
+template struct EncoderClassifier<float>;
+template struct EncoderClassifier<double>;
+
+}  // namespace weft

@@ -1,0 +1,55 @@
+// EncoderClassifier: a transformer that classifies sequences of tokens.
+#pragma once
+
+#include "weft/autograd/export.hpp"
+#include "weft/layers/embedding.hpp"
+#include "weft/layers/learned_positional_encoding.hpp"
+#include "weft/layers/linear.hpp"
+#include "weft/layers/one_of.hpp"
+#include "weft/layers/positional_encoding.hpp"
+#include "weft/layers/sequence_pooling.hpp"
+#include "weft/layers/transformer_encoder.hpp"
+
+namespace weft {
+
+struct EncoderClassifierOptions {
+  // The number of tokens.
+  Index vocabulary_size = 0;
+  Index num_classes = 0;
+  // The maximum sequence length.
+  Index max_len = 512;
+  // Whether the vectors that encode positions are learned, or sinusoids.
+  bool learned_positions = false;
+  // How the vectors of a sequence become one: the first is that of BERT's [CLS].
+  Pooling pooling = Pooling::mean;
+  // Its dropout also applies to the embeddings.
+  TransformerOptions transformer = {};
+};
+
+// Embeddings of tokens and positions, a transformer encoder, one vector for each sequence, and a
+// linear map to the logits of the classes.
+template <class T = float>
+struct WEFT_API EncoderClassifier : Module<T> {
+  // Throws ValueError for sizes that are not > 0 and for invalid transformer options.
+  EncoderClassifier(const EncoderClassifierOptions& options, Random& random);
+
+  // tokens [batch, time], with lengths `valid_lens` [batch] when padded; result
+  // [batch, num_classes], which does not depend on the padding. `weights`, when given, receives the
+  // attention weights of every block. Throws ShapeError, and ValueError for a token that is not in
+  // the vocabulary, lengths outside 0 … time, and time > max_len.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+
+  void members(Members<T>& members) override;
+
+  Embedding<T> embedding;
+  OneOf<T, PositionalEncoding, LearnedPositionalEncoding> position;
+  TransformerEncoder<T> encoder;
+  SequencePooling<T> pooling;
+  Linear<T> output;
+};
+
+extern template struct EncoderClassifier<float>;
+extern template struct EncoderClassifier<double>;
+
+}  // namespace weft

@@ -1,0 +1,75 @@
+#include "weft/layers/models/encoder_decoder.hpp"
+
+#include "layers/internal/checks.hpp"
+
+namespace weft {
+namespace {
+
+const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
+  check_positive("EncoderDecoder: source_vocabulary_size", options.source_vocabulary_size);
+  check_positive("EncoderDecoder: target_vocabulary_size", options.target_vocabulary_size);
+  check_positive("EncoderDecoder: max_length", options.max_length);
+  check_positive("EncoderDecoder: num_hiddens", options.transformer.block.num_hiddens);
+  return options;
+}
+
+void check_tokens(const char* what, const Tokens& tokens) {
+  if (tokens.rank() != 2) fail<ShapeError>(what, "shape [batch, time]", tokens.shape());
+}
+
+}  // namespace
+
+template <class T>
+EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& random)
+    : source_embedding({.num_embeddings = checked(options).source_vocabulary_size,
+                        .embedding_dim = options.transformer.block.num_hiddens},
+                       random),
+      target_embedding({.num_embeddings = options.target_vocabulary_size,
+                        .embedding_dim = options.transformer.block.num_hiddens},
+                       random),
+      position({.num_hiddens = options.transformer.block.num_hiddens,
+                .dropout = options.transformer.block.dropout,
+                .max_len = options.max_length + 1}),
+      encoder(options.transformer, random),
+      decoder(options.transformer, random),
+      output({.in_features = options.transformer.block.num_hiddens,
+              .out_features = options.target_vocabulary_size},
+             random),
+      max_length(options.max_length) {}
+
+template <class T>
+Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens,
+                                 AttentionWeights<T>* weights) const {
+  check_tokens("EncoderDecoder: source", source);
+  return encoder(position(source_embedding(tape, source)), source_lens, weights);
+}
+
+template <class T>
+Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
+                                 const ValidLens& source_lens, AttentionWeights<T>* weights) const {
+  check_tokens("EncoderDecoder: target", target);
+  return decoder(position(target_embedding(memory.tape(), target)), memory, source_lens, {},
+                 weights);
+}
+
+template <class T>
+Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Tokens& source,
+                                     const ValidLens& source_lens, const Tokens& target) const {
+  return output(decode(target, encode(tape, source, source_lens), source_lens));
+}
+
+template <class T>
+void EncoderDecoder<T>::members(Members<T>& members) {
+  members.type("EncoderDecoder");
+  members("source_embedding", source_embedding);
+  members("target_embedding", target_embedding);
+  members("position", position);
+  members("encoder", encoder);
+  members("decoder", decoder);
+  members("output", output);
+}
+
+template struct EncoderDecoder<float>;
+template struct EncoderDecoder<double>;
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// OneOf: a member that is one of several layers, chosen by an option.
+#pragma once
+
+#include <variant>
+
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
+
+namespace weft {
+
+// Has the type, the parameters and the children of the layer that it holds, without a name of its
+// own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one.
+template <class T, template <class> class... Layers>
+struct OneOf final : Module<T> {
+  template <class Layer>
+  OneOf(Layer held) : layer(std::move(held)) {}
+
+  Var<T> operator()(const Var<T>& x) const {
+    return std::visit([&](const auto& held) { return held(x); }, layer);
+  }
+
+  void members(Members<T>& members) override {
+    std::visit([&](auto& held) { held.members(members); }, layer);
+  }
+
+  // The layer of a type; null when it holds another.
+  template <template <class> class Layer>
+  Layer<T>* get_if() {
+    return std::get_if<Layer<T>>(&layer);
+  }
+  template <template <class> class Layer>
+  const Layer<T>* get_if() const {
+    return std::get_if<Layer<T>>(&layer);
+  }
+
+  std::variant<Layers<T>...> layer;
+};
+
+}  // namespace weft

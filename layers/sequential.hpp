@@ -1,0 +1,113 @@
+// Sequential: modules of different types, one after the other.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
+
+namespace weft {
+
+// A module that maps one variable to one.
+template <class Layer, class T>
+concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_constructible<Layer> &&
+    requires(const Layer& layer, const Var<T>& x) {
+  { layer(x) } -> std::same_as<Var<T>>;
+};
+
+// A module of any type as a value: a copy has its own parameters.
+template <class T>
+class SequentialPart {
+ public:
+  template <SequentialLayer<T> Layer>
+  explicit SequentialPart(Layer layer) : held_(std::make_unique<Held<Layer>>(std::move(layer))) {}
+  SequentialPart(const SequentialPart& other) : held_(other.held_->clone()) {}
+  SequentialPart(SequentialPart&&) noexcept = default;
+  SequentialPart& operator=(SequentialPart other) noexcept {
+    held_ = std::move(other.held_);
+    return *this;
+  }
+  ~SequentialPart() = default;
+
+  Var<T> operator()(const Var<T>& x) const { return (*held_)(x); }
+  Module<T>& module() { return held_->module(); }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual std::unique_ptr<Base> clone() const = 0;
+    virtual Var<T> operator()(const Var<T>& x) const = 0;
+    virtual Module<T>& module() = 0;
+  };
+  template <class Layer>
+  struct Held final : Base {
+    explicit Held(Layer held) : layer(std::move(held)) {}
+    std::unique_ptr<Base> clone() const override { return std::make_unique<Held>(layer); }
+    Var<T> operator()(const Var<T>& x) const override { return layer(x); }
+    Module<T>& module() override { return layer; }
+    Layer layer;
+  };
+
+  std::unique_ptr<Base> held_;
+};
+
+// Each module applied to the result of the one before; with no modules, x itself. Parameters have
+// the names of torch.nn.Sequential: those of the modules below "0", "1", …
+//
+//   Sequential model(Linear({.in_features = 4, .out_features = 16}, random),
+//                    Activate(Activation::relu), Dropout(0.1),
+//                    Linear({.in_features = 16, .out_features = 3}, random));
+template <class T = float>
+class WEFT_API Sequential final : public Module<T> {
+ public:
+  Sequential() = default;
+  template <SequentialLayer<T>... Layers>
+  requires(sizeof...(Layers) > 0 &&
+           !(std::same_as<Layers, Sequential> && ...)) explicit Sequential(Layers... layers) {
+    parts_.reserve(sizeof...(Layers));
+    (append(std::move(layers)), ...);
+  }
+
+  // Adds a module after the others.
+  template <SequentialLayer<T> Layer>
+  void append(Layer layer) {
+    parts_.emplace_back(std::move(layer));
+  }
+
+  // x of a shape that the first module takes; the result is the last module's. Throws what they
+  // throw.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) override;
+
+  Index size() const { return std::ssize(parts_); }
+  // The module at a position. Throws ValueError when there is none, and Error when it has another
+  // type.
+  template <class Layer>
+  Layer& at(Index position) {
+    auto* layer = dynamic_cast<Layer*>(&module(position));
+    if (!layer)
+      fail<Error>("Sequential", "a module of the requested type",
+                  concatenate_text("one of another type at position ", position));
+    return *layer;
+  }
+
+ private:
+  Module<T>& module(Index position);
+
+  std::vector<SequentialPart<T>> parts_;
+};
+
+template <template <class> class First, class T, class... Others>
+Sequential(First<T>, Others...) -> Sequential<T>;
+
+extern template class Sequential<float>;
+extern template class Sequential<double>;
+
+}  // namespace weft

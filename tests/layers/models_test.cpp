@@ -1,0 +1,232 @@
+// Whole models: Gpt, EncoderClassifier and EncoderDecoder.
+#include <cmath>
+
+#include <weft/layers.hpp>
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/layers/check_gradients.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+const Tokens tokens({2, 4}, {3, 1, 6, 2, 5, 5, 0, 4});
+
+GptOptions gpt_options() {
+  return {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 8, .num_heads = 4, .num_blocks = 2};
+}
+
+GptOptions llama_options() {
+  GptOptions options = gpt_options();
+  options.bias = options.tied = false;
+  options.rotary = RotaryOptions{};
+  options.norm = Norm::rms_norm;
+  options.swiglu = true;
+  options.num_kv_heads = 2;
+  return options;
+}
+
+EncoderClassifierOptions classifier_options(bool learned_positions = false) {
+  return {.vocabulary_size = 7,
+          .num_classes = 3,
+          .max_len = 5,
+          .learned_positions = learned_positions,
+          .transformer = {
+              .num_blocks = 2,
+              .block = {.num_hiddens = 8, .ffn_num_hiddens = 12, .num_heads = 2, .dropout = 0.2}}};
+}
+
+EncoderDecoderOptions encoder_decoder_options() {
+  return {.source_vocabulary_size = 7,
+          .target_vocabulary_size = 6,
+          .max_length = 4,
+          .transformer = {
+              .num_blocks = 1,
+              .block = {.num_hiddens = 8, .ffn_num_hiddens = 12, .num_heads = 2, .dropout = 0.2}}};
+}
+
+// The root mean square of a parameter's elements.
+double root_mean_square(const Tensor<float>& values) {
+  double squares = 0.0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+}  // namespace
+
+TEST_CASE("gradients: GPT, in GPT-2's and Llama's form", "[layers][gradients][Gpt]") {
+  Random random(1);
+  GptOptions options = GENERATE(gpt_options(), llama_options());
+  options.dropout = 0.2;
+  options.num_blocks = 1;
+  Gpt<double> model(options, random);
+  // Weights that are not as small as those of the initialization.
+  for (const auto& [name, parameter] : named_parameters(model))
+    parameter->set_value(random.normal_tensor<double>(parameter->shape(), 0.0, 0.5));
+  check_gradients(model, {}, [&](Tape<double>& tape, const Vars&) { return model(tape, tokens); });
+}
+
+TEST_CASE("gradients: classifier", "[layers][gradients][EncoderClassifier]") {
+  Random random(1);
+  EncoderClassifierOptions options = classifier_options(GENERATE(false, true));
+  options.pooling = GENERATE(Pooling::mean, Pooling::first);
+  EncoderClassifier<double> model(options, random);
+  check_gradients(model, {}, [&](Tape<double>& tape, const Vars&) {
+    return model(tape, tokens, ValidLens{4, 2});
+  });
+}
+
+TEST_CASE("gradients: encoder-decoder model", "[layers][gradients][EncoderDecoder]") {
+  Random random(1);
+  EncoderDecoder<double> model(encoder_decoder_options(), random);
+  const Tokens target({2, 3}, {1, 4, 5, 1, 2, 0});
+  check_gradients(model, {}, [&](Tape<double>& tape, const Vars&) {
+    return model(tape, tokens, ValidLens{4, 2}, target);
+  });
+}
+
+TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
+  Random random(1);
+  const Gpt<double> model(GENERATE(gpt_options(), llama_options()), random);
+  Tape<double> tape = Tape<double>::inference();
+  AttentionWeights<double> weights;
+  const Tensor<double> logits = model(tape, tokens, &weights).value();
+  REQUIRE(logits.shape() == Shape{2, 4, 7});
+  CHECK(weights.self.size() == 2);
+  Tokens changed = tokens;
+  changed(0, 2) = 0;
+  const Tensor<double> other = model(tape, changed).value();
+  for (Index c = 0; c < 7; ++c) {
+    CHECK(other(0, 0, c) == logits(0, 0, c));
+    CHECK(other(0, 1, c) == logits(0, 1, c));
+    CHECK(other(0, 2, c) != logits(0, 2, c));
+    CHECK(other(1, 3, c) == logits(1, 3, c));
+  }
+}
+
+TEST_CASE("GPT: tied weights are one parameter, and the options decide which others there are",
+          "[layers]") {
+  Random random(1);
+  const auto names = [&](const GptOptions& options) {
+    Gpt<float> model(options, random);
+    std::vector<std::string> all;
+    for (const auto& [name, parameter] : named_parameters(model)) all.push_back(name);
+    return all;
+  };
+  const auto contains_name = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  GptOptions options = gpt_options();
+  const auto tied = names(options);
+  CHECK(tied.front() == "tokens.weight");
+  CHECK(tied[1] == "positions.weight");
+  CHECK(tied.back() == "blocks.norm.bias");
+  CHECK(contains_name(tied, "blocks.1.ffn.dense2.bias"));
+  Gpt<float> model(options, random);
+  CHECK(count_parameters(model) == 7 * 8 + 5 * 8 + 2 * (12 * 64 + 13 * 8) + 2 * 8);
+  REQUIRE(tied_names(model).size() == 1);
+  CHECK(tied_names(model)[0].name == "output.weight");
+  options.tied = false;
+  CHECK(names(options).back() == "output.weight");
+  options.bias = false;
+  for (const std::string& name : names(options)) CHECK_FALSE(name.ends_with("bias"));
+  const auto llama = names(llama_options());
+  CHECK_FALSE(contains_name(llama, "positions.weight"));
+  CHECK(contains_name(llama, "blocks.0.ffn.w3.weight"));
+}
+
+TEST_CASE("GPT: initialized as GPT-2", "[layers]") {
+  Random random(1);
+  GptOptions options = gpt_options();
+  options.vocabulary_size = 200;
+  options.num_hiddens = 64;
+  options.num_blocks = 8;
+  options.max_len = 50;
+  options.swiglu = GENERATE(false, true);
+  options.tied = false;
+  Gpt<float> model(options, random);
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    INFO(name);
+    const bool is_residual = name.ends_with("W_o.weight") || name.ends_with("dense2.weight") ||
+                             name.ends_with("w2.weight");
+    const double expected = name.ends_with("bias")                   ? 0.0
+                            : name.find("norm") != std::string::npos ? 1.0
+                            : is_residual                            ? 0.005
+                                                                     : 0.02;
+    CHECK(std::abs(root_mean_square(parameter->value()) - expected) <= 0.05 * expected);
+  }
+}
+
+TEST_CASE("classifier: neither padding nor the batch changes the logits of a sequence",
+          "[layers]") {
+  Random random(1);
+  for (const auto& [pooling, name] : pooling_names) {
+    INFO(name);
+    EncoderClassifierOptions options = classifier_options();
+    options.pooling = pooling;
+    const EncoderClassifier<double> model(options, random);
+    Tape<double> tape = Tape<double>::inference();
+    const Tensor<double> logits = model(tape, tokens, ValidLens{4, 2}).value();
+    REQUIRE(logits.shape() == Shape{2, 3});
+    const Tensor<double> alone = model(tape, Tokens({1, 2}, {5, 5})).value();
+    for (Index c = 0; c < 3; ++c) CHECK(std::abs(alone(0, c) - logits(1, c)) < 1e-12);
+  }
+}
+
+TEST_CASE("encoder-decoder model: neither padding nor later tokens change the logits", "[layers]") {
+  Random random(1);
+  const EncoderDecoder<double> model(encoder_decoder_options(), random);
+  Tape<double> tape = Tape<double>::inference();
+  const Tensor<double> logits =
+      model(tape, tokens, ValidLens{4, 2}, Tokens({2, 3}, {1, 4, 5, 1, 2, 0})).value();
+  REQUIRE(logits.shape() == Shape{2, 3, 6});
+  const Tensor<double> alone =
+      model(tape, Tokens({1, 2}, {5, 5}), {}, Tokens({1, 2}, {1, 2})).value();
+  for (Index t = 0; t < 2; ++t)
+    for (Index c = 0; c < 6; ++c) CHECK(std::abs(alone(0, t, c) - logits(1, t, c)) < 1e-12);
+  AttentionWeights<double> encoder, decoder;
+  const auto memory = model.encode(tape, tokens, ValidLens{4, 2}, &encoder);
+  model.decode(Tokens({2, 3}), memory, ValidLens{4, 2}, &decoder);
+  CHECK(encoder.self.size() == 1);
+  CHECK(decoder.self[0].shape() == Shape{2, 2, 3, 3});
+  CHECK(decoder.cross[0].shape() == Shape{2, 2, 3, 4});
+}
+
+TEST_CASE("models: invalid options and inputs throw", "[layers]") {
+  Random random(1);
+  GptOptions gpt = gpt_options();
+  gpt.vocabulary_size = 0;
+  CHECK(message_of<ValueError>([&] { Gpt<float>(gpt, random); }) ==
+        "Gpt: vocabulary_size: expected a number > 0, got 0");
+  gpt = gpt_options();
+  gpt.num_blocks = 0;
+  CHECK(message_of<ValueError>([&] { Gpt<float>(gpt, random); }) ==
+        "TransformerEncoder: num_blocks: expected a number > 0, got 0");
+  EncoderClassifierOptions classifier = classifier_options();
+  classifier.num_classes = 0;
+  CHECK(message_of<ValueError>([&] { EncoderClassifier<float>(classifier, random); }) ==
+        "EncoderClassifier: num_classes: expected a number > 0, got 0");
+  EncoderDecoderOptions pair = encoder_decoder_options();
+  pair.max_length = 0;
+  CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(pair, random); }) ==
+        "EncoderDecoder: max_length: expected a number > 0, got 0");
+
+  Tape tape;
+  const Gpt<float> model(gpt_options(), random);
+  CHECK(message_of<ShapeError>([&] { model(tape, Tokens({3})); }) ==
+        "Gpt: tokens: expected shape [batch, time], got [3]");
+  CHECK(message_of<ValueError>([&] {
+          model(tape, Tokens({1, 6}));
+        }) ==
+        "LearnedPositionalEncoding: expected sequences of at most max_len 5 positions, got length "
+        "6");
+  CHECK_THROWS_AS(model(tape, Tokens({1, 1}, {7})), ValueError);
+  const EncoderClassifier<float> classify(classifier_options(), random);
+  CHECK(message_of<ShapeError>([&] { classify(tape, Tokens({3})); }) ==
+        "EncoderClassifier: tokens: expected shape [batch, time], got [3]");
+  const EncoderDecoder<float> translate(encoder_decoder_options(), random);
+  CHECK(message_of<ShapeError>([&] { translate.encode(tape, Tokens({3})); }) ==
+        "EncoderDecoder: source: expected shape [batch, time], got [3]");
+  CHECK_THROWS_AS(translate.encode(tape, Tokens({1, 6})), ValueError);
+}

@@ -1,0 +1,109 @@
+#include "weft/train/generation/encoder_decoder_search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "weft/autograd/ops/cross_entropy.hpp"
+#include "weft/autograd/ops/embedding.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "weft/autograd/ops/softmax.hpp"
+
+namespace weft {
+namespace {
+
+// Rows `rows` of x [N, time, size].
+template <class T>
+Var<T> rows_of(const Var<T>& x, std::span<const Index> rows) {
+  Tokens indices({std::ssize(rows)});
+  std::copy(rows.begin(), rows.end(), indices.begin());
+  const Index time = x.shape()[1], size = x.shape()[2];
+  return reshape(embedding(indices, reshape(x, {-1, time * size})), {-1, time, size});
+}
+
+ValidLens rows_of(const ValidLens& valid_lens, std::span<const Index> rows) {
+  std::vector<std::int32_t> lengths;
+  for (const Index row : rows) lengths.push_back(valid_lens.lengths()(row));
+  return ValidLens(lengths);
+}
+
+// The hypotheses of one batch.
+template <class T>
+std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model,
+                                                  std::span<const Sequence> sources,
+                                                  const BeamSearchOptions& options) {
+  Tape<T> tape = Tape<T>::inference();
+  const PaddedTokens padded = pad_sequences(sources);
+  const Var<T> memory = model.encode(tape, padded.tokens, padded.valid_lens);
+  const auto next = [&](const Prefixes& prefixes) {
+    const Index time = prefixes.tokens.shape()[1];
+    const Var<T> states = model.decode(prefixes.tokens, rows_of(memory, prefixes.sources),
+                                       rows_of(padded.valid_lens, prefixes.sources));
+    const Var<T> logits = model.output(slice(states, 1, time - 1, time));
+    return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
+  };
+  return beam_search<T>(next, std::ssize(sources), options);
+}
+
+}  // namespace
+
+template <class T>
+Var<T> batch_loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
+                  double label_smoothing) {
+  const Var<T> logits =
+      model(tape, batch.source.tokens, batch.source.valid_lens, batch.target.tokens);
+  return cross_entropy(logits, batch.labels, {.label_smoothing = label_smoothing});
+}
+
+template <class T>
+std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
+                                                 std::span<const Sequence> sources,
+                                                 const BeamSearchOptions& options) {
+  BeamSearchOptions of_model = options;
+  of_model.max_length = std::min(options.max_length, model.max_length);
+  constexpr std::size_t batch_size = 128;
+  std::vector<std::size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].size() < sources[b].size();
+  });
+
+  std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
+  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
+    const std::size_t end = std::min(begin + batch_size, order.size());
+    std::vector<Sequence> batch;
+    for (std::size_t i = begin; i < end; ++i) batch.push_back(sources[order[i]]);
+    auto batch_hypotheses = search_batch<T>(model, batch, of_model);
+    for (std::size_t i = begin; i < end; ++i)
+      hypotheses[order[i]] = std::move(batch_hypotheses[i - begin]);
+  }
+  return hypotheses;
+}
+
+template <class T>
+std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
+                                      std::span<const Sequence> sources,
+                                      BeamSearchOptions options) {
+  options.beam_width = options.n_best = 1;
+  std::vector<Hypothesis> best;
+  for (std::vector<Hypothesis>& hypotheses : beam_search(model, sources, options))
+    best.push_back(hypotheses.empty() ? Hypothesis{} : std::move(hypotheses.front()));
+  return best;
+}
+
+template Var<float> batch_loss(const EncoderDecoder<float>&, Tape<float>&, const PairBatch&,
+                               double);
+template Var<double> batch_loss(const EncoderDecoder<double>&, Tape<double>&, const PairBatch&,
+                                double);
+template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<float>&,
+                                                          std::span<const Sequence>,
+                                                          const BeamSearchOptions&);
+template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<double>&,
+                                                          std::span<const Sequence>,
+                                                          const BeamSearchOptions&);
+
+template std::vector<Hypothesis> greedy_search(const EncoderDecoder<float>&,
+                                               std::span<const Sequence>, BeamSearchOptions);
+template std::vector<Hypothesis> greedy_search(const EncoderDecoder<double>&,
+                                               std::span<const Sequence>, BeamSearchOptions);
+
+}  // namespace weft
