@@ -1,5 +1,4 @@
-// Fine-tuning: a forecaster that was trained on one series and saved is loaded, and learns another
-// series from few data, with all but its last layer frozen.
+// Fine-tuning: a saved forecaster learns another series from few data, mostly frozen.
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -42,7 +41,7 @@ void train(Forecaster& model, WindowBatches<float> windows, std::int64_t epochs)
   Trainer(model, optimizer, windows, loss_of(model), {.epochs = epochs, .clip_norm = 1.0}).run();
 }
 
-int main() {
+int main() try {
   const auto file = std::filesystem::temp_directory_path() / "forecaster.h5";
   WindowBatches<float> test = series(400, 2.0, 3);
   Random random(1);
@@ -55,4 +54,7 @@ int main() {
   train(from_nothing, series(72, 2.0, 2), 20);
   std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
             << mean_loss(test, loss_of(from_nothing)) << '\n';
+} catch (const Error& error) {
+  std::cerr << "fine_tune: " << error.what() << '\n';
+  return 1;
 }

@@ -7,35 +7,9 @@
 
 using namespace weft;
 
-struct Classifier : Module<float> {
-  Classifier(Index letters, Index languages, Random& random)
-      : embedding({.num_embeddings = letters, .embedding_dim = 32}, random),
-        gru({.input_size = 32, .num_hiddens = 64}, random),
-        output({64, languages}, random) {}
-
-  // Result: logits [batch, languages].
-  Var<float> operator()(Tape<float>& tape, const PaddedTokens& words) const {
-    const Var<float> x = dropout(embedding(tape, words.tokens), 0.2);
-    return output(pooling(gru(x, words.valid_lens).states, words.valid_lens));
-  }
-
-  void members(Members<float>& members) override {
-    members.type("Classifier");
-    members("embedding", embedding);
-    members("gru", gru);
-    members("pooling", pooling);
-    members("output", output);
-  }
-
-  Embedding<float> embedding;
-  GRU<float> gru;
-  SequencePooling<float> pooling{Pooling::max};
-  Linear<float> output;
-};
-
 int main(int argc, char** argv) try {
   const Table table = read_csv(argc > 1 ? argv[1] : WEFT_EXAMPLES_DATA "/words.csv");
-  const std::vector<std::string>&words = table.texts("word"), &labels = table.texts("language");
+  const auto &words = table.texts("word"), &labels = table.texts("language");
   const Vocabulary languages = Vocabulary::of_labels(labels);
   const Vocabulary letters =
       Vocabulary::of_characters(std::accumulate(words.begin(), words.end(), std::string()));
@@ -45,17 +19,29 @@ int main(int argc, char** argv) try {
   const auto [training, held_out] = split_examples(examples, 0.8, 1);
 
   Random random(1);
-  Classifier model(letters.size(), languages.size(), random);
-  AdamW optimizer(model, {.lr = 3e-3, .weight_decay = 0.1});
+  EncoderClassifier model(
+      {.vocabulary_size = letters.size(),
+       .num_classes = languages.size(),
+       .max_len = 32,
+       .pooling = Pooling::max,
+       .transformer =
+           {.num_blocks = 2,
+            .block = {.num_hiddens = 64, .ffn_num_hiddens = 128, .num_heads = 4, .dropout = 0.2}}},
+      random);
+  const auto logits = [&](Tape<float>& tape, const LabelledBatch& batch) {
+    return model(tape, batch.sequences.tokens, batch.sequences.valid_lens);
+  };
+  AdamW optimizer(model, {.lr = 1e-3, .weight_decay = 0.1});
   LabelledBatches batches(training, {.batch_size = 16}), validation(held_out);
-  Trainer trainer(model, optimizer, batches,
-                  [&](Tape<float>& tape, const LabelledBatch& batch) {
-                    return cross_entropy(model(tape, batch.sequences), batch.labels);
-                  },
+  const auto loss = [&](Tape<float>& tape, const LabelledBatch& batch) {
+    return cross_entropy(logits(tape, batch), batch.labels);
+  };
+  const auto accuracy_of = [&](Tape<float>& tape, const LabelledBatch& batch) {
+    return accuracy(logits(tape, batch), batch.labels);
+  };
+  Trainer trainer(model, optimizer, batches, loss,
                   {.epochs = 20, .parts = 2, .output = &std::cout});
-  trainer.validate_on(validation, {}, {{"accuracy", [&](Tape<float>& tape, const LabelledBatch& b) {
-                                          return accuracy(model(tape, b.sequences), b.labels);
-                                        }}});
+  trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
   trainer.run();
 } catch (const Error& error) {
   std::cerr << "languages: " << error.what() << '\n';

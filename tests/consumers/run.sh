@@ -55,11 +55,12 @@ check_library() {
     fail "compile options of weft reach its users"
 }
 
+# run_with_cmake PROJECT PROGRAM [CMAKE OPTIONS]
 run_with_cmake() {
-  quietly cmake -S "$1" -B "$work/program" "${generator[@]}" "${@:2}"
+  quietly cmake -S "$1" -B "$work/program" "${generator[@]}" "${@:3}"
   grep '^-- weft: ' "$work/log" || true
   quietly cmake --build "$work/program" --parallel "$(nproc)"
-  "$work/program/my_program" "$work/program.h5" || fail "the program failed"
+  "$work/program/$2" "$work/program.h5" || fail "the program failed"
   rm -rf -- "$work/program"
 }
 
@@ -68,7 +69,11 @@ for way in "${ways[@]}"; do
   case $way in
     installed-*)
       install_weft "${way#installed-}"
-      run_with_cmake "$consumers/installed" -DCMAKE_PREFIX_PATH="$work/${way#installed-}"
+      for project in "$consumers/installed my_program" \
+        "$repository/examples/projects/custom_layer custom_layer"; do
+        run_with_cmake "${project% *}" "${project##* }" \
+          -DCMAKE_PREFIX_PATH="$work/${way#installed-}"
+      done
       ;;
     pkg-config-*)
       kind=${way#pkg-config-}
@@ -84,10 +89,10 @@ for way in "${ways[@]}"; do
     subproject)
       cp -r -- "$consumers" "$work/source"
       ln -s "$repository" "$work/source/subproject/weft"
-      run_with_cmake "$work/source/subproject"
+      run_with_cmake "$work/source/subproject" my_program
       ;;
     fetched)
-      run_with_cmake "$consumers/fetched" -DWEFT_REPOSITORY="$repository" \
+      run_with_cmake "$consumers/fetched" my_program -DWEFT_REPOSITORY="$repository" \
         -DWEFT_TAG="$(git -C "$repository" rev-parse HEAD)"
       ;;
     *) fail "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \

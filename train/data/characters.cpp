@@ -3,8 +3,12 @@
 #include <utf8.h>
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "train/files/file_contents.hpp"
+#include "train/files/file_descriptor.hpp"
 
 namespace weft {
 
@@ -20,6 +24,19 @@ std::vector<std::string> utf8_characters(std::string_view text, const std::strin
     characters.emplace_back(first, at);
   }
   return characters;
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::optional<std::string> text = file_contents(path);
+  if (!text) fail_on_file(path, "a file", "none");
+  if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
+  if (text->empty()) fail_on_file(path, "a text", "an empty file");
+  const auto invalid = utf8::find_invalid(text->begin(), text->end());
+  if (invalid != text->end())
+    fail_on_file(path, "UTF-8 text",
+                 concatenate_text("byte ", int{static_cast<std::uint8_t>(*invalid)},
+                                  " at position ", invalid - text->begin()));
+  return std::move(*text);
 }
 
 }  // namespace weft

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/file_contents.hpp"
+#include "weft/train/data/characters.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
@@ -112,10 +112,7 @@ template Tensor<float> Table::numbers(const std::vector<std::string>&) const;
 template Tensor<double> Table::numbers(const std::vector<std::string>&) const;
 
 Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
-  const std::optional<std::string> contents = file_contents(path);
-  if (!contents) fail_on_file(path, "a file", "none");
-  std::string_view text = *contents;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::string text = read_text(path);
   if (text.find('\0') != text.npos) fail_on_file(path, "text", "a NUL byte");
   const char separator = options.separator.value_or(path.extension() == ".tsv" ? '\t' : ',');
   std::vector<std::vector<std::string>> rows = rows_of_text(path, text, separator);

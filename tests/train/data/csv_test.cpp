@@ -57,7 +57,8 @@ TEST_CASE("csv: what is no table is refused by its row", "[train]") {
   CHECK(error_of("a,b\n1,\"2\n3,4\n") ==
         "table.csv\": expected quotes around whole cells, in pairs, got others in row 2");
   CHECK(error_of("a,b\n") == "table.csv\": expected at least one row, got none");
-  CHECK(error_of("") == "table.csv\": expected at least one row, got none");
+  CHECK(error_of("") == "table.csv\": expected a text, got an empty file");
+  CHECK(error_of("a\n\xff\n") == "table.csv\": expected UTF-8 text, got byte 255 at position 2");
   CHECK(error_of(std::string("a\n1\0\n", 6)) == "table.csv\": expected text, got a NUL byte");
   CHECK_THROWS_AS(read_csv("/nonexistent.csv"), FileError);
   CHECK_THROWS_AS(read_csv("/"), FileError);
