@@ -1,6 +1,8 @@
 // OneOf: a member that is one of several layers, chosen by an option.
 #pragma once
 
+#include <concepts>
+#include <utility>
 #include <variant>
 
 #include "weft/autograd/tape.hpp"
@@ -13,7 +15,7 @@ namespace weft {
 template <class T, template <class> class... Layers>
 struct OneOf final : Module<T> {
   template <class Layer>
-  OneOf(Layer held) : layer(std::move(held)) {}
+  requires(std::same_as<Layer, Layers<T>> || ...) OneOf(Layer held) : layer(std::move(held)) {}
 
   Var<T> operator()(const Var<T>& x) const {
     return std::visit([&](const auto& held) { return held(x); }, layer);

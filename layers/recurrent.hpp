@@ -71,7 +71,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
  protected:
   using Recurrence = Var<T> (*)(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                 const Var<T>& initial, const ValidLens& valid_lens);
-  // `type` is the layer's name. Throws ValueError unless all options are > 0.
+  // `type` is the layer's name. Throws ValueError unless all sizes are > 0.
   RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                   const RecurrentOptions& options, Random& random);
 

@@ -16,13 +16,13 @@ const EncoderClassifierOptions& checked(const EncoderClassifierOptions& options)
 template <class T>
 OneOf<T, PositionalEncoding, LearnedPositionalEncoding> positions(
     const EncoderClassifierOptions& options, Random& random) {
-  const auto& [num_hiddens, dropout] =
-      std::pair(options.transformer.block.num_hiddens, options.transformer.block.dropout);
+  const TransformerBlockOptions& block = options.transformer.block;
   if (options.learned_positions)
     return LearnedPositionalEncoding<T>(
-        {.num_hiddens = num_hiddens, .dropout = dropout, .max_len = options.max_len}, random);
+        {.num_hiddens = block.num_hiddens, .dropout = block.dropout, .max_len = options.max_len},
+        random);
   return PositionalEncoding<T>(
-      {.num_hiddens = num_hiddens, .dropout = dropout, .max_len = options.max_len});
+      {.num_hiddens = block.num_hiddens, .dropout = block.dropout, .max_len = options.max_len});
 }
 
 }  // namespace
