@@ -29,7 +29,7 @@ int main(int argc, char** argv) try {
                   [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
                     return cross_entropy(model(tape, batch.inputs), batch.targets);
                   },
-                  {.epochs = 8, .parts = 2, .clip_norm = 1.0, .output = &std::cout});
+                  {.epochs = 16, .parts = 2, .clip_norm = 1.0, .output = &std::cout});
   trainer.validate_on(held_out);
   trainer.run();
 

@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
   const auto logits = [&](Tape<float>& tape, const LabelledBatch& batch) {
     return model(tape, batch.sequences.tokens, batch.sequences.valid_lens);
   };
-  AdamW optimizer(model, {.lr = 1e-3, .weight_decay = 0.1});
+  AdamW optimizer(model, {.lr = 2e-3, .weight_decay = 0.1});
   LabelledBatches batches(training, {.batch_size = 16}), validation(held_out);
   const auto loss = [&](Tape<float>& tape, const LabelledBatch& batch) {
     return cross_entropy(logits(tape, batch), batch.labels);
@@ -40,7 +40,7 @@ int main(int argc, char** argv) try {
     return accuracy(logits(tape, batch), batch.labels);
   };
   Trainer trainer(model, optimizer, batches, loss,
-                  {.epochs = 20, .parts = 2, .output = &std::cout});
+                  {.epochs = 25, .parts = 2, .output = &std::cout});
   trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
   trainer.run();
 } catch (const Error& error) {

@@ -22,6 +22,8 @@ std::pair<const char*, const char*> printed(Activation activation) {
       return {"Tanh", ""};
     case Activation::sigmoid:
       return {"Sigmoid", ""};
+    case Activation::softplus:
+      return {"Softplus", ""};
   }
   return {"Activate", ""};
 }

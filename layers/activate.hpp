@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// torch.nn.ReLU, GELU, SiLU, Tanh, Sigmoid or Identity, for a Sequential. Linear applies an
-// activation in the same operation, which is faster.
+// torch.nn.ReLU, GELU, SiLU, Tanh, Sigmoid, Softplus or Identity, for a Sequential. Linear applies
+// an activation in the same operation, which is faster.
 template <class T = float>
 struct WEFT_API Activate : Module<T> {
   // Throws ValueError for a value that is not an Activation.

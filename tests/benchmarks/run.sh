@@ -2,17 +2,25 @@
 # run.sh [WORKLOAD …]: times the training steps of weft and of the installed peers, each in its own
 # process and in turn, prints one table and writes it to build/benchmarks.csv. weft is also timed
 # on one thread, and built for any x86-64 processor (weft-portable).
-# Workloads: W1 … W5, W6, W6-128 … W6-8192 and `operations`, which measures weft's operations one
-# by one; all by default. Run it on an otherwise idle machine.
+# Workloads: W1 … W5, W6, W6-128 … W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm, GQA
+# and pooling, also one by one) and `operations`, which measures weft's operations one by one; all by
+# default. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3}
 peers=$repository/tests/benchmarks/peers
-workloads=("$@")
-[ $# -gt 0 ] || workloads=(W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} operations)
+layers=(RNN GRU LSTM BiLSTM SwiGLU RMSNorm GQA pooling)
+workloads=()
+[ $# -gt 0 ] ||
+  set -- W1 W2 W3 W4 W5 W6 W6-{128,256,512,1024,2048,4096,8192} layers operations
+for workload in "$@"; do
+  if [ "$workload" = layers ]; then workloads+=("${layers[@]}"); else workloads+=("$workload"); fi
+done
 for workload in "${workloads[@]}"; do
-  [[ $workload =~ ^(W[1-6]|W6-(128|256|512|1024|2048|4096|8192)|operations)$ ]] ||
-    fail "expected workloads W1 … W6, W6-128 … W6-8192 or operations, got '$workload'"
+  [[ $workload =~ ^(W[1-6]|W6-(128|256|512|1024|2048|4096|8192)|operations)$ ||
+    " ${layers[*]} " = *" $workload "* ]] ||
+    fail "expected workloads W1 … W6, W6-128 … W6-8192, layers, one of ${layers[*]}, or" \
+      "operations, got '$workload'"
 done
 
 install_packages "${build_packages[@]}" catch2

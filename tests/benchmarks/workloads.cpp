@@ -8,6 +8,7 @@
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train.hpp>
 #include "examples/pronounce/model.hpp"
+#include "tests/benchmarks/layers.hpp"
 
 namespace weft::benchmarks {
 namespace {
@@ -234,7 +235,8 @@ Workload make_workload(const std::string& name) {
   if (name == "W6") return attention_step({100, 5, 2, 4, 6});
   for (Index length = 128; length <= 8192; length *= 2)
     if (name == concatenate_text("W6-", length)) return attention_step({512, 8, 1, length, length});
-  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192 or sampling", name);
+  if (std::optional<Workload> layer = layer_step(name)) return *layer;
+  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192, sampling or a layer", name);
 }
 
 }  // namespace weft::benchmarks

@@ -15,7 +15,8 @@ struct Workload {
   double product_flops = 0.0;
 };
 
-// "W1" … "W6", "W6-<length>" and "sampling". Throws ValueError for any other name.
+// "W1" … "W6", "W6-<length>" "sampling" and those of layer_step. Throws ValueError for any other
+// name.
 Workload make_workload(const std::string& name);
 
 }  // namespace weft::benchmarks

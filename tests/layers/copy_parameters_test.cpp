@@ -10,13 +10,13 @@ namespace {
 
 template <class T>
 struct Encoder : TransformerEncoder<T> {
-  explicit Encoder(std::uint64_t seed, Index blocks = 1, Index width = 4)
-      : Encoder(Random(seed), blocks, width) {}
+  explicit Encoder(std::uint64_t seed, Index num_blocks = 1, Index width = 4)
+      : Encoder(Random(seed), num_blocks, width) {}
 
  private:
-  Encoder(Random random, Index blocks, Index width)
+  Encoder(Random random, Index num_blocks, Index width)
       : TransformerEncoder<T>(
-            {.num_blocks = blocks,
+            {.num_blocks = num_blocks,
              .block = {.num_hiddens = width, .ffn_num_hiddens = 8, .num_heads = 2}},
             random) {}
 };
@@ -42,8 +42,8 @@ TEST_CASE("copy_parameters: the models have equal values and are independent", "
   REQUIRE(distance(a, b) > 0.01);
   CHECK(copy_parameters(a, b) == static_cast<Index>(named_parameters(a).size()));
   CHECK(distance(a, b) == 0.0);
-  b.blocks[0].norm1.weight.values()[0] = 7.0f;
-  CHECK(a.blocks[0].norm1.weight.value()(0) == 1.0f);
+  b.blocks[0].attention.W_q.weight(0, 0) = 7.0f;
+  CHECK(a.blocks[0].attention.W_q.weight.value()(0, 0) != 7.0f);
 }
 
 TEST_CASE("copy_parameters: between float and double", "[layers]") {
@@ -61,11 +61,11 @@ TEST_CASE("copy_parameters: with a filter, only what it selects", "[layers]") {
   const std::string names = message_of<ValueError>([&] { copy_parameters(small, large); });
   CHECK(names.starts_with(
       "copy_parameters: expected all parameters of the model copied to, got 1.attention.W_k"));
-  const Tensor<float> second = large.blocks[1].ffn.dense1.weight.value();
+  const Tensor<float> second = large.blocks[1].attention.W_q.weight.value();
   copy_parameters(small, large, below("0"));
-  CHECK(large.blocks[0].ffn.dense1.weight.value()(0, 0) ==
-        small.blocks[0].ffn.dense1.weight.value()(0, 0));
-  CHECK(large.blocks[1].ffn.dense1.weight.value()(0, 0) == second(0, 0));
+  CHECK(large.blocks[0].attention.W_q.weight.value()(0, 0) ==
+        small.blocks[0].attention.W_q.weight.value()(0, 0));
+  CHECK(large.blocks[1].attention.W_q.weight.value()(0, 0) == second(0, 0));
   CHECK(message_of<ValueError>([&] {
           copy_parameters(large, small);
         }).starts_with("copy_parameters: expected only parameters that the model copied to has"));

@@ -37,8 +37,8 @@ TEST_CASE("freeze: parameters below a name get no gradient, others do", "[layers
   CHECK(left.size() == all - static_cast<std::size_t>(frozen));
   for (const std::string& name : left) CHECK(name.starts_with("1."));
   const TransformerEncoder<float> copy = fixture.model;
-  CHECK_FALSE(copy.blocks[0].norm1.weight.requires_grad());
-  CHECK(copy.blocks[1].norm1.weight.requires_grad());
+  CHECK_FALSE(copy.blocks[0].attention.W_q.weight.requires_grad());
+  CHECK(copy.blocks[1].attention.W_q.weight.requires_grad());
   CHECK(unfreeze(fixture.model) == static_cast<Index>(all));
   CHECK(fixture.with_gradient().size() == all);
 }

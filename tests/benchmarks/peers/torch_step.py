@@ -135,6 +135,66 @@ def attention_step(width, heads, batch, queries, keys):
     return step, batch * queries
 
 
+class SwiGLU(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.w1, self.w3 = (nn.Linear(width, hidden, bias=False) for _ in range(2))
+        self.w2 = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, width, heads, kv_heads):
+        super().__init__()
+        self.size = width // heads
+        self.q, self.o = (nn.Linear(width, width, bias=False) for _ in range(2))
+        self.k, self.v = (nn.Linear(width, kv_heads * self.size, bias=False) for _ in range(2))
+
+    def forward(self, x):
+        q, k, v = (layer(x).unflatten(-1, (-1, self.size)).transpose(1, 2)
+                   for layer in (self.q, self.k, self.v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        return self.o(y.transpose(1, 2).flatten(-2))
+
+
+class MeanPooling(nn.Module):
+    def forward(self, x):
+        lengths = 1 + torch.arange(x.shape[0]) * (x.shape[1] - 1) // x.shape[0]
+        mask = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+        return (x * mask).sum(1) / lengths[:, None]
+
+
+LAYERS = {"RNN": lambda width: nn.RNN(width, width, batch_first=True),
+          "GRU": lambda width: nn.GRU(width, width, batch_first=True),
+          "LSTM": lambda width: nn.LSTM(width, width, batch_first=True),
+          "BiLSTM": lambda width: nn.LSTM(width, width, batch_first=True, bidirectional=True),
+          "SwiGLU": lambda width: SwiGLU(width, 3 * width),
+          "RMSNorm": lambda width: nn.RMSNorm(width),
+          "GQA": lambda width: GroupedQueryAttention(width, 8, 2),
+          "pooling": lambda width: MeanPooling()}
+
+
+def layer_step(layer, batch, time_steps, width):
+    """Forward and backward, with gradients of the input and the parameters."""
+    x = torch.randn(batch, time_steps, width, requires_grad=True)
+
+    def value():
+        y = layer(x)
+        return y[0] if isinstance(y, tuple) else y
+
+    run = torch.compile(value) if mode == "compile" else value
+    upstream = torch.randn_like(value())
+
+    def step():
+        for tensor in [x, *layer.parameters()]:
+            tensor.grad = None
+        run().backward(upstream)
+
+    return step, batch * time_steps
+
+
 GPTS = {"W1": (30, 10, 2, 4, 32, 64), "W2": (65, 64, 4, 4, 128, 12),
         "W3": (65, 256, 6, 6, 384, 8), "W4": (50257, 64, 12, 12, 768, 4)}
 if workload in GPTS:
@@ -144,6 +204,8 @@ if workload in GPTS:
 elif workload == "W5":
     inputs = [torch.randint(31, (128, 8)), torch.randint(43, (128, 8))]
     step, tokens = training_step(Pronouncer(31, 43, 2, 4, 96), inputs, 43, 128, 8, 0.1)
+elif workload in LAYERS:
+    step, tokens = layer_step(LAYERS[workload](128), 32, 64, 128)
 elif workload == "W6":
     step, tokens = attention_step(100, 5, 2, 4, 6)
 else:

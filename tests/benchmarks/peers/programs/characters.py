@@ -44,7 +44,7 @@ def loss_of(model, x, y):
 model = Gpt()
 optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
 held_out = windows(tokens[training:], 64)
-for epoch in range(8):
+for epoch in range(16):
     model.train()
     for x, y in windows(tokens[:training], 16, shuffle=True):
         optimizer.zero_grad()

@@ -43,9 +43,9 @@ class Classifier(nn.Module):
 
 
 model = Classifier()
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1)
+optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.1)
 batches = torch.utils.data.DataLoader(training, 16, shuffle=True, collate_fn=collate)
-for epoch in range(20):
+for epoch in range(25):
     model.train()
     for words, lengths, labels in batches:
         optimizer.zero_grad()
