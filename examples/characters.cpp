@@ -10,7 +10,7 @@ int main(int argc, char** argv) try {
   const std::string file = argc > 1 ? argv[1] : "/usr/share/common-licenses/GPL-3";
   const std::string text = read_text(file), prompt = argc > 2 ? argv[2] : "You may ";
   const Vocabulary characters = Vocabulary::of_characters(text);
-  const Sequence ids = characters.encode_text(text);
+  const Sequence ids = characters.encode_text(text), start = characters.encode_text(prompt);
   const Tokens tokens({std::ssize(ids)}, ids);
   const Index training = tokens.size() * 9 / 10;
   WindowBatches<TokenId> windows(rows_of(tokens, 0, training), {.length = 64, .stride = 16});
@@ -33,7 +33,6 @@ int main(int argc, char** argv) try {
   trainer.validate_on(held_out);
   trainer.run();
 
-  const Sequence start = characters.encode_text(prompt);
   std::cout << '\n'
             << prompt
             << characters.decode_text(

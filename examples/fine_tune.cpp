@@ -54,7 +54,7 @@ int main() try {
   train(from_nothing, series(72, 2.0, 2), 20);
   std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
             << mean_loss(test, loss_of(from_nothing)) << '\n';
-} catch (const Error& error) {
+} catch (const std::exception& error) {
   std::cerr << "fine_tune: " << error.what() << '\n';
   return 1;
 }

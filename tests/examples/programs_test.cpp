@@ -21,7 +21,7 @@ const std::string small_training =
 }  // namespace
 
 TEST_CASE("programs: output that cannot be written is an error", "[examples]") {
-  std::vector<std::string> commands = {"first_steps", "forecast"};
+  std::vector<std::string> commands = {"first_steps", "forecast", "languages", "fine_tune"};
   for (const std::string& program : programs_with_options) commands.push_back(program + " --help");
   for (const std::string& command : commands) {
     const std::string name = command.substr(0, command.find(' '));

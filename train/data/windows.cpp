@@ -12,6 +12,12 @@
 namespace weft {
 namespace {
 
+template <class E>
+std::shared_ptr<const Rows<E>> checked(std::shared_ptr<const Rows<E>> rows) {
+  if (!rows) fail<ValueError>("windows: rows", "rows to read", "a null pointer");
+  return rows;
+}
+
 WindowOptions completed(WindowOptions options) {
   check_positive("windows: length", options.length);
   check_at_least("windows: offset", options.offset, Index{0});
@@ -52,7 +58,7 @@ WindowBatches<E>::WindowBatches(Tensor<E> rows, const WindowOptions& options)
 
 template <class E>
 WindowBatches<E>::WindowBatches(std::shared_ptr<const Rows<E>> rows, const WindowOptions& options)
-    : rows_(std::move(rows)),
+    : rows_(checked(std::move(rows))),
       options_(completed(options)),
       span_(span_of(options_, rows_->shape()[0])),
       sampler_(windows_in(rows_->shape()[0], span_, options_.stride), batch_options(options_)) {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "weft/autograd/ops/cross_entropy.hpp"
-#include "weft/autograd/ops/embedding.hpp"
+#include "weft/autograd/ops/indexing.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
 
@@ -16,8 +16,7 @@ template <class T>
 Var<T> rows_of(const Var<T>& x, std::span<const Index> rows) {
   Tokens indices({std::ssize(rows)});
   std::copy(rows.begin(), rows.end(), indices.begin());
-  const Index time = x.shape()[1], size = x.shape()[2];
-  return reshape(embedding(indices, reshape(x, {-1, time * size})), {-1, time, size});
+  return index_select(x, 0, indices);
 }
 
 ValidLens rows_of(const ValidLens& valid_lens, std::span<const Index> rows) {

@@ -129,6 +129,7 @@ TEST_CASE("windows: options outside their ranges and too few rows are refused", 
   const auto message = [](Index rows, const WindowOptions& options) {
     return message_of<ValueError>([&] { WindowBatches<TokenId>(counted(rows), options); });
   };
+  CHECK_THROWS_AS(WindowBatches<float>(std::shared_ptr<const Rows<float>>(), {}), ValueError);
   CHECK(message(4, {.length = 4}) ==
         "windows: expected rows for a window of 4 and targets of 4 at offset 1, got 4");
   CHECK(message(9, {.length = 0}) == "windows: length: expected a number > 0, got 0");
