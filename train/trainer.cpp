@@ -208,14 +208,16 @@ class TrainingLoop<T>::Run {
   // With the average of the parameters in the model, if there is one.
   std::vector<double> run_validation() {
     if (!trainer_.average_) return options_.validation->run();
-    struct Swapped {
-      explicit Swapped(MovingAverage<T>& moving_average) : average(moving_average) {
-        average.swap();
-      }
-      ~Swapped() { average.swap(); }
-      MovingAverage<T>& average;
-    } const swapped(*trainer_.average_);
-    return options_.validation->run();
+    trainer_.average_->swap();
+    std::vector<double> values;
+    try {
+      values = options_.validation->run();
+    } catch (...) {
+      trainer_.average_->swap();
+      throw;
+    }
+    trainer_.average_->swap();
+    return values;
   }
 
   void update_plateau(double value) {

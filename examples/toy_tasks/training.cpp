@@ -35,17 +35,15 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
   AdamW<float> optimizer(solver.model, {.beta2 = 0.98});
   TrainingHistory history;
   double accuracy = 0.0;  // of the last validation
-  std::int64_t step = 0;  // of the last validation
-  const auto validate = [&](std::int64_t at_step) {
-    step = at_step;
+  const auto validate = [&] {
     accuracy = solver.accuracy(validation);
     const double now = seconds();
     history.validation_seconds.push_back(now);
     history.validation_accuracies.push_back(accuracy);
     if (options.output)
-      *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5) << step
-                      << std::setw(8) << now << " s" << std::setw(7) << accuracy << " % correct"
-                      << std::endl;
+      *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5)
+                      << optimizer.steps() << std::setw(8) << now << " s" << std::setw(7)
+                      << accuracy << " % correct" << std::endl;
   };
 
   Trainer<float> trainer(
@@ -62,7 +60,7 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
        .seed = options.seed,
        .validation = Validation{.columns = {"error_rate_percent"},
                                 .run = [&]() -> std::vector<double> {
-                                  validate(step + steps_between_validations);
+                                  validate();
                                   return {100.0 - accuracy};
                                 },
                                 .every_steps = steps_between_validations},
@@ -72,7 +70,6 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
   history.interrupted = result.end == TrainingEnd::interrupted;
-  if (step < history.steps && !history.interrupted) validate(history.steps);
   history.seconds = seconds();
   return history;
 }
