@@ -29,7 +29,7 @@ const std::vector<Lines> floors = {
     {"layers/"},
     {"layers/models/"},
     {"train/files/", "train/data/"},
-    {"train/hdf5/", "train/generation/"},
+    {"train/hdf5/", "train/generation/", "train/tokenizers/"},
     {"train/weights/"},
     {"train/optim/"},
     {"train/"},
@@ -48,7 +48,8 @@ const std::map<std::string, Lines> libraries = {
     {"xxhash.h", {"train/files/"}},
     {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},
-    {"utf8", {"train/data/"}},
+    {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
+    {"nlohmann/", {"train/tokenizers/"}},
     {"catch2/", {}},
 };
 

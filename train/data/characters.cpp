@@ -1,6 +1,6 @@
 #include "weft/train/data/characters.hpp"
 
-#include <utf8.h>
+#include <utf8proc.h>
 
 #include <cstdint>
 #include <optional>
@@ -11,17 +11,43 @@
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
+namespace {
+
+// The number of bytes of the character at the start of a text that is not empty; 0 when it is
+// invalid.
+std::size_t first_character(std::string_view text) {
+  utf8proc_int32_t code = 0;
+  const utf8proc_ssize_t bytes =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                       static_cast<utf8proc_ssize_t>(text.size()), &code);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+// The position of the first byte that is not part of valid UTF-8; the size of a valid text.
+std::size_t find_invalid(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t bytes = first_character(text.substr(at));
+    if (bytes == 0) break;
+    at += bytes;
+  }
+  return at;
+}
+
+// What stands at the position of an invalid byte.
+std::string describe(std::string_view text, std::size_t invalid) {
+  return concatenate_text("byte ", int{static_cast<std::uint8_t>(text[invalid])}, " at position ",
+                          invalid);
+}
+
+}  // namespace
 
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
-  if (const auto invalid = utf8::find_invalid(text.begin(), text.end()); invalid != text.end())
-    fail<ValueError>(what, "UTF-8 text",
-                     concatenate_text("byte ", int{static_cast<std::uint8_t>(*invalid)},
-                                      " at position ", invalid - text.begin()));
   std::vector<std::string> characters;
-  for (auto at = text.begin(); at != text.end();) {
-    const auto first = at;
-    utf8::unchecked::next(at);
-    characters.emplace_back(first, at);
+  for (std::size_t at = 0; at < text.size(); at += characters.back().size()) {
+    const std::size_t bytes = first_character(text.substr(at));
+    if (bytes == 0) fail<ValueError>(what, "UTF-8 text", describe(text, at));
+    characters.emplace_back(text.substr(at, bytes));
   }
   return characters;
 }
@@ -31,11 +57,8 @@ std::string read_text(const std::filesystem::path& path) {
   if (!text) fail_on_file(path, "a file", "none");
   if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
   if (text->empty()) fail_on_file(path, "a text", "an empty file");
-  const auto invalid = utf8::find_invalid(text->begin(), text->end());
-  if (invalid != text->end())
-    fail_on_file(path, "UTF-8 text",
-                 concatenate_text("byte ", int{static_cast<std::uint8_t>(*invalid)},
-                                  " at position ", invalid - text->begin()));
+  if (const std::size_t invalid = find_invalid(*text); invalid != text->size())
+    fail_on_file(path, "UTF-8 text", describe(*text, invalid));
   return std::move(*text);
 }
 
