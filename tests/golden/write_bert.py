@@ -46,7 +46,8 @@ def write_bert(file, name, has_pooler):
     config = transformers.BertConfig(
         vocab_size=7, hidden_size=6, num_hidden_layers=2, num_attention_heads=2,
         intermediate_size=8, max_position_embeddings=9, type_vocab_size=2,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=None, attn_implementation="eager")
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=None,
+        attn_implementation="eager")
     model = randomized(transformers.BertModel(config, add_pooling_layer=has_pooler))
     time = TOKENS.shape[1]
     seen = (torch.arange(time) < torch.tensor(LENGTHS)[:, None]).long()
