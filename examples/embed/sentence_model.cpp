@@ -23,22 +23,39 @@ Activation activation_of(const JsonConfig& config) {
   config.fail_on("hidden_act", "gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish");
 }
 
+// Throws FileError for sizes far beyond those of encoders in use, before memory is allocated for
+// them.
+void check_sizes(const JsonConfig& config, const BertOptions& options) {
+  constexpr double most_parameters = 4e9;
+  const auto n = [](Index size) { return static_cast<double>(size); };
+  const double width = n(options.num_hiddens);
+  const double parameters =
+      width * (n(options.vocabulary_size) + n(options.max_len) + n(options.num_segments) +
+               n(options.num_blocks) * (4 * width + 2 * n(*options.ffn_num_hiddens)));
+  if (parameters > most_parameters)
+    fail<FileError>(concatenate_text("configuration '", config.path().string(), "'"),
+                    concatenate_text("a model of at most ", most_parameters, " parameters"),
+                    parameters);
+}
+
 Bert<float> encoder_of(const fs::path& folder) {
+  constexpr Index most_blocks = 1000;
   const JsonConfig config(folder / "config.json");
   if (config.text("model_type", "bert") != "bert") config.fail_on("model_type", "\"bert\"");
   if (config.text("position_embedding_type", "absolute") != "absolute")
     config.fail_on("position_embedding_type", "\"absolute\"");
+  const BertOptions options{.vocabulary_size = config.size("vocab_size"),
+                            .max_len = config.size("max_position_embeddings"),
+                            .num_segments = config.size("type_vocab_size", 2),
+                            .num_hiddens = config.size("hidden_size"),
+                            .num_heads = config.size("num_attention_heads"),
+                            .num_blocks = config.size("num_hidden_layers", {}, most_blocks),
+                            .ffn_num_hiddens = config.size("intermediate_size"),
+                            .activation = activation_of(config),
+                            .norm_eps = config.number("layer_norm_eps", 1e-12)};
+  check_sizes(config, options);
   Random random(1);
-  return Bert<float>({.vocabulary_size = config.size("vocab_size"),
-                      .max_len = config.size("max_position_embeddings"),
-                      .num_segments = config.size("type_vocab_size", 2),
-                      .num_hiddens = config.size("hidden_size"),
-                      .num_heads = config.size("num_attention_heads"),
-                      .num_blocks = config.size("num_hidden_layers"),
-                      .ffn_num_hiddens = config.size("intermediate_size"),
-                      .activation = activation_of(config),
-                      .norm_eps = config.number("layer_norm_eps", 1e-12)},
-                     random);
+  return Bert<float>(options, random);
 }
 
 WordPieceOptions tokenizer_options(const fs::path& folder) {
