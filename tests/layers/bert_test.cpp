@@ -90,6 +90,16 @@ TEST_CASE("BERT: sentence vectors of length 1 do not depend on padding", "[layer
   CHECK(std::abs(squares - 1.0) < 1e-12);
 }
 
+TEST_CASE("BERT: dropout applies to the embeddings, too", "[layers]") {
+  Random random(1);
+  BertOptions options = small_options();
+  options.dropout = 1.0;
+  const Bert<double> model(options, random);
+  Tape<double> tape({.training = true});
+  for (const double state : model(tape, tokens, segments).value()) CHECK(state == 0.0);
+  for (const double state : model(tape, tokens).value()) CHECK(state == 0.0);
+}
+
 TEST_CASE("BERT: names of the parameters, and their number", "[layers]") {
   Random random(1);
   BertOptions options = small_options();
