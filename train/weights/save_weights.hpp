@@ -2,11 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <string>
 
 #include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
+#include "weft/train/hdf5/hdf5_writer.hpp"
 
 namespace weft {
 
@@ -32,29 +33,20 @@ inline constexpr EnumNames<Layout, 6> layout_names{{
     {Layout::gpt2, "gpt2"},
     {Layout::bert, "bert"},
 }};
-
-// The type of the numbers in a file.
-enum class StorageType { float16, bfloat16, float32, float64 };
-
-inline constexpr EnumNames<StorageType, 4> storage_type_names{{
-    {StorageType::float16, "float16"},
-    {StorageType::bfloat16, "bfloat16"},
-    {StorageType::float32, "float32"},
-    {StorageType::float64, "float64"},
-}};
+inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
 
 struct SaveWeightsOptions {
   Layout layout = Layout::weft;
-  // The type of the numbers in the file, to which they are rounded to nearest, ties to even; the
-  // model's own when not given.
-  std::optional<StorageType> storage = {};
+  // The type of the numbers in the file.
+  StorageType storage = StorageType::same;
 };
 
 // Writes a model's parameters and buffers, by default as `save_checkpoint` does without other
-// state. A layout other than weft's has a dataset for each name of tied weights, as state_dicts do.
-// Throws ValueError for a parameter that has no name in the layout, and for a number that overflows
-// the storage type, NonFiniteError for a NaN or an infinity, each naming the parameter, and
-// FileError when writing fails; an existing file is then unchanged.
+// state; `load_weights` reads them in every layout and type. A layout other than weft's has a
+// dataset for each name of tied weights, as state_dicts do. Throws ValueError for a parameter that
+// has no name in the layout and for a number that overflows the storage type, NonFiniteError for a
+// NaN or an infinity, each naming the parameter, and FileError when writing fails; an existing file
+// is then unchanged.
 template <class T>
 WEFT_API void save_weights(const std::filesystem::path& path, Module<T>& model,
                            const SaveWeightsOptions& options = {});

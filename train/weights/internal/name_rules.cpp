@@ -125,9 +125,9 @@ NameRules::NameRules(std::initializer_list<NameRule> rules) {
   for (const auto& [theirs, ours] : rules) rules_.push_back({split(theirs, '.'), split(ours, '.')});
 }
 
-NameRules NameRules::followed_by(const NameRules& others) const {
+NameRules NameRules::also_reading(const NameRules& others) const {
   NameRules all = *this;
-  all.rules_.insert(all.rules_.end(), others.rules_.begin(), others.rules_.end());
+  for (const Rule& rule : others.rules_) all.rules_.push_back({rule.theirs, rule.ours, false});
   return all;
 }
 
@@ -137,8 +137,10 @@ NameRules::Rewritten NameRules::rewrite(std::string_view name, Parts Rule::*from
   Rewritten result;
   for (std::size_t begin = 0; begin < parts.size();) {
     std::optional<Found> found;
-    for (auto rule = rules_.begin(); rule != rules_.end() && !found; ++rule)
+    for (auto rule = rules_.begin(); rule != rules_.end() && !found; ++rule) {
+      if (from == &Rule::ours && !rule->is_written) continue;
       if ((found = find_at(parts, begin, (*rule).*from))) result.append_rule((*rule).*to, *found);
+    }
     if (!found) {
       result.append_copy(parts[begin]);
       if (begin + 1 < parts.size()) result.is_known = false;

@@ -34,8 +34,8 @@ class NameRules {
   NameRules() = default;
   NameRules(std::initializer_list<NameRule> rules);
 
-  // These rules, then others.
-  NameRules followed_by(const NameRules& others) const;
+  // These rules, then others, which are for reading only.
+  NameRules also_reading(const NameRules& others) const;
 
   // The weights in a dataset of that name.
   std::vector<WeightPart> ours(std::string_view name) const;
@@ -47,6 +47,7 @@ class NameRules {
   using Parts = std::vector<std::string_view>;
   struct Rule {
     Parts theirs, ours;
+    bool is_written = true;
   };
   struct Rewritten;
 

@@ -75,27 +75,35 @@ struct Overlap {
   const T* elements;
 };
 
-// Copies rows of a dataset [columns, parts · rows] into columns of a parameter [rows, columns].
+// A matrix in rows of which each is `stride` elements after the one before.
 template <class T>
-void scatter_transposed(const Block<T>& block, const StoredForm& form, T* parameter) {
-  constexpr Index strip = 16;  // rows of the parameter that are written at a time
-  const Index rows = form.parameter[0], columns = form.parameter[1];
-  const Index width = form.parts * rows;
-  const Index first = block.first / width, last = block.end() / width;
-  const T* elements = block.elements.data() + form.part * rows - block.first;
-  parallel_for((rows + strip - 1) / strip, grain_of(strip * (last - first)),
-               [&](Index begin, Index end) {
-                 for (Index r = begin * strip; r < std::min(end * strip, rows); r += strip)
-                   for (Index column = first; column < last; ++column)
-                     for (Index i = r; i < std::min(r + strip, rows); ++i)
-                       parameter[i * columns + column] = elements[column * width + i];
-               });
+struct Rows {
+  T* elements;
+  Index stride;
+};
+
+// Writes the transpose of a matrix [rows, columns].
+template <class T>
+void transpose(Index rows, Index columns, Rows<const T> from, Rows<T> to) {
+  constexpr Index strip = 16;  // columns that are read at a time: rows that are written
+  parallel_for((columns + strip - 1) / strip, grain_of(strip * rows), [&](Index begin, Index end) {
+    for (Index first = begin * strip; first < std::min(end * strip, columns); first += strip)
+      for (Index row = 0; row < rows; ++row)
+        for (Index column = first; column < std::min(first + strip, columns); ++column)
+          to.elements[column * to.stride + row] = from.elements[row * from.stride + column];
+  });
 }
 
 template <class T>
 void scatter(const Block<T>& block, StoredTensor<T>& tensor) {
-  if (tensor.form.is_transposed) return scatter_transposed(block, tensor.form, tensor.value.data());
-  const Overlap<T> overlap(tensor.form, block);
+  const StoredForm& form = tensor.form;
+  if (form.is_transposed) {
+    const Index rows = form.parameter[0], columns = form.parameter[1], width = form.parts * rows;
+    const Index first = block.first / width, last = block.end() / width;
+    return transpose<T>(last - first, rows, {block.elements.data() + form.part * rows, width},
+                        {tensor.value.data() + first, columns});
+  }
+  const Overlap<T> overlap(form, block);
   std::copy_n(overlap.elements, overlap.end - overlap.begin, tensor.value.data() + overlap.begin);
 }
 
@@ -153,20 +161,17 @@ bool has_values(const Hdf5Dataset& dataset, const std::string& what, const Store
 
 template <class T>
 Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
-  const StoredForm& form = parts.front().form;
-  Tensor<T> dataset = Tensor<T>::uninitialized(form.dataset());
-  for (const auto& [part, value] : parts) {
-    const Index size = value.size();
-    if (!part.is_transposed) {
-      std::copy_n(value.data(), size, dataset.data() + part.part * size);
-      continue;
+  const StoredForm& first = parts.front().form;
+  if (!first.is_transposed && first.parts == 1) return parts.front().value;
+  Tensor<T> dataset = Tensor<T>::uninitialized(first.dataset());
+  for (const auto& [form, value] : parts) {
+    if (form.is_transposed) {
+      const Index rows = form.parameter[0], columns = form.parameter[1];
+      transpose<T>(rows, columns, {value.data(), columns},
+                   {dataset.data() + form.part * rows, form.parts * rows});
+    } else {
+      std::copy_n(value.data(), value.size(), dataset.data() + form.part * value.size());
     }
-    const Index rows = part.parameter[0], columns = part.parameter[1];
-    const Index width = part.parts * rows;
-    for (Index column = 0; column < columns; ++column)
-      for (Index row = 0; row < rows; ++row)
-        dataset.data()[column * width + part.part * rows + row] =
-            value.data()[row * columns + column];
   }
   return dataset;
 }
