@@ -99,15 +99,15 @@ TEST_CASE("layouts: missing and unexpected parameters are listed by their names 
   }));
   INFO(file);
   const bool is_bert = layout.starts_with("BERT");
-  const auto message_with = [&](Index num_blocks) {
+  const auto message_with = [is_bert, path = data(file)](Index num_blocks) {
     if (is_bert) {
       BertForm<float> model = bert(num_blocks);
-      return error_of(data(file), model);
+      return error_of(path, model);
     }
     GptOptions options = gpt_options();
     options.num_blocks = num_blocks;
     Gpt<float> model = gpt(options);
-    return error_of(data(file), model);
+    return error_of(path, model);
   };
   const std::string more = message_with(3);
   CHECK_THAT(more, Catch::Contains("different ones, layout " + layout +
