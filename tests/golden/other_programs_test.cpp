@@ -25,13 +25,13 @@ std::string data(const std::string& name) { return WEFT_TEST_DATA "/" + name; }
 void check_outputs(const std::string& file, const LoadWeightsReport& report,
                    const Tensor<float>& outputs, const Tensor<float>& expected) {
   static const bool header = [] {
-    std::cout << "difference  layout              prefix                       file\n";
+    std::cout << "difference  layout               prefix                               file\n";
     return true;
   }();
   (void)header;
   const double difference = distance(outputs, expected, 1.0);
   std::cout << std::setw(10) << std::setprecision(2) << difference << "  " << std::left
-            << std::setw(18) << report.layout << "  " << std::setw(27) << report.prefix << "  "
+            << std::setw(19) << report.layout << "  " << std::setw(35) << report.prefix << "  "
             << file << std::right << '\n';
   CHECK(difference < 1e-5);
 }
@@ -160,7 +160,11 @@ TEST_CASE("weights of other programs: BERTs", "[weights]") {
            true,
            {"0.auto_model.embeddings.position_ids"}},
           {"bert_masked.h5", "BERT", "bert.", true, {"cls.predictions.bias"}},
-          {"bert_tensorflow.h5", "BERT of TensorFlow", "bert.tf_bert_model.bert.", true, {}},
+          {"bert_tensorflow.h5",
+           "BERT of TensorFlow",
+           "bert.tf_bert_for_pre_training.bert.",
+           true,
+           {"mlm___cls.tf_bert_for_pre_training.cls.predictions.bias:0"}},
       }));
   INFO(file);
   BertForm<float> network({.vocabulary_size = 29,

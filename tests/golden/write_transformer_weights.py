@@ -8,6 +8,7 @@ python3 write_transformer_weights.py
 from pathlib import Path
 
 import h5py
+import numpy as np
 import torch
 import transformers
 from nanogpt_form import NanoGpt
@@ -124,7 +125,12 @@ turned = {
     key: value.T.contiguous() if value.dim() == 2 and "embeddings" not in key else value
     for key, value in bert_state.items()
 }
-write_tensorflow("bert_tensorflow.h5", turned, "bert/tf_bert_model/bert", bert_leaf)
+write_tensorflow(
+    "bert_tensorflow.h5", turned, "bert/tf_bert_for_pre_training/bert", bert_leaf
+)
+with h5py.File(folder / "bert_tensorflow.h5", "a") as file:
+    # Heads are layers beside the model.
+    file["mlm___cls/tf_bert_for_pre_training/cls/predictions/bias:0"] = np.zeros(vocabulary, "f4")
 
 segments = (tokens % 2 == 0).long()
 with torch.no_grad(), h5py.File(folder / "transformer_values.h5", "w") as file:

@@ -5,6 +5,7 @@
 
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
@@ -95,7 +96,7 @@ TEST_CASE("layouts: missing and unexpected parameters are listed by their names 
        "transformer.tfgpt2lm_head_model.transformer.h_._1.ln_1.gamma:0"},
       {"bert_huggingface.h5", "BERT", "encoder.layer.1.attention.output.LayerNorm.weight"},
       {"bert_tensorflow.h5", "BERT of TensorFlow",
-       "bert.tf_bert_model.bert.encoder.layer_._1.attention.output.LayerNorm.gamma:0"},
+       "bert.tf_bert_for_pre_training.bert.encoder.layer_._1.attention.output.LayerNorm.gamma:0"},
   }));
   INFO(file);
   const bool is_bert = layout.starts_with("BERT");
@@ -144,6 +145,21 @@ TEST_CASE("layouts: a layout of which nothing is in the model", "[train]") {
                              "layout Keras 3\n  missing (36):\n    tokens.weight [29, 12]"));
   CHECK_THAT(message, Catch::Contains("unexpected (15):\n") &&
                           Catch::Contains("embedding.weight (layers.embedding.vars.0)"));
+}
+
+TEST_CASE("layouts: of two models in a file, a prefix says which is loaded", "[train]") {
+  const TemporaryFolder folder;
+  const Hdf5File original(data("bert_huggingface.h5"));
+  Hdf5Writer writer(folder / "both.h5");
+  for (const std::string& path : original.datasets())
+    for (const std::string model : {"/student.", "/teacher."})
+      writer.tensor(model + path.substr(1), original.tensor<float>(path));
+  writer.save();
+  BertForm<float> model = bert();
+  CHECK_THAT(error_of(folder / "both.h5", model), Catch::Contains("none of them, layout BERT"));
+  const LoadWeightsReport report = load_weights(folder / "both.h5", model, {.prefix = "teacher."});
+  CHECK(report.loaded.size() == 37);
+  CHECK(report.left.size() == 41);
 }
 
 TEST_CASE("layouts: a NaN beyond the first block of rows is named with its place", "[train]") {

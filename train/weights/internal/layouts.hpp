@@ -33,8 +33,9 @@ struct WeightLayout {
   // Whether the first group, and /model_weights above it, are left out of the names.
   bool drops_first_group = false;
   NameRules rules = {};
-  // Prefixes of all names, which may have others beside them.
-  std::vector<std::string> prefixes = {};
+  // A weight that is in every model of the layout: where a file has only one, the names have the
+  // prefix of its name, and what has another is no part of the model.
+  std::string anchor = "";
   // Datasets without a parameter that may be there: buffers, optimizers' states, optional layers.
   std::vector<std::string> extras = {};
   // Whether the names in the model are rewritten, too, so that both sides have a common form.

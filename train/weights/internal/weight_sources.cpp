@@ -94,9 +94,19 @@ class Candidate {
     return layout_.rewrites_model ? layout_.rules.ours(name).front().name : name;
   }
 
+  // What stands before a name in the file; nothing before an empty one.
+  Names prefixes_of(const std::string& anchor) const {
+    Names prefixes;
+    for (const auto& [name, source] : sources_)
+      if (!anchor.empty() && name.ends_with('.' + anchor))
+        prefixes.push_back(name.substr(0, name.size() - anchor.size()));
+    return prefixes;
+  }
+
   Names prefixes() const {
     Names prefixes{"", "model."};
-    prefixes.insert(prefixes.end(), layout_.prefixes.begin(), layout_.prefixes.end());
+    if (const Names anchored = prefixes_of(layout_.anchor); anchored.size() == 1)
+      prefixes.push_back(anchored.front());
     const std::string common = common_prefix(sources_, layout_);
     for (std::size_t dot = common.find('.'); dot != std::string::npos;
          dot = common.find('.', dot + 1))
