@@ -8,6 +8,7 @@
 #include <string>
 
 #include <weft/autograd/error.hpp>
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
@@ -78,9 +79,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Gpt<float> gpt(
       {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
       random);
+  static Bert<float> bert(
+      {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
+      random);
   load(path, linear);
   load(path, attention);
   load(path, gpt);
+  load(path, bert);
   ::close(file);
   return 0;
 }

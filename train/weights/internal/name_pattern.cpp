@@ -1,5 +1,7 @@
 #include "train/weights/internal/name_pattern.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 bool matches_pattern(std::string_view pattern, std::string_view name) {
@@ -16,6 +18,22 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
     pattern.remove_prefix(star + 1);
   }
   return name.ends_with(pattern);
+}
+
+bool is_one_of(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches_pattern(pattern, name); });
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  if (text.empty()) return parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace weft
