@@ -23,7 +23,6 @@ trap 'rm -rf -- "$work"' EXIT
 
 log "Comparing tokens and vectors"
 "$python" "$repository/examples/convert/to_hdf5.py" "$model" "$work/model"
-"$python" "$tests/models/weft_names.py" "$work/model/model.h5"
 "$python" "$tests/models/texts.py" "$repository"/{README.md,*/*.hpp} >"$work/texts"
 embed() { "$build/examples/embed" --threads "$threads" --model "$work/model" --file "$work/texts" "$@"; }
 embed --tokens >"$work/tokens"
