@@ -42,13 +42,16 @@ std::string describe(std::string_view text, std::size_t invalid) {
 
 }  // namespace
 
+void check_utf8(std::string_view text, const std::string& what) {
+  if (const std::size_t invalid = find_invalid(text); invalid != text.size())
+    fail<ValueError>(what, "UTF-8 text", describe(text, invalid));
+}
+
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
+  check_utf8(text, what);
   std::vector<std::string> characters;
-  for (std::size_t at = 0; at < text.size(); at += characters.back().size()) {
-    const std::size_t bytes = first_character(text.substr(at));
-    if (bytes == 0) fail<ValueError>(what, "UTF-8 text", describe(text, at));
-    characters.emplace_back(text.substr(at, bytes));
-  }
+  for (std::size_t at = 0; at < text.size(); at += characters.back().size())
+    characters.emplace_back(text.substr(at, first_character(text.substr(at))));
   return characters;
 }
 

@@ -10,8 +10,11 @@
 
 namespace weft {
 
-// The characters (code points) of `text`, each as UTF-8. Throws ValueError, starting with `what`
-// and giving the position of the byte, if `text` is not valid UTF-8.
+// Throws ValueError, starting with `what` and giving the position of the byte, if `text` is not
+// valid UTF-8.
+WEFT_API void check_utf8(std::string_view text, const std::string& what);
+
+// The characters (code points) of `text`, each as UTF-8. Throws as `check_utf8` does.
 WEFT_API std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);
 
 // The contents of a text file, without a byte-order mark. Throws FileError for a file that cannot
