@@ -68,9 +68,8 @@ bool is_punctuation(char32_t code) {
 
 bool is_nonspacing_mark(char32_t code) { return category(code) == UTF8PROC_CATEGORY_MN; }
 
-bool is_other(char32_t code) {
-  return category(code) == UTF8PROC_CATEGORY_CN ||
-         is_between(UTF8PROC_CATEGORY_CC, code, UTF8PROC_CATEGORY_CO);
+bool is_control(char32_t code) {
+  return is_between(UTF8PROC_CATEGORY_CC, code, UTF8PROC_CATEGORY_CO);
 }
 
 bool is_space(char32_t code) {
@@ -106,8 +105,15 @@ std::u32string decompose(std::u32string_view codes) {
   return result;
 }
 
-char32_t lower_case(char32_t code) {
-  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
+std::u32string lower_case(std::u32string_view codes) {
+  std::u32string result;
+  result.reserve(codes.size());
+  for (const char32_t code : codes) {
+    result.push_back(static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
+    // The only code point whose lower-case form is two.
+    if (code == U'İ') result.push_back(U'\u0307');
+  }
+  return result;
 }
 
 }  // namespace weft::unicode

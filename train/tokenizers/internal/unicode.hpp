@@ -20,20 +20,20 @@ void append(std::string& text, char32_t code);
 // The code points as UTF-8.
 std::string utf8(std::u32string_view codes);
 
-// The general categories L*, N*, P*, Mn, and C* (control, format, surrogate, private use and
-// unassigned code points).
+// The general categories L*, N*, P* and Mn.
 bool is_letter(char32_t code);
 bool is_number(char32_t code);
 bool is_punctuation(char32_t code);
 bool is_nonspacing_mark(char32_t code);
-bool is_other(char32_t code);
+// The categories Cc, Cf, Cs and Co: control, format, surrogate and private use, not unassigned.
+bool is_control(char32_t code);
 // The property White_Space: separators, tab to carriage return, and U+0085.
 bool is_space(char32_t code);
 
 // Canonical decomposition (NFD).
 std::u32string decompose(std::u32string_view codes);
 
-// The lower-case form of a code point, which is itself for those that have none.
-char32_t lower_case(char32_t code);
+// The lower-case forms of the code points, each by itself, whatever its place in a word.
+std::u32string lower_case(std::u32string_view codes);
 
 }  // namespace weft::unicode
