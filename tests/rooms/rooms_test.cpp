@@ -49,7 +49,7 @@ const std::map<std::string, Lines> libraries = {
     {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
-    {"nlohmann/", {"train/tokenizers/"}},
+    {"nlohmann/", {"train/tokenizers/", "examples/common/"}},
     {"catch2/", {}},
 };
 

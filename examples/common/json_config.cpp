@@ -1,0 +1,96 @@
+#include "examples/common/json_config.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
+
+namespace weft::examples {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string name_of_file(const std::filesystem::path& path) {
+  return concatenate_text("configuration '", path.string(), "'");
+}
+
+// Without "[json.exception.parse_error.101] " before it.
+std::string message_of(const Json::exception& error) {
+  const std::string message = error.what();
+  const std::size_t end = message.find("] ");
+  return end == std::string::npos ? message : message.substr(end + 2);
+}
+
+}  // namespace
+
+struct JsonConfig::Fields {
+  Json json;
+
+  // Null where there is none.
+  const Json* find(const std::string& name) const {
+    const auto found = json.find(name);
+    return found == json.end() || found->is_null() ? nullptr : &*found;
+  }
+};
+
+JsonConfig::JsonConfig(const std::filesystem::path& path)
+    : path_(path), fields_(std::make_unique<Fields>()) {
+  try {
+    fields_->json = Json::parse(read_text(path));
+  } catch (const Json::exception& error) {
+    fail<FileError>(name_of_file(path), "JSON", message_of(error));
+  }
+  if (!fields_->json.is_object())
+    fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
+}
+
+JsonConfig::~JsonConfig() = default;
+
+bool JsonConfig::has(const std::string& name) const { return fields_->find(name) != nullptr; }
+
+void JsonConfig::fail_on(const std::string& name, const std::string& expected) const {
+  constexpr std::size_t longest = 60;
+  const Json* field = fields_->find(name);
+  // Invalid UTF-8 in escapes is replaced, where it would throw.
+  std::string got = field ? field->dump(-1, ' ', false, Json::error_handler_t::replace) : "none";
+  if (got.size() > longest) got = got.substr(0, longest) + "…";
+  fail<FileError>(name_of_file(path_), concatenate_text(expected, " as ", name), got);
+}
+
+Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise) const {
+  constexpr Index highest = std::numeric_limits<std::int32_t>::max();
+  const Json* field = fields_->find(name);
+  if (!field && otherwise) return *otherwise;
+  // Integers ≥ 0 are unsigned.
+  const std::uint64_t value =
+      field && field->is_number_unsigned() ? field->get<std::uint64_t>() : 0;
+  if (value < 1 || value > static_cast<std::uint64_t>(highest))
+    fail_on(name, concatenate_text("an integer in 1 … ", highest));
+  return static_cast<Index>(value);
+}
+
+double JsonConfig::number(const std::string& name, std::optional<double> otherwise) const {
+  const Json* field = fields_->find(name);
+  if (!field && otherwise) return *otherwise;
+  if (!field || !field->is_number()) fail_on(name, "a number");
+  return field->get<double>();
+}
+
+std::string JsonConfig::text(const std::string& name,
+                             const std::optional<std::string>& otherwise) const {
+  const Json* field = fields_->find(name);
+  if (!field && otherwise) return *otherwise;
+  if (!field || !field->is_string()) fail_on(name, "a string");
+  return field->get<std::string>();
+}
+
+bool JsonConfig::flag(const std::string& name, std::optional<bool> otherwise) const {
+  const Json* field = fields_->find(name);
+  if (!field && otherwise) return *otherwise;
+  if (!field || !field->is_boolean()) fail_on(name, "true or false");
+  return field->get<bool>();
+}
+
+}  // namespace weft::examples

@@ -1,0 +1,39 @@
+// JsonConfig: the fields of a JSON file, such as the configuration of a model.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weft/autograd/shape.hpp>
+
+namespace weft::examples {
+
+class JsonConfig {
+ public:
+  // Throws FileError for a file that cannot be read, and for one that is not a JSON object, with
+  // the line and column of the mistake.
+  explicit JsonConfig(const std::filesystem::path& path);
+  ~JsonConfig();
+
+  // Whether there is a field of this name that is not null.
+  bool has(const std::string& name) const;
+
+  // The value of a field; `otherwise`, when given, if there is none or it is null. Throw FileError,
+  // naming the file and the field, when a field is missing or has another type. A size is an
+  // integer in 1 … 2³¹ - 1.
+  Index size(const std::string& name, std::optional<Index> otherwise = {}) const;
+  double number(const std::string& name, std::optional<double> otherwise = {}) const;
+  std::string text(const std::string& name, const std::optional<std::string>& otherwise = {}) const;
+  bool flag(const std::string& name, std::optional<bool> otherwise = {}) const;
+  // Throws the FileError for a value of a field that is not the expected one.
+  [[noreturn]] void fail_on(const std::string& name, const std::string& expected) const;
+
+ private:
+  struct Fields;
+  std::filesystem::path path_;
+  std::unique_ptr<Fields> fields_;
+};
+
+}  // namespace weft::examples
