@@ -41,7 +41,7 @@ Ids ids_of(const std::vector<std::string>& tokens) {
   return ids;
 }
 
-std::optional<TokenId> find(const Ids& ids, std::string_view token) {
+std::optional<TokenId> find_in(const Ids& ids, std::string_view token) {
   const auto found = ids.find(token);
   return found == ids.end() ? std::nullopt : std::optional(found->second);
 }
@@ -143,7 +143,7 @@ BytePairEncoding BytePairEncoding::load(const fs::path& vocabulary, const fs::pa
   std::array<TokenId, 256> byte_ids;
   for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
     const std::string letter = letters_of(std::string(1, static_cast<char>(byte)));
-    const std::optional<TokenId> id = find(ids, letter);
+    const std::optional<TokenId> id = find_in(ids, letter);
     if (!id)
       fail_on_file(vocabulary, "a token for each byte",
                    concatenate_text("no token '", letter, '\''));
@@ -157,10 +157,11 @@ BytePairEncoding BytePairEncoding::load(const fs::path& vocabulary, const fs::pa
   std::vector<Merge> all;
   for (const auto& [first, second, line] : byte_pairs::read_merges(merges)) {
     for (const std::string& name : {first, second, first + second})
-      if (!find(ids, name) || !byte_pairs::bytes_of(name))
+      if (!find_in(ids, name) || !byte_pairs::bytes_of(name))
         byte_pairs::fail_on_line(merges, line, "tokens of " + quoted(vocabulary),
                                  concatenate_text('\'', name.substr(0, 80), '\''));
-    all.push_back({{*find(ids, first), *find(ids, second)}, use(find(ids, first + second)), line});
+    all.push_back(
+        {{*find_in(ids, first), *find_in(ids, second)}, use(find_in(ids, first + second)), line});
   }
   for (std::size_t id = 0; id < names.size(); ++id)
     if (is_ordinary[id]) names[id] = *byte_pairs::bytes_of(names[id]);
@@ -207,16 +208,8 @@ void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) 
 
 Index BytePairEncoding::size() const { return std::ssize(state_->tokens); }
 
-TokenId BytePairEncoding::id(std::string_view token) const {
-  const std::optional<TokenId> id = find(state_->ids, token);
-  if (!id)
-    fail<ValueError>("BytePairEncoding", "a token of the vocabulary",
-                     concatenate_text('\'', token, '\''));
-  return *id;
-}
-
-bool BytePairEncoding::contains(std::string_view token) const {
-  return find(state_->ids, token).has_value();
+std::optional<TokenId> BytePairEncoding::find(std::string_view token) const {
+  return find_in(state_->ids, token);
 }
 
 const std::string& BytePairEncoding::token(TokenId id) const {

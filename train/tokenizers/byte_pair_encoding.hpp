@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,9 +43,8 @@ class WEFT_API BytePairEncoding {
 
   // The number of ids, special ones included.
   Index size() const;
-  // The id of a token given by its bytes, special ones by name. Throws ValueError if there is none.
-  TokenId id(std::string_view token) const;
-  bool contains(std::string_view token) const;
+  // The id of a token given by its bytes, or a special one by its name, if there is one.
+  std::optional<TokenId> find(std::string_view token) const;
   // The bytes of a token, which need not be whole characters; the name of a special one. Throws
   // ValueError unless 0 ≤ id < size.
   const std::string& token(TokenId id) const;
