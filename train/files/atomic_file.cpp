@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "train/files/file_descriptor.hpp"
 
@@ -99,42 +100,63 @@ void sync_directory(const fs::path& path, const FileDescriptor& directory) {
   fail_with_errno(path, "its new name to reach the disk");
 }
 
-void write_all(const fs::path& path, const FileDescriptor& file,
-               std::span<const std::byte> contents) {
-  while (!contents.empty()) {
-    const ssize_t written = ::write(file.get(), contents.data(), contents.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(path, "disk space for the whole file");
-    contents = contents.subspan(static_cast<std::size_t>(written));
-  }
+fs::path parent_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
 }
 
 }  // namespace
 
-void write_atomically(const fs::path& path, std::span<const std::byte> contents) {
-  check_path(path);
-  const fs::path target = resolved(path);
-  const std::optional<struct stat> replaced = status_of(target);
-  const fs::path parent = target.has_parent_path() ? target.parent_path() : ".";
-  const FileDescriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) fail_with_errno(parent, "a directory to save in");
-
-  fs::path temporary = target;
-  temporary += ".saving";
-  const FileDescriptor file = create_temporary(temporary, replaced ? 0600 : 0666);
-  try {
-    write_all(target, file, contents);
-    if (replaced) keep_access(target, file, *replaced);
-    if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
-    // Under its new name other processes may read it immediately.
-    if (!file.lock_shared()) fail_with_concurrent_save(target);
-    if (::rename(temporary.c_str(), target.c_str()) != 0)
-      fail_with_errno(target, "a file that can be replaced");
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+struct AtomicFile::State {
+  explicit State(const fs::path& path)
+      : target(resolved(path)),
+        replaced(status_of(target)),
+        directory(::open(parent_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (!directory.valid()) fail_with_errno(parent_of(target), "a directory to save in");
+    temporary = target;
+    temporary += ".saving";
+    file = create_temporary(temporary, replaced ? 0600 : 0666);
   }
+  ~State() {
+    if (!renamed) ::unlink(temporary.c_str());
+  }
+
+  fs::path target, temporary;
+  std::optional<struct stat> replaced;
+  FileDescriptor directory, file;
+  bool renamed = false;
+};
+
+AtomicFile::AtomicFile(const fs::path& path) {
+  check_path(path);
+  state_ = std::make_unique<State>(path);
+}
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(state_->file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(state_->target, "disk space for the whole file");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  const auto& [target, temporary, replaced, directory, file, renamed] = *state_;
+  if (replaced) keep_access(target, file, *replaced);
+  if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
+  // Under its new name other processes may read it immediately.
+  if (!file.lock_shared()) fail_with_concurrent_save(target);
+  if (::rename(temporary.c_str(), target.c_str()) != 0)
+    fail_with_errno(target, "a file that can be replaced");
+  state_->renamed = true;
   sync_directory(target, directory);
+}
+
+void write_atomically(const fs::path& path, std::span<const std::byte> contents) {
+  AtomicFile file(path);
+  file.write(contents);
+  file.commit();
 }
 
 }  // namespace weft

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/murmur3.hpp"
-#include "train/files/xxh128.hpp"
 
 namespace weft {
 namespace {
@@ -74,10 +74,8 @@ LastLine last_line(const FileDescriptor& file, const std::filesystem::path& path
 
 }  // namespace
 
-std::string checksum_line(std::span<const std::byte> contents) {
-  Xxh128 hash;
-  hash.add(contents);
-  return concatenate_text(prefix, hash.text(), '\n');
+std::string checksum_line(const Xxh128& contents) {
+  return concatenate_text(prefix, contents.text(), '\n');
 }
 
 bool has_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <span>
 #include <string>
 
 #include "train/files/file_descriptor.hpp"
+#include "train/files/xxh128.hpp"
 
 namespace weft {
 
@@ -15,8 +15,8 @@ namespace weft {
 // modify the file remove the line or make it invalid.
 inline constexpr std::size_t checksum_line_size = 46;
 
-// The checksum line of `contents`.
-std::string checksum_line(std::span<const std::byte> contents);
+// The checksum line of what was added to `contents`.
+std::string checksum_line(const Xxh128& contents);
 
 // Returns whether the file ends with a checksum line, without reading the bytes before it. This and
 // the next function throw FileError, naming `path`, when the file cannot be read.

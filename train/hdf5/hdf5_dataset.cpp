@@ -5,40 +5,45 @@
 #include <vector>
 
 #include "train/hdf5/internal/dataset_state.hpp"
+#include "train/hdf5/internal/dataspace.hpp"
 #include "train/hdf5/internal/elements.hpp"
-#include "train/hdf5/internal/storage.hpp"
-#include "train/hdf5/internal/types.hpp"
 
 namespace weft {
-using hdf5::checked_handle;
-using hdf5::Handle;
-using hdf5::LibraryLock;
 using hdf5::Location;
-
-Hdf5Dataset::State::State(const std::filesystem::path& in_file, std::string at_path, Handle object)
-    : file(in_file), path(std::move(at_path)), handle(std::move(object)) {
-  if (H5Iget_type(handle) != H5I_DATASET)
-    hdf5::fail_at(location(), "a dataset",
-                  H5Iget_type(handle) == H5I_GROUP ? "a group" : "another object");
-  const Handle properties = checked_handle(H5Dget_create_plist(handle), location(), "a layout");
-  hdf5::check_layout(properties, location());
-}
+using hdf5::MessageType;
 
 namespace {
 
-Handle type_of(hid_t dataset, const Location& location) {
-  return checked_handle(H5Dget_type(dataset), location, "a type");
-}
-
-// The elements, after a check that all of them can be read.
-hdf5::Elements stored_elements(hid_t dataset, const Shape& shape, const Location& location) {
-  hdf5::check_storage(dataset, shape, location);
-  return {location, type_of(dataset, location), shape, [dataset](hid_t memory_type, void* data) {
-            return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
-          }};
+const hdf5::ObjectHeader& checked(const hdf5::ObjectHeader& header, const Location& location) {
+  if (const hdf5::ObjectKind kind = header.kind(); kind != hdf5::ObjectKind::dataset)
+    hdf5::fail_at(location, "a dataset",
+                  kind == hdf5::ObjectKind::group ? "a group" : "another object");
+  return header;
 }
 
 }  // namespace
+
+Hdf5Dataset::State::State(std::shared_ptr<const hdf5::SourceFile> in_file, std::string at_path,
+                          const hdf5::ObjectHeader& header)
+    : file(std::move(in_file)),
+      path(std::move(at_path)),
+      type(hdf5::read_element_type(
+          checked(header, location()).require(MessageType::datatype, "a type", location()),
+          location())),
+      data(header, location()) {
+  const hdf5::Bytes space = header.require(MessageType::dataspace, "a shape", location());
+  dataspace.assign(space.begin(), space.end());
+}
+
+Shape Hdf5Dataset::State::shape() const { return hdf5::read_shape(dataspace, location()); }
+
+const hdf5::StoredData& Hdf5Dataset::State::stored_data() {
+  std::call_once(located, [this] {
+    hdf5::Metadata metadata(*file);
+    data.locate(metadata, shape(), type.bytes, location());
+  });
+  return data;
+}
 
 Hdf5Dataset::Hdf5Dataset(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Hdf5Dataset::Hdf5Dataset(Hdf5Dataset&&) noexcept = default;
@@ -51,17 +56,26 @@ Hdf5Dataset::State& Hdf5Dataset::state() const {
 }
 
 const std::string& Hdf5Dataset::path() const { return state().path; }
+std::string Hdf5Dataset::type() const { return state().type.name; }
+Shape Hdf5Dataset::shape() const { return state().shape(); }
 
-std::string Hdf5Dataset::type() const {
-  const LibraryLock lock;
-  return hdf5::type_name(type_of(state().handle, state().location()));
+namespace {
+
+// Rows first … last - 1 as a tensor of shape `rows`.
+template <class T, class State>
+Tensor<T> read_rows(State& state, const Shape& rows, Index first, Index last) {
+  const Location location = state.location();
+  hdf5::check_convertible<T>(state.type, location);
+  const hdf5::StoredData& data = state.stored_data();
+  Tensor<T> tensor = Tensor<T>::uninitialized(rows);
+  T* const out = tensor.data();
+  data.read(*state.file, first, last, location, [&](Index at, hdf5::Bytes elements) {
+    hdf5::convert_elements(state.type, elements, out + at, rows, at, location);
+  });
+  return tensor;
 }
 
-Shape Hdf5Dataset::shape() const {
-  const LibraryLock lock;
-  const Handle space = checked_handle(H5Dget_space(state().handle), state().location(), "a shape");
-  return hdf5::shape_of(space, state().location());
-}
+}  // namespace
 
 template <class T>
 Tensor<T> Hdf5Dataset::tensor() const {
@@ -70,51 +84,36 @@ Tensor<T> Hdf5Dataset::tensor() const {
 
 template <class T>
 Tensor<T> Hdf5Dataset::tensor(const Shape& expected) const {
-  const LibraryLock lock;
-  const Location location = state().location();
-  if (const Shape found = shape(); found != expected)
-    hdf5::fail_at(location, concatenate_text("shape ", expected), found);
-  const hdf5::Elements elements = stored_elements(state().handle, expected, location);
-  Tensor<T> tensor = Tensor<T>::uninitialized(expected);
-  hdf5::read_elements(elements, tensor.data());
-  return tensor;
+  const Shape found = shape();
+  if (found != expected)
+    hdf5::fail_at(state().location(), concatenate_text("shape ", expected), found);
+  return read_rows<T>(state(), found, 0, found.rank() == 0 ? 1 : found[0]);
 }
 
 template <class T>
 Tensor<T> Hdf5Dataset::rows(Index first, Index last) const {
-  const LibraryLock lock;
-  const Location location = state().location();
   const Shape all = shape();
-  if (all.rank() == 0) hdf5::fail_at(location, "rows, [n, …]", concatenate_text("shape ", all));
+  if (all.rank() == 0)
+    hdf5::fail_at(state().location(), "rows, [n, …]", concatenate_text("shape ", all));
   if (!(0 <= first && first <= last && last <= all[0]))
-    fail<ValueError>(location.text() + ": rows", concatenate_text("0 ≤ first ≤ last ≤ ", all[0]),
+    fail<ValueError>(state().location().text() + ": rows",
+                     concatenate_text("0 ≤ first ≤ last ≤ ", all[0]),
                      concatenate_text("first ", first, " and last ", last));
-  if (!state().storage_checked) hdf5::check_storage(state().handle, all, location);
-  state().storage_checked = true;
-  Tensor<T> rows = Tensor<T>::uninitialized(all.with(0, last - first));
-  std::vector<hsize_t> start(static_cast<std::size_t>(all.rank())), count(start.size());
-  for (Index axis = 0; axis < all.rank(); ++axis)
-    count[static_cast<std::size_t>(axis)] = static_cast<hsize_t>(rows.shape()[axis]);
-  start[0] = static_cast<hsize_t>(first);
-  const auto read = [&, dataset = hid_t{state().handle}](hid_t memory_type, void* data) {
-    const Handle in_file = checked_handle(H5Dget_space(dataset), location, "a shape");
-    const Handle in_memory = checked_handle(
-        H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), location, "rows");
-    if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) <
-        0)
-      return herr_t{-1};
-    return H5Dread(dataset, memory_type, in_memory, in_file, H5P_DEFAULT, data);
-  };
-  hdf5::read_elements({location, type_of(state().handle, location), rows.shape(), read},
-                      rows.data());
-  return rows;
+  return read_rows<T>(state(), all.with(0, last - first), first, last);
 }
 
 template <class T>
 T Hdf5Dataset::value() const {
-  const LibraryLock lock;
   const Location location = state().location();
-  return hdf5::read_value<T>(stored_elements(state().handle, shape(), location));
+  const Shape found = shape();
+  if (found.elements() != 1)
+    hdf5::fail_at(location, "one value", concatenate_text("shape ", found));
+  std::vector<std::byte> element;
+  state().stored_data().read(*state().file, 0, 1, location, [&](Index, hdf5::Bytes bytes) {
+    element.assign(bytes.begin(), bytes.end());
+  });
+  hdf5::Metadata metadata(*state().file);
+  return hdf5::convert_value<T>(metadata, state().type, found, element, location);
 }
 
 template Tensor<float> Hdf5Dataset::tensor() const;

@@ -1,15 +1,18 @@
 #include "weft/train/hdf5/hdf5_writer.hpp"
 
-#include <new>
+#include <algorithm>
+#include <array>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
-#include "train/files/atomic_file.hpp"
-#include "train/files/checksum_line.hpp"
-#include "train/hdf5/internal/file_bytes.hpp"
+#include "train/files/file_descriptor.hpp"
+#include "train/files/sealed_file.hpp"
+#include "train/hdf5/internal/file_image.hpp"
 #include "train/hdf5/internal/object_names.hpp"
+#include "train/hdf5/internal/stored_elements.hpp"
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -21,12 +24,10 @@ using hdf5::Location;
 
 namespace {
 
-// The type in memory and in the file; all supported machines are little-endian.
+// The type in the file; all supported machines are little-endian.
 template <class T>
 Handle element_type() {
-  if constexpr (std::is_same_v<T, float>) return Handle(H5Tcopy(H5T_IEEE_F32LE));
   if constexpr (std::is_same_v<T, double>) return Handle(H5Tcopy(H5T_IEEE_F64LE));
-  if constexpr (std::is_same_v<T, std::int32_t>) return Handle(H5Tcopy(H5T_STD_I32LE));
   if constexpr (std::is_same_v<T, std::int64_t>) return Handle(H5Tcopy(H5T_STD_I64LE));
 }
 
@@ -68,13 +69,16 @@ struct Hdf5Writer::State {
     const LibraryLock lock;
     const std::string no_object;
     const Location location{path, no_object};
-    file = hdf5::create_file(bytes, location);
+    file = hdf5::create_file(image, location);
     group_properties = checked_handle(H5Pcreate(H5P_GROUP_CREATE), location, "memory");
     dataset_properties = checked_handle(H5Pcreate(H5P_DATASET_CREATE), location, "memory");
     H5Pset_obj_track_times(group_properties, false);
     H5Pset_obj_track_times(dataset_properties, false);
+    // Space in the file as soon as a dataset is created, for elements that `save` writes.
+    H5Pset_alloc_time(dataset_properties, H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(dataset_properties, H5D_FILL_TIME_NEVER);
   }
-  ~State() { bytes->freeze(); }
+  ~State() { image->freeze(); }
 
   void check_unfinished(const Location& location) const {
     if (finished) fail<ValueError>(location.text(), "a file that was not saved yet", "a saved one");
@@ -93,8 +97,7 @@ struct Hdf5Writer::State {
     return groups.emplace(group_path, std::move(created)).first->second;
   }
 
-  void write(const Location& location, hid_t type, std::span<const hsize_t> sizes,
-             const void* data) {
+  Handle create(const Location& location, hid_t type, std::span<const hsize_t> sizes) {
     check_unfinished(location);
     hdf5::check_new_dataset(location);
     const std::size_t slash = location.object.rfind('/');
@@ -103,31 +106,44 @@ struct Hdf5Writer::State {
         sizes.empty() ? H5Screate(H5S_SCALAR)
                       : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
         location, "a shape");
-    const Handle dataset =
-        checked_handle(H5Dcreate2(parent, location.object.c_str() + slash + 1, type, space,
-                                  H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
-                       location, "a new dataset");
-    checked(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), location,
-            "data that can be written");
+    return checked_handle(H5Dcreate2(parent, location.object.c_str() + slash + 1, type, space,
+                                     H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
+                          location, "a new dataset");
   }
 
-  // Completes the bytes, on the first call.
+  // Creates a dataset for elements that come later.
+  void reserve(std::string object, hdf5::StoredElements elements) {
+    const Location location{path, object};
+    const Shape& shape = elements.shape();
+    const Handle dataset =
+        create(location, elements.type(), std::vector<hsize_t>(shape.begin(), shape.end()));
+    if (shape.elements() == 0) return;
+    const haddr_t address = H5Dget_offset(dataset);
+    if (address == HADDR_UNDEF) hdf5::fail_with_hdf5(location, "space in the file");
+    tensors.push_back({address, std::move(object), std::move(elements)});
+  }
+
+  // Completes everything but the tensors, on the first call.
   void finish() {
     if (finished) return;
-    {
-      const LibraryLock lock;
-      const std::string no_object;
-      checked(H5Fflush(file, H5F_SCOPE_LOCAL), {path, no_object}, "memory for the file");
-    }
-    const std::string line = checksum_line(bytes->bytes());
-    if (!bytes->write(bytes->size(), std::as_bytes(std::span(line)))) throw std::bad_alloc();
-    bytes->freeze();
+    const LibraryLock lock;
+    const std::string no_object;
+    checked(H5Fflush(file, H5F_SCOPE_LOCAL), {path, no_object}, "memory for the file");
+    image->freeze();
+    std::ranges::sort(tensors, {}, &ReservedTensor::address);
     finished = true;
   }
 
+  struct ReservedTensor {
+    haddr_t address;
+    std::string object;
+    hdf5::StoredElements elements;
+  };
+
   fs::path path;
-  // Closing the file, last of all handles, changes them no more.
-  std::shared_ptr<hdf5::FileInMemory> bytes = std::make_shared<hdf5::FileInMemory>();
+  // Closing the file, last of all handles, changes it no more.
+  std::shared_ptr<hdf5::FileImage> image = std::make_shared<hdf5::FileImage>();
+  std::vector<ReservedTensor> tensors;
   bool finished = false;
   Handle file;
   Handle group_properties;
@@ -146,11 +162,16 @@ Hdf5Writer::State& Hdf5Writer::state() const {
 }
 
 template <class T>
-void Hdf5Writer::tensor(const std::string& dataset, const Tensor<T>& tensor) {
+void Hdf5Writer::tensor(const std::string& dataset, const Tensor<T>& tensor, StorageType type) {
+  this->tensor<T>(
+      dataset, tensor.shape(), [tensor] { return tensor; }, type);
+}
+
+template <class T>
+void Hdf5Writer::tensor(const std::string& dataset, const Shape& shape,
+                        std::function<Tensor<T>()> make, StorageType type) {
   const LibraryLock lock;
-  const std::string object = Hdf5File::full_path(dataset);
-  const std::vector<hsize_t> sizes(tensor.shape().begin(), tensor.shape().end());
-  state().write({state().path, object}, element_type<T>(), sizes, tensor.data());
+  state().reserve(Hdf5File::full_path(dataset), hdf5::StoredElements(shape, std::move(make), type));
 }
 
 template <class T>
@@ -159,7 +180,9 @@ void Hdf5Writer::value(const std::string& dataset, const T& value) {
   const std::string object = Hdf5File::full_path(dataset);
   const Location location{state().path, object};
   const Scalar element = scalar(value, location);
-  state().write(location, element.type, {}, element.data);
+  const Handle created = state().create(location, element.type, {});
+  checked(H5Dwrite(created, element.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, element.data), location,
+          "data that can be written");
 }
 
 template <class T>
@@ -178,12 +201,31 @@ void Hdf5Writer::attribute(const std::string& name, const T& value) {
 
 void Hdf5Writer::save() {
   state().finish();
-  write_atomically(state().path, state().bytes->bytes());
+  const fs::path& path = state().path;
+  SealedFile file(path);
+  const auto add_structure = [&](std::uint64_t end) {
+    while (file.size() < end) {
+      std::array<std::byte, 4096> bytes;
+      const auto part = std::span(bytes).first(std::min(bytes.size(), end - file.size()));
+      state().image->read(file.size(), part);
+      file.write(part);
+    }
+  };
+  for (const auto& [address, object, elements] : state().tensors) {
+    add_structure(address);
+    elements.write(file, Location{path, object});
+  }
+  add_structure(state().image->size());
+  file.commit();
 }
 
-template void Hdf5Writer::tensor(const std::string&, const Tensor<float>&);
-template void Hdf5Writer::tensor(const std::string&, const Tensor<double>&);
-template void Hdf5Writer::tensor(const std::string&, const Tensor<std::int32_t>&);
+template void Hdf5Writer::tensor(const std::string&, const Tensor<float>&, StorageType);
+template void Hdf5Writer::tensor(const std::string&, const Tensor<double>&, StorageType);
+template void Hdf5Writer::tensor(const std::string&, const Tensor<std::int32_t>&, StorageType);
+template void Hdf5Writer::tensor(const std::string&, const Shape&, std::function<Tensor<float>()>,
+                                 StorageType);
+template void Hdf5Writer::tensor(const std::string&, const Shape&, std::function<Tensor<double>()>,
+                                 StorageType);
 template void Hdf5Writer::value(const std::string&, const double&);
 template void Hdf5Writer::value(const std::string&, const std::int64_t&);
 template void Hdf5Writer::value(const std::string&, const std::string&);

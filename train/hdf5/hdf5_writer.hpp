@@ -1,18 +1,35 @@
-// Hdf5Writer: builds an HDF5 file in memory and saves it atomically.
+// Hdf5Writer: writes an HDF5 file atomically.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
+// How floating-point numbers are stored: as the tensor's, or rounded to nearest, ties to even.
+enum class StorageType { same, float16, bfloat16, float32, float64 };
+
+inline constexpr EnumNames<StorageType, 5> storage_type_names{{
+    {StorageType::same, "same"},
+    {StorageType::float16, "float16"},
+    {StorageType::bfloat16, "bfloat16"},
+    {StorageType::float32, "float32"},
+    {StorageType::float64, "float64"},
+}};
+inline std::string to_string(StorageType type) {
+  return name_of("storage type", type, storage_type_names);
+}
+
 // The same contents give the same bytes. Objects are named by path as in Hdf5File:
 // "/encoder/weight", "encoder/weight" and "encoder//weight/" are the same; missing groups are
-// created. Every version of HDF5 can read the file. Nothing is written to disk before `save`.
+// created. Every version of HDF5 can read the file. Nothing is written to disk before `save`, which
+// takes memory for a few blocks only: the writer keeps the tensors themselves.
 //
 // All functions throw ValueError for a path or name that Hdf5File could not read back (the root
 // itself, names with control characters, "." and "..", those beyond the limits of Hdf5File), after
@@ -26,9 +43,16 @@ class WEFT_API Hdf5Writer {
   Hdf5Writer& operator=(Hdf5Writer&&) noexcept;
   ~Hdf5Writer();
 
-  // Writes a dataset of the tensor's shape and element type: float, double or std::int32_t.
+  // A dataset of the tensor's shape and elements: float, double or std::int32_t, the first two also
+  // in another type. `save` throws ValueError for a number that is beyond that type's largest.
   template <class T>
-  void tensor(const std::string& dataset, const Tensor<T>& tensor);
+  void tensor(const std::string& dataset, const Tensor<T>& tensor,
+              StorageType type = StorageType::same);
+  // The same for a tensor of this shape that `make` returns, while it is saved: only one of them
+  // exists at a time. `save` throws ShapeError when it has another shape.
+  template <class T>
+  void tensor(const std::string& dataset, const Shape& shape, std::function<Tensor<T>()> make,
+              StorageType type = StorageType::same);
   // Writes a dataset of one element, or an attribute of the file: std::int64_t, double or
   // std::string. Throws ValueError for a string with a NUL, where HDF5 would truncate it, and for
   // one of Hdf5File::max_text_bytes or more.

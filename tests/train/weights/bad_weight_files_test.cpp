@@ -144,8 +144,7 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
   write_bytes(path, "");
   CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file, got an empty file"));
   write_bytes(path, std::string(5'000, 'x'));
-  CHECK_THAT(error_of_opening(path), Catch::Contains("expected a complete HDF5 file, got an "
-                                                     "HDF5 error: file signature not found"));
+  CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file, got other data"));
   std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   std::filesystem::permissions(path, std::filesystem::perms::none);
   if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0);
@@ -280,7 +279,8 @@ TEST_CASE("bad file: chunks out of proportion", "[train]") {
         [&](const Maker& maker) { maker.create("x", sizes, H5T_NATIVE_FLOAT, chunked(chunk)); });
     return message_of<FileError>([&] { Hdf5File(file.path).tensor<float>("x"); });
   };
-  const auto expected = Catch::Contains("/x: expected at most 65536 chunks, in proportion to");
+  const auto expected =
+      Catch::Contains("/x: expected at most 65536 chunks of at most 16 MiB, in proportion to");
   CHECK_THAT(error_of_chunks({100'000}, {1}), expected);
   CHECK_THAT(error_of_chunks({hsize_t{1} << 40, 1 << 15}, {1, 1}),
              Catch::Contains("/x: expected at most 16 TiB, got 36028797018963968 elements of 4"));
@@ -444,7 +444,7 @@ TEST_CASE("bad file: invalid names", "[train]") {
   CHECK_THAT(error_of_name("a\nb\x1b[2J"),
              Catch::Contains("that are not paths, got 'a\\x0ab\\x1b[2J'"));
   CHECK_THAT(error_of_name(std::string(60'000, 'n')),
-             Catch::Contains("expected names of at most 1024 bytes, got one of 60000"));
+             Catch::Contains("expected names of at most 1024 bytes, got a longer one"));
 
   // A NUL ends a name, so what was "weightX" is "weight" a second time.
   const BadFile file([](const Maker& maker) {
@@ -487,7 +487,8 @@ TEST_CASE("bad file: an enormous attribute", "[train]") {
   Affine<float> model({3, 4}, {3});
   CHECK(load_weights(file.path, model).loaded.size() == 2);
   CHECK_THAT(message_of<FileError>([&] { Hdf5File(file.path).has_attribute("/", "large"); }),
-             Catch::Contains("/: expected at most 16777216 bytes of attributes, got 20000"));
+             Catch::Contains("got an attribute of more than 64 KiB"));
+  CHECK_FALSE(Hdf5File(file.path).has_attribute("/weight", "large"));
 }
 
 }  // namespace weft

@@ -1,150 +1,195 @@
 #include "train/hdf5/internal/elements.hpp"
 
-#include <array>
-#include <cstdint>
-#include <cstdlib>
+#include <bit>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
-#include "train/hdf5/internal/types.hpp"
+#include "train/files/half_precision.hpp"
 
 namespace weft::hdf5 {
 namespace {
 
-std::size_t count_of(const Elements& elements) {
-  return static_cast<std::size_t>(elements.shape.elements());
+using Kind = ElementType::Kind;
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::uint8_t swapped(std::uint8_t value) { return value; }
+constexpr std::uint16_t swapped(std::uint16_t value) { return __builtin_bswap16(value); }
+constexpr std::uint32_t swapped(std::uint32_t value) { return __builtin_bswap32(value); }
+constexpr std::uint64_t swapped(std::uint64_t value) { return __builtin_bswap64(value); }
+
+// Calls `use(i, bits)` with the bits of every element in native byte order.
+template <class Bits, class Use>
+void for_each(const ElementType& type, Bytes elements, const Use& use) {
+  for (std::size_t i = 0; i < elements.size() / sizeof(Bits); ++i) {
+    Bits bits;
+    std::memcpy(&bits, elements.data() + i * sizeof(Bits), sizeof bits);
+    use(i, type.big_endian ? swapped(bits) : bits);
+  }
 }
 
-void read_as(const Elements& elements, hid_t memory_type, void* data) {
-  checked(elements.read(memory_type, data), elements.location, "data that can be read");
+template <class T>
+void convert_floats(const ElementType& type, Bytes elements, T* out) {
+  switch (type.kind) {
+    case Kind::float16:
+      return for_each<std::uint16_t>(type, elements, [out](std::size_t i, std::uint16_t bits) {
+        out[i] = static_cast<T>(float_of_float16(bits));
+      });
+    case Kind::bfloat16:
+      return for_each<std::uint16_t>(type, elements, [out](std::size_t i, std::uint16_t bits) {
+        out[i] = static_cast<T>(float_of_bfloat16(bits));
+      });
+    case Kind::float32:
+      if (std::is_same_v<T, float> && !type.big_endian)
+        return static_cast<void>(std::memcpy(out, elements.data(), elements.size()));
+      return for_each<std::uint32_t>(type, elements, [out](std::size_t i, std::uint32_t bits) {
+        out[i] = static_cast<T>(std::bit_cast<float>(bits));
+      });
+    default:
+      return for_each<std::uint64_t>(type, elements, [out](std::size_t i, std::uint64_t bits) {
+        out[i] = static_cast<T>(std::bit_cast<double>(bits));
+      });
+  }
 }
 
-// Throws unless `accept` returns true for the name of the type without its byte order.
-template <class Accept>
-void check_type(const Elements& elements, const char* expected, const Accept& accept) {
-  const std::string name = type_name(elements.type);
-  constexpr std::string_view big_endian = "big-endian ";
-  if (!accept(name.starts_with(big_endian) ? std::string_view(name).substr(big_endian.size())
-                                           : name))
-    fail_at(elements.location, expected, name);
+// Calls `use(i, value)` with every integer, as a std::int64_t or std::uint64_t.
+template <class Use>
+void for_each_integer(const ElementType& type, Bytes elements, const Use& use) {
+  const auto visit = [&]<class Bits>(Bits) {
+    for_each<Bits>(type, elements, [&](std::size_t i, Bits bits) {
+      if (type.kind == Kind::signed_integer)
+        use(i, std::int64_t{static_cast<std::make_signed_t<Bits>>(bits)});
+      else
+        use(i, std::uint64_t{bits});
+    });
+  };
+  switch (type.bytes) {
+    case 1:
+      return visit(std::uint8_t{});
+    case 2:
+      return visit(std::uint16_t{});
+    case 4:
+      return visit(std::uint32_t{});
+    default:
+      return visit(std::uint64_t{});
+  }
 }
 
-bool is_integer(std::string_view name) {
-  return name.starts_with("int") || name.starts_with("uint");
-}
-bool is_float(std::string_view name) { return name.starts_with("float"); }
-
-void read_integers(const Elements& elements, std::int64_t* data) {
-  check_type(elements, "integers", is_integer);
-  const bool is_signed = H5Tget_sign(elements.type) != H5T_SGN_NONE;
-  read_as(elements, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, data);
-  if (is_signed) return;
-  // Values above 2^63 - 1, read as unsigned, are negative here.
-  for (std::size_t i = 0; i < count_of(elements); ++i)
-    if (data[i] < 0)
-      fail_at(elements.location, "integers below 2^63",
-              concatenate_text(static_cast<std::uint64_t>(data[i]), " at ",
-                               elements.shape.position(static_cast<Index>(i))));
-}
-
-void check_text_size(const Elements& elements, std::size_t bytes) {
+void check_text_size(std::uint64_t bytes, const Location& location) {
   if (bytes > Hdf5File::max_text_bytes)
-    fail_at(elements.location,
-            concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
+    fail_at(location, concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
             concatenate_text("one of ", bytes, " bytes"));
 }
 
-std::string read_string(const Elements& elements) {
-  check_type(elements, "a string", [](std::string_view name) { return name == "string"; });
-  const Handle memory_type = checked_handle(H5Tcopy(elements.type), elements.location, "a string");
-  if (checked(H5Tis_variable_str(elements.type), elements.location, "a string") > 0) {
-    char* text = nullptr;
-    read_as(elements, memory_type, &text);
-    const std::unique_ptr<char, herr_t (*)(void*)> owner(text, H5free_memory);
-    const std::size_t length = text ? std::strlen(text) : 0;
-    check_text_size(elements, length);
-    return std::string(text ? text : "", length);
+// A text in a global heap, "Disk Format: Level 1E" in the HDF5 File Format Specification.
+std::string read_variable_text(Metadata& metadata, Bytes reference, const Location& location) {
+  constexpr std::uint64_t header_size = 16;
+  Cursor cursor(reference, location);
+  const std::uint64_t length = cursor.number(4);
+  Address at = cursor.address();
+  const std::uint64_t wanted = cursor.number(4);
+  if (length == 0) return "";
+  check_text_size(length, location);
+  const std::vector<std::byte> head = metadata.read(at, header_size, location);
+  Cursor header(head, location);
+  header.expect("GCOL");
+  header.skip(4);
+  const std::uint64_t collection = header.number(8);
+  const Address end = collection > metadata.file().bytes_from(at) ? at : at + collection;
+  for (at += header_size; at < end && end - at > header_size;) {
+    const std::vector<std::byte> object_head = metadata.read(at, header_size, location);
+    Cursor object(object_head, location);
+    const std::uint64_t index = object.number(2);
+    object.skip(6);
+    const std::uint64_t size = object.number(8);
+    at += header_size;
+    if (index == 0 || size > end - at) break;
+    if (index == wanted) {
+      if (size < length) fail_with_damage(location, "a string that is shorter than it should be");
+      const std::vector<std::byte> text = metadata.read(at, length, location);
+      const auto* characters = reinterpret_cast<const char*>(text.data());
+      return std::string(characters, ::strnlen(characters, text.size()));
+    }
+    at += (size + 7) / 8 * 8;
   }
-  const std::size_t size = H5Tget_size(elements.type);
-  check_text_size(elements, size);
-  std::vector<char> text(size);
-  read_as(elements, memory_type, text.data());
-  return std::string(text.data(), ::strnlen(text.data(), size));
+  fail_with_damage(location, "a string that is not there");
+}
+
+std::string convert_text(Metadata& metadata, const ElementType& type, Bytes element,
+                         const Location& location) {
+  if (type.kind == Kind::variable_text) return read_variable_text(metadata, element, location);
+  if (type.kind != Kind::text) fail_at(location, "a string", type.name);
+  check_text_size(element.size(), location);
+  const auto* text = reinterpret_cast<const char*>(element.data());
+  return std::string(text, ::strnlen(text, element.size()));
 }
 
 }  // namespace
 
-Shape shape_of(hid_t space, const Location& location) {
-  const H5S_class_t kind = H5Sget_simple_extent_type(space);
-  if (kind == H5S_SCALAR) return {};
-  if (kind != H5S_SIMPLE) fail_at(location, "elements", "a null dataspace");
-  const int rank = checked(H5Sget_simple_extent_ndims(space), location, "a shape");
-  if (rank > Shape::max_rank)
-    fail_at(location, concatenate_text("at most ", Shape::max_rank, " axes"), rank);
-  std::array<hsize_t, Shape::max_rank> sizes{};
-  checked(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), location, "a shape");
-  try {
-    std::array<Index, Shape::max_rank> axes{};
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-      if (sizes[axis] > static_cast<hsize_t>(std::numeric_limits<Index>::max()))
-        fail<ShapeError>("shape", "sizes below 2^63", sizes[axis]);
-      axes[axis] = static_cast<Index>(sizes[axis]);
-    }
-    return Shape(std::span<const Index>(axes.data(), static_cast<std::size_t>(rank)));
-  } catch (const ShapeError& error) {
-    throw FileError(concatenate_text(location.text(), ": ", error.what()));
-  }
-}
-
 template <class T>
-void read_elements(const Elements& elements, T* data) {
-  if (elements.shape.elements() == 0) return;
+void check_convertible(const ElementType& type, const Location& location) {
   if constexpr (std::is_floating_point_v<T>) {
-    check_type(elements, "floating-point numbers of 16, 32 or 64 bits", is_float);
-    read_as(elements, std::is_same_v<T, float> ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, data);
+    if (!type.is_float())
+      fail_at(location, "floating-point numbers of 16, 32 or 64 bits", type.name);
   } else if constexpr (std::is_same_v<T, bool>) {
-    check_type(elements, "bool, as written by h5py",
-               [](std::string_view name) { return name == "bool"; });
-    const std::unique_ptr<signed char[]> bytes(new signed char[count_of(elements)]);
-    read_as(elements, elements.type, bytes.get());
-    for (std::size_t i = 0; i < count_of(elements); ++i) data[i] = bytes[i] != 0;
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    read_integers(elements, data);
-  } else {
-    std::vector<std::int64_t> wide(count_of(elements));
-    read_integers(elements, wide.data());
-    for (std::size_t i = 0; i < wide.size(); ++i) {
-      if (!std::in_range<T>(wide[i]))
-        fail_at(elements.location, concatenate_text("integers of ", 8 * sizeof(T), " bits"),
-                concatenate_text(wide[i], " at ", elements.shape.position(static_cast<Index>(i))));
-      data[i] = static_cast<T>(wide[i]);
-    }
+    if (type.kind != Kind::boolean) fail_at(location, "bool, as written by h5py", type.name);
+  } else if (!type.is_integer()) {
+    fail_at(location, "integers", type.name);
   }
 }
 
 template <class T>
-T read_value(const Elements& elements) {
-  if (elements.shape.elements() != 1)
-    fail_at(elements.location, "one value", concatenate_text("shape ", elements.shape));
+void convert_elements(const ElementType& type, Bytes elements, T* out, const Shape& shape,
+                      Index first, const Location& location) {
+  check_convertible<T>(type, location);
+  if constexpr (std::is_floating_point_v<T>) {
+    convert_floats(type, elements, out);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    for_each<std::uint8_t>(type, elements,
+                           [out](std::size_t i, std::uint8_t bits) { out[i] = bits != 0; });
+  } else {
+    for_each_integer(type, elements, [&](std::size_t i, auto value) {
+      if (!std::in_range<T>(value))
+        fail_at(location,
+                sizeof(T) == 8 ? std::string("integers below 2^63")
+                               : concatenate_text("integers of ", 8 * sizeof(T), " bits"),
+                concatenate_text(value, " at ", shape.position(first + static_cast<Index>(i))));
+      out[i] = static_cast<T>(value);
+    });
+  }
+}
+
+template <class T>
+T convert_value(Metadata& metadata, const ElementType& type, const Shape& shape, Bytes element,
+                const Location& location) {
+  if (shape.elements() != 1) fail_at(location, "one value", concatenate_text("shape ", shape));
+  if (element.size() < type.bytes) fail_with_damage(location, "a value that is too short");
+  element = element.first(type.bytes);
   if constexpr (std::is_same_v<T, std::string>) {
-    return read_string(elements);
+    return convert_text(metadata, type, element, location);
   } else {
     T value{};
-    read_elements(elements, &value);
+    convert_elements(type, element, &value, shape, 0, location);
     return value;
   }
 }
 
-template void read_elements(const Elements&, float*);
-template void read_elements(const Elements&, double*);
-template void read_elements(const Elements&, std::int32_t*);
-template void read_elements(const Elements&, bool*);
-template double read_value(const Elements&);
-template std::int64_t read_value(const Elements&);
-template std::string read_value(const Elements&);
+#define WEFT_INSTANTIATE(T)                                                          \
+  template void check_convertible<T>(const ElementType&, const Location&);           \
+  template void convert_elements(const ElementType&, Bytes, T*, const Shape&, Index, \
+                                 const Location&);
+WEFT_INSTANTIATE(float)
+WEFT_INSTANTIATE(double)
+WEFT_INSTANTIATE(std::int32_t)
+WEFT_INSTANTIATE(bool)
+#undef WEFT_INSTANTIATE
+template double convert_value(Metadata&, const ElementType&, const Shape&, Bytes, const Location&);
+template std::int64_t convert_value(Metadata&, const ElementType&, const Shape&, Bytes,
+                                    const Location&);
+template std::string convert_value(Metadata&, const ElementType&, const Shape&, Bytes,
+                                   const Location&);
 
 }  // namespace weft::hdf5

@@ -1,32 +1,29 @@
-// Reads the elements of datasets and attributes as numbers, strings and booleans.
+// Converts elements as they are in a file to numbers, strings and booleans.
 #pragma once
 
-#include <functional>
 #include <string>
 
-#include "weft/autograd/tensor.hpp"
-#include "train/hdf5/internal/handle.hpp"
+#include "weft/autograd/shape.hpp"
+#include "train/hdf5/internal/element_type.hpp"
+#include "train/hdf5/internal/metadata.hpp"
 
 namespace weft::hdf5 {
 
-// The shape of a simple or scalar dataspace.
-Shape shape_of(hid_t space, const Location& location);
-
-// The elements of a dataset or attribute, not read yet.
-struct Elements {
-  const Location& location;
-  Handle type;
-  Shape shape;
-  // Calls H5Dread or H5Aread: reads all elements, converted to a type in memory.
-  std::function<herr_t(hid_t memory_type, void* data)> read;
-};
-
-// Reads all elements into `data`. T: float, double, std::int32_t, std::int64_t, bool.
+// Throws FileError unless elements of the type can be converted to T: floating-point types of 16,
+// 32 and 64 bits to float and double, integers to std::int32_t and std::int64_t, bool to bool.
 template <class T>
-void read_elements(const Elements& elements, T* data);
+void check_convertible(const ElementType& type, const Location& location);
 
-// Reads the only element. T: double, std::int64_t, std::string.
+// Converts elements, of which the first is the one of index `first` in a tensor of `shape`: errors
+// name the position. Throws FileError for an integer that T cannot represent.
 template <class T>
-T read_value(const Elements& elements);
+void convert_elements(const ElementType& type, Bytes elements, T* out, const Shape& shape,
+                      Index first, const Location& location);
+
+// Converts the only element of `shape`. T: double, std::int64_t, std::string (also one that is
+// elsewhere in the file).
+template <class T>
+T convert_value(Metadata& metadata, const ElementType& type, const Shape& shape, Bytes element,
+                const Location& location);
 
 }  // namespace weft::hdf5

@@ -1,6 +1,6 @@
 #include "train/hdf5/internal/handle.hpp"
 
-#include "train/files/file_descriptor.hpp"
+#include <string>
 
 namespace weft::hdf5 {
 namespace {
@@ -28,15 +28,6 @@ Handle::~Handle() {
   if (id_ < 0) return;
   const LibraryLock lock;
   H5Idec_ref(id_);
-}
-
-std::string Location::text() const {
-  return object.empty() ? quoted(file) : quoted(file) + ' ' + shortened(object);
-}
-
-std::string Location::shortened(const std::string& text) {
-  constexpr std::size_t max_bytes = 500;
-  return text.size() > max_bytes ? text.substr(0, max_bytes) + "…" : text;
 }
 
 void fail_with_hdf5(const Location& location, const char* expected) {

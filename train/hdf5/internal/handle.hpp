@@ -4,12 +4,10 @@
 #include <hdf5.h>
 
 #include <exception>
-#include <filesystem>
 #include <mutex>
-#include <string>
 #include <utility>
 
-#include "weft/autograd/error.hpp"
+#include "train/hdf5/internal/location.hpp"
 
 namespace weft::hdf5 {
 
@@ -66,23 +64,6 @@ class Callback {
  private:
   std::exception_ptr exception_;
 };
-
-// The location of an object, as in messages: "model.h5" /encoder/0/weight. The file itself when
-// `object` is empty.
-struct Location {
-  const std::filesystem::path& file;
-  const std::string& object;
-
-  std::string text() const;
-  // The text, truncated if long.
-  static std::string shortened(const std::string& text);
-};
-
-// Throws FileError "location: expected …, got …".
-template <class Expected, class Got>
-[[noreturn]] void fail_at(const Location& location, const Expected& expected, const Got& got) {
-  fail<FileError>(location.text(), expected, got);
-}
 
 // Throws FileError "location: expected …, got an HDF5 error: …" with the last error of the library.
 [[noreturn]] void fail_with_hdf5(const Location& location, const char* expected);

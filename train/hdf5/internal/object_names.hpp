@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "train/hdf5/internal/handle.hpp"
+#include "train/hdf5/internal/location.hpp"
 
 namespace weft::hdf5 {
 

@@ -4,11 +4,22 @@
 #include <cstdint>
 #include <optional>
 
-#include "train/hdf5/internal/file_bytes.hpp"
+#include "train/hdf5/internal/location.hpp"
+#include "train/hdf5/internal/open_file.hpp"
 
 namespace weft::hdf5 {
 
-// The size of an HDF5 file according to its superblock at the start; none for other files.
-std::optional<std::uint64_t> size_in_superblock(const FileBytes& file);
+struct Superblock {
+  // Where the file begins: other data may stand before it. Addresses count from here.
+  std::uint64_t base;
+  // The address of the root group.
+  std::uint64_t root;
+  // Where it ends, counted from the start of all data.
+  std::uint64_t end;
+};
+
+// None for other data than an HDF5 file. Throws FileError for a file that is damaged, incomplete or
+// of a later version.
+std::optional<Superblock> read_superblock(const OpenFile& file, const Location& location);
 
 }  // namespace weft::hdf5

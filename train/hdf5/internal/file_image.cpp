@@ -1,14 +1,11 @@
-#include "train/hdf5/internal/file_bytes.hpp"
+#include "train/hdf5/internal/file_image.hpp"
 
 #include <hdf5.h>
 #if H5_VERSION_GE(1, 14, 0)
 #include <H5FDdevelop.h>
 #endif
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -17,14 +14,9 @@
 namespace weft::hdf5 {
 namespace {
 
-// Returns whether offset + size is at most `limit`.
-bool fits(std::uint64_t offset, std::size_t size, std::uint64_t limit) {
-  return offset <= limit && size <= limit - offset;
-}
-
 // What the library knows of an open file.
 struct DriverFile : H5FD_t {
-  std::shared_ptr<FileBytes> bytes;
+  std::shared_ptr<FileImage> image;
   haddr_t allocated = 0;
 };
 
@@ -34,13 +26,13 @@ herr_t status(bool success) { return success ? 0 : -1; }
 
 hid_t registered_driver = H5I_INVALID_HID;
 
-// The driver's information in a property list is the address of a shared pointer to the bytes.
-using DriverInformation = const std::shared_ptr<FileBytes>*;
+// The driver's information in a property list is the address of a shared pointer to the image.
+using DriverInformation = const std::shared_ptr<FileImage>*;
 
 H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) noexcept {
   const auto* information = static_cast<const DriverInformation*>(H5Pget_driver_info(access));
   auto* file = information ? new (std::nothrow) DriverFile() : nullptr;
-  if (file) file->bytes = **information;
+  if (file) file->image = **information;
   return file;
 }
 
@@ -61,18 +53,19 @@ herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t size) noexcept {
   file_of(file).allocated = size;
   return 0;
 }
-haddr_t size(const H5FD_t* file, H5FD_mem_t) noexcept { return file_of(file).bytes->size(); }
+haddr_t size(const H5FD_t* file, H5FD_mem_t) noexcept { return file_of(file).image->size(); }
 
 herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count,
             void* data) noexcept {
-  return status(file_of(file).bytes->read(offset, {static_cast<std::byte*>(data), count}));
+  file_of(file).image->read(offset, {static_cast<std::byte*>(data), count});
+  return 0;
 }
 herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count,
              const void* data) noexcept {
-  return status(file_of(file).bytes->write(offset, {static_cast<const std::byte*>(data), count}));
+  return status(file_of(file).image->write(offset, {static_cast<const std::byte*>(data), count}));
 }
 herr_t truncate(H5FD_t* file, hid_t, hbool_t) noexcept {
-  return status(file_of(file).bytes->resize(file_of(file).allocated));
+  return status(file_of(file).image->resize(file_of(file).allocated));
 }
 
 herr_t forget_driver() noexcept {
@@ -109,74 +102,56 @@ hid_t driver(const Location& location) {
   return registered_driver;
 }
 
-// The properties with which a file of these bytes is opened.
-Handle access_to(const std::shared_ptr<FileBytes>& bytes, const Location& location) {
+// The properties with which a file in this image is created.
+Handle access_to(const std::shared_ptr<FileImage>& image, const Location& location) {
   Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
-  const DriverInformation information = &bytes;
+  const DriverInformation information = &image;
   checked(H5Pset_driver(access, driver(location), &information), location, "memory");
   return access;
 }
 
 }  // namespace
 
-OpenFile::OpenFile(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
-  struct stat file {};
-  size_ = ::fstat(descriptor_.get(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
-}
-
-bool OpenFile::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
-  if (!fits(offset, bytes.size(), size_)) return false;
+void FileImage::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
   while (!bytes.empty()) {
-    const ssize_t got =
-        ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;  // the file may have been cut short
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
+    const std::uint64_t in_page = offset % std::tuple_size_v<Page>;
+    const std::size_t count =
+        std::min<std::uint64_t>(bytes.size(), std::tuple_size_v<Page> - in_page);
+    const auto page = pages_.find(offset / std::tuple_size_v<Page>);
+    if (page != pages_.end())
+      std::memcpy(bytes.data(), page->second.data() + in_page, count);
+    else
+      std::memset(bytes.data(), 0, count);
+    bytes = bytes.subspan(count);
+    offset += count;
+  }
+}
+
+bool FileImage::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept try {
+  if (frozen_) return true;
+  constexpr std::uint64_t max_size = std::numeric_limits<std::ptrdiff_t>::max();
+  if (offset > max_size || bytes.size() > max_size - offset) return false;
+  size_ = std::max(size_, offset + bytes.size());
+  while (!bytes.empty()) {
+    const std::uint64_t in_page = offset % std::tuple_size_v<Page>;
+    const std::size_t count =
+        std::min<std::uint64_t>(bytes.size(), std::tuple_size_v<Page> - in_page);
+    std::memcpy(pages_[offset / std::tuple_size_v<Page>].data() + in_page, bytes.data(), count);
+    bytes = bytes.subspan(count);
+    offset += count;
   }
   return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
-bool FileInMemory::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
-  const std::size_t begin = std::min<std::uint64_t>(offset, size_);
-  const std::size_t stored = std::min(bytes.size(), size_ - begin);
-  if (stored > 0) std::memcpy(bytes.data(), data_.get() + begin, stored);
-  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(stored), bytes.end(), std::byte{0});
+bool FileImage::resize(std::uint64_t size) noexcept {
+  if (!frozen_) size_ = size;
   return true;
 }
 
-bool FileInMemory::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
-  if (frozen_) return true;
-  if (!fits(offset, bytes.size(), std::numeric_limits<std::ptrdiff_t>::max())) return false;
-  if (const std::size_t end = offset + bytes.size(); end > size_ && !resize(end)) return false;
-  if (!bytes.empty()) std::memcpy(data_.get() + offset, bytes.data(), bytes.size());
-  return true;
-}
-
-bool FileInMemory::resize(std::uint64_t size) noexcept {
-  if (frozen_) return true;
-  constexpr std::size_t growth = std::size_t{4} << 20;
-  if (size > std::numeric_limits<std::ptrdiff_t>::max() - growth) return false;
-  if (size > capacity_) {
-    const std::size_t capacity = (size + growth - 1) / growth * growth;
-    void* grown = std::realloc(data_.get(), capacity);
-    if (!grown) return false;
-    static_cast<void>(data_.release());
-    data_.reset(static_cast<std::byte*>(grown));
-    capacity_ = capacity;
-  }
-  if (size > size_) std::memset(data_.get() + size_, 0, size - size_);
-  size_ = size;
-  return true;
-}
-
-Handle open_file(std::shared_ptr<FileBytes> bytes, const Location& location) {
-  const Handle access = access_to(bytes, location);
-  return checked_handle(H5Fopen("file", H5F_ACC_RDONLY, access), location, "a complete HDF5 file");
-}
-
-Handle create_file(std::shared_ptr<FileBytes> bytes, const Location& location) {
-  const Handle access = access_to(bytes, location);
+Handle create_file(std::shared_ptr<FileImage> image, const Location& location) {
+  const Handle access = access_to(image, location);
   // The oldest format, which every version of the library can read.
   checked(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), location, "memory");
   const Handle creation = checked_handle(H5Pcreate(H5P_FILE_CREATE), location, "memory");

@@ -1,0 +1,195 @@
+// Files in every format that the HDF5 library writes: the oldest and the newest, groups with few
+// and with many links, every kind of storage.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "train/hdf5/internal/handle.hpp"
+
+namespace weft {
+namespace {
+
+using hdf5::Handle;
+using Sizes = std::vector<hsize_t>;
+
+struct Written {
+  TemporaryFolder folder;
+  std::filesystem::path path = folder / "file.h5";
+
+  Written(bool newest, const std::function<void(hid_t file)>& write, hsize_t user_block = 0) {
+    const hdf5::LibraryLock silent;
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    if (newest) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    const Handle creation(H5Pcreate(H5P_FILE_CREATE));
+    H5Pset_userblock(creation, user_block);
+    write(Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access)));
+  }
+};
+
+std::vector<float> numbers(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i) + 0.5f;
+  return values;
+}
+
+// A dataset of 0.5, 1.5, ….
+void write(hid_t file, const std::string& name, const Sizes& sizes, hid_t properties,
+           const Sizes& limits = {}) {
+  std::size_t count = 1;
+  for (const hsize_t size : sizes) count *= size;
+  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(),
+                                      limits.empty() ? nullptr : limits.data()));
+  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT,
+                                  properties, H5P_DEFAULT));
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                   numbers(count).data()) >= 0);
+}
+
+Handle chunks_of(const Sizes& chunk) {
+  Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
+  return properties;
+}
+
+std::vector<float> values_of(const Tensor<float>& tensor) { return {tensor.begin(), tensor.end()}; }
+
+// All elements, and rows in the middle.
+void check(const Hdf5File& file, const std::string& name, std::size_t count) {
+  INFO(name);
+  const Hdf5Dataset dataset = file.dataset(name);
+  const std::vector<float> expected = numbers(count);
+  CHECK(values_of(dataset.tensor<float>()) == expected);
+  const Index rows = dataset.shape()[0], row = static_cast<Index>(count) / rows;
+  for (const auto& [first, last] :
+       {std::pair<Index, Index>{0, 1}, {rows / 3, rows - 1}, {rows - 1, rows}})
+    CHECK(values_of(dataset.rows<float>(first, last)) ==
+          std::vector<float>(expected.begin() + first * row, expected.begin() + last * row));
+}
+
+}  // namespace
+
+TEST_CASE("hdf5 formats: groups of any number of links are listed", "[train]") {
+  for (const bool newest : {false, true})
+    for (const std::size_t links : {0, 1, 9, 200, 5000}) {
+      INFO("newest format " << newest << ", " << links << " links");
+      const Written written(newest, [links](hid_t file) {
+        const Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        const Handle scalar(H5Screate(H5S_SCALAR));
+        for (std::size_t i = 0; i < links; ++i) {
+          const float value = static_cast<float>(i);
+          const std::string name = "number " + std::to_string(i) + std::string(i % 50, '.');
+          const Handle dataset(H5Dcreate2(group, name.c_str(), H5T_NATIVE_FLOAT, scalar,
+                                          H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+          H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value);
+        }
+      });
+      const Hdf5File file(written.path);
+      const std::vector<std::string> datasets = file.datasets();
+      REQUIRE(datasets.size() == links);
+      CHECK(file.has_group("group"));
+      for (std::size_t i = 0; i < links; i += 7) {
+        const std::string name = "number " + std::to_string(i) + std::string(i % 50, '.');
+        CHECK(std::ranges::find(datasets, "/group/" + name) != datasets.end());
+        CHECK(file.value<double>("group/" + name) == static_cast<double>(i));
+      }
+    }
+}
+
+TEST_CASE("hdf5 formats: every kind of storage is read", "[train]") {
+  for (const bool newest : {false, true}) {
+    INFO("newest format " << newest);
+    const Sizes sizes{50, 70};
+    const Written written(newest, [&](hid_t file) {
+      write(file, "contiguous", sizes, H5P_DEFAULT);
+      const Handle compact(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_layout(compact, H5D_COMPACT);
+      write(file, "compact", sizes, compact);
+      for (const bool filtered : {false, true}) {
+        const std::string suffix = filtered ? ", filtered" : "";
+        const auto chunked = [&](const Sizes& chunk) {
+          Handle properties = chunks_of(chunk);
+          if (filtered) {
+            H5Pset_fletcher32(properties);
+            H5Pset_shuffle(properties);
+            H5Pset_deflate(properties, 6);
+          }
+          return properties;
+        };
+        write(file, "one chunk" + suffix, sizes, chunked(sizes));
+        write(file, "an array of chunks" + suffix, sizes, chunked({16, 9}));
+        write(file, "a paged array of chunks" + suffix, sizes, chunked({1, 2}));
+        write(file, "a tree of chunks" + suffix, sizes, chunked({3, 4}),
+              {H5S_UNLIMITED, H5S_UNLIMITED});
+      }
+    });
+    const Hdf5File file(written.path);
+    CHECK(file.datasets().size() == 10);
+    for (const std::string& name : file.datasets()) check(file, name, 50 * 70);
+  }
+}
+
+TEST_CASE("hdf5 formats: more chunks than a node of an index has", "[train]") {
+  for (const bool newest : {false, true}) {
+    const Written written(newest, [&](hid_t file) {
+      write(file, "rows", {20'000}, chunks_of({3}), {H5S_UNLIMITED});
+      write(file, "tree", {150, 140}, chunks_of({2, 1}), {H5S_UNLIMITED, H5S_UNLIMITED});
+      write(file, "cube", {10, 20, 30}, chunks_of({3, 3, 7}));
+    });
+    const Hdf5File file(written.path);
+    check(file, "tree", 150 * 140);
+    check(file, "cube", 10 * 20 * 30);
+    if (newest)
+      CHECK_THAT(message_of<FileError>([&] { file.tensor<float>("rows"); }),
+                 Catch::Contains("expected a form of HDF5 that weft reads (h5repack converts to "
+                                 "one), got chunks of a dataset that can grow"));
+    else
+      check(file, "rows", 20'000);
+  }
+}
+
+TEST_CASE("hdf5 formats: attributes, few and many, and strings of both kinds", "[train]") {
+  for (const bool newest : {false, true})
+    for (const int count : {1, 7, 60}) {
+      INFO("newest format " << newest << ", " << count << " attributes");
+      const Written written(newest, [count](hid_t file) {
+        const Handle scalar(H5Screate(H5S_SCALAR));
+        const Handle text(H5Tcopy(H5T_C_S1));
+        H5Tset_size(text, H5T_VARIABLE);
+        for (int i = 0; i < count; ++i) {
+          const Handle number(H5Acreate2(file, ("number " + std::to_string(i)).c_str(),
+                                         H5T_STD_I16BE, scalar, H5P_DEFAULT, H5P_DEFAULT));
+          H5Awrite(number, H5T_NATIVE_INT, &i);
+          const std::string content = "text " + std::string(static_cast<std::size_t>(i), 'x');
+          const char* pointer = content.c_str();
+          const Handle attribute(H5Acreate2(file, ("text " + std::to_string(i)).c_str(), text,
+                                            scalar, H5P_DEFAULT, H5P_DEFAULT));
+          H5Awrite(attribute, text, &pointer);
+        }
+      });
+      const Hdf5File file(written.path);
+      for (int i = 0; i < count; ++i) {
+        CHECK(file.attribute<std::int64_t>("/", "number " + std::to_string(i)) == i);
+        CHECK(file.attribute<std::string>("/", "text " + std::to_string(i)) ==
+              "text " + std::string(static_cast<std::size_t>(i), 'x'));
+      }
+      CHECK_FALSE(file.has_attribute("/", "number 60"));
+    }
+}
+
+TEST_CASE("hdf5 formats: a file may follow other data", "[train]") {
+  for (const hsize_t user_block : {512, 1024, 65536}) {
+    const Written written(
+        false,
+        [](hid_t file) {
+          write(file, "x", {1000, 3}, H5P_DEFAULT);
+        },
+        user_block);
+    check(Hdf5File(written.path), "x", 3000);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,16 @@
+// Numbers of 16 bits, IEEE 754's binary16 (float16) and bfloat16: converted from and to float.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+// Exact.
+float float_of_float16(std::uint16_t bits);
+float float_of_bfloat16(std::uint16_t bits);
+
+// Rounded to nearest, ties to even. Values beyond the largest number of the type become infinite.
+std::uint16_t float16_of(float value);
+std::uint16_t bfloat16_of(float value);
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+// Dense storage: links and attributes of large groups in newer files, in a fractal heap that
+// B-trees of version 2 refer to.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "train/hdf5/internal/metadata.hpp"
+
+namespace weft::hdf5 {
+
+// Calls `visit` with each record of a B-tree of version 2. Throws FileError for a damaged tree.
+void visit_records(Metadata& metadata, Address tree, const Location& location,
+                   const std::function<void(Bytes record)>& visit);
+
+class FractalHeap {
+ public:
+  // Reads the header. `location` must outlive the object.
+  FractalHeap(Metadata& metadata, Address address, const Location& location);
+
+  bool has_filters() const { return has_filters_; }
+  // Returns whether the heap contains the object of an identifier itself: large ones are elsewhere.
+  static bool contains(Bytes identifier);
+  // The object of an identifier, valid until the next call. Throws FileError for a damaged heap,
+  // and for an object that the heap does not contain itself.
+  Bytes read(Metadata& metadata, Bytes identifier) const;
+
+ private:
+  struct Block {
+    Address address;
+    std::uint64_t offset;  // of its first byte in the heap
+  };
+  std::uint64_t row_size(unsigned row) const;
+  // The direct block with the byte at `offset` of the heap.
+  Block find(Metadata& metadata, std::uint64_t offset) const;
+
+  const Location& location_;
+  bool has_filters_ = false;
+  unsigned width_ = 0;
+  std::uint64_t start_size_ = 0;
+  std::uint64_t max_direct_size_ = 0;
+  std::size_t offset_bytes_ = 0;
+  std::size_t length_bytes_ = 0;
+  Address root_ = undefined_address;
+  unsigned rows_ = 0;      // of the root; 0 when it is a direct block
+  unsigned max_rows_ = 0;  // whose sizes are numbers of 64 bits
+  mutable std::vector<std::byte> object_;
+};
+
+}  // namespace weft::hdf5

@@ -1,0 +1,25 @@
+// The links of a group: the names and addresses of its objects.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "train/hdf5/internal/object_header.hpp"
+
+namespace weft::hdf5 {
+
+enum class LinkKind { hard, soft, external, unknown };
+
+struct Link {
+  std::string name;
+  LinkKind kind;
+  Address target;  // of a hard link
+};
+
+// All links of a group, sorted by name. Throws FileError when there are more than `limit`, for
+// names that objects may not have (see is_name), and for two of the same name.
+std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::size_t limit,
+                           const Location& location);
+
+}  // namespace weft::hdf5
