@@ -81,7 +81,7 @@ TEST_CASE("tied weights: a file with both names and equal values loads", "[train
   CHECK(report.tied == Names{"output.weight as tokens.weight"});
   CHECK(report.unexpected.empty());
   CHECK(concatenate_text(report) ==
-        "2 parameters loaded\n1 tied: output.weight as tokens.weight\n");
+        "loaded 2 parameters, layout state_dict\n1 tied: output.weight as tokens.weight\n");
   CHECK(same(file.model.weight.value(), ones));
 }
 

@@ -1,18 +1,22 @@
 // Weights under the names of PyTorch's modules and the d2l.ai book. Their values are tested with
 // golden files: tests/golden/layer_case.hpp loads all of its layers this way.
-#include "train/weights/internal/weight_names.hpp"
-
 #include <limits>
 
 #include <weft/layers/multi_head_attention.hpp>
 #include "tests/catch.hpp"
 #include "tests/train/affine.hpp"
 #include "tests/train/weights/weight_file.hpp"
+#include "train/weights/internal/layouts.hpp"
 
 namespace weft {
 namespace {
 
 using Names = std::vector<std::string>;
+
+std::vector<WeightPart> common_names(const std::string& name) {
+  return weights_in(weight_layout("PyTorch modules"), name);
+}
+std::string common_name(const std::string& name) { return common_names(name).at(0).name; }
 
 MultiHeadAttention<float> attention(Index key_size = 4) {
   Random random(1);
@@ -62,7 +66,8 @@ TEST_CASE("weight names: other names are unchanged", "[train]") {
   for (const std::string name : {"embedding.weight", "layers.weight", "block.0.bias", "ln.weight",
                                  "blocks.1.norm1.bias", "in_proj_", "", ".", "a..b"})
     CHECK(common_name(name) == name);
-  CHECK(common_names("h.in_proj_weights") == Names{"h.in_proj_weights"});
+  CHECK(common_names("h.in_proj_weights") == std::vector<WeightPart>{{"h.in_proj_weights"}});
+  CHECK(common_names("h.in_proj_bias").at(2) == WeightPart{"h.W_v.bias", 2, 3});
 }
 
 TEST_CASE("weights: packed projections are split, and renamed parameters are reported", "[train]") {
@@ -79,8 +84,8 @@ TEST_CASE("weights: packed projections are split, and renamed parameters are rep
   CHECK(report.renamed[7] == "W_o.bias from out_proj.bias");
   std::ostringstream text;
   text << report;
-  CHECK_THAT(text.str(), Catch::Contains("8 parameters loaded\n8 renamed: W_q.weight from in_proj_"
-                                         "weight, part 1 of 3, W_q.bias from"));
+  CHECK_THAT(text.str(), Catch::Contains("loaded 8 parameters, layout PyTorch modules\n8 renamed: "
+                                         "W_q.weight from in_proj_weight, part 1 of 3, W_q.bias"));
 }
 
 TEST_CASE("weights: PyTorch's names may be groups and have a prefix", "[train]") {
@@ -120,7 +125,7 @@ TEST_CASE("weights: unused parts of packed projections throw", "[train]") {
     write_torch_attention(writer, "/");
     writer.tensor("/W_q.weight", counting({4, 4}));
   });
-  CHECK_THAT(file.error(), Catch::Contains("unexpected (1):\n    "));
+  CHECK_THAT(file.error(), Catch::Contains("in several datasets (1):\n    W_q.weight: "));
 
   MultiHeadAttentionOptions options{.query_size = 4, .key_size = 4, .value_size = 4};
   options.num_hiddens = 4;

@@ -65,9 +65,9 @@ TEST_CASE("weights: conversions are reported", "[train]") {
   CHECK(report.converted.size() == 4);
   CHECK(report.converted[0] == "dense1.weight from big-endian float64");
   const std::string text = concatenate_text(report);
-  CHECK_THAT(text,
-             Catch::Contains("4 parameters loaded from below 'state_dict._orig_mod.'\n"
-                             "4 converted: dense1.weight from big-endian float64, dense1.bias"));
+  CHECK_THAT(text, Catch::Contains(
+                       "loaded 4 parameters from below 'state_dict._orig_mod.', layout state_dict\n"
+                       "4 converted: dense1.weight from big-endian float64, dense1.bias"));
   CHECK_THAT(text, Catch::EndsWith("dense2.bias from big-endian float64\n"));
 }
 
@@ -95,7 +95,8 @@ TEST_CASE("weights: all missing, unexpected and mismatched names are listed", "[
   });
   const std::string message = file.error();
   CHECK_THAT(message, Catch::Contains("weights.h5\": expected the parameters of the model, got"));
-  CHECK_THAT(message, Catch::Contains("missing (1):\n    bias [3]\n"));
+  CHECK_THAT(message,
+             Catch::Contains("missing (1):\n    bias [3] - of its shape: scale, shift.0\n"));
   CHECK_THAT(message, Catch::Contains("unexpected (2):\n    scale\n    shift.0\n"));
   CHECK_THAT(message,
              Catch::Contains("of another shape (1):\n    weight: expected [3, 4], got [4, 3] "
@@ -107,7 +108,8 @@ TEST_CASE("weights: missing and unexpected names are ignored where they are list
     writer.tensor("/weight", Tensor<float>::full({3, 4}, 2.0f));
     writer.tensor("/scale", Tensor<float>({3}));
   });
-  const std::string both = "missing (1):\n    bias [3]\n  unexpected (1):\n    scale";
+  const std::string both =
+      "missing (1):\n    bias [3] - of its shape: scale\n  unexpected (1):\n    scale";
   CHECK_THAT(file.error(), Catch::EndsWith(both));
   CHECK_THAT(file.error({.ignore_missing = {"scale"}, .ignore_unexpected = {"bias"}}),
              Catch::EndsWith(both));
@@ -124,7 +126,8 @@ TEST_CASE("weights: missing and unexpected names are ignored where they are list
   CHECK(report.unexpected == Names{"scale"});
   CHECK(file.model.weight.value()(2, 3) == 2.0f);
   CHECK(file.model.bias.value()(2) == 3.0f);
-  CHECK(concatenate_text(report) == "1 parameters loaded\n1 missing: bias\n1 unexpected: scale\n");
+  CHECK(concatenate_text(report) ==
+        "loaded 1 parameter, layout state_dict\n1 missing: bias\n1 unexpected: scale\n");
 }
 
 TEST_CASE("weights: whatever is ignored, shapes must match and one parameter must be loaded",

@@ -33,6 +33,7 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   write("unexpected", differences.unexpected);
   write("of another shape", differences.other_shape);
   write("of another type", differences.other_type);
+  write("in several datasets", differences.ambiguous);
   return out;
 }
 

@@ -14,9 +14,12 @@ struct Differences {
   std::vector<std::string> unexpected;
   std::vector<std::string> other_shape;
   std::vector<std::string> other_type;
+  // Parameters, each with several datasets.
+  std::vector<std::string> ambiguous;
 
   bool empty() const {
-    return missing.empty() && unexpected.empty() && other_shape.empty() && other_type.empty();
+    return missing.empty() && unexpected.empty() && other_shape.empty() && other_type.empty() &&
+           ambiguous.empty();
   }
   // Records a shape other than the expected one, with a hint if it is the transpose.
   void check_shape(const std::string& name, const Shape& expected, const Shape& found);

@@ -1,5 +1,7 @@
 #include "train/weights/internal/name_pattern.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 bool matches_pattern(std::string_view pattern, std::string_view name) {
@@ -16,6 +18,11 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
     pattern.remove_prefix(star + 1);
   }
   return name.ends_with(pattern);
+}
+
+bool is_one_of(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches_pattern(pattern, name); });
 }
 
 }  // namespace weft

@@ -4,90 +4,147 @@
 #include <ostream>
 #include <set>
 
+#include "weft/autograd/error.hpp"
 #include "train/weights/internal/former_names.hpp"
-#include "train/weights/internal/weight_names.hpp"
+#include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
 namespace {
 
 using Names = std::vector<std::string>;
-using Paths = std::map<std::string, std::string>;          // by name
-using Tied = std::map<std::string, std::size_t>;           // indices of parameters by other names
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
-// The longest common prefix of all names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
-std::string common_prefix(const Sources& sources) {
-  if (sources.empty()) return "";
-  const std::string& first = sources.begin()->first;
-  const std::string& last = sources.rbegin()->first;
-  const auto mismatch = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
-  const std::string common(first.begin(), mismatch);
-  return common.substr(0, common.rfind('.') + 1);
+bool has_shape(LayoutMark::Shape expected, const Shape& shape) {
+  if (expected == LayoutMark::Shape::any) return true;
+  if (shape.rank() != 2) return false;
+  return expected == LayoutMark::Shape::tall ? shape[0] > shape[1] : shape[0] < shape[1];
 }
 
-// Candidates for the prefix of the parameters' names.
-Names prefixes(const Sources& sources) {
-  Names prefixes{"", "model."};
-  const std::string common = common_prefix(sources);
-  for (std::size_t dot = common.find('.'); dot != std::string::npos;
-       dot = common.find('.', dot + 1))
-    prefixes.push_back(common.substr(0, dot + 1));
-  return prefixes;
+bool is_recognised(const WeightLayout& layout, const FileContents& file) {
+  if (layout.marks.empty()) return true;
+  return std::ranges::any_of(layout.marks, [&](const LayoutMark& mark) {
+    return std::ranges::any_of(file.paths, [&](const auto& entry) {
+      const auto& [name, path] = entry;
+      return matches_pattern(mark.pattern, name) &&
+             (mark.shape == LayoutMark::Shape::any || has_shape(mark.shape, file.shape(path)));
+    });
+  });
 }
 
-// The names of the parameters and of the weights in the file, in the same form.
-struct Search {
-  Names parameters;
-  Tied tied;
-  Sources sources;
-  std::string prefix = "";
-  std::size_t found = 0;  // number of parameters below the prefix
+// The longest common prefix of names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
+std::string common_prefix(const Sources& sources, const WeightLayout& layout) {
+  std::optional<std::string> common;
+  for (const auto& [name, source] : sources) {
+    if (is_extra(layout, source.dataset)) continue;
+    if (!common) common = name;
+    common->erase(std::mismatch(common->begin(), common->end(), name.begin(), name.end()).first,
+                  common->end());
+  }
+  return common ? common->substr(0, common->rfind('.') + 1) : "";
+}
+
+// The names of the parameters and of the weights in the file, in the form of one layout.
+class Candidate {
+ public:
+  Candidate(const WeightLayout& layout, const WeightSearch& search, const FileContents& file)
+      : layout_(layout) {
+    for (const std::string& name : search.parameters) parameters_.push_back(in_model(name));
+    for (const auto& [name, parameter] : search.tied) tied_.emplace(in_model(name), parameter);
+    for (const auto& [dataset, path] : file.paths)
+      for (const WeightPart& weight : weights_in(layout, dataset)) {
+        const std::string name = search.rename(weight.name);
+        sources_.emplace(name, WeightSource{name, dataset, path, weight.part, weight.parts});
+      }
+    for (const std::string& prefix : search.anywhere ? prefixes() : Names{""}) try_prefix(prefix);
+  }
+
+  // The number of parameters below the prefix.
+  std::size_t found() const { return found_; }
+
+  bool has_mark() const { return !layout_.marks.empty(); }
+
+  WeightSources result() && {
+    WeightSources result{&layout_, prefix_, {}, {}, {}, {}, {}};
+    for (const std::string& name : parameters_)
+      result.sources.push_back(take(source(prefix_, name), result.ambiguous));
+    for (const auto& [name, parameter] : tied_) {
+      std::optional<WeightSource> other = take(sources_.find(prefix_ + name), result.ambiguous);
+      if (!other) continue;
+      std::optional<WeightSource>& own = result.sources[parameter];
+      if (own)
+        result.tied.push_back({parameter, std::move(*other)});
+      else
+        own = std::move(other);
+    }
+    std::set<std::string> datasets;
+    for (const auto& [name, source] : sources_) {
+      if (!datasets.insert(source.dataset).second) continue;
+      if (name.starts_with(prefix_) && !is_extra(layout_, source.dataset))
+        result.unexpected.push_back(source);
+      else
+        result.left.push_back(source.dataset);
+    }
+    std::ranges::sort(result.unexpected, {}, &WeightSource::dataset);
+    std::ranges::sort(result.left);
+    return result;
+  }
+
+ private:
+  std::string in_model(const std::string& name) const {
+    return layout_.rewrites_model ? layout_.rules.ours(name).front().name : name;
+  }
+
+  Names prefixes() const {
+    Names prefixes{"", "model."};
+    prefixes.insert(prefixes.end(), layout_.prefixes.begin(), layout_.prefixes.end());
+    const std::string common = common_prefix(sources_, layout_);
+    for (std::size_t dot = common.find('.'); dot != std::string::npos;
+         dot = common.find('.', dot + 1))
+      prefixes.push_back(common.substr(0, dot + 1));
+    return prefixes;
+  }
 
   // The source of a parameter below a prefix, under its name or a former one; none if the file has
   // neither.
-  Sources::const_iterator source(const std::string& candidate, const std::string& name) const {
-    const auto entry = sources.find(candidate + name);
-    return entry != sources.end() ? entry : sources.find(candidate + former_name(name));
+  Sources::const_iterator source(const std::string& prefix, const std::string& name) const {
+    const auto entry = sources_.find(prefix + name);
+    return entry != sources_.end() ? entry : sources_.find(prefix + former_name(name));
   }
 
   // Keeps the first prefix with the most parameters.
-  void try_prefix(const std::string& candidate) {
+  void try_prefix(const std::string& prefix) {
     const auto is_present = [&](const std::string& name) {
-      return source(candidate, name) != sources.end();
+      return source(prefix, name) != sources_.end();
     };
-    const auto count =
-        static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), is_present));
-    if (count <= found) return;
-    prefix = candidate;
-    found = count;
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(parameters_, is_present));
+    if (count <= found_) return;
+    prefix_ = prefix;
+    found_ = count;
   }
+
+  // Removes a source. Another one of the same name is ambiguous, unless it is for a parameter with
+  // the same name in the form of the layout.
+  std::optional<WeightSource> take(Sources::const_iterator entry, Names& ambiguous) {
+    if (entry == sources_.end()) return std::nullopt;
+    const auto next = std::next(entry);
+    if (next != sources_.end() && next->first == entry->first &&
+        std::ranges::count(parameters_, entry->first.substr(prefix_.size())) < 2)
+      ambiguous.push_back(
+          concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
+    WeightSource source = entry->second;
+    sources_.erase(entry);
+    return source;
+  }
+
+  const WeightLayout& layout_;
+  Names parameters_;
+  std::map<std::string, std::size_t> tied_;
+  Sources sources_;
+  std::string prefix_;
+  std::size_t found_ = 0;
 };
 
-Search by_own_names(const Names& parameters, const Tied& tied, const Paths& paths) {
-  Search search{parameters, tied, {}};
-  for (const auto& [name, path] : paths) search.sources.emplace(name, WeightSource{name, path});
-  return search;
-}
-
-Search by_common_names(const Names& parameters, const Tied& tied, const Paths& paths) {
-  Search search;
-  for (const std::string& name : parameters) search.parameters.push_back(common_name(name));
-  for (const auto& [name, parameter] : tied) search.tied.emplace(common_name(name), parameter);
-  for (const auto& [name, path] : paths) {
-    const Names weights = common_names(name);
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      search.sources.emplace(weights[i],
-                             WeightSource{name, path, static_cast<Index>(i), std::ssize(weights)});
-  }
-  return search;
-}
-
 }  // namespace
-
-Shape WeightSource::dataset_shape(const Shape& parameter) const {
-  if (parts == 1) return parameter;
-  return parameter.rank() == 0 ? Shape{parts} : parameter.with(0, parts * parameter[0]);
-}
 
 std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   out << source.dataset;
@@ -95,44 +152,18 @@ std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   return out;
 }
 
-WeightSources find_weight_sources(const Names& parameters, const Tied& tied, const Paths& paths,
-                                  bool anywhere) {
-  const auto try_prefixes = [&](Search search) {
-    for (const std::string& prefix : anywhere ? prefixes(search.sources) : Names{""})
-      search.try_prefix(prefix);
-    return search;
-  };
-  Search search = try_prefixes(by_own_names(parameters, tied, paths));
-  if (search.found < parameters.size())
-    if (Search common = try_prefixes(by_common_names(parameters, tied, paths));
-        common.found > search.found)
-      search = std::move(common);
-
-  WeightSources result{.prefix = search.prefix, .sources = {}, .tied = {}, .unexpected = {}};
-  for (const std::string& name : search.parameters) {
-    const auto entry = search.source(search.prefix, name);
-    if (entry == search.sources.end()) {
-      result.sources.push_back(std::nullopt);
-    } else {
-      result.sources.push_back(entry->second);
-      search.sources.erase(entry);
-    }
+WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file) {
+  std::optional<Candidate> best;
+  for (const WeightLayout& layout : weight_layouts()) {
+    if (best && best->found() == search.parameters.size()) break;
+    if (!is_recognised(layout, file)) continue;
+    Candidate candidate(layout, search, file);
+    // When nothing is found, the names are best listed as those of the layout with a mark.
+    const bool is_better = !best || candidate.found() > best->found() ||
+                           (best->found() == 0 && !best->has_mark() && candidate.has_mark());
+    if (is_better) best.emplace(std::move(candidate));
   }
-  for (const auto& [name, parameter] : search.tied) {
-    auto entry = search.sources.extract(search.prefix + name);
-    if (!entry) continue;
-    std::optional<WeightSource>& own = result.sources[parameter];
-    if (own)
-      result.tied.push_back({parameter, std::move(entry.mapped())});
-    else
-      own = std::move(entry.mapped());
-  }
-  std::set<std::string> unexpected;
-  for (auto entry = search.sources.lower_bound(search.prefix);
-       entry != search.sources.end() && entry->first.starts_with(search.prefix); ++entry)
-    unexpected.insert(entry->second.dataset);
-  result.unexpected.assign(unexpected.begin(), unexpected.end());
-  return result;
+  return std::move(*best).result();
 }
 
 }  // namespace weft

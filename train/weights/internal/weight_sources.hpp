@@ -1,6 +1,7 @@
 // Finds the datasets of the parameters of a model, under any of their known names.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -8,17 +9,16 @@
 #include <vector>
 
 #include "weft/autograd/shape.hpp"
+#include "train/weights/internal/layouts.hpp"
 
 namespace weft {
 
-// A dataset, or one of the equal parts of its rows.
+// A dataset, or one of its equal parts.
 struct WeightSource {
-  std::string dataset;  // its name, with '.' for '/'
+  std::string name;     // of the weight, as the layout and the renames have it
+  std::string dataset;  // the dataset's own name, with '.' for '/'
   std::string path;
   Index part = 0, parts = 1;
-
-  // The dataset's shape for a parameter of this shape.
-  Shape dataset_shape(const Shape& parameter) const;
 };
 
 // "self_attn.in_proj_weight, part 2 of 3"
@@ -31,21 +31,38 @@ struct TiedSource {
 };
 
 struct WeightSources {
-  // The common prefix of their names.
+  const WeightLayout* layout;
+  // The common prefix of the names.
   std::string prefix;
   // One per parameter; none if the file does not contain it.
   std::vector<std::optional<WeightSource>> sources;
   std::vector<TiedSource> tied;
-  // The names of the other datasets below the prefix.
-  std::vector<std::string> unexpected;
+  // The other datasets below the prefix.
+  std::vector<WeightSource> unexpected;
+  // The names of the other datasets.
+  std::vector<std::string> left;
+  // "tokens.weight: wte.weight, transformer.wte.weight": datasets of which only one can be meant.
+  std::vector<std::string> ambiguous;
 };
 
-// Finds parameters in a file with datasets at these `paths`, by name (see datasets_by_name): under
-// their own names, or, if that finds more of them, under those of PyTorch's modules and the d2l.ai
-// book (see weight_names.hpp). A parameter that is not there may be there under one of its other
-// names, which `tied` maps to its index. With `anywhere`, the names may have a prefix.
-WeightSources find_weight_sources(const std::vector<std::string>& parameters,
-                                  const std::map<std::string, std::size_t>& tied,
-                                  const std::map<std::string, std::string>& paths, bool anywhere);
+// What is in a file: the paths of datasets by name (see datasets_by_name), and their shapes.
+struct FileContents {
+  std::map<std::string, std::string> paths;
+  std::function<Shape(const std::string& path)> shape;
+};
+
+struct WeightSearch {
+  std::vector<std::string> parameters;
+  // The indices of parameters by other names (tied weights).
+  std::map<std::string, std::size_t> tied;
+  // What becomes of a name that the layout gives to a weight.
+  std::function<std::string(const std::string& name)> rename;
+  // Whether the names may have a prefix.
+  bool anywhere = true;
+};
+
+// Finds the parameters in a file by name, in the layout in which most of them are found; a
+// parameter that is not there may be there under one of its other names.
+WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file);
 
 }  // namespace weft

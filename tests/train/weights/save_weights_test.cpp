@@ -1,0 +1,209 @@
+// Weights saved for other programs. tests/golden/load_saved_weights.py loads such files in PyTorch.
+#include <limits>
+
+#include <weft/layers/models/gpt.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+#include "tests/golden/bert_form.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+namespace weft {
+namespace {
+
+using Names = std::vector<std::string>;
+
+GptOptions gpt_options() {
+  return {.vocabulary_size = 29, .max_len = 16, .num_hiddens = 12, .num_heads = 3, .num_blocks = 2};
+}
+
+template <class T>
+Gpt<T> gpt(unsigned seed, const GptOptions& options = gpt_options()) {
+  Random random(seed);
+  Gpt<T> model(options, random);
+  // Biases and scales become distinguishable.
+  for (const auto& [name, parameter] : named_parameters(model))
+    parameter->set_value(random.normal_tensor<T>(parameter->shape()));
+  return model;
+}
+
+BertForm<float> bert() {
+  return BertForm<float>({.vocabulary_size = 29,
+                          .max_len = 16,
+                          .num_hiddens = 12,
+                          .ffn_num_hiddens = 20,
+                          .num_heads = 3,
+                          .num_blocks = 2,
+                          .pooler = true});
+}
+
+template <class T>
+void check_same(Module<T>& actual, Module<T>& expected) {
+  const NamedParameters<T> actual_parameters = named_parameters(actual),
+                           expected_parameters = named_parameters(expected);
+  REQUIRE(actual_parameters.size() == expected_parameters.size());
+  for (std::size_t i = 0; i < actual_parameters.size(); ++i) {
+    INFO(expected_parameters[i].name);
+    CHECK(same(actual_parameters[i].parameter->value(), expected_parameters[i].parameter->value()));
+  }
+}
+
+// Checks that a file has the datasets of another one, which may have groups for dots.
+void check_same_datasets(const Hdf5File& actual, const Hdf5File& expected) {
+  const auto name_of = [](std::string path) {
+    std::ranges::replace(path, '/', '.');
+    return path.substr(1);
+  };
+  Names names;
+  for (const std::string& path : expected.datasets()) {
+    INFO(path);
+    names.push_back(name_of(path));
+    CHECK(same(actual.tensor<float>(names.back()), expected.tensor<float>(path)));
+  }
+  CHECK(actual.datasets().size() == names.size());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("save_weights: every layout of a Gpt is read back", "[train]", float, double) {
+  const auto [layout, name] = GENERATE(table<Layout, std::string>({
+      {Layout::weft, "state_dict"},
+      {Layout::pytorch, "state_dict"},
+      {Layout::pytorch_nested, "state_dict"},
+      {Layout::nanogpt, "nanoGPT"},
+      {Layout::gpt2, "GPT-2"},
+  }));
+  const bool tied = GENERATE(true, false), bias = GENERATE(true, false);
+  INFO(to_string(layout) << (tied ? " tied" : "") << (bias ? " bias" : ""));
+  GptOptions options = gpt_options();
+  options.tied = tied;
+  options.bias = bias;
+  const TemporaryFolder folder;
+  Gpt<TestType> saved = gpt<TestType>(1, options), loaded = gpt<TestType>(2, options);
+  save_weights(folder / "gpt.h5", saved, {.layout = layout});
+  const LoadWeightsReport report = load_weights(folder / "gpt.h5", loaded);
+  CHECK(report.layout == name);
+  CHECK(report.tied.size() == (tied && layout != Layout::weft ? 1 : 0));
+  CHECK(report.left.empty());
+  CHECK(report.converted.empty());
+  check_same(loaded, saved);
+}
+
+TEST_CASE("save_weights: files of other programs, loaded and saved, have the same datasets",
+          "[train]") {
+  const auto [name, layout] = GENERATE(table<std::string, Layout>({
+      {"gpt_nano.h5", Layout::nanogpt},
+      {"gpt_huggingface.h5", Layout::gpt2},
+      {"bert_huggingface.h5", Layout::bert},
+  }));
+  INFO(name);
+  const Hdf5File original(WEFT_TEST_DATA "/" + name);
+  const TemporaryFolder folder;
+  const auto load_and_save = [&](auto model) {
+    (void)load_weights(original.path(), model);
+    save_weights(folder / "weights.h5", model, {.layout = layout});
+  };
+  if (layout == Layout::bert)
+    load_and_save(bert());
+  else
+    load_and_save(gpt<float>(1));
+  check_same_datasets(Hdf5File(folder / "weights.h5"), original);
+}
+
+TEST_CASE("save_weights: packed and transposed datasets larger than a block are read back",
+          "[train]") {
+  const Layout layout = GENERATE(Layout::nanogpt, Layout::gpt2);
+  const GptOptions options{
+      .vocabulary_size = 3, .max_len = 2, .num_hiddens = 700, .num_heads = 2, .num_blocks = 1};
+  const TemporaryFolder folder;
+  Gpt<float> saved = gpt<float>(1, options), loaded = gpt<float>(2, options);
+  save_weights(folder / "gpt.h5", saved, {.layout = layout});
+  CHECK(load_weights(folder / "gpt.h5", loaded).loaded.size() == 20);
+  check_same(loaded, saved);
+  const Hdf5File file(folder / "gpt.h5");
+  const Tensor<float> c_attn = file.tensor<float>("transformer.h.0.attn.c_attn.weight");
+  const Tensor<float> W_k = saved.blocks.blocks[0].attention.W_k.weight.value();
+  const bool is_transposed = layout == Layout::gpt2;
+  CHECK(c_attn.shape() == (is_transposed ? Shape{700, 2100} : Shape{2100, 700}));
+  for (const auto& [row, column] : {std::pair(0, 0), {1, 699}, {699, 1}, {350, 600}})
+    CHECK((is_transposed ? c_attn(column, 700 + row) : c_attn(700 + row, column)) ==
+          W_k(row, column));
+}
+
+TEST_CASE("save_weights: the state_dict of a model's own names, flat and nested", "[train]") {
+  const TemporaryFolder folder;
+  Gpt<float> model = gpt<float>(1);
+  save_weights(folder / "flat.h5", model, {.layout = Layout::pytorch});
+  save_weights(folder / "nested.h5", model, {.layout = Layout::pytorch_nested});
+  const Hdf5File flat(folder / "flat.h5"), nested(folder / "nested.h5");
+  CHECK(same(flat.tensor<float>("blocks.0.norm1.weight"),
+             nested.tensor<float>("blocks/0/norm1/weight")));
+  CHECK(same(flat.tensor<float>("output.weight"), model.tokens.weight.value()));
+  check_same_datasets(flat, nested);
+}
+
+TEST_CASE("save_weights: numbers are rounded to the storage type", "[train]") {
+  const TemporaryFolder folder;
+  Affine<float> model({2, 2}, {2});
+  // 1 + 2^-11 and 1 + 3 · 2^-11 are halfway between two numbers of float16.
+  model.weight.set_value(Tensor<float>({2, 2}, {1.00048828125f, 1.00146484375f, 65504.0f, -0.1f}));
+  const auto [storage, type, expected] = GENERATE(table<StorageType, std::string, Tensor<float>>({
+      {StorageType::float16, "float16",
+       Tensor<float>({2, 2}, {1.0f, 1.001953125f, 65504.0f, -0.0999755859375f})},
+      {StorageType::bfloat16, "bfloat16",
+       Tensor<float>({2, 2}, {1.0f, 1.0f, 65536.0f, -0.10009765625f})},
+      {StorageType::float64, "float64",
+       Tensor<float>({2, 2}, {1.00048828125f, 1.00146484375f, 65504.0f, -0.1f})},
+  }));
+  const Layout layout = GENERATE(Layout::weft, Layout::pytorch);
+  INFO(type);
+  save_weights(folder / "weights.h5", model, {.layout = layout, .storage = storage});
+  Affine<float> loaded({2, 2}, {2});
+  const LoadWeightsReport report = load_weights(folder / "weights.h5", loaded);
+  CHECK(report.converted == Names{"weight from " + type, "bias from " + type});
+  CHECK(same(loaded.weight.value(), expected));
+}
+
+TEST_CASE("save_weights: what cannot be saved throws, and the old file stays", "[train]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "weights.h5";
+  Gpt<float> old = gpt<float>(1);
+  save_weights(path, old);
+  const std::string bytes = bytes_of(path);
+  const auto error_of = [&](Module<float>& model, const SaveWeightsOptions& options) {
+    return message_of<Error>([&] { save_weights(path, model, options); });
+  };
+  GptOptions options = gpt_options();
+  options.swiglu = true;
+  Gpt<float> swiglu = gpt<float>(1, options);
+  CHECK_THAT(error_of(swiglu, {.layout = Layout::gpt2}),
+             Catch::StartsWith("save_weights: parameter blocks.0.ffn.w1.weight: expected one with "
+                               "a name in the layout gpt2"));
+  options = gpt_options();
+  options.num_kv_heads = 1;
+  Gpt<float> grouped = gpt<float>(1, options);
+  CHECK_THAT(error_of(grouped, {.layout = Layout::nanogpt}),
+             Catch::Equals("save_weights: transformer.h.0.attn.c_attn.bias: expected parameters of "
+                           "equal shapes in it, got [12] and [4]"));
+  CHECK_THAT(error_of(old, {.layout = Layout::bert}),
+             Catch::Contains("parameter blocks.norm.weight: expected one with a name in the layout "
+                             "bert"));
+  old.blocks.blocks[1].attention.W_k.bias.reset();
+  CHECK_THAT(error_of(old, {.layout = Layout::nanogpt}),
+             Catch::Equals("save_weights: transformer.h.1.attn.c_attn.bias: expected 3 parameters "
+                           "in it, got 2"));
+  Affine<float> affine({2, 2}, {2});
+  affine.weight(1, 1) = 65520.0f;
+  CHECK_THAT(error_of(affine, {.layout = Layout::pytorch, .storage = StorageType::float16}),
+             Catch::Contains("weights.h5\" /weight: ") && Catch::Contains("65520"));
+  affine.weight(1, 1) = std::numeric_limits<float>::infinity();
+  for (const Layout layout : {Layout::weft, Layout::pytorch})
+    CHECK_THAT(error_of(affine, {.layout = layout}), Catch::Contains("weight: expected finite"));
+  CHECK(bytes_of(path) == bytes);
+}
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+// ModelWeights: the parameters and buffers of a model as weight files see them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "weft/layers/module.hpp"
+#include "train/weights/internal/layouts.hpp"
+#include "train/weights/internal/stored_form.hpp"
+
+namespace weft {
+
+// A parameter or a buffer under its full name.
+template <class T>
+struct ModelWeight {
+  std::string name;
+  Parameter<T>* parameter;  // null for a buffer
+  Tensor<T>* buffer;        // null for a parameter
+  // Whether it is the weight of a Linear, which some layouts transpose.
+  bool is_linear = false;
+
+  const Shape& shape() const { return parameter ? parameter->shape() : buffer->shape(); }
+  const Tensor<T>& value() const { return parameter ? parameter->value() : *buffer; }
+  void set_value(Tensor<T> value) const;
+
+  // Its form in a dataset of that name.
+  StoredForm form(const WeightLayout& layout, const std::string& dataset, Index part,
+                  Index parts) const;
+};
+
+template <class T>
+struct ModelWeights {
+  explicit ModelWeights(Module<T>& model);
+
+  std::vector<ModelWeight<T>> all;
+  // The indices of parameters by their other names (tied weights).
+  std::map<std::string, std::size_t> tied;
+};
+
+extern template struct ModelWeight<float>;
+extern template struct ModelWeight<double>;
+extern template struct ModelWeights<float>;
+extern template struct ModelWeights<double>;
+
+}  // namespace weft

@@ -1,0 +1,63 @@
+// StoredForm: how the elements of a parameter are in a dataset.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "weft/autograd/tensor.hpp"
+#include "weft/train/hdf5/hdf5_dataset.hpp"
+
+namespace weft {
+
+struct StoredForm {
+  Shape parameter;
+  // Whether the dataset has the columns of the parameter, a matrix, as rows.
+  bool is_transposed = false;
+  // Whether the dataset may have several axes where the parameter has one.
+  bool splits_axes = false;
+  // The parameter is one of the equal parts of the dataset: of its rows, or of its columns when
+  // it is transposed.
+  Index part = 0, parts = 1;
+
+  // The shape of the dataset, but for axes that are split.
+  Shape dataset() const;
+  // Returns whether a dataset of that shape may have the elements.
+  bool fits(const Shape& dataset) const;
+};
+
+// A parameter to be read from a dataset.
+template <class T>
+struct StoredTensor {
+  StoredForm form;
+  Tensor<T> value = {};
+};
+
+// Reads the values of all tensors in a dataset, of which the forms fit its shape: once, and but for
+// a tensor that is the whole dataset in blocks of rows of a few MiB. `what` is the name of the
+// dataset in messages. Throws FileError when it cannot be read, and NonFiniteError for a NaN or an
+// infinity.
+template <class T>
+void read_stored(const Hdf5Dataset& dataset, const std::string& what,
+                 std::span<StoredTensor<T>> tensors);
+
+// Returns whether a dataset of that form has these values. Throws as `read_stored` does.
+template <class T>
+bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
+                const Tensor<T>& values);
+
+// The dataset of these parts, in their order.
+template <class T>
+Tensor<T> stored(std::span<const StoredTensor<T>> parts);
+
+extern template void read_stored(const Hdf5Dataset&, const std::string&,
+                                 std::span<StoredTensor<float>>);
+extern template void read_stored(const Hdf5Dataset&, const std::string&,
+                                 std::span<StoredTensor<double>>);
+extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
+                                const Tensor<float>&);
+extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
+                                const Tensor<double>&);
+extern template Tensor<float> stored(std::span<const StoredTensor<float>>);
+extern template Tensor<double> stored(std::span<const StoredTensor<double>>);
+
+}  // namespace weft

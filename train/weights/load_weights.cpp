@@ -1,0 +1,278 @@
+#include "weft/train/weights/load_weights.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <type_traits>
+#include <utility>
+
+#include "weft/autograd/error.hpp"
+#include "train/files/file_descriptor.hpp"
+#include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/model_weights.hpp"
+#include "train/weights/internal/name_pattern.hpp"
+#include "train/weights/internal/nearest_names.hpp"
+#include "train/weights/internal/renames.hpp"
+#include "train/weights/internal/weight_sources.hpp"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+bool is_float(const std::string& type) {
+  return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
+}
+
+// Removes the datasets outside a prefix, of which it returns the names, and the prefix of the
+// others.
+Names remove_prefix(const std::string& prefix, std::map<std::string, std::string>& paths) {
+  if (prefix.empty()) return {};
+  Names outside;
+  std::map<std::string, std::string> inside;
+  for (const auto& [name, path] : paths)
+    if (name.starts_with(prefix))
+      inside.emplace(name.substr(prefix.size()), path);
+    else
+      outside.push_back(name);
+  paths = std::move(inside);
+  return outside;
+}
+
+// One load: finds the dataset of each parameter, then reads them.
+template <class T>
+class Loader {
+ public:
+  Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
+      : file_(path), weights_(model), options_(options) {
+    find_sources();
+    find_datasets();
+    if (!differences_.empty() || matches_.empty())
+      throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
+                                       matches_.empty() ? "none of them" : "different ones",
+                                       layout_text(), differences_));
+  }
+
+  LoadWeightsReport load() && {
+    values_.resize(weights_.all.size());
+    std::map<std::string, std::vector<const Match*>> by_dataset;
+    for (const Match& match : matches_)
+      if (!match.is_tied) by_dataset[match.dataset.path()].push_back(&match);
+    for (const auto& [path, matches] : by_dataset) read(matches);
+    for (const Match& match : matches_)
+      if (match.is_tied)
+        check_tied(match);
+      else
+        describe(match);
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      if (values_[i]) weights_.all[i].set_value(std::move(*values_[i]));
+    return std::move(report_);
+  }
+
+ private:
+  struct Match {
+    std::size_t index;  // of the parameter
+    WeightSource source;
+    Hdf5Dataset dataset;
+    StoredForm form;
+    bool is_tied = false;
+  };
+
+  void find_sources() {
+    FileContents contents{datasets_by_name(file_, options_.group),
+                          [&](const std::string& path) { return file_.dataset(path).shape(); }};
+    report_.left = remove_prefix(options_.prefix, contents.paths);
+    WeightSearch search{.parameters = {},
+                        .tied = weights_.tied,
+                        .rename = [renames = Renames(options_.rename)](
+                                      const std::string& name) { return renames.apply(name); },
+                        .anywhere = options_.group.empty() && options_.prefix.empty()};
+    for (const ModelWeight<T>& weight : weights_.all) search.parameters.push_back(weight.name);
+    sources_ = find_weight_sources(search, contents);
+    report_.layout = sources_.layout->name;
+    report_.prefix = options_.prefix + sources_.prefix;
+    report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
+    differences_.ambiguous = sources_.ambiguous;
+  }
+
+  // Finds the dataset of each parameter. Records those that have another shape or type, and those
+  // that are missing or unexpected: in the report when they are ignored.
+  void find_datasets() {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < weights_.all.size(); ++i) {
+      const std::string& name = weights_.all[i].name;
+      const std::optional<WeightSource>& source = sources_.sources[i];
+      if (is_excluded(name))
+        report_.left.push_back(name);
+      else if (source)
+        add_match(i, *source, false);
+      else if (is_one_of(options_.ignore_missing, name))
+        report_.missing.push_back(name);
+      else
+        missing.push_back(i);
+    }
+    for (const TiedSource& tied : sources_.tied)
+      if (!is_excluded(weights_.all[tied.parameter].name))
+        add_match(tied.parameter, tied.source, true);
+    for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
+    for (const std::size_t index : missing) add_missing(weights_.all[index]);
+  }
+
+  bool is_excluded(const std::string& name) const {
+    return (!options_.only.empty() && !is_one_of(options_.only, name)) ||
+           is_one_of(options_.except, name);
+  }
+
+  void add_match(std::size_t index, const WeightSource& source, bool is_tied) {
+    const ModelWeight<T>& weight = weights_.all[index];
+    const Match& match = matches_.emplace_back(
+        Match{index, source, file_.dataset(source.path),
+              weight.form(*sources_.layout, source.dataset, source.part, source.parts), is_tied});
+    const std::string what =
+        is_renamed(match) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
+    if (const std::string type = match.dataset.type(); !is_float(type))
+      differences_.check_type(what, "floating-point numbers", type);
+    else if (const Shape shape = match.dataset.shape(); !match.form.fits(shape))
+      differences_.check_shape(what, match.form.dataset(), shape);
+  }
+
+  void add_unexpected(const WeightSource& source) {
+    const bool is_ignored = is_one_of(options_.ignore_unexpected, source.dataset) ||
+                            is_one_of(options_.ignore_unexpected, source.name);
+    if (is_ignored) {
+      report_.unexpected.push_back(source.dataset);
+      return;
+    }
+    const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
+    differences_.unexpected.push_back(
+        has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
+    if (unused_.size() < max_unused) unused_.push_back(&source);
+  }
+
+  // With the unexpected datasets that have the shape of the parameter.
+  void add_missing(const ModelWeight<T>& weight) {
+    Names names;
+    for (const WeightSource* source : unused_)
+      if (weight.form(*sources_.layout, source->dataset, source->part, source->parts)
+              .fits(shape_of(*source)))
+        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->name);
+    std::string line = concatenate_text(weight.name, ' ', weight.shape());
+    const char* separator = " - of its shape: ";
+    for (const std::string& name : nearest_names(weight.name, names)) {
+      line.append(separator).append(name);
+      separator = ", ";
+    }
+    differences_.missing.push_back(std::move(line));
+  }
+
+  // Empty for a dataset that cannot be read.
+  Shape shape_of(const WeightSource& source) const {
+    try {
+      return file_.dataset(source.path).shape();
+    } catch (const FileError&) {
+      return {0};
+    }
+  }
+
+  std::string layout_text() const {
+    const bool has_mark = !sources_.layout->marks.empty();
+    return has_mark ? concatenate_text(", layout ", sources_.layout->name) : "";
+  }
+
+  // Returns whether the parameter has another name in the file.
+  bool is_renamed(const Match& match) const {
+    return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
+  }
+
+  std::string location(const Match& match) const {
+    return quoted(file_.path()) + ' ' + match.dataset.path();
+  }
+
+  // The parameters that one dataset contains.
+  void read(const std::vector<const Match*>& matches) {
+    std::vector<StoredTensor<T>> tensors;
+    for (const Match* match : matches) tensors.push_back({match->form});
+    read_stored<T>(matches.front()->dataset, location(*matches.front()), tensors);
+    for (std::size_t i = 0; i < matches.size(); ++i)
+      values_[matches[i]->index] = std::move(tensors[i].value);
+  }
+
+  void check_tied(const Match& match) {
+    const std::string& name = weights_.all[match.index].name;
+    if (!has_values(match.dataset, location(match), match.form, *values_[match.index]))
+      fail_on_file(
+          file_.path(),
+          concatenate_text("equal values of the tied weights ", name, " and ", match.source),
+          "different ones");
+    report_.tied.push_back(concatenate_text(match.source, " as ", name));
+  }
+
+  void describe(const Match& match) {
+    const ModelWeight<T>& weight = weights_.all[match.index];
+    report_.loaded.push_back(weight.name);
+    if (is_renamed(match))
+      report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
+    if (const Shape shape = match.dataset.shape(); match.form.is_transposed || !is_part(match))
+      report_.reshaped.push_back(concatenate_text(weight.name, " from ", shape));
+    if (const std::string type = match.dataset.type();
+        type != (std::is_same_v<T, float> ? "float32" : "float64"))
+      report_.converted.push_back(concatenate_text(weight.name, " from ", type));
+  }
+
+  // Returns whether the dataset has the shape of the parameter, or of several like it.
+  static bool is_part(const Match& match) { return match.dataset.shape() == match.form.dataset(); }
+
+  // Datasets that are proposed for a missing parameter.
+  static constexpr std::size_t max_unused = 1000;
+
+  Hdf5File file_;
+  ModelWeights<T> weights_;
+  const LoadWeightsOptions& options_;
+  WeightSources sources_;
+  std::vector<Match> matches_;
+  std::vector<const WeightSource*> unused_;
+  Differences differences_;
+  std::vector<std::optional<Tensor<T>>> values_;  // by the index of the parameter
+  LoadWeightsReport report_;
+};
+
+}  // namespace
+
+template <class T>
+LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
+                               const LoadWeightsOptions& options) {
+  return Loader<T>(path, model, options).load();
+}
+
+std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
+  constexpr std::size_t shown = 8;
+  out << "loaded " << report.loaded.size()
+      << (report.loaded.size() == 1 ? " parameter" : " parameters");
+  if (!report.prefix.empty()) out << " from below '" << printable(report.prefix) << '\'';
+  out << ", layout " << report.layout << '\n';
+  const auto write = [&](const char* kind, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    out << names.size() << ' ' << kind << ": ";
+    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
+      out << (i > 0 ? ", " : "") << printable(names[i]);
+    if (names.size() > shown) out << ", and " << names.size() - shown << " more";
+    out << '\n';
+  };
+  write("renamed", report.renamed);
+  write("reshaped", report.reshaped);
+  write("converted", report.converted);
+  write("tied", report.tied);
+  write("missing", report.missing);
+  write("unexpected", report.unexpected);
+  write("left", report.left);
+  return out;
+}
+
+template LoadWeightsReport load_weights(const fs::path&, Module<float>&, const LoadWeightsOptions&);
+template LoadWeightsReport load_weights(const fs::path&, Module<double>&,
+                                        const LoadWeightsOptions&);
+
+}  // namespace weft

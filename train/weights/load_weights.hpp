@@ -1,0 +1,96 @@
+// load_weights: reads a model's parameters and buffers from HDF5 files of weft and of other
+// programs.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/layers/module.hpp"
+
+namespace weft {
+
+// Replaces each match of a regular expression (ECMAScript's) in a name; "$1" is its first group.
+struct Rename {
+  std::string pattern, replacement;
+};
+
+// Names are dotted. In lists of names, '*' stands for any text: {"head.*"} is every parameter of
+// the head, {"*"} everything.
+struct LoadWeightsOptions {
+  // The group of the parameters. When empty, they are searched at the root, in /model, and below
+  // the common prefix of all names in the file ("transformer/", "_orig_mod.").
+  std::string group = "";
+  // Parameters that keep their values if the file does not contain them, and datasets of the file
+  // that are ignored if they are no parameters: by name as the report and the error list them.
+  std::vector<std::string> ignore_missing = {};
+  std::vector<std::string> ignore_unexpected = {};
+  // Changes of names, one after the other: of those that the layout gives to the datasets, as the
+  // error lists them. {{"encoder.layer.(\\d+)", "blocks.$1"}}
+  std::vector<Rename> rename = {};
+  // The parameters that are loaded, all when empty, and those that are not; the others keep their
+  // values.
+  std::vector<std::string> only = {};
+  std::vector<std::string> except = {};
+  // The start of the names in the file that are read, without which they are the parameters': all
+  // of the text, "student.".
+  std::string prefix = "";
+};
+
+// What was loaded. All names have '.' for '/'.
+struct [[nodiscard]] LoadWeightsReport {
+  // The layout of the file: "state_dict", "PyTorch modules", "nanoGPT", "GPT-2", "BERT", "Keras 3",
+  // "Keras 2", "GPT-2 of TensorFlow", "BERT of TensorFlow".
+  std::string layout;
+  // The prefix of the parameters' names in the file: "", "model.", …
+  std::string prefix;
+  std::vector<std::string> loaded;
+  // "attention.W_k.weight from self_attn.in_proj_weight, part 2 of 3": parameters with another name
+  // in the file.
+  std::vector<std::string> renamed;
+  // "head.weight from [8, 2]": parameters with another shape in the file, such as its transpose.
+  std::vector<std::string> reshaped;
+  // "encoder.weight from float64": parameters with another type in the file.
+  std::vector<std::string> converted;
+  // "output.weight as tokens.weight": datasets with a further name of a parameter (tied weights),
+  // whose values are those that were loaded.
+  std::vector<std::string> tied;
+  // Ignored: parameters that keep their values, and datasets of the file.
+  std::vector<std::string> missing;
+  std::vector<std::string> unexpected;
+  // Parameters that the options exclude, and datasets that are none of the model: outside the
+  // prefix, or such as the layout has beside the parameters (causal masks, optimizers' states).
+  std::vector<std::string> left;
+};
+
+// "loaded 98 parameters, layout Keras 3" and a line for each other list that is not empty, with the
+// first of its names; each line ends with '\n'.
+WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report);
+
+// Reads a model's parameters and buffers (below called parameters, too) from an HDF5 file: what
+// `save_weights` and `save_checkpoint` write, and what users of other programs have. The layout is
+// recognised by the names in the file:
+//
+// - A PyTorch state_dict written with h5py, with dotted names as they are ("encoder.0.weight") or
+//   as groups ("encoder/0/weight"). The weights of torch.nn.MultiheadAttention (packed or not),
+//   TransformerEncoder, TransformerDecoder and their layers, and of the d2l.ai book's attention and
+//   transformer blocks, are found under their names there.
+// - State_dicts of nanoGPT and of transformers' GPT-2, for a Gpt, and of its BERT, for a Bert.
+// - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
+//   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read.
+// - transformers' tf_model.h5 of GPT-2 and BERT.
+//
+// Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
+// parameter with several names (tied weights) may have any of them in the file, or several with
+// equal values. Loading takes the memory of the parameters a second time. Throws FileError when a
+// name is missing or unexpected and not ignored, a shape or type does not match, two datasets are
+// for one parameter (all of them are listed), two names of a parameter have different values, no
+// parameter is left to load, or the data cannot be read, NonFiniteError for a NaN or an infinity,
+// and ValueError for a rename that is no regular expression; the model is then unchanged.
+template <class T>
+WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
+                                        const LoadWeightsOptions& options = {});
+
+}  // namespace weft

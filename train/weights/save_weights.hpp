@@ -1,0 +1,54 @@
+// save_weights: writes a model's parameters and buffers to an HDF5 file, also for other programs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "weft/autograd/enum_names.hpp"
+#include "weft/autograd/export.hpp"
+#include "weft/layers/module.hpp"
+#include "weft/train/hdf5/hdf5_writer.hpp"
+
+namespace weft {
+
+// The names of the datasets in a file, and which parameters are packed in one.
+enum class Layout {
+  // weft's own: groups below /model.
+  weft,
+  // A state_dict of the model's own names: "encoder.0.weight", or with groups for dots.
+  pytorch,
+  pytorch_nested,
+  // A state_dict of nanoGPT's form, or of transformers' GPT2LMHeadModel, for a Gpt.
+  nanogpt,
+  gpt2,
+  // A state_dict of transformers' BertModel, for a Bert.
+  bert,
+};
+
+inline constexpr EnumNames<Layout, 6> layout_names{{
+    {Layout::weft, "weft"},
+    {Layout::pytorch, "pytorch"},
+    {Layout::pytorch_nested, "pytorch_nested"},
+    {Layout::nanogpt, "nanogpt"},
+    {Layout::gpt2, "gpt2"},
+    {Layout::bert, "bert"},
+}};
+inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
+
+struct SaveWeightsOptions {
+  Layout layout = Layout::weft;
+  // The type of the numbers in the file.
+  StorageType storage = StorageType::same;
+};
+
+// Writes a model's parameters and buffers, by default as `save_checkpoint` does without other
+// state; `load_weights` reads them in every layout and type. A layout other than weft's has a
+// dataset for each name of tied weights, as state_dicts do. Throws ValueError for a parameter that
+// has no name in the layout and for a number that overflows the storage type, NonFiniteError for a
+// NaN or an infinity, each naming the parameter, and FileError when writing fails; an existing file
+// is then unchanged.
+template <class T>
+WEFT_API void save_weights(const std::filesystem::path& path, Module<T>& model,
+                           const SaveWeightsOptions& options = {});
+
+}  // namespace weft
