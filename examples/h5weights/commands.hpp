@@ -6,6 +6,7 @@ namespace weft::h5weights {
 
 int inspect(int argc, char** argv);
 int verify(int argc, char** argv);
+int convert(int argc, char** argv);
 int diff(int argc, char** argv);
 
 }  // namespace weft::h5weights

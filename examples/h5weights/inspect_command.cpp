@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/colours.hpp"
 #include "examples/h5weights/commands.hpp"
 #include "examples/h5weights/statistics.hpp"
@@ -143,7 +144,7 @@ int inspect(int argc, char** argv) {
   }
   const examples::Colours colours;
   print(rows, colours);
-  std::cout << '\n'
+  std::cout << "\nlayout " << weights_layout(weights.file) << '\n'
             << counted(totals.datasets, "dataset") << ", " << counted(totals.numbers, "number")
             << " in " << counted(totals.bytes, "byte") << "; a file of "
             << counted(weights.bytes, "byte") << ' '

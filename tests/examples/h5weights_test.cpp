@@ -72,6 +72,7 @@ TEST_CASE("h5weights inspect: a tree of datasets with their statistics", "[examp
         "  steps     int64    []      12345678901\n"
         "vocabulary  string   []      \"a b\\x0ac\"\n"
         "\n"
+        "layout weft\n"
         "5 datasets, 9 numbers in 40 bytes; a file of " +
             std::to_string(std::filesystem::file_size(path) / 1000) + "," +
             std::to_string(std::filesystem::file_size(path) % 1000 + 1000).substr(1) +
@@ -249,10 +250,51 @@ TEST_CASE("h5weights: bad command lines are refused, and help is given", "[examp
                                                     {"diff", "a", "b", "--tolerance", "-1"},
                                                     {"inspect", "--all", "a"}})
     CHECK(run(arguments).status == 2);
-  for (const char* command : {"inspect", "verify", "diff"}) {
+  for (const char* command : {"inspect", "verify", "convert", "diff"}) {
     const Outcome help = run({command, "--help"});
     CHECK(help.status == 0);
     CHECK(contains(help.output, std::string("h5weights ") + command));
     CHECK(contains(run({"--help"}).output, std::string("  ") + command));
   }
+}
+
+TEST_CASE("h5weights convert: between layouts and types", "[examples]") {
+  const Files files;
+  const std::string source = golden + "gpt_huggingface_old.h5",
+                    weft = (files.folder / "weft.h5").string(),
+                    back = (files.folder / "gpt2.h5").string();
+  const Outcome converted = run({"convert", source, weft});
+  CHECK(converted.status == 0);
+  CHECK(converted.output == weft +
+                                ": 36 datasets in the layout weft, from GPT-2\n"
+                                "left out: h.0.attn.bias\nleft out: h.0.attn.masked_bias\n"
+                                "left out: h.1.attn.bias\nleft out: h.1.attn.masked_bias\n");
+  CHECK(contains(run({"inspect", weft}).output, "\nlayout weft\n"));
+  CHECK(run({"convert", weft, back, "--layout", "gpt2"}).status == 0);
+  CHECK(run({"diff", back, golden + "gpt_huggingface.h5"}).status == 0);
+  CHECK(run({"convert", weft, back, "--storage", "bfloat16"}).status == 0);
+  CHECK(run({"verify", back}).status == 0);
+  CHECK(run({"diff", weft, back}).status == 1);
+  CHECK(run({"diff", weft, back, "--tolerance", "0.01"}).status == 0);
+}
+
+TEST_CASE("h5weights convert: errors are one line, and change no file", "[examples]") {
+  const Files files;
+  const std::string out = (files.folder / "out.h5").string(), good = golden + "torch_flat.h5";
+  const auto error_of = [&](const std::vector<std::string>& arguments, int status) {
+    const Outcome outcome = run(arguments);
+    CHECK(outcome.status == status);
+    CHECK(is_one_line(outcome.errors));
+    CHECK_FALSE(std::filesystem::is_regular_file(out));
+    return outcome.errors;
+  };
+  CHECK(contains(error_of({"convert", good}, 2), "expected IN OUT, got 1 argument"));
+  CHECK(contains(error_of({"convert", good, out, "--layout", "keras"}, 2), "one of weft, pytorch"));
+  CHECK(contains(error_of({"convert", good, out, "--storage", "int8"}, 2), "one of same, float16"));
+  CHECK(contains(error_of({"convert", good, out, "--layout", "bert"}, 1), "in the layout bert"));
+  CHECK(contains(error_of({"convert", golden + "keras_30.weights.h5", out}, 1), "Keras 3"));
+  CHECK(contains(error_of({"convert", out, out}, 1), "out.h5"));
+  CHECK(contains(error_of({"convert", good, (files.folder / "no" / "out.h5").string()}, 1), "no"));
+  std::filesystem::create_directory(out);
+  CHECK(contains(error_of({"convert", good, out}, 1), "expected a regular file to replace"));
 }
