@@ -60,6 +60,8 @@ struct Source {
   std::string path;
   std::string type;  // of its numbers
   StoredForm form;
+
+  bool is_wide() const { return type.ends_with("float64"); }
 };
 
 // A weight in the file that is written.
@@ -79,9 +81,8 @@ class Conversion {
   ConvertWeightsReport write(const fs::path& to) && {
     Hdf5Writer writer(to);
     for (const auto& [dataset, targets] : targets_)
-      if (std::ranges::any_of(targets, [](const Target& target) {
-            return target.source->type.ends_with("float64");
-          }))
+      if (std::ranges::any_of(targets,
+                              [](const Target& target) { return target.source->is_wide(); }))
         add<double>(writer, dataset, targets);
       else
         add<float>(writer, dataset, targets);
@@ -159,10 +160,15 @@ class Conversion {
     if (tokens == sources_.end() || output == sources_.end() ||
         tokens->second.form.parameter != output->second.form.parameter)
       return;
-    const Tensor<double> value = read<double>(tokens->second);
-    const Source& other = output->second;
-    if (has_values(file_.dataset(other.path), what(other), other.form, value))
+    const bool is_wide = tokens->second.is_wide() || output->second.is_wide();
+    if (is_wide ? are_equal<double>(tokens->second, output->second)
+                : are_equal<float>(tokens->second, output->second))
       sources_.erase(output);
+  }
+
+  template <class T>
+  bool are_equal(const Source& a, const Source& b) const {
+    return has_values(file_.dataset(b.path), what(b), b.form, read<T>(a));
   }
 
   void find_targets() {
