@@ -25,4 +25,15 @@ bool is_one_of(const std::vector<std::string>& patterns, std::string_view name) 
                      [&](const std::string& pattern) { return matches_pattern(pattern, name); });
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  if (text.empty()) return parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace weft

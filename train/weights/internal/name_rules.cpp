@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "train/weights/internal/name_pattern.hpp"
+
 namespace weft {
 namespace {
 
 using Parts = std::vector<std::string_view>;
-
-// No parts for an empty text.
-Parts split(std::string_view text, char separator) {
-  Parts parts;
-  if (text.empty()) return parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool is_number(std::string_view text) {
   return !text.empty() &&

@@ -6,7 +6,8 @@
 
 namespace weft {
 
-// Up to three of the names, by increasing number of inserted, deleted and replaced characters.
+// Up to three of the names, by increasing number of inserted, deleted and replaced parts between
+// dots, then characters.
 std::vector<std::string> nearest_names(const std::string& name,
                                        const std::vector<std::string>& names);
 

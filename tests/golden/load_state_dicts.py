@@ -1,0 +1,82 @@
+"""Loads the files of saved_weights_test.cpp into the models of their layouts with all names
+(strict=True), and compares outputs. Run by tests/state_dicts.sh.
+
+python3 load_state_dicts.py FOLDER
+"""
+
+import sys
+from pathlib import Path
+
+import h5py
+import torch
+import transformers
+from nanogpt_form import NanoGpt
+
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
+from load_state_dict import read_state_dict  # noqa: E402
+
+transformers.utils.logging.set_verbosity_error()
+folder = Path(sys.argv[1])
+vocabulary, time, width, heads, blocks = 29, 16, 12, 3, 2
+worst = 0.0
+
+
+def compare(name, actual, expected, bound):
+    global worst
+    difference = (actual - torch.tensor(expected[()])).abs().max().item()
+    print(f"{name:24} {difference:.1e}")
+    if bound == 1e-5:
+        worst = max(worst, difference)
+    assert difference < bound, name
+
+
+def gpt2(tied):
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(
+            vocab_size=vocabulary,
+            n_positions=time,
+            n_embd=width,
+            n_head=heads,
+            n_layer=blocks,
+            tie_word_embeddings=tied,
+        )
+    )
+
+
+def nanogpt(tied):
+    model = NanoGpt(vocabulary, time, width, heads, blocks)
+    if not tied:
+        model.lm_head.weight = torch.nn.Parameter(torch.zeros(vocabulary, width))
+    return model
+
+
+with torch.no_grad(), h5py.File(folder / "outputs.h5") as outputs:
+    tokens = torch.tensor(outputs["tokens"][()]).long()
+    segments = torch.tensor(outputs["segments"][()]).long()
+    for name, make in (("nanogpt", nanogpt), ("gpt2", gpt2)):
+        for tied in (True, False):
+            output = name if tied else name + "_untied"
+            for suffix, bound in (("", 1e-5), ("_float16", 0.05)):
+                model = make(tied).eval()
+                model.load_state_dict(read_state_dict(folder / f"{output}{suffix}.h5"), strict=True)
+                result = model(tokens)
+                compare(output + suffix, getattr(result, "logits", result), outputs[output], bound)
+    bert = transformers.BertModel(
+        transformers.BertConfig(
+            vocab_size=vocabulary,
+            hidden_size=width,
+            num_hidden_layers=blocks,
+            num_attention_heads=heads,
+            intermediate_size=20,
+            max_position_embeddings=time,
+        )
+    ).eval()
+    bert.load_state_dict(read_state_dict(folder / "bert.h5"), strict=True)
+    result = bert(tokens, token_type_ids=segments)
+    compare("bert", result.last_hidden_state, outputs["bert"], 1e-5)
+    compare("bert, pooled", result.pooler_output, outputs["bert_pooled"], 1e-5)
+
+flat, nested = (read_state_dict(folder / name) for name in ("own.h5", "own_nested.h5"))
+assert flat.keys() == nested.keys() and "1.ffn.dense2.bias" in flat
+assert all(torch.equal(flat[name], nested[name]) for name in flat)
+print(f"all names were taken; the largest difference of an output is {worst:.1e}")

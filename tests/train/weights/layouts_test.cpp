@@ -1,0 +1,326 @@
+// Files of other programs that do not fit the model, and options that make them fit. The files are
+// those of tests/golden/other_programs_test.cpp, or have their names.
+#include <limits>
+#include <map>
+
+#include <weft/layers/models/gpt.hpp>
+#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/golden/bert_form.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "tests/train/weights/weight_file.hpp"
+
+namespace weft {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string data(const std::string& name) { return WEFT_TEST_DATA "/" + name; }
+
+GptOptions gpt_options() {
+  return {.vocabulary_size = 29, .max_len = 16, .num_hiddens = 12, .num_heads = 3, .num_blocks = 2};
+}
+
+Gpt<float> gpt(const GptOptions& options = gpt_options()) {
+  Random random(1);
+  return Gpt<float>(options, random);
+}
+
+BertForm<float> bert(Index num_blocks = 2, Index num_hiddens = 12) {
+  return BertForm<float>({.vocabulary_size = 29,
+                          .max_len = 16,
+                          .num_hiddens = num_hiddens,
+                          .ffn_num_hiddens = 20,
+                          .num_heads = 3,
+                          .num_blocks = num_blocks});
+}
+
+// The message of the error on loading; checks that the model is unchanged.
+template <class E = FileError>
+std::string error_of(const std::string& path, Module<float>& model,
+                     const LoadWeightsOptions& options = {}) {
+  for (const auto& [name, parameter] : named_parameters(model))
+    std::ranges::fill(parameter->values(), 5.0f);
+  const std::string message = message_of<E>([&] { (void)load_weights(path, model, options); });
+  CHECK_FALSE(message.empty());
+  bool unchanged = true;
+  for (const auto& [name, parameter] : named_parameters(model))
+    for (const float value : parameter->value()) unchanged = unchanged && value == 5.0f;
+  CHECK(unchanged);
+  return message;
+}
+
+// A GPT of one block, [width, 3 · width] where `is_wide`; `edit` receives all datasets by name.
+template <class Edit>
+void write_gpt(const std::filesystem::path& path, Index width, bool is_wide, const Edit& edit) {
+  std::map<std::string, Tensor<float>> datasets;
+  const auto linear = [&](const std::string& name, Index rows, Index columns) {
+    datasets["transformer.h.0." + name + ".weight"] =
+        Tensor<float>(is_wide ? Shape{columns, rows} : Shape{rows, columns});
+    datasets["transformer.h.0." + name + ".bias"] = Tensor<float>({rows});
+  };
+  linear("attn.c_attn", 3 * width, width);
+  linear("attn.c_proj", width, width);
+  linear("mlp.c_fc", 4 * width, width);
+  linear("mlp.c_proj", width, 4 * width);
+  for (const std::string norm : {"h.0.ln_1", "h.0.ln_2", "ln_f"})
+    for (const std::string kind : {".weight", ".bias"})
+      datasets["transformer." + norm + kind] = Tensor<float>({width});
+  datasets["transformer.wte.weight"] = Tensor<float>({3, width});
+  datasets["transformer.wpe.weight"] = Tensor<float>({2, width});
+  edit(datasets);
+  Hdf5Writer writer(path);
+  for (const auto& [name, tensor] : datasets) writer.tensor('/' + name, tensor);
+  writer.save();
+}
+
+Gpt<float> gpt_of_one_block(Index width) {
+  return gpt(
+      {.vocabulary_size = 3, .max_len = 2, .num_hiddens = width, .num_heads = 2, .num_blocks = 1});
+}
+
+}  // namespace
+
+TEST_CASE("layouts: missing and unexpected parameters are listed by their names in the model",
+          "[train]") {
+  const auto [file, layout, dataset] = GENERATE(table<std::string, std::string, std::string>({
+      {"gpt_nano.h5", "nanoGPT", "transformer.h.1.ln_1.weight"},
+      {"gpt_huggingface.h5", "GPT-2", "transformer.h.1.ln_1.weight"},
+      {"gpt_tensorflow.h5", "GPT-2 of TensorFlow",
+       "transformer.tfgpt2lm_head_model.transformer.h_._1.ln_1.gamma:0"},
+      {"bert_huggingface.h5", "BERT", "encoder.layer.1.attention.output.LayerNorm.weight"},
+      {"bert_tensorflow.h5", "BERT of TensorFlow",
+       "bert.tf_bert_model.bert.encoder.layer_._1.attention.output.LayerNorm.gamma:0"},
+  }));
+  INFO(file);
+  const bool is_bert = layout.starts_with("BERT");
+  const auto message_with = [&](Index num_blocks) {
+    if (is_bert) {
+      BertForm<float> model = bert(num_blocks);
+      return error_of(data(file), model);
+    }
+    GptOptions options = gpt_options();
+    options.num_blocks = num_blocks;
+    Gpt<float> model = gpt(options);
+    return error_of(data(file), model);
+  };
+  const std::string more = message_with(3);
+  CHECK_THAT(more, Catch::Contains("different ones, layout " + layout +
+                                   "\n  missing (16):\n    "
+                                   "blocks.2.attention.W_q.weight [12, 12]\n"));
+  CHECK_THAT(more, Catch::Contains("blocks.2.norm2.bias [12]") && !Catch::Contains("unexpected"));
+  const std::string fewer = message_with(1);
+  CHECK_THAT(fewer, Catch::Contains(is_bert ? "unexpected (16)" : "unexpected (12)"));
+  CHECK_THAT(fewer, Catch::Contains("blocks.1.norm1.weight (" + dataset + ")\n"));
+}
+
+TEST_CASE("layouts: other shapes are listed as they are in the file", "[train]") {
+  GptOptions options = gpt_options();
+  options.num_hiddens = 6;
+  Gpt<float> model = gpt(options);
+  const std::string nano = error_of(data("gpt_nano.h5"), model);
+  CHECK_THAT(nano, Catch::Contains("of another shape (37)"));
+  CHECK_THAT(nano, Catch::Contains("blocks.0.attention.W_k.weight (transformer.h.0.attn.c_attn."
+                                   "weight, part 2 of 3): expected [18, 6], got [36, 12]\n"));
+  const std::string wide = error_of(data("gpt_huggingface.h5"), model);
+  CHECK_THAT(wide, Catch::Contains("part 2 of 3): expected [6, 18], got [12, 36]\n"));
+  CHECK_THAT(wide,
+             Catch::Contains("tokens.weight (lm_head.weight): expected [29, 6], got [29, 12]"));
+  BertForm<float> other = bert(2, 6);
+  CHECK_THAT(error_of(data("bert_tensorflow.h5"), other),
+             Catch::Contains("intermediate.dense.kernel:0): expected [6, 20], got [12, 20]"));
+}
+
+TEST_CASE("layouts: a layout of which nothing is in the model", "[train]") {
+  Gpt<float> model = gpt();
+  const std::string message = error_of(data("keras_functional.weights.h5"), model);
+  CHECK_THAT(message,
+             Catch::Contains("expected the parameters of the model, got none of them, "
+                             "layout Keras 3\n  missing (36):\n    tokens.weight [29, 12]"));
+  CHECK_THAT(message, Catch::Contains("unexpected (15):\n") &&
+                          Catch::Contains("embedding.weight (layers.embedding.vars.0)"));
+}
+
+TEST_CASE("layouts: a NaN beyond the first block of rows is named with its place", "[train]") {
+  const bool is_wide = GENERATE(true, false);
+  const TemporaryFolder folder;
+  write_gpt(folder / "gpt.h5", 700, is_wide, [&](auto& datasets) {
+    Tensor<float>& weight = datasets.at("transformer.h.0.attn.c_attn.weight");
+    (is_wide ? weight(690, 1000) : weight(2000, 300)) = std::numeric_limits<float>::quiet_NaN();
+  });
+  Gpt<float> model = gpt_of_one_block(700);
+  CHECK_THAT(
+      error_of<NonFiniteError>(folder / "gpt.h5", model),
+      Catch::EndsWith(std::string("/transformer.h.0.attn.c_attn.weight: expected finite "
+                                  "numbers, got nan at ") +
+                      (is_wide ? "[690, 1000] of [700, 2100]" : "[2000, 300] of [2100, 700]")));
+}
+
+TEST_CASE("layouts: two datasets for one parameter are an error, whatever is ignored", "[train]") {
+  const TemporaryFolder folder;
+  write_gpt(folder / "gpt.h5", 4, false,
+            [](auto& datasets) { datasets["wte.weight"] = datasets["transformer.wte.weight"]; });
+  Gpt<float> model = gpt_of_one_block(4);
+  CHECK_THAT(error_of(folder / "gpt.h5", model, {.ignore_unexpected = {"*"}}),
+             Catch::EndsWith("in several datasets (1):\n    tokens.weight: transformer.wte.weight "
+                             "and wte.weight"));
+}
+
+TEST_CASE("layouts: tied weights with other values", "[train]") {
+  const TemporaryFolder folder;
+  for (const bool is_wide : {true, false}) {
+    write_gpt(folder / "gpt.h5", 4, is_wide, [](auto& datasets) {
+      Tensor<float> head = datasets["transformer.wte.weight"];
+      head(2, 3) = 1.0f;
+      datasets["lm_head.weight"] = head;
+    });
+    Gpt<float> model = gpt_of_one_block(4);
+    CHECK_THAT(error_of(folder / "gpt.h5", model),
+               Catch::EndsWith("expected equal values of the tied weights tokens.weight and "
+                               "lm_head.weight, got different ones"));
+  }
+}
+
+TEST_CASE("layouts: the form of linear layers is told by packed projections, which are not square",
+          "[train]") {
+  const TemporaryFolder folder;
+  write_gpt(folder / "gpt.h5", 4, true,
+            [](auto& datasets) { datasets["transformer.h.0.attn.c_proj.weight"](0, 3) = 7.0f; });
+  Gpt<float> model = gpt_of_one_block(4);
+  CHECK(load_weights(folder / "gpt.h5", model).layout == "GPT-2");
+  CHECK(model.blocks.blocks[0].attention.W_o.weight.value()(3, 0) == 7.0f);
+  // Neither form.
+  write_gpt(folder / "gpt.h5", 4, true, [](auto& datasets) {
+    datasets["transformer.h.0.attn.c_attn.weight"] = Tensor<float>({4, 4});
+  });
+  CHECK_THAT(error_of(folder / "gpt.h5", model), Catch::Contains("got none of them"));
+}
+
+TEST_CASE("layouts: truncated files", "[train]") {
+  const std::string file =
+      GENERATE("gpt_huggingface.h5", "gpt_tensorflow.h5", "bert_huggingface.h5",
+               "keras_functional.weights.h5", "keras_legacy_model.h5");
+  INFO(file);
+  const TemporaryFolder folder;
+  const std::string bytes = bytes_of(data(file));
+  Gpt<float> gpt_model = gpt();
+  BertForm<float> bert_model = bert();
+  for (std::size_t size = 0; size < bytes.size(); size += bytes.size() / 23) {
+    write_bytes(folder / "weights.h5", bytes.substr(0, size));
+    if (file.starts_with("bert"))
+      error_of(folder / "weights.h5", bert_model);
+    else
+      error_of(folder / "weights.h5", gpt_model);
+  }
+}
+
+TEST_CASE("layouts: axes of attention heads are merged, others not", "[train]") {
+  Random random(1);
+  const auto error_of_shape = [&](const Shape& shape) {
+    WeightFile file(Linear<float>({8, 6, false}, random), [&](Hdf5Writer& writer) {
+      writer.tensor("/layers/dense/vars/0", Tensor<float>(shape));
+    });
+    return file.error();
+  };
+  for (const Shape& shape : {Shape{8, 2, 4}, Shape{6, 8}, Shape{48}, Shape{3, 16}, Shape{8, 3}})
+    CHECK_THAT(error_of_shape(shape),
+               Catch::Contains(concatenate_text("weight (layers.dense.vars.0): expected [8, 6], "
+                                                "got ",
+                                                shape)));
+  for (const Shape& shape : {Shape{8, 2, 3}, Shape{2, 4, 6}, Shape{8, 6}}) {
+    WeightFile file(Linear<float>({8, 6, false}, random), [&](Hdf5Writer& writer) {
+      Tensor<float> kernel({8, 6});
+      kernel(5, 4) = 3.0f;
+      writer.tensor("/layers/dense/vars/0", kernel.reshaped(shape));
+    });
+    const LoadWeightsReport report = load_weights(file.path, file.model);
+    CHECK(report.reshaped == Names{concatenate_text("weight from ", shape)});
+    CHECK(file.model.weight.value()(4, 5) == 3.0f);
+  }
+}
+
+TEST_CASE("load_weights: names are changed by regular expressions, one after the other",
+          "[train]") {
+  Random random(1);
+  struct Stack : Module<float> {
+    std::vector<Linear<float>> blocks;
+    void members(Members<float>& members) override {
+      members.type("Stack");
+      members("blocks", blocks);
+    }
+  };
+  Stack stack;
+  for (int i = 0; i < 12; ++i) stack.blocks.emplace_back(LinearOptions{1, 1, false}, random);
+  WeightFile file(stack, [](Hdf5Writer& writer) {
+    for (int i = 0; i < 12; ++i)
+      writer.tensor("/encoder.layer." + std::to_string(i) + ".dense.weight",
+                    Tensor<float>::full({1, 1}, static_cast<float>(i)));
+  });
+  CHECK_THAT(file.error(), Catch::Contains("missing (12)") &&
+                               Catch::Contains("blocks.11.weight [1, 1] - of its shape: "
+                                               "encoder.layer.11.dense.weight, encoder.layer.1"));
+  const LoadWeightsReport report = load_weights(
+      file.path, file.model, {.rename = {{"encoder.layer.(\\d+)", "blocks.$1"}, {"\\.dense", ""}}});
+  CHECK(report.loaded.size() == 12);
+  CHECK(report.renamed[1] == "blocks.1.weight from encoder.layer.1.dense.weight");
+  for (int i = 0; i < 12; ++i)
+    CHECK(file.model.blocks[static_cast<std::size_t>(i)].weight.value().item() ==
+          static_cast<float>(i));
+
+  CHECK_THAT(file.error({.rename = {{"encoder.layer.\\d+.dense", "blocks.0"}}}),
+             Catch::Contains("in several datasets (1):\n    blocks.0.weight: "));
+  CHECK_THAT(file.error<ValueError>({.rename = {{"layer.(", ""}}}),
+             Catch::StartsWith("rename: expected a regular expression, got 'layer.('"));
+  CHECK_THAT(file.error<ValueError>({.rename = {{"^", std::string(2000, 'x')}, {".*", ""}}}),
+             Catch::StartsWith("rename: expected names of at most 1000 bytes, got one of 20"));
+}
+
+TEST_CASE("load_weights: only some parameters, and all but some", "[train]") {
+  const LoadWeightsOptions options =
+      GENERATE(LoadWeightsOptions{.only = {"blocks.1.*", "tokens.*"}},
+               LoadWeightsOptions{.except = {"positions.*", "blocks.0.*", "blocks.norm.*"}});
+  Gpt<float> model = gpt();
+  for (const auto& [name, parameter] : named_parameters<float>(model))
+    std::ranges::fill(parameter->values(), 5.0f);
+  const LoadWeightsReport report = load_weights(data("gpt_huggingface.h5"), model, options);
+  CHECK(report.loaded.size() == 17);
+  CHECK(report.left.size() == 19);
+  CHECK_THAT(concatenate_text(report), Catch::Contains("19 left: positions.weight, blocks.0."));
+  for (const auto& [name, parameter] : named_parameters<float>(model)) {
+    const bool is_loaded = name.starts_with("blocks.1.") || name == "tokens.weight";
+    INFO(name);
+    CHECK((parameter->value().data()[0] != 5.0f) == is_loaded);
+  }
+  // What is excluded may be missing, or of any shape.
+  GptOptions other = gpt_options();
+  other.max_len = 3;
+  other.num_blocks = 3;
+  Gpt<float> larger = gpt(other);
+  CHECK(load_weights(data("gpt_huggingface.h5"), larger, {.except = {"positions.*", "blocks.2.*"}})
+            .loaded.size() == 35);
+  CHECK_THAT(error_of(data("gpt_huggingface.h5"), model, {.only = {"none"}}),
+             Catch::EndsWith("got none of them, layout GPT-2"));
+}
+
+TEST_CASE("load_weights: a prefix of dotted names", "[train]") {
+  WeightFile file(Affine<float>({2}, {1}), [](Hdf5Writer& writer) {
+    for (const float model : {1.0f, 2.0f}) {
+      const std::string name = model == 1.0f ? "/teacher" : "/student";
+      writer.tensor(name + ".weight", Tensor<float>::full({2}, model));
+      writer.tensor(name + "/bias", Tensor<float>::full({1}, model));
+    }
+  });
+  CHECK_THAT(file.error(), Catch::Contains("missing (2)"));
+  const LoadWeightsReport report = load_weights(file.path, file.model, {.prefix = "student."});
+  CHECK(report.prefix == "student.");
+  CHECK(report.left == Names{"teacher.bias", "teacher.weight"});
+  CHECK(report.renamed.empty());
+  CHECK(file.model.weight.value()(1) == 2.0f);
+  CHECK_THAT(file.error({.prefix = "pupil."}), Catch::Contains("got none of them"));
+}
+
+}  // namespace weft
