@@ -16,6 +16,7 @@
 #include "autograd/internal/checks.hpp"
 #include "train/files/directory_lock.hpp"
 #include "train/files/file_descriptor.hpp"
+#include "train/internal/checkpoint_saver.hpp"
 #include "train/internal/metrics_file.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 
@@ -45,6 +46,7 @@ void check_options(const TrainerOptions& options) {
     fail<ValueError>("trainer: parts", concatenate_text("1 … ", most_parts), options.parts);
   check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
   check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
+  check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
   check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
   check_positive("trainer: clip_norm", options.clip_norm);
   if (options.resume && options.folder.empty())
@@ -72,7 +74,8 @@ class TrainingLoop<T>::Run {
         optimizer_(trainer.optimizer_),
         parameters_(named_parameters(trainer.model_)),
         pass_(parameters_, options_.parts, {.training = true, .seed = options_.seed}),
-        line_(options_.output) {}
+        line_(options_.output),
+        saver_({options_.folder, options_.save_in_background, options_.keep_checkpoints}) {}
 
   TrainingResult train() {
     check_parameters();
@@ -88,12 +91,14 @@ class TrainingLoop<T>::Run {
         validate(epoch);
       else if (epoch_ends || progress_.step % options_.log_every_steps == 0)
         log(epoch, {});
+      saver_.check();
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
       should_stop_ = options_.should_stop && options_.should_stop();
       if (should_stop_ && options_.validation && validated_step_ != progress_.step) validate(epoch);
     }
     if (saved_step_ != progress_.step) save_last();
+    saver_.wait();
     return {end(), progress_.step, progress_.best_step, progress_.best_value};
   }
 
@@ -259,7 +264,7 @@ class TrainingLoop<T>::Run {
     if (!better) return;
     // Beside a best.h5 there is always a last.h5 to resume from.
     if (saved_step_ < 0) save_last();
-    save("best.h5");
+    save_best();
   }
 
   void log(std::int64_t epoch, const std::vector<double>& validation) {
@@ -351,17 +356,25 @@ class TrainingLoop<T>::Run {
   // For a best.h5 that is gone, or was not saved yet when the training was killed.
   void restore_best() {
     if (progress_.best_step == 0) return;
-    if (progress_.best_step == progress_.step) return save("best.h5");
+    if (progress_.best_step == progress_.step) return save_best();
     line_.message(concatenate_text("best.h5 of step ", progress_.best_step,
                                    " is gone; the best model is the best from here on"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
 
-  void save(const char* name) {
-    if (options_.folder.empty()) return;
+  // The checkpoint of the current step.
+  Hdf5Writer checkpoint(const char* name) {
     progress_.schedule = schedule_description();
-    save_checkpoint(file(name), trainer_.model_, states());
+    return prepare_checkpoint(file(name), trainer_.model_, states());
+  }
+  void save_best() {
+    if (!options_.folder.empty()) saver_.save(checkpoint("best.h5"));
+  }
+  void save_last() {
+    if (!options_.folder.empty()) saver_.save_last(checkpoint("last.h5"), progress_.step);
+    saved_step_ = progress_.step;
+    last_save_ = Clock::now();
   }
 
   NamedStates<T> states() {
@@ -381,11 +394,6 @@ class TrainingLoop<T>::Run {
            (options_.save_every_seconds > 0.0 &&
             seconds_since(last_save_) >= options_.save_every_seconds);
   }
-  void save_last() {
-    save("last.h5");
-    saved_step_ = progress_.step;
-    last_save_ = Clock::now();
-  }
 
   TrainingLoop& trainer_;
   const TrainerOptions& options_;
@@ -402,6 +410,7 @@ class TrainingLoop<T>::Run {
 
   ProgressLine line_;
   std::optional<DirectoryLock> lock_;
+  CheckpointSaver saver_;  // done before the lock is released
   std::optional<MetricsFile> metrics_;
   std::int64_t first_step_ = 0;       // when this run started
   std::int64_t saved_step_ = -1;      // in last.h5; -1 when there is none

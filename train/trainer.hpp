@@ -89,6 +89,12 @@ struct TrainerOptions {
   std::ostream* output = nullptr;
   // When given, training ends after the step in which an interrupt is requested.
   const Interrupt* interrupt = nullptr;
+
+  // Whether training goes on while a checkpoint is written, with the same result. A step in between
+  // copies what it changes: parameters and the optimizer's state.
+  bool save_in_background = false;
+  // How many of the last checkpoints are kept as step-N.h5 beside last.h5; 0: none.
+  std::int64_t keep_checkpoints = 0;
 };
 
 enum class TrainingEnd { finished, stopped_early, interrupted };

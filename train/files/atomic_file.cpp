@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
@@ -104,6 +105,10 @@ fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
+bool exchange(const fs::path& a, const fs::path& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 }  // namespace
 
 struct AtomicFile::State {
@@ -147,10 +152,20 @@ void AtomicFile::commit() {
   if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
   // Under its new name other processes may read it immediately.
   if (!file.lock_shared()) fail_with_concurrent_save(target);
-  if (::rename(temporary.c_str(), target.c_str()) != 0)
+  // The old file gets the temporary name, where the file system can exchange names.
+  const bool exchanged = replaced && exchange(temporary, target);
+  if (!exchanged && ::rename(temporary.c_str(), target.c_str()) != 0)
     fail_with_errno(target, "a file that can be replaced");
-  state_->renamed = true;
-  sync_directory(target, directory);
+  state_->renamed = !exchanged;
+  try {
+    sync_directory(target, directory);
+  } catch (const FileError&) {
+    if (exchanged)
+      exchange(temporary, target);
+    else if (!replaced)
+      ::unlink(target.c_str());
+    throw;
+  }
 }
 
 void write_atomically(const fs::path& path, std::span<const std::byte> contents) {

@@ -18,8 +18,9 @@ namespace weft {
 // those of others, unless they were fewer.
 //
 // All functions throw FileError when the file cannot be written, is not a regular file, or is being
-// saved by another process; the old file is then unchanged. Only when the renaming itself does not
-// reach the disk, `path` names the new file until the power fails.
+// saved by another process; the old file is then unchanged. Only on file systems that cannot
+// exchange two names (see renameat2(2)), `path` names the new file until the power fails when the
+// renaming itself does not reach the disk.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

@@ -4,7 +4,6 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
-#include "weft/train/hdf5/hdf5_writer.hpp"
 #include "weft/version.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
@@ -120,8 +119,8 @@ void load(const fs::path& path, const NamedStates<T>& states) {
 }  // namespace
 
 template <class T>
-void save_checkpoint(const fs::path& path, Module<T>& model,
-                     const std::type_identity_t<NamedStates<T>>& states) {
+Hdf5Writer prepare_checkpoint(const fs::path& path, Module<T>& model,
+                              const std::type_identity_t<NamedStates<T>>& states) {
   Hdf5Writer writer(path);
   writer.attribute("format_version", format_version);
   writer.attribute("weft_version", std::string(WEFT_VERSION));
@@ -130,7 +129,13 @@ void save_checkpoint(const fs::path& path, Module<T>& model,
     Saver<T> saver(writer, name);
     object->state(saver);
   }
-  writer.save();
+  return writer;
+}
+
+template <class T>
+void save_checkpoint(const fs::path& path, Module<T>& model,
+                     const std::type_identity_t<NamedStates<T>>& states) {
+  prepare_checkpoint(path, model, states).save();
 }
 
 template <class T>
@@ -145,6 +150,9 @@ void load_state(const fs::path& path, const std::string& name, Stateful<T>& obje
   load(path, NamedStates<T>{{name, object}});
 }
 
+template Hdf5Writer prepare_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
+template Hdf5Writer prepare_checkpoint(const fs::path&, Module<double>&,
+                                       const NamedStates<double>&);
 template void save_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
 template void save_checkpoint(const fs::path&, Module<double>&, const NamedStates<double>&);
 template void load_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);

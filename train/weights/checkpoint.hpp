@@ -12,6 +12,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
+#include "weft/train/hdf5/hdf5_writer.hpp"
 #include "weft/train/weights/state.hpp"
 
 namespace weft {
@@ -32,6 +33,7 @@ using NamedStates = std::vector<NamedState<T>>;
 // Writes the parameters and buffers below the group /model and each state below a group of its
 // name, where "encoder.0.weight" becomes encoder/0/weight. The file is written as a whole or not at
 // all: an existing file is unchanged until the new one is on disk, which then has its permissions.
+// It takes memory for a few blocks only.
 // Throws NonFiniteError, naming the tensor, for a NaN or an infinity in a parameter, a buffer or a
 // state tensor; ValueError for names with empty or unprintable parts or '/', for states of which
 // the groups are not apart from each other and from /model, and for strings with NUL; FileError
@@ -39,6 +41,13 @@ using NamedStates = std::vector<NamedState<T>>;
 template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});
+
+// What `save_checkpoint` writes, not saved yet: `save` of the result writes the objects as they are
+// now, whatever happens to them until then, also on another thread. Tensors are copied only if they
+// change before. Throws as `save_checkpoint` does, except for errors of writing.
+template <class T>
+WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, Module<T>& model,
+                                       const std::type_identity_t<NamedStates<T>>& states = {});
 
 // Reads what `save_checkpoint` wrote, bit for bit. Other groups are ignored; the requested ones
 // must contain exactly the names, shapes and types of the objects. Throws FileError for a file that

@@ -1,0 +1,83 @@
+// A libFuzzer target: any bytes as a file of weights, listed, read and loaded into several models.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include <weft/autograd/error.hpp>
+#include <weft/layers/models/gpt.hpp>
+#include <weft/layers/multi_head_attention.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/weights.hpp>
+
+namespace {
+
+using namespace weft;
+
+// Files are refused by exceptions of weft, and by nothing else.
+template <class Function>
+void attempt(const Function& function) {
+  try {
+    function();
+  } catch (const Error&) {
+  }
+}
+
+void read_everything(const std::string& path) {
+  const Hdf5File file(path);
+  for (const char* attribute : {"layer_names", "format_version", "name"})
+    attempt([&] { file.attribute<std::string>("/", attribute); });
+  constexpr std::size_t max_datasets = 64;
+  const std::vector<std::string> names = file.datasets();
+  for (std::size_t i = 0; i < std::min(names.size(), max_datasets); ++i)
+    attempt([&] {
+      const Hdf5Dataset dataset = file.dataset(names[i]);
+      constexpr Index max_elements = 1 << 20;
+      const Shape shape = dataset.shape();
+      if (shape.elements() > max_elements) return;
+      attempt([&] { dataset.tensor<float>(); });
+      attempt([&] { dataset.tensor<double>(); });
+      attempt([&] { dataset.tensor<std::int32_t>(); });
+      attempt([&] { dataset.tensor<bool>(); });
+      attempt([&] { dataset.value<std::string>(); });
+      if (shape.rank() > 0 && shape[0] > 1)
+        attempt([&] { dataset.rows<float>(shape[0] / 2, shape[0]); });
+    });
+}
+
+template <class Model>
+void load(const std::string& path, Model&& model) {
+  attempt([&] { (void)load_weights(path, model); });
+  attempt([&] {
+    (void)load_weights(path, model, {.ignore_missing = {"*"}, .ignore_unexpected = {"*"}});
+  });
+  attempt([&] { load_checkpoint(path, model); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const int file = ::memfd_create("input", 0);
+  if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  attempt([&] { read_everything(path); });
+  Random random(1);
+  load(path, Linear<float>({.in_features = 4, .out_features = 3}, random));
+  load(path, MultiHeadAttention<double>({.query_size = 4,
+                                         .key_size = 4,
+                                         .value_size = 4,
+                                         .num_hiddens = 4,
+                                         .num_heads = 2,
+                                         .bias = true},
+                                        random));
+  load(path,
+       Gpt<float>(
+           {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
+           random));
+  ::close(file);
+  return 0;
+}

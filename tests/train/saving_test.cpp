@@ -1,0 +1,119 @@
+// How the trainer saves: in the background, and several checkpoints.
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "tests/train/toy_training.hpp"
+
+using namespace weft;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+TrainingResult train(const fs::path& folder, TrainerOptions options,
+                     const std::function<void(std::int64_t)>& each_step = {}) {
+  ToyTraining<float> toy;
+  options.folder = folder;
+  options.epochs = 100;
+  options.seed = 17;
+  options.save_every_steps = 1;
+  const auto loss = [&](Tape<float>& tape, const PairBatch& batch) {
+    if (each_step) each_step(toy.optimizer.steps());
+    return toy.loss(tape, batch);
+  };
+  return Trainer(toy.model, toy.optimizer, toy.batches, loss, options).run();
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+// Limits the size of the files that the process writes.
+struct FileSizeLimit {
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &former);
+    const rlimit limit{bytes, former.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &former); }
+  rlimit former{};
+};
+
+}  // namespace
+
+TEST_CASE("saving: in the background, every checkpoint has the same bytes", "[train]") {
+  const TemporaryFolder folder;
+  for (const bool in_background : {false, true})
+    train(folder / (in_background ? "background" : "waiting"),
+          {.max_steps = 30, .save_in_background = in_background, .keep_checkpoints = 30});
+  CHECK(names_in(folder / "waiting") == names_in(folder / "background"));
+  for (int step = 1; step <= 30; ++step) {
+    const std::string name = "step-" + std::to_string(step) + ".h5";
+    INFO(name);
+    CHECK((bytes_of(folder / "waiting" / name) == bytes_of(folder / "background" / name)));
+  }
+  CHECK((bytes_of(folder / "background/last.h5") == bytes_of(folder / "background/step-30.h5")));
+}
+
+TEST_CASE("saving: the newest checkpoints are kept, and other files", "[train]") {
+  for (const bool in_background : {false, true}) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "step-1.txt") << "another file";
+    train(folder.path(),
+          {.max_steps = 12, .save_in_background = in_background, .keep_checkpoints = 3});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{"last.h5", "metrics.csv",
+                                                              "step-1.txt", "step-10.h5",
+                                                              "step-11.h5", "step-12.h5"});
+    ToyTraining<float> toy;
+    load_checkpoint(folder / "step-11.h5", toy.model, {{"optimizer", toy.optimizer}});
+    CHECK(toy.optimizer.steps() == 11);
+  }
+}
+
+TEST_CASE("saving: a checkpoint that was prepared does not see later changes", "[train]") {
+  const TemporaryFolder folder;
+  ToyTraining<float> toy;
+  const std::vector<float> before = toy.values();
+  Hdf5Writer checkpoint = prepare_checkpoint(folder / "model.h5", toy.model);
+  toy.model.weight.values()[0] = 5.0f;
+  toy.model.bias.set_value(Tensor<float>::full(toy.model.bias.shape(), 7.0f));
+  checkpoint.save();
+  load_checkpoint(folder / "model.h5", toy.model);
+  CHECK(toy.values() == before);
+}
+
+TEST_CASE("saving: an error in the background ends the training, and nothing is lost", "[train]") {
+  for (const bool in_background : {false, true}) {
+    INFO("in the background: " << in_background);
+    const TemporaryFolder folder;
+    std::optional<FileSizeLimit> full;
+    const std::string message = message_of<FileError>([&] {
+      train(folder.path(), {.max_steps = 40, .save_in_background = in_background},
+            [&](std::int64_t steps) {
+              if (steps == 5) full.emplace(1000);
+            });
+    });
+    full.reset();
+    CHECK_THAT(message, Catch::Contains("last.h5\": expected disk space for the whole file, got"));
+    CHECK(names_in(folder.path()) == std::vector<std::string>{"last.h5", "metrics.csv"});
+    const TrainingResult resumed = train(folder.path(), {.max_steps = 40, .resume = true});
+    CHECK(resumed.steps == 40);
+    const TemporaryFolder other;
+    train(other.path(), {.max_steps = 40});
+    CHECK((bytes_of(folder / "last.h5") == bytes_of(other / "last.h5")));
+  }
+}
