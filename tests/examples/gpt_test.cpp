@@ -97,6 +97,15 @@ TEST_CASE("gpt sample: without a prompt, and several samples", "[examples]") {
   CHECK(text("1") != text("2"));
 }
 
+TEST_CASE("gpt sample: reads weights under the names of GPT-2 and of nanoGPT", "[examples]") {
+  ModelFolder saved;
+  const std::string expected = saved.sample().output;
+  for (const Layout layout : {Layout::gpt2, Layout::nanogpt, Layout::pytorch}) {
+    save_weights(saved.folder / "model.h5", saved.model, {.layout = layout});
+    CHECK((saved.sample().output == expected));
+  }
+}
+
 TEST_CASE("gpt sample: reads the settings of GPT-2 and of nanoGPT", "[examples]") {
   const ModelFolder saved;
   const std::string expected = saved.sample().output;
