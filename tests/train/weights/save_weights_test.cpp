@@ -6,6 +6,7 @@
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
+#include "tests/consumers/convert_weights.hpp"
 #include "tests/golden/bert_form.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
@@ -166,6 +167,26 @@ TEST_CASE("save_weights: numbers are rounded to the storage type", "[train]") {
   const LoadWeightsReport report = load_weights(folder / "weights.h5", loaded);
   CHECK(report.converted == Names{"weight from " + type, "bias from " + type});
   CHECK(same(loaded.weight.value(), expected));
+}
+
+TEST_CASE("save_weights: weights of another program are converted for a third", "[train]") {
+  const TemporaryFolder folder;
+  Gpt<float> saved = gpt<float>(1), loaded = gpt<float>(2);
+  Hdf5Writer writer(folder / "from.h5");
+  for (const auto& [name, parameter] : named_parameters<float>(saved)) {
+    const bool is_block =
+        name.starts_with("blocks.") && name != "blocks.norm.weight" && name != "blocks.norm.bias";
+    writer.tensor("/trunk." + (is_block ? "layer" + name.substr(7) : name), parameter->value());
+  }
+  writer.tensor("/head.weight", Tensor<float>({2}));
+  writer.save();
+  const LoadWeightsReport report = convert_weights(folder / "from.h5", folder / "to.h5", loaded);
+  CHECK(report.loaded.size() == 35);
+  CHECK(report.unexpected == Names{"head.weight"});
+  CHECK(report.left == Names{"positions.weight"});
+  CHECK(same(loaded.blocks.blocks[1].norm2.get_if<LayerNorm>()->weight.value(),
+             saved.blocks.blocks[1].norm2.get_if<LayerNorm>()->weight.value()));
+  CHECK(Hdf5File(folder / "to.h5").type("transformer.h.0.ln_1.weight") == "float16");
 }
 
 TEST_CASE("save_weights: what cannot be saved throws, and the old file stays", "[train]") {

@@ -116,4 +116,28 @@ TEST_CASE("tied weights: different values or shapes under the two names throw", 
              Catch::Contains("tokens.weight (output.weight): expected [2, 3], got [3, 2]"));
 }
 
+TEST_CASE("tied weights: a difference beyond the first block of rows throws", "[train]") {
+  struct Large : Module<float> {
+    void members(Members<float>& members) override {
+      members.type("Large");
+      members("tokens.weight", weight);
+      members("output.weight", weight);
+    }
+    Parameter<float> weight{Tensor<float>({1100, 1000})};
+  };
+  const auto write = [](float last) {
+    return [last](Hdf5Writer& writer) {
+      Tensor<float> output({1100, 1000});
+      output(1099, 999) = last;
+      writer.tensor("/tokens/weight", Tensor<float>({1100, 1000}));
+      writer.tensor("/output/weight", output);
+    };
+  };
+  WeightFile equal(Large(), write(0.0f));
+  CHECK(load_weights(equal.path, equal.model).tied.size() == 1);
+  WeightFile different(Large(), write(1.0f));
+  CHECK_THAT(message_of<FileError>([&] { (void)load_weights(different.path, different.model); }),
+             Catch::EndsWith("got different ones"));
+}
+
 }  // namespace weft
