@@ -70,12 +70,12 @@ struct WEFT_API TransformerBlockOptions {
   BlockNorm<T> make_norm() const;
 };
 
-extern template WEFT_API BlockFeedForward<float> TransformerBlockOptions::make_feed_forward<float>(
+extern template BlockFeedForward<float> TransformerBlockOptions::make_feed_forward<float>(
     Random&) const;
-extern template WEFT_API BlockFeedForward<double>
-TransformerBlockOptions::make_feed_forward<double>(Random&) const;
-extern template WEFT_API BlockNorm<float> TransformerBlockOptions::make_norm<float>() const;
-extern template WEFT_API BlockNorm<double> TransformerBlockOptions::make_norm<double>() const;
+extern template BlockFeedForward<double> TransformerBlockOptions::make_feed_forward<double>(
+    Random&) const;
+extern template BlockNorm<float> TransformerBlockOptions::make_norm<float>() const;
+extern template BlockNorm<double> TransformerBlockOptions::make_norm<double>() const;
 
 struct TransformerOptions {
   Index num_blocks = 1;

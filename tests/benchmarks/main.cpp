@@ -9,6 +9,7 @@
 #include <weft/autograd/parallel.hpp>
 #include <weft/autograd/tensor.hpp>
 #include "autograd/kernels/matrix_product.hpp"
+#include "tests/benchmarks/files.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/workloads.hpp"
@@ -19,6 +20,8 @@ namespace {
 constexpr const char* usage =
     "weft_benchmark step WORKLOAD THREADS SECONDS   prints: median_ms tokens flops peak_mib\n"
     "weft_benchmark mean WORKLOAD THREADS SECONDS   prints: milliseconds of a step on average\n"
+    "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
+    "weft_benchmark load FILE THREADS SECONDS       the same\n"
     "weft_benchmark limits THREADS SECONDS          prints: GFLOP/s of a 2048³ product, and GB/s\n"
     "                                               of copying 256 MB (read and written)\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n";
@@ -32,6 +35,10 @@ void print_step(const std::string& name, double seconds) {
 
 void print_mean(const std::string& name, double seconds) {
   std::printf("%.6f\n", 1e3 * mean_seconds(seconds, make_workload(name).step));
+}
+
+void print_file_rate(const FileRate& rate) {
+  std::printf("%.3f %.1f %.1f\n", rate.gigabytes_per_second, rate.peak_mib, rate.model_mib);
 }
 
 void print_limits(double seconds) {
@@ -51,9 +58,10 @@ T parse_number(const char* name, const std::string& text, const char* expected) 
 
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  const bool has_workload = command == "step" || command == "mean";
-  if ((!has_workload && command != "limits" && command != "operations") ||
-      argc != (has_workload ? 5 : 4)) {
+  const bool has_operand =
+      command == "step" || command == "mean" || command == "save" || command == "load";
+  if ((!has_operand && command != "limits" && command != "operations") ||
+      argc != (has_operand ? 5 : 4)) {
     std::cerr << usage;
     return 2;
   }
@@ -65,6 +73,10 @@ int run(int argc, char** argv) {
     print_step(argv[2], seconds);
   else if (command == "mean")
     print_mean(argv[2], seconds);
+  else if (command == "save")
+    print_file_rate(measure_saving(argv[2], seconds));
+  else if (command == "load")
+    print_file_rate(measure_loading(argv[2], seconds));
   else if (command == "limits")
     print_limits(seconds);
   else

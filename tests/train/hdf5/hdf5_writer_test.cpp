@@ -1,4 +1,6 @@
+#include <cmath>
 #include <functional>
+#include <utility>
 
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
@@ -79,6 +81,55 @@ TEST_CASE("hdf5 writer: tensors without elements, scalars and the longest string
   CHECK(file.shape("rank").rank() == 6);
   CHECK(file.value<std::string>("text").size() == Hdf5File::max_text_bytes - 1);
   CHECK(file.value<std::string>("none").empty());
+}
+
+TEST_CASE("hdf5 writer: other types, beyond the first block", "[train]") {
+  const TemporaryFolder folder;
+  const Index n = 10'000;
+  Tensor<double> values({n});
+  for (Index i = 0; i < n; ++i) values.data()[i] = 1.0 + static_cast<double>(i) / 4096;
+  // Between 1 + 2^-11 and its lower neighbour in single precision: halfway for float16 there.
+  values.data()[n - 1] = 1.0 + 0x1p-11 + 0x1p-40;
+  Hdf5Writer writer(folder / "file.h5");
+  writer.tensor("float16", values, StorageType::float16);
+  writer.tensor("bfloat16", values, StorageType::bfloat16);
+  writer.tensor("float32", values, StorageType::float32);
+  writer.tensor("float64", values, StorageType::float64);
+  writer.tensor("wide", Tensor<float>({2}, {0.1f, 3.0f}), StorageType::float64);
+  writer.tensor<float>("made", Shape{2, n}, [] { return Tensor<float>::full({2, 10'000}, 3.0f); });
+  writer.save();
+  const Hdf5File file(folder / "file.h5");
+  for (const auto& [name, precision] : {std::pair<const char*, double>{"float16", 0x1p-11},
+                                        {"bfloat16", 0x1p-8},
+                                        {"float32", 0x1p-24},
+                                        {"float64", 0.0}}) {
+    INFO(name);
+    CHECK(file.type(name) == name);
+    const Tensor<double> read = file.tensor<double>(name);
+    for (Index i = 0; i < n; ++i) {
+      const double value = std::as_const(values).data()[i];
+      REQUIRE(std::abs(read.data()[i] - value) <= precision * value);
+    }
+  }
+  CHECK(file.tensor<double>("float16").data()[n - 1] == 1.0 + 0x1p-10);
+  CHECK(file.tensor<double>("wide")(0) == 0.1f);
+  CHECK(file.tensor<float>("made")(1, n - 1) == 3.0f);
+}
+
+TEST_CASE("hdf5 writer: numbers beyond a type, and tensors of another shape, throw", "[train]") {
+  const TemporaryFolder folder;
+  Tensor<float> values({10, 1000});
+  values(7, 3) = -70'000.0f;
+  Hdf5Writer writer(folder / "file.h5");
+  writer.tensor("x", values, StorageType::bfloat16);
+  writer.tensor("y", values, StorageType::float16);
+  CHECK_THAT(message_of<ValueError>([&] { writer.save(); }),
+             Catch::Contains("/y: expected numbers in the range of float16, got -70000 at [7, 3]"));
+  Hdf5Writer other(folder / "file.h5");
+  other.tensor<float>("x", Shape{3}, [] { return Tensor<float>({2}); });
+  CHECK_THAT(message_of<ShapeError>([&] { other.save(); }),
+             Catch::Contains("/x: expected a tensor of shape [3], got [2]"));
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("hdf5 writer: an attribute without a valid name throws", "[train]") {
