@@ -3,7 +3,8 @@
 #include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/output_files.hpp"
 #include "examples/h5weights/commands.hpp"
-#include "examples/h5weights/weights_file.hpp"
+#include "examples/h5weights/formats.hpp"
+#include "examples/h5weights/options.hpp"
 
 namespace weft::h5weights {
 namespace {

@@ -5,6 +5,8 @@
 #include "examples/common/colours.hpp"
 #include "examples/h5weights/commands.hpp"
 #include "examples/h5weights/difference.hpp"
+#include "examples/h5weights/formats.hpp"
+#include "examples/h5weights/options.hpp"
 #include "examples/h5weights/weights_file.hpp"
 
 namespace weft::h5weights {

@@ -7,6 +7,8 @@
 #include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/colours.hpp"
 #include "examples/h5weights/commands.hpp"
+#include "examples/h5weights/formats.hpp"
+#include "examples/h5weights/options.hpp"
 #include "examples/h5weights/statistics.hpp"
 #include "examples/h5weights/weights_file.hpp"
 

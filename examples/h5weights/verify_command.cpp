@@ -2,6 +2,8 @@
 
 #include <weft/autograd/error.hpp>
 #include "examples/h5weights/commands.hpp"
+#include "examples/h5weights/formats.hpp"
+#include "examples/h5weights/options.hpp"
 #include "examples/h5weights/statistics.hpp"
 #include "examples/h5weights/weights_file.hpp"
 

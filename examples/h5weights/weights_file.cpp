@@ -1,7 +1,6 @@
 #include "examples/h5weights/weights_file.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <system_error>
 
 #include <weft/autograd/error.hpp>
@@ -39,34 +38,6 @@ std::map<std::string, std::string> WeightsFile::paths_by_name() const {
                       concatenate_text(same->second, " and ", path));
   }
   return paths;
-}
-
-bool parse_files(examples::CommandLine& line, int argc, char** argv,
-                 const std::vector<std::string>& names, std::vector<std::string>& files) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : " ") + name;
-  line.arguments(list, files);
-  if (!line.parse(argc, argv)) return false;
-  if (files.size() != names.size())
-    fail<examples::UsageError>("command line", list, counted(files.size(), "argument"));
-  return true;
-}
-
-std::string grouped(std::uintmax_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
-
-std::string rounded(double number) {
-  std::ostringstream out;
-  out.precision(4);
-  out << number;
-  return std::move(out).str();
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return concatenate_text(grouped(count), ' ', what, count == 1 ? "" : "s");
 }
 
 }  // namespace weft::h5weights
