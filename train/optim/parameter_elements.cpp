@@ -22,9 +22,9 @@ template <class T>
 void ParameterElements<T>::check_shapes(const std::string& what) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [name, parameter] = parameters_[i];
-    const auto check = [&](const char* kind, const Shape& shape) {
+    const auto check = [&, &named = name](const char* kind, const Shape& shape) {
       if (shape != shapes_[i])
-        fail<ShapeError>(concatenate_text(what, ": ", kind, name), shapes_[i], shape);
+        fail<ShapeError>(concatenate_text(what, ": ", kind, named), shapes_[i], shape);
     };
     check("parameter ", parameter->shape());
     if (const GradientSum<T>& gradient = parameter->gradient_sum(); !gradient.empty())

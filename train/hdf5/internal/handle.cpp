@@ -39,9 +39,9 @@ void fail_with_hdf5(const Location& location, const char* expected) {
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       [](unsigned position, const H5E_error2_t* error, void* out) -> herr_t {
-        auto& [text, callback] = *static_cast<Message*>(out);
-        return callback.call([&] {
-          if (position == 0 && error->desc) text = error->desc;
+        auto& innermost = *static_cast<Message*>(out);
+        return innermost.callback.call([&] {
+          if (position == 0 && error->desc) innermost.text = error->desc;
           return 0;
         });
       },
