@@ -47,7 +47,7 @@ TEST_CASE("README: every C++ snippet is compiled", "[examples]") {
     CHECK(is_part_of_any(
         snippet, {"examples/first_steps.cpp", "examples/forecast.cpp", "tests/consumers/square.hpp",
                   "tests/consumers/check_square.hpp", "tests/consumers/gated_linear.hpp",
-                  "tests/consumers/convert_weights.hpp"}));
+                  "tests/consumers/adapt_weights.hpp"}));
   }
 }
 

@@ -4,10 +4,9 @@
 #include <iomanip>
 #include <iostream>
 
-#include <weft/layers/dot_product_attention.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
-#include <weft/layers/sequential.hpp>
+#include <weft/layers/recurrent.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
@@ -82,7 +81,46 @@ struct KerasForm : Module<float> {
   Linear<float> dense1, dense2;
 };
 
+// A recurrent layer and a dense one.
+template <class Recurrent>
+struct RecurrentForm : Module<float> {
+  RecurrentForm(std::string type, Random& random)
+      : layer({.input_size = 3, .num_hiddens = 4}, random),
+        dense({4, 2}, random),
+        name(std::move(type)) {}
+
+  void members(Members<float>& members) override {
+    members.type("RecurrentForm");
+    members(name, layer);
+    members("dense", dense);
+  }
+
+  Recurrent layer;
+  Linear<float> dense;
+  std::string name;
+};
+
+template <class Recurrent>
+void check_recurrent(const std::string& type, const std::string& member) {
+  Random random(1);
+  RecurrentForm<Recurrent> network(member, random);
+  const std::string file = "keras_" + type + ".weights.h5";
+  const LoadWeightsReport report = load_weights(data(file), network);
+  CHECK(report.loaded.size() == 6);
+  const Hdf5File values(data("keras_values.h5"));
+  Tape<float> tape = Tape<float>::inference();
+  const Var x = tape.constant(values.tensor<float>(type + "/x"));
+  check_outputs(file, report, network.dense(network.layer(x).states).value(),
+                values.tensor<float>(type + "/y"));
+}
+
 }  // namespace
+
+TEST_CASE("weights of other programs: recurrent layers of Keras", "[weights]") {
+  check_recurrent<GRU<float>>("gru", "gru");
+  check_recurrent<LSTM<float>>("lstm", "lstm");
+  check_recurrent<RNN<float>>("rnn", "simple_rnn");
+}
 
 TEST_CASE("weights of other programs: GPTs", "[weights]") {
   const auto [file, layout, prefix, model] =

@@ -84,6 +84,7 @@ with h5py.File(folder / "keras_values.h5", "w") as values:
     save("subclassed", Subclassed(), tokens)
     save("gru", recurrent(layers.GRU), series)
     save("lstm", recurrent(layers.LSTM), series)
+    save("rnn", recurrent(layers.SimpleRNN), series)
 
     # After a step of training, with the optimizer's state; the file of weights of a whole model,
     # and both kinds of the legacy format.

@@ -149,15 +149,14 @@ class Loader {
     const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
     differences_.unexpected.push_back(
         has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
-    if (unused_.size() < max_unused) unused_.push_back(&source);
+    if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
   }
 
   // With the unexpected datasets that have the shape of the parameter.
   void add_missing(const ModelWeight<T>& weight) {
     Names names;
-    for (const WeightSource* source : unused_)
-      if (weight.form(*sources_.layout, source->dataset, source->part, source->parts)
-              .fits(shape_of(*source)))
+    for (const auto& [source, shape] : unused_)
+      if (weight.form(*sources_.layout, source->dataset, source->part, source->parts).fits(shape))
         names.push_back(sources_.layout->rewrites_model ? source->dataset : source->name);
     std::string line = concatenate_text(weight.name, ' ', weight.shape());
     const char* separator = " - of its shape: ";
@@ -226,14 +225,14 @@ class Loader {
   static bool is_part(const Match& match) { return match.dataset.shape() == match.form.dataset(); }
 
   // Datasets that are proposed for a missing parameter.
-  static constexpr std::size_t max_unused = 1000;
+  static constexpr std::size_t max_unused = 300;
 
   Hdf5File file_;
   ModelWeights<T> weights_;
   const LoadWeightsOptions& options_;
   WeightSources sources_;
   std::vector<Match> matches_;
-  std::vector<const WeightSource*> unused_;
+  std::vector<std::pair<const WeightSource*, Shape>> unused_;
   Differences differences_;
   std::vector<std::optional<Tensor<T>>> values_;  // by the index of the parameter
   LoadWeightsReport report_;

@@ -79,7 +79,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   transformer blocks, are found under their names there.
 // - State_dicts of nanoGPT and of transformers' GPT-2, for a Gpt, and of its BERT, for a Bert.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
-//   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read.
+//   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
+//   GRU (with `reset_after`), LSTM and SimpleRNN.
 // - transformers' tf_model.h5 of GPT-2 and BERT.
 //
 // Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A

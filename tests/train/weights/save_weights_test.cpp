@@ -6,7 +6,7 @@
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
-#include "tests/consumers/convert_weights.hpp"
+#include "tests/consumers/adapt_weights.hpp"
 #include "tests/golden/bert_form.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
@@ -180,7 +180,7 @@ TEST_CASE("save_weights: weights of another program are converted for a third", 
   }
   writer.tensor("/head.weight", Tensor<float>({2}));
   writer.save();
-  const LoadWeightsReport report = convert_weights(folder / "from.h5", folder / "to.h5", loaded);
+  const LoadWeightsReport report = adapt_weights(folder / "from.h5", folder / "to.h5", loaded);
   CHECK(report.loaded.size() == 35);
   CHECK(report.unexpected == Names{"head.weight"});
   CHECK(report.left == Names{"positions.weight"});

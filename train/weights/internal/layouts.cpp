@@ -58,6 +58,10 @@ const NameRules keras_3_names{
     {"_key_dense", "W_k"},
     {"_value_dense", "W_v"},
     {"_output_dense", "W_o"},
+    // GRU, LSTM and SimpleRNN.
+    {"cell.vars.0$", "weight_ih_l0"},
+    {"cell.vars.1$", "weight_hh_l0"},
+    {"cell.vars.2$", "bias_ih_l0|bias_hh_l0"},
     {"vars.0$", "weight"},
     {"vars.1$", "bias"},
 };
@@ -121,7 +125,10 @@ const std::vector<WeightLayout> layouts{
      .rules = keras_3_names,
      .extras = {"optimizer.*", "*seed_generator.vars.*"},
      .transposes_linear = true,
-     .splits_axes = true},
+     .splits_axes = true,
+     // Keras has z before r.
+     .gate_orders = {{"GRU", {1, 0, 2}}},
+     .layers_with_one_bias = {"LSTM", "RNN"}},
     {.name = "GPT-2 of TensorFlow",
      .marks = {{"*h_._0.attn.c_attn.weight:0"}},
      .texts = tensorflow_texts,

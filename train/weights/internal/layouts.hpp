@@ -19,6 +19,12 @@ struct TextRule {
   std::string text, replacement;
 };
 
+// Where the gates of a recurrent layer, in weft's order, are in the rows of its weights.
+struct GateOrder {
+  std::string layer;
+  std::vector<Index> gates;
+};
+
 struct WeightLayout {
   std::string name;  // in reports
   // One of them is in every file of the layout; when there are none, any file may have it.
@@ -33,11 +39,16 @@ struct WeightLayout {
   std::vector<std::string> extras = {};
   // Whether the names in the model are rewritten, too, so that both sides have a common form.
   bool rewrites_model = false;
-  // Whether the weights of linear layers are [in_features, out_features], but for some.
+  // Whether the weights of linear and recurrent layers are [in_features, out_features], but for
+  // some.
   bool transposes_linear = false;
   std::vector<std::string> not_transposed = {};
   // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
   bool splits_axes = false;
+  // For layers with gates in another order than weft's.
+  std::vector<GateOrder> gate_orders = {};
+  // Layers with one bias, of the inputs, where weft has another, of the states, which is then 0.
+  std::vector<std::string> layers_with_one_bias = {};
 };
 
 // All layouts, in the order in which they are tried.

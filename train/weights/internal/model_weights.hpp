@@ -17,8 +17,10 @@ struct ModelWeight {
   std::string name;
   Parameter<T>* parameter;  // null for a buffer
   Tensor<T>* buffer;        // null for a parameter
-  // Whether it is the weight of a Linear, which some layouts transpose.
+  // Whether it is the weight of a linear or recurrent layer, which some layouts transpose.
   bool is_linear = false;
+  // The type of its layer, where a parameter has one.
+  std::string layer = "";
 
   const Shape& shape() const { return parameter ? parameter->shape() : buffer->shape(); }
   const Tensor<T>& value() const { return parameter ? parameter->value() : *buffer; }

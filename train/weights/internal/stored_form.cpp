@@ -94,6 +94,16 @@ void transpose(Index rows, Index columns, Rows<const T> from, Rows<T> to) {
   });
 }
 
+// The parts of the rows of a tensor in another order, of which it says where each is.
+template <class T>
+Tensor<T> in_order(const Tensor<T>& tensor, const std::vector<Index>& order) {
+  Tensor<T> result = Tensor<T>::uninitialized(tensor.shape());
+  const Index size = tensor.size() / std::ssize(order);
+  T* to = result.data();
+  for (const Index part : order) to = std::copy_n(tensor.data() + part * size, size, to);
+  return result;
+}
+
 template <class T>
 void scatter(const Block<T>& block, StoredTensor<T>& tensor) {
   const StoredForm& form = tensor.form;
@@ -117,7 +127,7 @@ Shape StoredForm::dataset() const {
 
 bool StoredForm::fits(const Shape& found) const {
   const Shape expected = dataset();
-  if (found == expected) return true;
+  if (found == expected || is_first_part(found)) return true;
   if (!splits_axes) return false;
   if (expected.rank() == 1) return found.elements() == expected[0];
   return expected.rank() == 2 && merges_to(found, expected[0], expected[1]);
@@ -127,25 +137,31 @@ template <class T>
 void read_stored(const Hdf5Dataset& dataset, const std::string& what,
                  std::span<StoredTensor<T>> tensors) {
   const StoredForm& form = tensors.front().form;
-  if (!form.is_transposed && form.parts == 1) {
-    const Shape shape = dataset.shape();
-    Tensor<T> values = dataset.tensor<T>(shape);
-    check_block(what, shape, Block<T>{0, std::as_const(values).values()});
-    tensors.front().value =
-        shape == form.parameter ? std::move(values) : values.reshaped(form.parameter);
-    return;
-  }
+  const Shape shape = dataset.shape();
+  const bool is_whole =
+      !form.is_transposed && (form.parts == 1 || form.is_first_part(shape)) && form.order.empty();
   for (StoredTensor<T>& tensor : tensors)
-    tensor.value = Tensor<T>::uninitialized(tensor.form.parameter);
+    if (is_whole && tensor.form.part == 0) {
+      Tensor<T> values = dataset.tensor<T>(shape);
+      check_block(what, shape, Block<T>{0, std::as_const(values).values()});
+      tensor.value = shape == tensor.form.parameter ? std::move(values)
+                                                    : values.reshaped(tensor.form.parameter);
+    } else {
+      tensor.value = is_whole ? Tensor<T>(tensor.form.parameter)
+                              : Tensor<T>::uninitialized(tensor.form.parameter);
+    }
+  if (is_whole) return;
   for_each_block<T>(dataset, what, [&](const Block<T>& block) {
     for (StoredTensor<T>& tensor : tensors) scatter(block, tensor);
   });
+  for (auto& [tensor_form, value] : tensors)
+    if (!tensor_form.order.empty()) value = in_order(std::as_const(value), tensor_form.order);
 }
 
 template <class T>
 bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
                 const Tensor<T>& values) {
-  if (form.is_transposed) {
+  if (form.is_transposed || !form.order.empty()) {
     StoredTensor<T> tensor{form};
     read_stored<T>(dataset, what, {&tensor, 1});
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "weft/autograd/tensor.hpp"
 #include "weft/train/hdf5/hdf5_dataset.hpp"
@@ -18,9 +19,17 @@ struct StoredForm {
   // The parameter is one of the equal parts of the dataset: of its rows, or of its columns when
   // it is transposed.
   Index part = 0, parts = 1;
+  // Where the dataset has each of as many equal parts of the rows; as here when empty.
+  std::vector<Index> order = {};
+  // Whether the dataset may be only the first part, the others being zeros.
+  bool may_be_zero = false;
 
   // The shape of the dataset, but for axes that are split.
   Shape dataset() const;
+  // Returns whether a dataset of that shape is only the first part.
+  bool is_first_part(const Shape& dataset) const {
+    return may_be_zero && parts > 1 && dataset == parameter;
+  }
   // Returns whether a dataset of that shape may have the elements.
   bool fits(const Shape& dataset) const;
 };

@@ -1,4 +1,4 @@
-// convert_weights: loads another program's file, and saves the model for a third.
+// adapt_weights: loads another program's file, and saves the model for a third.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace weft {
 
-inline LoadWeightsReport convert_weights(const std::string& from, const std::string& to,
-                                         Gpt<float>& model) {
+inline LoadWeightsReport adapt_weights(const std::string& from, const std::string& to,
+                                       Gpt<float>& model) {
   const LoadWeightsReport report =
       load_weights(from, model,
                    {.ignore_unexpected = {"head.*"},
