@@ -147,7 +147,7 @@ class Conversion {
     if (!form.fits(shape))
       fail_on_file(file_.path(), concatenate_text(part.parts, " equal parts of ", dataset),
                    concatenate_text(shape));
-    const auto [same, is_new] = sources_.try_emplace(name, opened.path(), opened.type(), form);
+    const auto [same, is_new] = sources_.emplace(name, Source{opened.path(), opened.type(), form});
     if (!is_new)
       fail_on_file(file_.path(), "one dataset for " + name,
                    concatenate_text(same->second.path, " and ", opened.path()));

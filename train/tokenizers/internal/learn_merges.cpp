@@ -118,8 +118,8 @@ class Learner {
           new_pairs.push_back({tokens[i], tokens[i + 1]});
     }
     pairs_.erase(pair);
-    std::ranges::sort(new_pairs);
-    const auto [end, last] = std::ranges::unique(new_pairs);
+    std::sort(new_pairs.begin(), new_pairs.end());
+    const auto end = std::unique(new_pairs.begin(), new_pairs.end());
     for (auto added = new_pairs.begin(); added != end; ++added)
       queue_.push({pairs_[*added].count, *added});
   }
