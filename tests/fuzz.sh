@@ -22,9 +22,9 @@ find "$repository/tests/golden" -name '*.h5' -size -65k -exec cp -t "$build/seed
 log "Fuzzing for $seconds seconds, from $(ls "$build/seeds" | wc -l) files"
 cd "$build"
 # Leaks are looked for at the end only, as the library of HDF5 keeps memory of its own.
-ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 "$build/tests/fuzz_load_weights" \
-  -fork="$(nproc)" -max_total_time="$seconds" -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 \
-  -max_len=65536 corpus seeds >"$build/fuzz.log" 2>&1 || {
+ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1 "$build/tests/fuzz_load_weights" \
+  -fork="$(nproc)" -max_total_time="$seconds" -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 \
+  -max_len=16384 corpus seeds >"$build/fuzz.log" 2>&1 || {
   grep -E "ERROR|SUMMARY|Test unit written" "$build/fuzz.log" || tail -n 20 "$build/fuzz.log"
   fail "a file did something undefined: see $build/fuzz.log"
 }

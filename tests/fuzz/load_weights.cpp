@@ -40,17 +40,18 @@ void read_everything(const std::string& path) {
       const Shape shape = dataset.shape();
       if (shape.elements() > max_elements) return;
       attempt([&] { dataset.tensor<float>(); });
-      attempt([&] { dataset.tensor<double>(); });
-      attempt([&] { dataset.tensor<std::int32_t>(); });
-      attempt([&] { dataset.tensor<bool>(); });
-      attempt([&] { dataset.value<std::string>(); });
+      if (!dataset.type().starts_with("float")) {
+        attempt([&] { dataset.tensor<std::int32_t>(); });
+        attempt([&] { dataset.tensor<bool>(); });
+        attempt([&] { dataset.value<std::string>(); });
+      }
       if (shape.rank() > 0 && shape[0] > 1)
         attempt([&] { dataset.rows<float>(shape[0] / 2, shape[0]); });
     });
 }
 
 template <class Model>
-void load(const std::string& path, Model&& model) {
+void load(const std::string& path, Model& model) {
   attempt([&] { (void)load_weights(path, model); });
   attempt([&] {
     (void)load_weights(path, model, {.ignore_missing = {"*"}, .ignore_unexpected = {"*"}});
@@ -65,19 +66,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
   const std::string path = "/proc/self/fd/" + std::to_string(file);
   attempt([&] { read_everything(path); });
-  Random random(1);
-  load(path, Linear<float>({.in_features = 4, .out_features = 3}, random));
-  load(path, MultiHeadAttention<double>({.query_size = 4,
-                                         .key_size = 4,
-                                         .value_size = 4,
-                                         .num_hiddens = 4,
-                                         .num_heads = 2,
-                                         .bias = true},
-                                        random));
-  load(path,
-       Gpt<float>(
-           {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
-           random));
+  static Random random(1);
+  static Linear<float> linear({.in_features = 4, .out_features = 3}, random);
+  static MultiHeadAttention<double> attention({.query_size = 4,
+                                               .key_size = 4,
+                                               .value_size = 4,
+                                               .num_hiddens = 4,
+                                               .num_heads = 2,
+                                               .bias = true},
+                                              random);
+  static Gpt<float> gpt(
+      {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
+      random);
+  load(path, linear);
+  load(path, attention);
+  load(path, gpt);
   ::close(file);
   return 0;
 }

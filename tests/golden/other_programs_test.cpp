@@ -1,6 +1,7 @@
 // Weight files of other programs, by the scripts write_keras_weights.py and
 // write_transformer_weights.py: a model that loads one has the outputs of the model that wrote it.
-// Prints a table of the differences.
+// The scripts say which files their program did not write itself. Prints a table of the
+// differences.
 #include <iomanip>
 #include <iostream>
 

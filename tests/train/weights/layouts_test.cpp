@@ -4,6 +4,7 @@
 #include <map>
 
 #include <weft/layers/models/gpt.hpp>
+#include <weft/layers/recurrent.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
@@ -98,15 +99,15 @@ TEST_CASE("layouts: missing and unexpected parameters are listed by their names 
   }));
   INFO(file);
   const bool is_bert = layout.starts_with("BERT");
-  const auto message_with = [&](Index num_blocks) {
+  const auto message_with = [is_bert, path = data(file)](Index num_blocks) {
     if (is_bert) {
       BertForm<float> model = bert(num_blocks);
-      return error_of(data(file), model);
+      return error_of(path, model);
     }
     GptOptions options = gpt_options();
     options.num_blocks = num_blocks;
     Gpt<float> model = gpt(options);
-    return error_of(data(file), model);
+    return error_of(path, model);
   };
   const std::string more = message_with(3);
   CHECK_THAT(more, Catch::Contains("different ones, layout " + layout +
@@ -241,6 +242,32 @@ TEST_CASE("layouts: axes of attention heads are merged, others not", "[train]") 
     CHECK(report.reshaped == Names{concatenate_text("weight from ", shape)});
     CHECK(file.model.weight.value()(4, 5) == 3.0f);
   }
+}
+
+TEST_CASE("layouts: a GRU with another formula has another bias", "[train]") {
+  Random random(1);
+  const auto file_with = [&](auto layer, const Shape& bias) {
+    const Index gates = layer.layers[0].weight_ih.shape()[0];
+    return WeightFile(std::move(layer), [&](Hdf5Writer& writer) {
+      writer.tensor("/layers/cell_layer/cell/vars/0", Tensor<float>({3, gates}));
+      writer.tensor("/layers/cell_layer/cell/vars/1", Tensor<float>({4, gates}));
+      writer.tensor("/layers/cell_layer/cell/vars/2", Tensor<float>::full(bias, 2.0f));
+    });
+  };
+  const RecurrentOptions options{.input_size = 3, .num_hiddens = 4};
+  // With reset_after=False.
+  CHECK_THAT(file_with(GRU<float>(options, random), {12}).error(),
+             Catch::EndsWith("of another shape (2):\n"
+                             "    bias_ih_l0 (layers.cell_layer.cell.vars.2, part 1 of 2): "
+                             "expected [24], got [12]\n"
+                             "    bias_hh_l0 (layers.cell_layer.cell.vars.2, part 2 of 2): "
+                             "expected [24], got [12]"));
+  CHECK_THAT(file_with(LSTM<float>(options, random), {12}).error(),
+             Catch::Contains("expected [32], got [12]"));
+  auto file = file_with(LSTM<float>(options, random), {16});
+  CHECK(load_weights(file.path, file.model).loaded.size() == 4);
+  CHECK(file.model.layers[0].bias_ih.value()(15) == 2.0f);
+  for (const float value : file.model.layers[0].bias_hh.value()) CHECK(value == 0.0f);
 }
 
 TEST_CASE("load_weights: names are changed by regular expressions, one after the other",

@@ -104,9 +104,9 @@ TEST_CASE("save_weights: files of other programs, loaded and saved, have the sam
   INFO(name);
   const Hdf5File original(WEFT_TEST_DATA "/" + name);
   const TemporaryFolder folder;
-  const auto load_and_save = [&](auto model) {
+  const auto load_and_save = [&, saved = layout](auto model) {
     (void)load_weights(original.path(), model);
-    save_weights(folder / "weights.h5", model, {.layout = layout});
+    save_weights(folder / "weights.h5", model, {.layout = saved});
   };
   if (layout == Layout::bert)
     load_and_save(bert());

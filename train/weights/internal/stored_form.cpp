@@ -1,7 +1,7 @@
 #include "train/weights/internal/stored_form.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <atomic>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -33,11 +33,21 @@ struct Block {
 };
 
 template <class T>
+bool is_finite(std::span<const T> elements) {
+  std::atomic<bool> finite = true;
+  parallel_for(std::ssize(elements), Index{1} << 16, [&](Index begin, Index end) {
+    if (!all_finite(elements.data() + begin, end - begin)) finite = false;
+  });
+  return finite;
+}
+
+template <class T>
 void check_block(const std::string& what, const Shape& shape, const Block<T>& block) {
-  if (const Index i = first_non_finite(block.elements); i >= 0)
-    fail<NonFiniteError>(what, "finite numbers",
-                         concatenate_text(block.elements[static_cast<std::size_t>(i)], " at ",
-                                          shape.position(block.first + i), " of ", shape));
+  if (is_finite(block.elements)) return;
+  const Index i = first_non_finite(block.elements);
+  fail<NonFiniteError>(what, "finite numbers",
+                       concatenate_text(block.elements[static_cast<std::size_t>(i)], " at ",
+                                        shape.position(block.first + i), " of ", shape));
 }
 
 // Calls `use` for all rows of a dataset, in blocks.
