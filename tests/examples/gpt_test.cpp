@@ -85,6 +85,17 @@ TEST_CASE("gpt sample: continues a prompt with the tokens that the library gener
   CHECK_NOTHROW(saved.encoding.encode(outcome.output));  // UTF-8
 }
 
+TEST_CASE("gpt sample: the most probable text is that of transformers' greedy search",
+          "[examples]") {
+  const std::string folder = WEFT_TEST_DATA "/byte_pair_encoding";
+  const Outcome outcome =
+      outcome_of(gpt::run_program, "gpt",
+                 {"sample", "--model", folder, "--prompt", "weaver's or thread 12", "--tokens",
+                  "36", "--temperature", "0"});
+  CHECK(outcome.errors.empty());
+  CHECK((outcome.output == bytes_of(folder + "/greedy.txt")));
+}
+
 TEST_CASE("gpt sample: without a prompt, and several samples", "[examples]") {
   const ModelFolder saved;
   const auto text = [&](const std::string& seed) {
