@@ -1,5 +1,8 @@
 #include "examples/common/command_line.hpp"
 
+// At this character, a positional argument becomes two: at none that an argument can have.
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+
 #include <algorithm>
 #include <charconv>
 #include <cxxopts.hpp>

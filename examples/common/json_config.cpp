@@ -1,7 +1,5 @@
 #include "examples/common/json_config.hpp"
 
-#include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
@@ -59,8 +57,8 @@ void JsonConfig::fail_on(const std::string& name, const std::string& expected) c
   fail<FileError>(name_of_file(path_), concatenate_text(expected, " as ", name), got);
 }
 
-Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise) const {
-  constexpr Index highest = std::numeric_limits<std::int32_t>::max();
+Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
+                       Index highest) const {
   const Json* field = fields_->find(name);
   if (!field && otherwise) return *otherwise;
   // Integers ≥ 0 are unsigned.

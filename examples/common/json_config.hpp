@@ -1,7 +1,9 @@
 // JsonConfig: the fields of a JSON file, such as the configuration of a model.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,13 +19,15 @@ class JsonConfig {
   explicit JsonConfig(const std::filesystem::path& path);
   ~JsonConfig();
 
+  const std::filesystem::path& path() const { return path_; }
   // Whether there is a field of this name that is not null.
   bool has(const std::string& name) const;
 
   // The value of a field; `otherwise`, when given, if there is none or it is null. Throw FileError,
   // naming the file and the field, when a field is missing or has another type. A size is an
-  // integer in 1 … 2³¹ - 1.
-  Index size(const std::string& name, std::optional<Index> otherwise = {}) const;
+  // integer in 1 … highest.
+  Index size(const std::string& name, std::optional<Index> otherwise = {},
+             Index highest = std::numeric_limits<std::int32_t>::max()) const;
   double number(const std::string& name, std::optional<double> otherwise = {}) const;
   std::string text(const std::string& name, const std::optional<std::string>& otherwise = {}) const;
   bool flag(const std::string& name, std::optional<bool> otherwise = {}) const;

@@ -4,6 +4,7 @@
 
 #include "weft/autograd/ops/linear.hpp"
 #include "layers/internal/checks.hpp"
+#include "layers/internal/normal_weights.hpp"
 
 namespace weft {
 namespace {
@@ -15,30 +16,6 @@ const GptOptions& checked(const GptOptions& options) {
   check_positive("Gpt: num_hiddens", options.num_hiddens);
   if (!options.rotary) check_positive("Gpt: max_len", options.max_len);
   return options;
-}
-
-template <class T>
-void initialize(Linear<T>& layer, double deviation, Random& random) {
-  layer.weight.set_value(random.normal_tensor<T>(layer.weight.shape(), 0.0, deviation));
-  if (layer.bias) layer.bias->set_value(Tensor<T>(layer.bias->shape()));
-}
-
-// GPT-2's initialization of a block, whose last layers before a residual connection have the
-// standard deviation `residual`.
-template <class T>
-void initialize(TransformerEncoderBlock<T>& block, double residual, Random& random) {
-  MultiHeadAttention<T>& attention = block.attention;
-  for (Linear<T>* layer : {&attention.W_q, &attention.W_k, &attention.W_v})
-    initialize(*layer, standard_deviation, random);
-  initialize(attention.W_o, residual, random);
-  if (auto* ffn = std::get_if<PositionWiseFeedForward<T>>(&block.ffn.layer)) {
-    initialize(ffn->dense1, standard_deviation, random);
-    initialize(ffn->dense2, residual, random);
-  } else if (auto* gated = std::get_if<SwiGLU<T>>(&block.ffn.layer)) {
-    initialize(gated->w1, standard_deviation, random);
-    initialize(gated->w3, standard_deviation, random);
-    initialize(gated->w2, residual, random);
-  }
 }
 
 }  // namespace
@@ -77,13 +54,14 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
                       random);
   const double residual =
       standard_deviation / std::sqrt(2.0 * static_cast<double>(options.num_blocks));
-  for (TransformerEncoderBlock<T>& block : blocks.blocks) initialize(block, residual, random);
+  for (TransformerEncoderBlock<T>& block : blocks.blocks)
+    set_normal_weights(block, standard_deviation, residual, random);
   if (!options.tied) {
     output.emplace(LinearOptions{.in_features = options.num_hiddens,
                                  .out_features = options.vocabulary_size,
                                  .bias = false},
                    random);
-    initialize(*output, standard_deviation, random);
+    set_normal_weights(*output, standard_deviation, random);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <weft/autograd/error.hpp>
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train.hpp>
 #include "examples/pronounce/model.hpp"
@@ -169,6 +170,30 @@ Workload sampling_step(const GptOptions& options) {
           .tokens = 1.0};
 }
 
+// The states of 32 sentences of 64 tokens, by an encoder of the size of MiniLM-L6.
+Workload sentences_step() {
+  constexpr Index batch = 32, time = 64;
+  struct State {
+    BertOptions options{
+        .vocabulary_size = 30522, .num_hiddens = 384, .num_heads = 12, .num_blocks = 6};
+    Random random{1};
+    Bert<float> model{options, random};
+    Tokens text = random_tokens({batch, time}, options.vocabulary_size, random);
+    ValidLens lengths{std::vector<std::int32_t>(batch, time)};
+    Tape<float> tape{{.recording = false}};
+  };
+  const auto state = std::make_shared<State>();
+  const double width = 384.0, tokens = batch * time;
+  const double per_block = 12.0 * width * width + attention_multiplications(1.0, time, width);
+  return {.step =
+              [state] {
+                state->model(state->tape, state->text, state->lengths);
+                state->tape.clear();
+              },
+          .tokens = tokens,
+          .product_flops = 2.0 * tokens * 6.0 * per_block};
+}
+
 struct AttentionSize {
   Index width, heads, batch, queries, keys;
 };
@@ -232,11 +257,12 @@ Workload make_workload(const std::string& name) {
   if (const auto found = gpts.find(name); found != gpts.end()) return gpt_step(found->second);
   if (name == "W5") return pronunciation_step();
   if (name == "sampling") return sampling_step(gpts.at("W2").gpt);
+  if (name == "sentences") return sentences_step();
   if (name == "W6") return attention_step({100, 5, 2, 4, 6});
   for (Index length = 128; length <= 8192; length *= 2)
     if (name == concatenate_text("W6-", length)) return attention_step({512, 8, 1, length, length});
   if (std::optional<Workload> layer = layer_step(name)) return *layer;
-  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192, sampling or a layer", name);
+  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192, sampling, sentences or a layer", name);
 }
 
 }  // namespace weft::benchmarks

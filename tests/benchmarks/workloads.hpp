@@ -8,15 +8,15 @@
 namespace weft::benchmarks {
 
 struct Workload {
-  // Runs one step, of training except in "sampling"; may be called repeatedly.
+  // Runs one step, of training except in "sampling" and "sentences"; may be called repeatedly.
   std::function<void()> step;
   // Per step. The FLOPs of attention do not include masked scores.
   double tokens = 0.0;
   double product_flops = 0.0;
 };
 
-// "W1" … "W6", "W6-<length>" "sampling" and those of layer_step. Throws ValueError for any other
-// name.
+// "W1" … "W6", "W6-<length>", "sampling", "sentences" and those of layer_step. Throws ValueError
+// for any other name.
 Workload make_workload(const std::string& name);
 
 }  // namespace weft::benchmarks

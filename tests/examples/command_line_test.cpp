@@ -53,6 +53,10 @@ TEST_CASE("command line: given options set their variables, others keep their de
   CHECK(command.full);
   CHECK(command.words == std::vector<std::string>{"one", "two"});
 
+  Command sentences;
+  REQUIRE(sentences.parse({"command", "one, two", "", "three,"}));
+  CHECK(sentences.words == std::vector<std::string>{"one, two", "", "three,"});
+
   command.width = 3;
   command.lr = 0.25;
   command.line.apply();

@@ -1,0 +1,93 @@
+"""Converts the weights of a model for PyTorch to HDF5.
+
+usage: to_hdf5.py SOURCE OUTPUT
+
+SOURCE is a .safetensors file or a state_dict of torch.save; OUTPUT is then the HDF5 file. Or SOURCE
+is a folder of Hugging Face's, with model.safetensors or pytorch_model.bin (in one part or several);
+OUTPUT is then a folder, which gets model.h5 and the files of the configuration and the vocabulary.
+
+Every tensor of numbers with a fraction becomes a dataset under the name that it has; bfloat16, which
+HDF5 does not know, becomes float32. Needs torch, safetensors and h5py.
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import h5py
+import safetensors.torch
+import torch
+
+COPIED = ["config.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt",
+          "sentence_bert_config.json", "1_Pooling/config.json"]
+
+
+def read_weights(path):
+    if path.suffix == ".safetensors":
+        return safetensors.torch.load_file(path)
+    weights = torch.load(path, map_location="cpu", weights_only=True)
+    # Training programs save the weights beside the state of the optimizer.
+    for key in ("state_dict", "model"):
+        if isinstance(weights.get(key), dict):
+            return weights[key]
+    return weights
+
+
+def read_folder(folder):
+    for pattern in ("model*.safetensors", "pytorch_model*.bin"):
+        if files := sorted(folder.glob(pattern)):
+            return {name: tensor for file in files for name, tensor in read_weights(file).items()}
+    sys.exit(f"to_hdf5: {folder}: expected model.safetensors or pytorch_model.bin, got neither")
+
+
+def write_weights(weights, path):
+    with h5py.File(path, "w") as file:
+        for name, tensor in weights.items():
+            if not torch.is_tensor(tensor) or not tensor.is_floating_point():
+                print(f"left out {name}: not a tensor of numbers with a fraction")
+                continue
+            if tensor.dtype == torch.bfloat16:
+                tensor = tensor.float()
+            file.create_dataset(name, data=tensor.contiguous().numpy())
+        print(f"wrote {len(file)} tensors to {path}")
+
+
+def copy_vocabulary(source, output):
+    for name in COPIED:
+        if (source / name).exists():
+            (output / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / name, output / name)
+    if (source / "tokenizer.json").exists():
+        write_vocabulary(json.loads((source / "tokenizer.json").read_text("utf-8"))["model"], output)
+
+
+def write_vocabulary(model, output):
+    """The vocabulary of a tokenizer.json in the files of its own that other models have."""
+    ids = model.get("vocab")
+    if model.get("type") == "WordPiece" and not (output / "vocab.txt").exists():
+        lines = sorted(ids, key=ids.get)
+        (output / "vocab.txt").write_text("".join(line + "\n" for line in lines), "utf-8")
+    if model.get("type") == "BPE" and not (output / "merges.txt").exists():
+        pairs = (pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"])
+        (output / "merges.txt").write_text("".join(pair + "\n" for pair in pairs), "utf-8")
+        (output / "vocab.json").write_text(json.dumps(ids, ensure_ascii=False), "utf-8")
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
+        sys.exit("\n".join(__doc__.splitlines()[2:]).strip())
+    source, output = map(pathlib.Path, sys.argv[1:])
+    if not source.exists():
+        sys.exit(f"to_hdf5: {source}: expected a file or a folder, got nothing")
+    if source.is_dir():
+        weights = read_folder(source)
+        output.mkdir(parents=True, exist_ok=True)
+        copy_vocabulary(source, output)
+        write_weights(weights, output / "model.h5")
+    else:
+        write_weights(read_weights(source), output)
+
+
+if __name__ == "__main__":
+    main()

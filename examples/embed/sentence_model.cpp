@@ -1,0 +1,135 @@
+#include "examples/embed/sentence_model.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <weft/autograd/ops/normalization.hpp>
+#include <weft/train/data/padding.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "examples/common/json_config.hpp"
+
+namespace weft::embed {
+namespace {
+
+namespace fs = std::filesystem;
+using examples::JsonConfig;
+
+Activation activation_of(const JsonConfig& config) {
+  const std::string name = config.text("hidden_act", "gelu");
+  if (name == "gelu") return Activation::gelu;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
+  if (name == "relu") return Activation::relu;
+  if (name == "silu" || name == "swish") return Activation::silu;
+  config.fail_on("hidden_act", "gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish");
+}
+
+// Throws FileError for sizes far beyond those of encoders in use, before memory is allocated for
+// them.
+void check_sizes(const JsonConfig& config, const BertOptions& options) {
+  constexpr double most_parameters = 4e9;
+  const auto n = [](Index size) { return static_cast<double>(size); };
+  const double width = n(options.num_hiddens);
+  const double parameters =
+      width * (n(options.vocabulary_size) + n(options.max_len) + n(options.num_segments) +
+               n(options.num_blocks) * (4 * width + 2 * n(*options.ffn_num_hiddens)));
+  if (parameters > most_parameters)
+    fail<FileError>(concatenate_text("configuration '", config.path().string(), "'"),
+                    concatenate_text("a model of at most ", most_parameters, " parameters"),
+                    parameters);
+}
+
+Bert<float> encoder_of(const fs::path& folder) {
+  constexpr Index most_blocks = 1000;
+  const JsonConfig config(folder / "config.json");
+  if (config.text("model_type", "bert") != "bert") config.fail_on("model_type", "\"bert\"");
+  if (config.text("position_embedding_type", "absolute") != "absolute")
+    config.fail_on("position_embedding_type", "\"absolute\"");
+  const BertOptions options{.vocabulary_size = config.size("vocab_size"),
+                            .max_len = config.size("max_position_embeddings"),
+                            .num_segments = config.size("type_vocab_size", 2),
+                            .num_hiddens = config.size("hidden_size"),
+                            .num_heads = config.size("num_attention_heads"),
+                            .num_blocks = config.size("num_hidden_layers", {}, most_blocks),
+                            .ffn_num_hiddens = config.size("intermediate_size"),
+                            .activation = activation_of(config),
+                            .norm_eps = config.number("layer_norm_eps", 1e-12)};
+  check_sizes(config, options);
+  Random random(1);
+  return Bert<float>(options, random);
+}
+
+WordPieceOptions tokenizer_options(const fs::path& folder) {
+  const fs::path path = folder / "tokenizer_config.json";
+  if (!fs::exists(path)) return {};
+  const JsonConfig config(path);
+  if (!config.flag("tokenize_chinese_chars", true))
+    config.fail_on("tokenize_chinese_chars", "true");
+  WordPieceOptions options{.lower_case = config.flag("do_lower_case", true)};
+  if (config.has("strip_accents")) options.strip_accents = config.flag("strip_accents");
+  return options;
+}
+
+Pooling pooling_of(const fs::path& folder) {
+  const fs::path path = folder / "1_Pooling" / "config.json";
+  if (!fs::exists(path)) return Pooling::mean;
+  const JsonConfig config(path);
+  for (const char* mode : {"pooling_mode_mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens",
+                           "pooling_mode_lasttoken"})
+    if (config.flag(mode, false)) config.fail_on(mode, "false");
+  const bool mean = config.flag("pooling_mode_mean_tokens", false),
+             first = config.flag("pooling_mode_cls_token", false),
+             max = config.flag("pooling_mode_max_tokens", false);
+  if (mean + first + max != 1)
+    config.fail_on("pooling_mode_mean_tokens",
+                   "one of mean, cls and max to be true: true or false");
+  return mean ? Pooling::mean : first ? Pooling::first : Pooling::max;
+}
+
+Index max_len_of(const fs::path& folder, Index positions) {
+  const fs::path path = folder / "sentence_bert_config.json";
+  if (!fs::exists(path)) return positions;
+  return std::min(positions, JsonConfig(path).size("max_seq_length", positions));
+}
+
+}  // namespace
+
+SentenceModel::SentenceModel(const fs::path& folder)
+    : tokenizer(folder / "vocab.txt", tokenizer_options(folder)),
+      encoder(encoder_of(folder)),
+      pooling(pooling_of(folder)),
+      max_len(max_len_of(folder, encoder.positions.weight.shape()[0])) {
+  if (const Index rows = encoder.tokens.weight.shape()[0]; tokenizer.size() > rows)
+    fail<FileError>(concatenate_text("vocabulary '", (folder / "vocab.txt").string(), "'"),
+                    concatenate_text("at most the ", rows, " tokens of config.json"),
+                    tokenizer.size());
+  // Sentence vectors need neither the pooler nor the heads of the model's training.
+  (void)load_weights(folder / "model.h5", encoder,
+                     {.ignore_unexpected = {"*pooler.*", "cls.*", "*position_ids"}});
+}
+
+Tensor<float> SentenceModel::vectors(std::span<const Sequence> sentences, Index batch_size) const {
+  const Index num_hiddens = encoder.tokens.weight.shape()[1];
+  std::vector<std::size_t> order(sentences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sentences[a].size() < sentences[b].size();
+  });
+  Tensor<float> result({std::ssize(sentences), num_hiddens});
+  Tape<float> tape = Tape<float>::inference();
+  const auto step = static_cast<std::size_t>(batch_size);
+  for (std::size_t begin = 0; begin < order.size(); begin += step) {
+    const std::size_t end = std::min(begin + step, order.size());
+    std::vector<Sequence> batch;
+    for (std::size_t i = begin; i < end; ++i) batch.push_back(sentences[order[i]]);
+    const PaddedTokens padded = pad_sequences(batch);
+    const Var<float> states = encoder(tape, padded.tokens, padded.valid_lens);
+    const Tensor<float> rows = normalize(pooling(states, padded.valid_lens)).value();
+    for (std::size_t i = begin; i < end; ++i)
+      std::copy_n(rows.data() + static_cast<Index>(i - begin) * num_hiddens, num_hiddens,
+                  result.data() + static_cast<Index>(order[i]) * num_hiddens);
+    tape.clear();
+  }
+  return result;
+}
+
+}  // namespace weft::embed

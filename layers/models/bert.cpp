@@ -1,0 +1,111 @@
+#include "weft/layers/models/bert.hpp"
+
+#include "weft/autograd/ops/arithmetic.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/checks.hpp"
+#include "layers/internal/normal_weights.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double standard_deviation = 0.02;
+
+const BertOptions& checked(const BertOptions& options) {
+  check_positive("Bert: vocabulary_size", options.vocabulary_size);
+  check_positive("Bert: num_hiddens", options.num_hiddens);
+  check_positive("Bert: max_len", options.max_len);
+  check_positive("Bert: num_segments", options.num_segments);
+  return options;
+}
+
+template <class T>
+Embedding<T> embedding(Index num_embeddings, const BertOptions& options, Random& random) {
+  return Embedding<T>({.num_embeddings = num_embeddings,
+                       .embedding_dim = options.num_hiddens,
+                       .standard_deviation = standard_deviation},
+                      random);
+}
+
+void check_tokens(const Tokens& tokens) {
+  if (tokens.rank() != 2) fail<ShapeError>("Bert: tokens", "shape [batch, time]", tokens.shape());
+}
+
+}  // namespace
+
+TransformerOptions BertOptions::transformer() const {
+  return {.num_blocks = num_blocks,
+          .block = {.num_hiddens = num_hiddens,
+                    .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
+                    .num_heads = num_heads,
+                    .dropout = dropout,
+                    .activation = activation,
+                    .attention_bias = true,
+                    .norm_eps = norm_eps},
+          .recompute = recompute};
+}
+
+template <class T>
+Bert<T>::Bert(const BertOptions& options, Random& random)
+    : tokens(embedding<T>(checked(options).vocabulary_size, options, random)),
+      positions({.num_hiddens = options.num_hiddens,
+                 .max_len = options.max_len,
+                 .standard_deviation = standard_deviation},
+                random),
+      segments(embedding<T>(options.num_segments, options, random)),
+      norm({.num_hiddens = options.num_hiddens, .eps = options.norm_eps}),
+      dropout(options.dropout),
+      blocks(options.transformer(), random) {
+  for (TransformerEncoderBlock<T>& block : blocks.blocks)
+    set_normal_weights(block, standard_deviation, standard_deviation, random);
+  if (options.pooler) {
+    pooler.emplace(
+        LinearOptions{.in_features = options.num_hiddens, .out_features = options.num_hiddens},
+        random);
+    set_normal_weights(*pooler, standard_deviation, random);
+  }
+}
+
+template <class T>
+Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& valid_lens,
+                           AttentionWeights<T>* weights) const {
+  check_tokens(input);
+  const Var<T> x = positions(tokens(tape, input)) + slice(tape.parameter(segments.weight), 0, 0, 1);
+  return blocks(dropout(norm(x)), valid_lens, weights);
+}
+
+template <class T>
+Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& input_segments,
+                           const ValidLens& valid_lens, AttentionWeights<T>* weights) const {
+  check_tokens(input);
+  if (input_segments.shape() != input.shape())
+    fail<ShapeError>("Bert: segments", concatenate_text("shape ", input.shape(), " of the tokens"),
+                     input_segments.shape());
+  const Var<T> x = positions(tokens(tape, input)) + segments(tape, input_segments);
+  return blocks(dropout(norm(x)), valid_lens, weights);
+}
+
+template <class T>
+Var<T> Bert<T>::pooled(const Var<T>& states) const {
+  if (!pooler) fail<ValueError>("Bert: pooled", "a model with a pooler", "one without");
+  check_sequences("Bert: states", states.shape(), pooler->in_features());
+  if (states.shape()[1] == 0)
+    fail<ValueError>("Bert: states", "at least one position", states.shape());
+  return (*pooler)(squeeze(slice(states, 1, 0, 1), 1), Activation::tanh);
+}
+
+template <class T>
+void Bert<T>::members(Members<T>& members) {
+  members.type("Bert");
+  members("tokens", tokens);
+  members("positions", positions);
+  members("segments", segments);
+  members("norm", norm);
+  members("dropout", dropout);
+  members("blocks", blocks);
+  members("pooler", pooler);
+}
+
+template struct Bert<float>;
+template struct Bert<double>;
+
+}  // namespace weft

@@ -1,0 +1,80 @@
+// Bert: an encoder of sequences of tokens, such as sentences.
+#pragma once
+
+#include <optional>
+
+#include "weft/autograd/export.hpp"
+#include "weft/layers/dropout.hpp"
+#include "weft/layers/embedding.hpp"
+#include "weft/layers/layer_norm.hpp"
+#include "weft/layers/learned_positional_encoding.hpp"
+#include "weft/layers/linear.hpp"
+#include "weft/layers/transformer_encoder.hpp"
+
+namespace weft {
+
+struct WEFT_API BertOptions {
+  // The number of tokens.
+  Index vocabulary_size = 0;
+  // The maximum sequence length.
+  Index max_len = 512;
+  // The number of segments that a sequence may consist of, as the two sentences of a pair.
+  Index num_segments = 2;
+  Index num_hiddens = 0;
+  Index num_heads = 1;
+  Index num_blocks = 1;
+  // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
+  std::optional<Index> ffn_num_hiddens = {};
+  // The probability of dropping an element of the embeddings, and what it is in a block.
+  double dropout = 0.0;
+  Activation activation = Activation::gelu;
+  double norm_eps = 1e-12;
+  // Whether the model has a pooler.
+  bool pooler = false;
+  // Whether training recomputes each block in backward; see TransformerOptions.
+  bool recompute = false;
+
+  // Returns the options of the blocks.
+  TransformerOptions transformer() const;
+};
+
+// Embeddings of tokens, positions and segments, their sum normalized, and post-norm blocks with
+// self-attention in both directions (Devlin et al., 2019). Initialized as BERT: weights from a
+// normal distribution of standard deviation 0.02, biases zero. A vector for each sequence is the
+// `pooled` one, or that of a SequencePooling.
+template <class T = float>
+struct WEFT_API Bert : Module<T> {
+  // Throws ValueError for sizes that are not > 0 and for options that a block rejects.
+  Bert(const BertOptions& options, Random& random);
+
+  // tokens [batch, time], with lengths `valid_lens` [batch] when padded; result [batch, time,
+  // num_hiddens], which before the padding does not depend on it. `weights`, when given, receives
+  // the attention weights of every block. Throws ShapeError, and ValueError for a token that is not
+  // in the vocabulary, lengths outside 0 … time, and time > max_len.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {},
+                    AttentionWeights<T>* weights = nullptr) const;
+  // The same with the segment of each token, [batch, time], instead of 0. Throws also ShapeError
+  // for another shape and ValueError for a segment that is not 0 … num_segments - 1.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const Tokens& segments,
+                    const ValidLens& valid_lens = {}, AttentionWeights<T>* weights = nullptr) const;
+
+  // tanh of a linear map of each sequence's first state: states [batch, time, num_hiddens], result
+  // [batch, num_hiddens]. Throws ShapeError, and ValueError for a model without a pooler and for
+  // time 0.
+  Var<T> pooled(const Var<T>& states) const;
+
+  void members(Members<T>& members) override;
+
+  Embedding<T> tokens;
+  LearnedPositionalEncoding<T> positions;
+  Embedding<T> segments;
+  LayerNorm<T> norm;
+  Dropout<T> dropout;
+  TransformerEncoder<T> blocks;
+  std::optional<Linear<T>> pooler;
+};
+
+extern template struct Bert<float>;
+extern template struct Bert<double>;
+
+}  // namespace weft

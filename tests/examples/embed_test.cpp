@@ -1,0 +1,241 @@
+#include <cmath>
+#include <filesystem>
+
+#include <weft/layers/models/bert.hpp>
+#include <weft/train/data/csv.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "examples/embed/program.hpp"
+#include "examples/embed/sentence_model.hpp"
+#include "tests/catch.hpp"
+#include "tests/examples/process.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+const std::string config =
+    R"({"model_type": "bert", "vocab_size": 400, "hidden_size": 8, "num_hidden_layers": 1,
+"num_attention_heads": 2, "intermediate_size": 12, "max_position_embeddings": 9,
+"type_vocab_size": 2, "layer_norm_eps": 1e-12, "hidden_act": "gelu"})";
+
+// A model folder with random weights, and the vocabulary of the test of WordPiece.
+class ModelFolder {
+ public:
+  ModelFolder() {
+    std::filesystem::copy(WEFT_TEST_DATA "/word_piece_vocab.txt", folder_ / "vocab.txt");
+    write("config.json", config);
+    Random random(1);
+    Bert<float> model({.vocabulary_size = 400,
+                       .max_len = 9,
+                       .num_hiddens = 8,
+                       .num_heads = 2,
+                       .num_blocks = 1,
+                       .ffn_num_hiddens = 12,
+                       .pooler = true},
+                      random);
+    // Larger than those of the initialization, with which all sentences are alike.
+    for (const auto& [name, parameter] : named_parameters(model))
+      parameter->set_value(random.normal_tensor<float>(parameter->shape()));
+    save_weights(folder_ / "model.h5", model);
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    write_bytes(path, text);
+  }
+  std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path() const { return folder_.path().string(); }
+
+  Outcome embed(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--model", path()});
+    return outcome_of(embed::run_program, "embed", arguments);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+Tensor<float> vectors_of(const ModelFolder& folder, const std::vector<std::string>& sentences,
+                         Index batch_size = 2) {
+  const embed::SentenceModel model(folder.path());
+  std::vector<Sequence> tokens;
+  for (const std::string& sentence : sentences) tokens.push_back(model.tokens(sentence));
+  return model.vectors(tokens, batch_size);
+}
+
+// The error of a run that fails; checks that it is one line and that nothing was printed.
+std::string error_of(const Outcome& outcome, int status = 1) {
+  CHECK(outcome.status == status);
+  CHECK(outcome.output.empty());
+  CHECK(is_one_line(outcome.errors));
+  CHECK(outcome.errors.starts_with("embed: "));
+  return outcome.errors;
+}
+
+const std::vector<std::string> sentences = {"the weft", "the loom made of woven thread", "ba",
+                                            "kuladeba fimeni, po!"};
+
+}  // namespace
+
+TEST_CASE("embed: vectors have length 1 and depend neither on the batch nor on their order",
+          "[examples]") {
+  const ModelFolder folder;
+  const Tensor<float> all = vectors_of(folder, sentences, 4);
+  REQUIRE(all.shape() == Shape{4, 8});
+  for (const Index batch_size : {1, 3}) {
+    const Tensor<float> other = vectors_of(folder, sentences, batch_size);
+    for (Index i = 0; i < all.size(); ++i) CHECK(std::abs(all.data()[i] - other.data()[i]) < 1e-5f);
+  }
+  for (Index row = 0; row < 4; ++row) {
+    float squares = 0.0f;
+    for (Index column = 0; column < 8; ++column) squares += all(row, column) * all(row, column);
+    CHECK(std::abs(squares - 1.0f) < 1e-5f);
+  }
+}
+
+TEST_CASE("embed: prints the similarities of all pairs, or of many sentences the nearest",
+          "[examples]") {
+  const ModelFolder folder;
+  const Outcome table = folder.embed(sentences);
+  CHECK(table.errors.empty());
+  REQUIRE(table.status == 0);
+  const Tensor<float> all = vectors_of(folder, sentences);
+  float product = 0.0f;
+  for (Index column = 0; column < 8; ++column) product += all(0, column) * all(1, column);
+  std::ostringstream expected;
+  expected << "\n   1  1.000" << std::fixed << std::setprecision(3) << std::setw(7) << product;
+  CHECK(contains(table.output, expected.str()));
+  CHECK(contains(table.output, "1.000  kuladeba fimeni, po!\n"));
+
+  std::vector<std::string> many(20, "");
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = std::string(i + 1, 'a') + " de";
+  many[19] = "A DE";
+  const Outcome nearest = folder.embed(many);
+  REQUIRE(nearest.status == 0);
+  CHECK(contains(nearest.output, "\n     1     20  1.000  a de\n"));
+  CHECK(contains(nearest.output, "\n    20      1  1.000  A DE\n"));
+}
+
+TEST_CASE("embed: vectors as CSV and as HDF5 are the same", "[examples]") {
+  const ModelFolder folder;
+  const Tensor<float> expected = vectors_of(folder, sentences);
+  for (const std::string name : {"vectors.csv", "new/vectors.h5"}) {
+    std::vector<std::string> arguments = sentences;
+    arguments.insert(arguments.end(), {"--vectors", folder / name, "--batch", "2"});
+    const Outcome outcome = folder.embed(arguments);
+    CHECK(outcome.errors.empty());
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.output.starts_with("wrote 4 vectors of 8 numbers"));
+  }
+  const Tensor<float> csv = read_csv(folder / "vectors.csv").numbers();
+  const Tensor<float> h5 = Hdf5File(folder / "new/vectors.h5").tensor<float>("vectors");
+  REQUIRE(csv.shape() == expected.shape());
+  CHECK(std::equal(csv.begin(), csv.end(), expected.begin()));
+  REQUIRE(h5.shape() == expected.shape());
+  CHECK(std::equal(h5.begin(), h5.end(), expected.begin()));
+}
+
+TEST_CASE("embed: reads a file or standard input, an empty line is a sentence", "[examples]") {
+  const ModelFolder folder;
+  folder.write("sentences", "\xEF\xBB\xBFthe weft\n\nba\r\n");
+  const std::string expected = "[CLS] the weft [SEP]\n[CLS] [SEP]\n[CLS] ba [SEP]\n";
+  const Outcome file = folder.embed({"--file", folder / "sentences", "--tokens"});
+  CHECK(file.errors.empty());
+  CHECK(file.output == expected);
+  const Outcome input = process_of("embed --model '" + folder.path() + "' --tokens < '" +
+                                   (folder / "sentences") + "'");
+  CHECK(input.errors.empty());
+  CHECK(input.output == expected);
+}
+
+TEST_CASE("embed: the files beside the weights decide on letters, length and pooling",
+          "[examples]") {
+  const ModelFolder folder;
+  CHECK(folder.embed({"--tokens", "LOOM Weft de fi go ku la me ni"}).output ==
+        "[CLS] loom weft de fi go ku la [SEP]\n");
+  CHECK(folder.embed({"--tokens", "--max-len", "4", "ba de fi"}).output == "[CLS] ba de [SEP]\n");
+  const Tensor<float> mean = vectors_of(folder, sentences);
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": null})");
+  folder.write("sentence_bert_config.json", R"({"max_seq_length": 5})");
+  CHECK(folder.embed({"--tokens", "LOOM Weft de fi go"}).output == "[CLS] LOOM Weft de [SEP]\n");
+  folder.write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true})");
+  const embed::SentenceModel model(folder.path());
+  CHECK(model.pooling.pooling == Pooling::first);
+  CHECK(model.max_len == 5);
+  const Tensor<float> first = vectors_of(folder, sentences);
+  CHECK_FALSE(std::equal(mean.begin(), mean.end(), first.begin()));
+}
+
+TEST_CASE("embed: bad models are errors of one line", "[examples]") {
+  CHECK(contains(error_of(outcome_of(embed::run_program, "embed", {"--model", "/none", "ba"})),
+                 "\"/none/vocab.txt\": expected a file, got none"));
+  const auto error_with = [](const std::string& name, const std::string& text) {
+    const ModelFolder folder;
+    folder.write(name, text);
+    return error_of(folder.embed({"ba"}));
+  };
+  CHECK(contains(error_with("vocab.txt", "ba\nde\n"),
+                 "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 2 tokens"));
+  CHECK(contains(error_with("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nba\nba\n"),
+                 "expected each token once, got 'ba' in lines 4 and 5"));
+  CHECK(contains(error_with("config.json", "{\"vocab_size\": 400,"),
+                 "expected JSON, got parse error"));
+  CHECK(contains(error_with("config.json", "{}"),
+                 "expected an integer in 1 … 2147483647 as vocab_size, got none"));
+  const auto config_with = [&](const std::string& from, const std::string& to) {
+    std::string changed = config;
+    REQUIRE(contains(changed, from));
+    return error_with("config.json", changed.replace(changed.find(from), from.size(), to));
+  };
+  CHECK(contains(config_with("\"bert\"", "\"gpt2\""),
+                 "expected \"bert\" as model_type, got \"gpt2\""));
+  CHECK(contains(config_with("\"gelu\"", "\"mish\""), "as hidden_act, got \"mish\""));
+  CHECK(contains(config_with("400", "380"),
+                 "expected at most the 380 tokens of config.json, got 381"));
+  CHECK(contains(config_with("layers\": 1", "layers\": 2000000000"),
+                 "expected an integer in 1 … 1000 as num_hidden_layers, got 2000000000"));
+  CHECK(contains(config_with("size\": 8", "size\": 2000000000"),
+                 "expected a model of at most 4e+09 parameters, got 1.6"));
+  CHECK(contains(config_with("heads\": 2", "heads\": 3"), "divisible by num_heads"));
+  CHECK(contains(error_with("model.h5", "no weights"), "model.h5"));
+  const ModelFolder other;
+  other.write("config.json", std::string(config).replace(config.find("12,"), 2, "16"));
+  const Outcome outcome = other.embed({"ba"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.errors, "ffn.dense1.weight"));
+  CHECK(contains(error_with("tokenizer_config.json", R"({"tokenize_chinese_chars": false})"),
+                 "expected true as tokenize_chinese_chars, got false"));
+  CHECK(contains(error_with("1_Pooling/config.json", R"({"pooling_mode_lasttoken": true})"),
+                 "expected false as pooling_mode_lasttoken, got true"));
+  CHECK(contains(error_with("1_Pooling/config.json", "{}"), "one of mean, cls and max"));
+  CHECK(contains(error_with("sentence_bert_config.json", R"({"max_seq_length": "long"})"),
+                 "as max_seq_length, got \"long\""));
+}
+
+TEST_CASE("embed: bad texts, outputs and options are errors of one line", "[examples]") {
+  const ModelFolder folder;
+  const auto error_for = [&](const std::vector<std::string>& arguments, int status = 1) {
+    return error_of(folder.embed(arguments), status);
+  };
+  CHECK(contains(error_for({"ba", "d\xFF"}), "sentence 2: expected UTF-8 text, got byte 255"));
+  folder.write("latin1", "ba\nd\xE9\n");
+  CHECK(contains(error_for({"--file", folder / "latin1"}), "latin1', line 2: expected UTF-8 text"));
+  folder.write("empty", "");
+  CHECK(contains(error_for({"--file", folder / "empty"}),
+                 "empty': expected at least one sentence, got none"));
+  CHECK(contains(error_for({"--file", folder / "none"}), "none': expected a readable file"));
+  CHECK(contains(error_for({"--file", folder.path()}), "expected a regular file, got a directory"));
+  CHECK(contains(error_for({"--vectors", folder / "v.txt", "ba"}),
+                 "expected a name that ends in .csv or .h5, got .txt"));
+  CHECK(contains(error_for({"--vectors", "/proc/self/fdinfo/v.csv", "ba"}),
+                 "expected a writable directory"));
+  CHECK(contains(error_for({"--max-len", "10", "ba"}), "option --max-len: expected 2 … 9"));
+  CHECK(contains(error_for({"--max-len", "1", "ba"}), "option --max-len: expected 2 … 9"));
+  CHECK(contains(error_for({"--batch", "0", "ba"}, 2), "option --batch: expected a number in 1 …"));
+  CHECK(contains(error_for({"--pooling", "sum", "ba"}, 2), "option --pooling: expected one of"));
+  CHECK(contains(error_for({"--file", "x", "ba"}, 2), "expected sentences or --file, got both"));
+  CHECK(contains(error_for({"--tokens", "--vectors", "v.h5", "ba"}, 2), "got both"));
+}

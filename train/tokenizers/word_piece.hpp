@@ -1,0 +1,88 @@
+// WordPiece: splits texts into the tokens of BERT.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/train/data/vocabulary.hpp"
+
+namespace weft {
+
+struct WordPieceOptions {
+  // Whether letters become lower-case.
+  bool lower_case = true;
+  // Whether accents are removed; when not given, as `lower_case` says.
+  std::optional<bool> strip_accents = {};
+};
+
+// Two texts as one sequence.
+struct WordPiecePair {
+  Sequence tokens;    // [CLS] first text [SEP] second text [SEP]
+  Sequence segments;  // of each token: 0 up to the first [SEP], then 1
+};
+
+// Words are split at white space, each punctuation mark and Chinese character is a word, and a word
+// becomes the longest token that it starts with, then the longest that continues it ("##…"), and so
+// on; it is [UNK] where there is none, and beyond 100 characters (Schuster and Nakajima, 2012;
+// Devlin et al., 2019). Control characters are removed. The tokens are those of Hugging Face's
+// BertTokenizer, except that characters added to Unicode since 2015 have the categories of
+// utf8proc's version of Unicode, there those of Unicode 8.
+class WEFT_API WordPiece {
+ public:
+  // Reads a vocab.txt: a token in each line, in the order of their ids. Throws FileError, naming
+  // the line, for a file that cannot be read or is not UTF-8, for a token that is empty or
+  // repeated, and for a vocabulary without [UNK], [CLS] and [SEP].
+  explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
+
+  // The number of tokens.
+  Index size() const { return static_cast<Index>(tokens_.size()); }
+  // Throws ValueError unless 0 ≤ id < size.
+  const std::string& token(TokenId id) const;
+  // The id of a token, if there is one.
+  std::optional<TokenId> find(std::string_view token) const;
+
+  // The ids of [CLS], the text's tokens, and [SEP]; with `max_len`, of as many tokens as fit into
+  // max_len ids. [CLS], [SEP], [MASK], [PAD] and [UNK] in the text are these tokens, where the
+  // vocabulary has them. Throws ValueError for a text that is not UTF-8 and for max_len < 2.
+  Sequence encode(std::string_view text, std::optional<Index> max_len = {}) const;
+  // The same for two texts, of which the longer one is truncated first. Throws ValueError for a
+  // text that is not UTF-8 and for max_len < 3.
+  WordPiecePair encode_pair(std::string_view first, std::string_view second,
+                            std::optional<Index> max_len = {}) const;
+  // The text of tokens without the special ones: words separated by spaces, without one before
+  // ".", "?", "!" and ",". Throws ValueError for an id outside 0 … size - 1.
+  std::string decode(std::span<const TokenId> ids) const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
+  void add(const std::string& token, const std::filesystem::path& vocabulary);
+  TokenId required(std::string_view token, const std::filesystem::path& vocabulary) const;
+  // Appends the tokens of a text, and of a text without special tokens in it.
+  void append(Sequence& ids, std::string_view text) const;
+  void append_words(Sequence& ids, std::string_view text) const;
+  void append_word(Sequence& ids, std::string_view word) const;
+  bool is_special(TokenId id) const;
+
+  WordPieceOptions options_;
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
+  std::vector<std::pair<std::string, TokenId>> specials_;
+  TokenId unk_ = 0, cls_ = 0, sep_ = 0;
+  std::size_t longest_ = 0;  // the number of bytes of the longest token
+};
+
+}  // namespace weft
