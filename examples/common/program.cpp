@@ -10,7 +10,7 @@
 
 namespace weft::examples {
 
-int run_program(const std::string& name, const std::function<int()>& work) {
+int run_program(const std::string& name, const std::function<int()>& work, int error_status) {
   try {
     const int status = work();
     if (flush_output(name) || status != 0) return status;
@@ -22,7 +22,7 @@ int run_program(const std::string& name, const std::function<int()>& work) {
   } catch (const std::exception& error) {
     std::cerr << name << ": " << error.what() << '\n';
   }
-  return 1;
+  return error_status;
 }
 
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,

@@ -7,10 +7,10 @@
 
 namespace weft::examples {
 
-// Runs `work`, which returns an exit status. Returns that status, 1 if it throws or its output
-// could not be written, or 2 if it throws UsageError. An error is printed to standard error as one
-// line that starts with `name`.
-int run_program(const std::string& name, const std::function<int()>& work);
+// Runs `work`, which returns an exit status. Returns that status, `error_status` if it throws or
+// its output could not be written, or 2 if it throws UsageError. An error is printed to standard
+// error as one line that starts with `name`.
+int run_program(const std::string& name, const std::function<int()>& work, int error_status = 1);
 
 // run_program for a program with one option: --out, the output directory (default build/tour),
 // which is created and passed to `work`. `about` is a one-sentence description for the help.

@@ -81,6 +81,7 @@ Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                                        options.sampling, random);
     if (token == options.end) break;
     text.push_back(token);
+    if (options.on_token) options.on_token(token);
   }
   return {text.begin() + std::ssize(prompt), text.end()};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -33,6 +34,8 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   // The token that ends a text; it is not part of the result.
   std::optional<TokenId> end = {};
+  // Called with each token of the result, as soon as it is chosen.
+  std::function<void(TokenId)> on_token = {};
 };
 
 // The tokens that follow the prompt. When prompt and result are longer than the model's learned

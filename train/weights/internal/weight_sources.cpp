@@ -162,6 +162,12 @@ std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   return out;
 }
 
+const WeightLayout* marked_layout(const FileContents& file) {
+  for (const WeightLayout& layout : weight_layouts())
+    if (!layout.marks.empty() && is_recognised(layout, file)) return &layout;
+  return nullptr;
+}
+
 WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file) {
   std::optional<Candidate> best;
   for (const WeightLayout& layout : weight_layouts()) {

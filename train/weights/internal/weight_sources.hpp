@@ -51,6 +51,9 @@ struct FileContents {
   std::function<Shape(const std::string& path)> shape;
 };
 
+// The layout whose marks are in a file; nullptr when it has those of none.
+const WeightLayout* marked_layout(const FileContents& file);
+
 struct WeightSearch {
   std::vector<std::string> parameters;
   // The indices of parameters by other names (tied weights).

@@ -1,0 +1,9 @@
+// The commands of the program, one file each. argv[0] is the command's name. Each returns the exit
+// status.
+#pragma once
+
+namespace weft::gpt {
+
+int sample(int argc, char** argv);
+
+}  // namespace weft::gpt

@@ -1,0 +1,19 @@
+#include "examples/gpt/program.hpp"
+
+#include "examples/common/commands.hpp"
+#include "examples/gpt/commands.hpp"
+
+namespace weft::gpt {
+namespace {
+
+constexpr examples::Command commands[] = {
+    {"sample", sample, "continue a text"},
+};
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  return examples::run_command("gpt", commands, argc, argv);
+}
+
+}  // namespace weft::gpt

@@ -1,0 +1,43 @@
+#include <iostream>
+
+#include <weft/train/weights/convert_weights.hpp>
+#include "examples/common/output_files.hpp"
+#include "examples/h5weights/commands.hpp"
+#include "examples/h5weights/formats.hpp"
+#include "examples/h5weights/options.hpp"
+
+namespace weft::h5weights {
+namespace {
+
+template <class Names>
+std::vector<std::string> choices(const Names& names) {
+  std::vector<std::string> choices;
+  for (const auto& [value, name] : names) choices.emplace_back(name);
+  return choices;
+}
+
+}  // namespace
+
+int convert(int argc, char** argv) {
+  std::vector<std::string> files;
+  std::string layout = "weft", storage = "same";
+  examples::CommandLine line(
+      "h5weights convert",
+      "Writes the weights of a file, in the layout of weft, PyTorch, nanoGPT, GPT-2 or BERT, in "
+      "another one.");
+  line.choice("layout", "names of the datasets in OUT", layout, choices(layout_names));
+  line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
+  if (!parse_files(line, argc, argv, {"IN", "OUT"}, files)) return 0;
+
+  examples::check_replaceable(files[1]);
+  const ConvertWeightsReport report =
+      convert_weights(files[0], files[1],
+                      {.layout = value_named("layout", layout, layout_names),
+                       .storage = value_named("storage", storage, storage_type_names)});
+  std::cout << files[1] << ": " << counted(static_cast<std::size_t>(report.written), "dataset")
+            << " in the layout " << layout << ", from " << report.layout << '\n';
+  for (const std::string& name : report.left) std::cout << "left out: " << printable(name) << '\n';
+  return 0;
+}
+
+}  // namespace weft::h5weights

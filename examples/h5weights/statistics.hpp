@@ -1,0 +1,23 @@
+// Statistics: the range and the distribution of the numbers of a dataset.
+#pragma once
+
+#include <optional>
+
+#include "examples/h5weights/numbers.hpp"
+
+namespace weft::h5weights {
+
+// Of the finite numbers; zeros when there are none.
+struct Statistics {
+  Index finite = 0, nans = 0, infinities = 0;
+  double lowest = 0.0, highest = 0.0, mean = 0.0;
+  // Of all of them, as numpy's std: the sum of squares is divided by their number.
+  double standard_deviation = 0.0;
+  // The position of the first number that is not finite, in row-major order.
+  std::optional<Index> first_non_finite = {};
+};
+
+// Reads all numbers once. Throws FileError when one cannot be read.
+Statistics statistics_of(const Numbers& numbers);
+
+}  // namespace weft::h5weights

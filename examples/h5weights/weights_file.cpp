@@ -1,0 +1,43 @@
+#include "examples/h5weights/weights_file.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include <weft/autograd/error.hpp>
+
+namespace weft::h5weights {
+namespace {
+
+// Only files of weft have a checksum.
+bool is_verified(const std::filesystem::path& path) {
+  try {
+    Hdf5File::open_verified(path);
+    return true;
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+WeightsFile::WeightsFile(const std::filesystem::path& path)
+    : file(path), has_checksum(is_verified(path)) {
+  std::error_code ignored;
+  const std::uintmax_t size = std::filesystem::file_size(path, ignored);
+  bytes = ignored ? 0 : size;
+}
+
+std::map<std::string, std::string> WeightsFile::paths_by_name() const {
+  std::map<std::string, std::string> paths;
+  for (const std::string& path : file.datasets()) {
+    std::string name = path.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    if (const auto [same, is_new] = paths.emplace(name, path); !is_new)
+      fail<FileError>(concatenate_text("file '", file.path().string(), '\''),
+                      concatenate_text("one dataset for ", name),
+                      concatenate_text(same->second, " and ", path));
+  }
+  return paths;
+}
+
+}  // namespace weft::h5weights

@@ -1,0 +1,44 @@
+// Merges: which pairs of tokens become one, and in which order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "weft/train/data/vocabulary.hpp"
+
+namespace weft::byte_pairs {
+
+struct TokenPair {
+  TokenId first, second;
+
+  friend auto operator<=>(const TokenPair&, const TokenPair&) = default;
+};
+
+struct TokenPairHash {
+  std::size_t operator()(const TokenPair& pair) const {
+    // Fibonacci hashing: std::hash of an integer is the integer itself.
+    const auto bits = (std::uint64_t{static_cast<std::uint32_t>(pair.first)} << 32) |
+                      static_cast<std::uint32_t>(pair.second);
+    return static_cast<std::size_t>((bits ^ (bits >> 29)) * 0x9E3779B97F4A7C15u >> 16);
+  }
+};
+
+class Merges {
+ public:
+  struct Merge {
+    std::size_t rank;  // 0 is the first one
+    TokenId result;
+  };
+
+  // Adds the merge of the next rank. Returns false when the pair has one already.
+  bool add(TokenPair pair, TokenId result);
+  // Merges pairs of neighbours, the lowest rank first and then the leftmost, until none is left.
+  // Time in proportion to n log n.
+  void apply(Sequence& word) const;
+
+ private:
+  std::unordered_map<TokenPair, Merge, TokenPairHash> merges_;
+};
+
+}  // namespace weft::byte_pairs
