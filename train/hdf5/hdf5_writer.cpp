@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -78,7 +79,6 @@ struct Hdf5Writer::State {
     H5Pset_alloc_time(dataset_properties, H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(dataset_properties, H5D_FILL_TIME_NEVER);
   }
-  ~State() { image->freeze(); }
 
   void check_unfinished(const Location& location) const {
     if (finished) fail<ValueError>(location.text(), "a file that was not saved yet", "a saved one");
@@ -129,6 +129,7 @@ struct Hdf5Writer::State {
     const LibraryLock lock;
     const std::string no_object;
     checked(H5Fflush(file, H5F_SCOPE_LOCAL), {path, no_object}, "memory for the file");
+    if (image->is_incomplete()) throw std::bad_alloc();
     image->freeze();
     std::ranges::sort(tensors, {}, &ReservedTensor::address);
     finished = true;
@@ -149,6 +150,11 @@ struct Hdf5Writer::State {
   Handle group_properties;
   Handle dataset_properties;
   std::unordered_map<std::string, Handle> groups;
+  // Destroyed before the handles, whose closing may fail no more.
+  struct Freeze {
+    hdf5::FileImage& image;
+    ~Freeze() { image.freeze(); }
+  } freeze{*image};
 };
 
 Hdf5Writer::Hdf5Writer(const fs::path& path) : state_(std::make_unique<State>(path)) {}

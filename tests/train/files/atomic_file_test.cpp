@@ -259,16 +259,20 @@ TEST_CASE("atomic file: another user's file stays theirs, or is not opened to mo
   CHECK(mode_of(folder / "file") == 0644);
 }
 
-TEST_CASE("atomic file: a new name that does not reach the disk throws", "[train]") {
-  const TemporaryFolder folder;
-  write_text(folder / "file", "old");
-  fsync_error_of_directories = EIO;
-  const std::string message = error_of_writing(folder / "file", "new");
-  fsync_error_of_directories = 0;
-  CHECK_THAT(message, Catch::Contains("file\": expected its new name to reach the disk, got "
-                                      "Input/output error"));
-  CHECK(bytes_of(folder / "file") == "new");
-  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+TEST_CASE("atomic file: when a new name does not reach the disk, the old file is restored",
+          "[train]") {
+  for (const bool replace : {true, false}) {
+    const TemporaryFolder folder;
+    if (replace) write_text(folder / "file", "old");
+    fsync_error_of_directories = EIO;
+    const std::string message = error_of_writing(folder / "file", "new");
+    fsync_error_of_directories = 0;
+    CHECK_THAT(message, Catch::Contains("file\": expected its new name to reach the disk, got "
+                                        "Input/output error"));
+    CHECK(bytes_of(folder / "file") == (replace ? "old" : ""));
+    CHECK(names_in(folder.path()) ==
+          (replace ? std::vector<std::string>{"file"} : std::vector<std::string>{}));
+  }
 }
 
 TEST_CASE("atomic file: file systems that cannot sync a directory are used as they are",

@@ -142,6 +142,7 @@ bool FileImage::write(std::uint64_t offset, std::span<const std::byte> bytes) no
   }
   return true;
 } catch (const std::bad_alloc&) {
+  is_incomplete_ = frozen_ = true;
   return false;
 }
 

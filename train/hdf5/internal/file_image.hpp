@@ -21,8 +21,10 @@ class FileImage {
   bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   bool resize(std::uint64_t size) noexcept;
 
-  // From now on, changes are ignored and succeed.
+  // From now on, changes are ignored and succeed, so that the file can be closed.
   void freeze() noexcept { frozen_ = true; }
+  // Whether there was not enough memory for a change; the image is then frozen.
+  bool is_incomplete() const noexcept { return is_incomplete_; }
 
  private:
   using Page = std::array<std::byte, 4096>;
@@ -30,6 +32,7 @@ class FileImage {
   std::map<std::uint64_t, Page> pages_;  // by number
   std::uint64_t size_ = 0;
   bool frozen_ = false;
+  bool is_incomplete_ = false;
 };
 
 // Creates a file in an image, which is closed with its last handle. Throws FileError, naming
