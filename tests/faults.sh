@@ -12,15 +12,19 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 faults=$build/tests/faults
 preload=$build/tests/libfailing_calls.so
-steps=1000
-train() { exec "$faults" train "$work/$1" $steps; }
+steps=300
+train() { exec "$faults" train "$work/$1" "$steps"; }
 
 log "Failing calls"
 mkdir "$work/save"
 LD_PRELOAD=$preload "$faults" save "$work/save" || fail "a save lost something (see above)"
 
-log "Training without interruption"
-(train uninterrupted)
+train_uninterrupted() {
+  log "Training $steps steps without interruption"
+  rm -rf "$work/uninterrupted"
+  (train uninterrupted)
+}
+train_uninterrupted
 
 in_background() {
   if [ "$1" = yes ]; then export WEFT_IN_BACKGROUND=yes; else unset WEFT_IN_BACKGROUND; fi
@@ -49,6 +53,9 @@ for background in no yes; do
     "to the same checkpoint (in the background: $background)"
 done
 
+# Each kill comes after a few steps.
+steps=$((20 * kills))
+train_uninterrupted
 for background in no yes; do
   in_background $background
   log "$((kills / 2)) kills, every second one during a save (in the background: $background)"

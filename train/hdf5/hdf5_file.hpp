@@ -23,7 +23,7 @@ namespace weft {
 class WEFT_API Hdf5File {
  public:
   // Limits on files, far above the needs of a gigabyte of parameters in ten thousand layers.
-  static constexpr std::size_t max_objects = 65'536;         // below the listed group
+  static constexpr std::size_t max_objects = 32'768;         // below the listed group
   static constexpr std::size_t max_depth = 32;               // of nested groups
   static constexpr std::size_t max_name_bytes = 1024;        // per name
   static constexpr std::size_t max_chunks = 65'536;          // per dataset

@@ -245,11 +245,11 @@ TEST_CASE("hostile file: many long names", "[train]") {
                             H5T_NATIVE_FLOAT, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
       },
       true);
-  CHECK_THAT(file.error(), Catch::Contains("/: expected at most 8388608 bytes of names, got more"));
+  CHECK_THAT(file.error(), Catch::Contains("/: expected at most 4194304 bytes of names, got more"));
   Changed heap = many_links();
   heap.set(heap.find("HEAP") + 8, std::uint64_t{20'000'000});
   CHECK_THAT(heap.error(),
-             Catch::Contains("/: expected at most 8388608 bytes of names in a group"));
+             Catch::Contains("/: expected at most 4194304 bytes of names in a group"));
 }
 
 TEST_CASE("hostile file: every byte of the structure changed in turn", "[train]") {

@@ -10,7 +10,7 @@
 namespace weft::hdf5 {
 namespace {
 
-constexpr std::size_t max_path_bytes = 8 << 20;  // of all paths in a listing
+constexpr std::size_t max_path_bytes = 4 << 20;  // of all paths in a listing
 
 void check_kind(LinkKind kind, const Location& location) {
   if (kind == LinkKind::hard) return;

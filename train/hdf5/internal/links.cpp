@@ -44,7 +44,7 @@ class Collector {
 // The names of a symbol table.
 std::vector<std::byte> read_local_heap(Metadata& metadata, Address address,
                                        const Location& location) {
-  constexpr std::uint64_t header_size = 32, max_size = 8 << 20;
+  constexpr std::uint64_t header_size = 32, max_size = 4 << 20;
   const std::vector<std::byte> bytes = metadata.read(address, header_size, location);
   Cursor header(bytes, location);
   header.expect("HEAP");
