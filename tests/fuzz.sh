@@ -21,9 +21,10 @@ mkdir -p "$build/corpus" "$build/seeds"
 find "$repository/tests/golden" -name '*.h5' -size -80k -exec cp -t "$build/seeds" {} +
 log "Fuzzing for $seconds seconds, from $(ls "$build/seeds" | wc -l) files"
 cd "$build"
+processes=$(nproc)
 # The library of HDF5 keeps memory of its own, which is no leak.
 export ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1
-"$build/tests/fuzz_load_weights" -fork="$(nproc)" -max_total_time="$seconds" -max_len=80000 \
+"$build/tests/fuzz_load_weights" -fork="$processes" -max_total_time="$seconds" -max_len=80000 \
   -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 corpus seeds \
   >"$build/fuzz.log" 2>&1 || {
   grep -E "ERROR|SUMMARY|Test unit written" "$build/fuzz.log" || tail -n 20 "$build/fuzz.log"
