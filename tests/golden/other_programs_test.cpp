@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <iostream>
 
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
 #include <weft/layers/recurrent.hpp>
@@ -12,7 +13,6 @@
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
-#include "tests/golden/bert_form.hpp"
 
 namespace weft {
 namespace {
@@ -167,13 +167,15 @@ TEST_CASE("weights of other programs: BERTs", "[weights]") {
            {"mlm___cls.tf_bert_for_pre_training.cls.predictions.bias:0"}},
       }));
   INFO(file);
-  BertForm<float> network({.vocabulary_size = 29,
-                           .max_len = 16,
-                           .num_hiddens = 12,
-                           .ffn_num_hiddens = 20,
-                           .num_heads = 3,
-                           .num_blocks = 2,
-                           .pooler = has_pooler});
+  Random random(1);
+  Bert<float> network({.vocabulary_size = 29,
+                       .max_len = 16,
+                       .num_hiddens = 12,
+                       .num_heads = 3,
+                       .num_blocks = 2,
+                       .ffn_num_hiddens = 20,
+                       .pooler = has_pooler},
+                      random);
   const LoadWeightsReport report = load_weights(data(file), network);
   CHECK(report.layout == layout);
   CHECK(report.prefix == prefix);

@@ -1,11 +1,11 @@
 // Writes models for tests/state_dicts.sh, which loads them in PyTorch, with their outputs.
 #include <cstdlib>
 
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
-#include "tests/golden/bert_form.hpp"
 
 namespace weft {
 namespace {
@@ -47,13 +47,14 @@ TEST_CASE("saved weights: files for tests/state_dicts.sh", "[.state_dicts]") {
                    {.layout = layout, .storage = StorageType::float16});
       outputs.tensor(name, gpt(tape, tokens).value());
     }
-  BertForm<float> bert({.vocabulary_size = 29,
-                        .max_len = 16,
-                        .num_hiddens = 12,
-                        .ffn_num_hiddens = 20,
-                        .num_heads = 3,
-                        .num_blocks = 2,
-                        .pooler = true});
+  Bert<float> bert({.vocabulary_size = 29,
+                    .max_len = 16,
+                    .num_hiddens = 12,
+                    .num_heads = 3,
+                    .num_blocks = 2,
+                    .ffn_num_hiddens = 20,
+                    .pooler = true},
+                   random);
   randomize(bert, random);
   save_weights(folder / "bert.h5", bert, {.layout = Layout::bert});
   const Var states = bert(tape, tokens, segments);

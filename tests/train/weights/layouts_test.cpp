@@ -3,13 +3,13 @@
 #include <limits>
 #include <map>
 
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
-#include "tests/golden/bert_form.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -32,13 +32,15 @@ Gpt<float> gpt(const GptOptions& options = gpt_options()) {
   return Gpt<float>(options, random);
 }
 
-BertForm<float> bert(Index num_blocks = 2, Index num_hiddens = 12) {
-  return BertForm<float>({.vocabulary_size = 29,
-                          .max_len = 16,
-                          .num_hiddens = num_hiddens,
-                          .ffn_num_hiddens = 20,
-                          .num_heads = 3,
-                          .num_blocks = num_blocks});
+Bert<float> bert(Index num_blocks = 2, Index num_hiddens = 12) {
+  Random random(1);
+  return Bert<float>({.vocabulary_size = 29,
+                      .max_len = 16,
+                      .num_hiddens = num_hiddens,
+                      .num_heads = 3,
+                      .num_blocks = num_blocks,
+                      .ffn_num_hiddens = 20},
+                     random);
 }
 
 // The message of the error on loading; checks that the model is unchanged.
@@ -102,7 +104,7 @@ TEST_CASE("layouts: missing and unexpected parameters are listed by their names 
   const bool is_bert = layout.starts_with("BERT");
   const auto message_with = [is_bert, path = data(file)](Index num_blocks) {
     if (is_bert) {
-      BertForm<float> model = bert(num_blocks);
+      Bert<float> model = bert(num_blocks);
       return error_of(path, model);
     }
     GptOptions options = gpt_options();
@@ -132,7 +134,7 @@ TEST_CASE("layouts: other shapes are listed as they are in the file", "[train]")
   CHECK_THAT(wide, Catch::Contains("part 2 of 3): expected [6, 18], got [12, 36]\n"));
   CHECK_THAT(wide,
              Catch::Contains("tokens.weight (lm_head.weight): expected [29, 6], got [29, 12]"));
-  BertForm<float> other = bert(2, 6);
+  Bert<float> other = bert(2, 6);
   CHECK_THAT(error_of(data("bert_tensorflow.h5"), other),
              Catch::Contains("intermediate.dense.kernel:0): expected [6, 20], got [12, 20]"));
 }
@@ -155,7 +157,7 @@ TEST_CASE("layouts: of two models in a file, a prefix says which is loaded", "[t
     for (const std::string model : {"/student.", "/teacher."})
       writer.tensor(model + path.substr(1), original.tensor<float>(path));
   writer.save();
-  BertForm<float> model = bert();
+  Bert<float> model = bert();
   CHECK_THAT(error_of(folder / "both.h5", model), Catch::Contains("none of them, layout BERT"));
   const LoadWeightsReport report = load_weights(folder / "both.h5", model, {.prefix = "teacher."});
   CHECK(report.loaded.size() == 37);
@@ -225,7 +227,7 @@ TEST_CASE("layouts: truncated files", "[train]") {
   const TemporaryFolder folder;
   const std::string bytes = bytes_of(data(file));
   Gpt<float> gpt_model = gpt();
-  BertForm<float> bert_model = bert();
+  Bert<float> bert_model = bert();
   for (std::size_t size = 0; size < bytes.size(); size += bytes.size() / 23) {
     write_bytes(folder / "weights.h5", bytes.substr(0, size));
     if (file.starts_with("bert"))

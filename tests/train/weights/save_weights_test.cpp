@@ -1,13 +1,13 @@
 // Weights saved for other programs. tests/golden/load_saved_weights.py loads such files in PyTorch.
 #include <limits>
 
+#include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/consumers/adapt_weights.hpp"
-#include "tests/golden/bert_form.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -32,14 +32,16 @@ Gpt<T> gpt(unsigned seed, const GptOptions& options = gpt_options()) {
   return model;
 }
 
-BertForm<float> bert() {
-  return BertForm<float>({.vocabulary_size = 29,
-                          .max_len = 16,
-                          .num_hiddens = 12,
-                          .ffn_num_hiddens = 20,
-                          .num_heads = 3,
-                          .num_blocks = 2,
-                          .pooler = true});
+Bert<float> bert() {
+  Random random(1);
+  return Bert<float>({.vocabulary_size = 29,
+                      .max_len = 16,
+                      .num_hiddens = 12,
+                      .num_heads = 3,
+                      .num_blocks = 2,
+                      .ffn_num_hiddens = 20,
+                      .pooler = true},
+                     random);
 }
 
 template <class T>
