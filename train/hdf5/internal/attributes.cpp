@@ -36,19 +36,14 @@ std::optional<Attribute> read_attribute(Bytes message, const std::string& wanted
 
 std::optional<Attribute> find_dense(Metadata& metadata, Bytes message, const std::string& name,
                                     const Location& location) {
-  constexpr unsigned with_creation_index = 0x01;
   constexpr std::uint64_t identifier_size = 8;
-  Cursor info(message, location);
-  info.skip(1);
-  if ((info.byte() & with_creation_index) != 0) info.skip(2);
-  const Address heap_address = info.address();
-  const Address names = info.address();
-  if (heap_address == undefined_address) return std::nullopt;
-  const FractalHeap heap(metadata, heap_address, location);
+  const DenseStorage dense = read_dense_storage(message, 2, location);
+  if (dense.heap == undefined_address) return std::nullopt;
+  const FractalHeap heap(metadata, dense.heap, location);
   if (heap.has_filters()) fail_unsupported(location, "attributes with filters");
   std::optional<Attribute> found;
   bool any_large = false;
-  visit_records(metadata, names, location, [&](Bytes record) {
+  visit_records(metadata, dense.names, location, [&](Bytes record) {
     Cursor cursor(record, location);
     const Bytes identifier = cursor.take(identifier_size);
     if (!heap.contains(identifier))

@@ -24,7 +24,8 @@ class Collector {
   // A chunk at its place in row-major order.
   void add(std::size_t place, Chunk chunk) {
     if (chunk.address == undefined_address) return;
-    if (data_.filters.empty() ? chunk.size != grid_.bytes() : chunk.size > 2 * grid_.bytes() + 1024)
+    if (data_.filters.empty() ? chunk.size != grid_.bytes()
+                              : chunk.size > grid_.bytes() + grid_.bytes() / 8 + 1024)
       fail_at(location_, concatenate_text("chunks of ", grid_.bytes(), " bytes"),
               concatenate_text("one stored in ", chunk.size));
     if (chunk.size > file_.bytes_from(chunk.address))
@@ -37,11 +38,12 @@ class Collector {
   // A chunk at its place along each axis, which `coordinate` returns for the axis.
   template <class Coordinate>
   void add_at(const Coordinate& coordinate, Chunk chunk) {
-    std::size_t place = 0;
-    for (Index axis = 0; axis < grid_.rank(); ++axis) {
+    std::uint64_t place = 0;
+    for (std::size_t axis = 0; axis < grid_.chunks().size(); ++axis) {
       const std::uint64_t along = coordinate(axis);
-      if (along >= grid_.chunks_along(axis)) return;  // left from a dataset that was larger
-      place = place * grid_.chunks_along(axis) + along;
+      const auto chunks = static_cast<std::uint64_t>(grid_.chunks()[axis]);
+      if (along >= chunks) return;  // left from a dataset that was larger
+      place = place * chunks + along;
     }
     add(place, chunk);
   }
@@ -71,11 +73,12 @@ void add_from_first_version(Metadata& metadata, const ChunkedData& data, const C
                Chunk chunk{address, cursor.number(4), 0};
                chunk.skipped_filters = static_cast<std::uint32_t>(cursor.number(mask_size));
                chunks.add_at(
-                   [&](Index axis) {
+                   [&](std::size_t axis) {
+                     const auto size = static_cast<std::uint64_t>(grid.sizes()[axis]);
                      const std::uint64_t offset = cursor.number(8);
-                     if (offset % grid.size(axis) != 0)
+                     if (offset % size != 0)
                        fail_with_damage(location, "a chunk between the places of the grid");
-                     return offset / grid.size(axis);
+                     return offset / size;
                    },
                    chunk);
              });
@@ -94,13 +97,12 @@ Chunk read_chunk(Cursor& cursor, const ChunkGrid& grid, bool filtered, std::uint
 
 void add_from_tree(Metadata& metadata, const ChunkedData& data, const ChunkGrid& grid,
                    Collector& chunks, const Location& location) {
-  const std::uint64_t others =
-      address_size + mask_size + 8 * static_cast<std::uint64_t>(grid.rank());
+  const std::uint64_t others = address_size + mask_size + 8 * grid.sizes().size();
   visit_records(metadata, data.address, location, [&](Bytes record) {
     Cursor cursor(record, location);
     const Chunk chunk = read_chunk(cursor, grid, !data.filters.empty(),
                                    record.size() - std::min(others, record.size()));
-    chunks.add_at([&](Index) { return cursor.number(8); }, chunk);
+    chunks.add_at([&](std::size_t) { return cursor.number(8); }, chunk);
   });
 }
 
@@ -168,16 +170,17 @@ ChunkGrid::ChunkGrid(const ChunkedData& data, const Shape& shape, std::uint64_t 
   if (data.sizes.size() != static_cast<std::size_t>(shape.rank()) + 1 ||
       data.sizes.back() != element_bytes || shape.rank() == 0)
     fail_with_damage(location, "chunks of another rank or element size");
-  sizes_.assign(data.sizes.begin(), data.sizes.end() - 1);
   bytes_ = element_bytes;
   check(bytes_ <= max_bytes);
   for (Index axis = 0; axis < shape.rank(); ++axis) {
-    const std::uint64_t size = sizes_[static_cast<std::size_t>(axis)];
+    const std::uint64_t size = data.sizes[static_cast<std::size_t>(axis)];
     if (size == 0) fail_at(location, "chunks of at least one element", "empty ones");
-    per_axis_.push_back((static_cast<std::uint64_t>(shape[axis]) - 1) / size + 1);
-    check(per_axis_.back() <= Hdf5File::max_chunks / count_ && size <= max_bytes / bytes_);
-    count_ *= per_axis_.back();
+    const std::uint64_t along = (static_cast<std::uint64_t>(shape[axis]) - 1) / size + 1;
+    check(along <= Hdf5File::max_chunks / count_ && size <= max_bytes / bytes_);
+    count_ *= along;
     bytes_ *= size;
+    sizes_.push_back(static_cast<Index>(size));
+    chunks_.push_back(static_cast<Index>(along));
   }
   check(bytes_ <= (16 * data_bytes + max_bytes) / count_);
 }

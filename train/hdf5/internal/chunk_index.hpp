@@ -17,13 +17,13 @@ class ChunkGrid {
   std::size_t count() const { return count_; }
   // Of a chunk before the filters.
   std::uint64_t bytes() const { return bytes_; }
-  Index rank() const { return static_cast<Index>(per_axis_.size()); }
-  std::uint64_t size(Index axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
-  std::uint64_t chunks_along(Index axis) const { return per_axis_[static_cast<std::size_t>(axis)]; }
+  // Along each axis: the elements of a chunk, and the chunks.
+  const std::vector<Index>& sizes() const { return sizes_; }
+  const std::vector<Index>& chunks() const { return chunks_; }
 
  private:
-  std::vector<std::uint64_t> sizes_;
-  std::vector<std::uint64_t> per_axis_;
+  std::vector<Index> sizes_;
+  std::vector<Index> chunks_;
   std::size_t count_ = 1;
   std::uint64_t bytes_ = 0;
 };

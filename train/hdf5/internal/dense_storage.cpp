@@ -80,6 +80,15 @@ class Records {
 
 }  // namespace
 
+DenseStorage read_dense_storage(Bytes message, std::size_t index_size, const Location& location) {
+  constexpr unsigned with_index = 0x01;
+  Cursor cursor(message, location);
+  cursor.skip(1);
+  if ((cursor.byte() & with_index) != 0) cursor.skip(index_size);
+  const Address heap = cursor.address();
+  return {heap, cursor.address()};
+}
+
 void visit_records(Metadata& metadata, Address tree, const Location& location,
                    const std::function<void(Bytes record)>& visit) {
   Records(metadata, location, visit).tree(tree);

@@ -9,6 +9,16 @@
 
 namespace weft::hdf5 {
 
+// Where a header's message, "Link Info" or "Attribute Info", says that they are. The heap's address
+// is undefined when all of them are in the header.
+struct DenseStorage {
+  Address heap;
+  Address names;  // a B-tree of version 2
+};
+
+// `index_size`: the size in bytes of the number that such a message may have first.
+DenseStorage read_dense_storage(Bytes message, std::size_t index_size, const Location& location);
+
 // Calls `visit` with each record of a B-tree of version 2. Throws FileError for a damaged tree.
 void visit_records(Metadata& metadata, Address tree, const Location& location,
                    const std::function<void(Bytes record)>& visit);

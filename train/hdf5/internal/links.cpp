@@ -107,17 +107,12 @@ void add_link(Bytes message, Collector& links, const Location& location) {
 
 void add_dense_links(Metadata& metadata, Bytes message, Collector& links,
                      const Location& location) {
-  constexpr unsigned with_creation_index = 0x01;
   constexpr std::uint64_t hash_size = 4;
-  Cursor info(message, location);
-  info.skip(1);
-  if ((info.byte() & with_creation_index) != 0) info.skip(8);
-  const Address heap_address = info.address();
-  const Address names = info.address();
-  if (heap_address == undefined_address) return;  // all links are in the header
-  const FractalHeap heap(metadata, heap_address, location);
+  const DenseStorage dense = read_dense_storage(message, 8, location);
+  if (dense.heap == undefined_address) return;
+  const FractalHeap heap(metadata, dense.heap, location);
   if (heap.has_filters()) fail_at(location, "a group without filters", "one with filters");
-  visit_records(metadata, names, location, [&](Bytes record) {
+  visit_records(metadata, dense.names, location, [&](Bytes record) {
     Cursor cursor(record, location);
     cursor.skip(hash_size);
     add_link(heap.read(metadata, cursor.rest()), links, location);

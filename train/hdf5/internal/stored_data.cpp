@@ -1,6 +1,8 @@
 #include "train/hdf5/internal/stored_data.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "weft/autograd/parallel.hpp"
 #include "train/hdf5/internal/chunk_index.hpp"
@@ -56,6 +58,37 @@ Index row_elements(const Shape& shape) {
   Index elements = 1;
   for (Index axis = 1; axis < shape.rank(); ++axis) elements *= shape[axis];
   return elements;
+}
+
+std::vector<Index> sizes_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+// The number of elements between neighbours along each axis.
+std::vector<Index> strides_of(const std::vector<Index>& sizes) {
+  std::vector<Index> strides(sizes.size(), 1);
+  for (std::size_t axis = sizes.size() - 1; axis-- > 0;)
+    strides[axis] = strides[axis + 1] * sizes[axis + 1];
+  return strides;
+}
+
+// The next place of a box, from `begin` to `end` along the first axes, in row-major order; false
+// after the last one, which is followed by the first.
+bool advance(std::vector<Index>& at, const std::vector<Index>& begin, const std::vector<Index>& end,
+             std::size_t axes) {
+  for (std::size_t axis = axes; axis-- > 0;) {
+    if (++at[axis] < end[axis]) return true;
+    at[axis] = begin[axis];
+  }
+  return false;
+}
+
+// The bytes of a chunk before the filters.
+std::vector<std::byte> read_chunk(const SourceFile& file, const ChunkedData& data,
+                                  const ChunkGrid& grid, const Chunk& chunk,
+                                  const Location& location) {
+  std::vector<std::byte> bytes(chunk.size);
+  file.read(chunk.address, bytes, location);
+  if (data.filters.empty()) return bytes;
+  return data.filters.undo(std::move(bytes), chunk.skipped_filters, grid.bytes(), location);
 }
 
 }  // namespace
@@ -129,64 +162,45 @@ void StoredData::read_contiguous(const SourceFile& file, const ContiguousData& d
   const Index count = (last - first) * row_elements(shape_);
   const auto block = static_cast<Index>(std::max<std::uint64_t>(1, block_bytes / element_bytes_));
   parallel_for(count, block, [&](Index from, Index to) {
-    std::vector<std::byte> bytes(static_cast<std::uint64_t>(to - from) * element_bytes_);
-    file.read(data.address + static_cast<std::uint64_t>(begin + from) * element_bytes_, bytes,
-              location);
-    sink(from, bytes);
+    const auto size = static_cast<std::uint64_t>(to - from) * element_bytes_;
+    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    file.read(data.address + static_cast<std::uint64_t>(begin + from) * element_bytes_,
+              {bytes.get(), size}, location);
+    sink(from, {bytes.get(), size});
   });
 }
 
 void StoredData::read_chunked(const SourceFile& file, const ChunkedData& data, Index first,
                               Index last, const Location& location, const ElementSink& sink) const {
   const ChunkGrid grid(data, shape_, element_bytes_, location);
-  const auto rank = static_cast<std::size_t>(grid.rank());
-  // Strides of the result and of a chunk, in elements.
-  std::vector<Index> strides(rank, 1), chunk_strides(rank, 1), chunk_sizes(rank);
-  for (std::size_t axis = rank; axis-- > 0;) {
-    chunk_sizes[axis] = static_cast<Index>(grid.size(static_cast<Index>(axis)));
-    if (axis + 1 == rank) continue;
-    strides[axis] = strides[axis + 1] * shape_[static_cast<Index>(axis + 1)];
-    chunk_strides[axis] = chunk_strides[axis + 1] * chunk_sizes[axis + 1];
-  }
-  std::vector<Index> chunk_at(rank, 0);  // the chunk's place in the grid
+  const std::vector<Index> sizes = sizes_of(shape_), chunk_sizes = grid.sizes();
+  const std::vector<Index> strides = strides_of(sizes), chunk_strides = strides_of(chunk_sizes);
+  const std::size_t rank = sizes.size();
+  std::vector<Index> place(rank, 0);  // of the chunk in the grid
   for (const Chunk& chunk : chunks_) {
     // The elements of the chunk that are wanted, from `begin` to `end` along each axis.
-    std::vector<Index> begin(rank), end(rank);
+    std::vector<Index> origin(rank), end(rank);
     for (std::size_t axis = 0; axis < rank; ++axis) {
-      begin[axis] = chunk_at[axis] * chunk_sizes[axis];
-      end[axis] = std::min(begin[axis] + chunk_sizes[axis], shape_[static_cast<Index>(axis)]);
+      origin[axis] = place[axis] * chunk_sizes[axis];
+      end[axis] = std::min(origin[axis] + chunk_sizes[axis], sizes[axis]);
     }
-    const std::vector<Index> origin = begin;
+    advance(place, std::vector<Index>(rank, 0), grid.chunks(), rank);
+    std::vector<Index> begin = origin;
     begin[0] = std::max(begin[0], first);
     end[0] = std::min(end[0], last);
-    if (begin[0] < end[0]) {
-      std::vector<std::byte> bytes(chunk.size);
-      file.read(chunk.address, bytes, location);
-      if (!data.filters.empty())
-        bytes = data.filters.undo(std::move(bytes), chunk.skipped_filters, grid.bytes(), location);
-      const auto run = static_cast<std::uint64_t>(end[rank - 1] - begin[rank - 1]) * element_bytes_;
-      for (std::vector<Index> at = begin; at[0] < end[0];) {
-        Index from = 0, to = -first * strides[0];
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-          from += (at[axis] - origin[axis]) * chunk_strides[axis];
-          to += at[axis] * strides[axis];
-        }
-        sink(to, Bytes(bytes).subspan(static_cast<std::uint64_t>(from) * element_bytes_, run));
-        if (rank == 1) break;
-        // The next run of elements along the last axis.
-        std::size_t axis = rank - 2;
-        while (++at[axis] == end[axis] && axis > 0) {
-          at[axis] = begin[axis];
-          --axis;
-        }
+    if (begin[0] >= end[0]) continue;
+    const std::vector<std::byte> bytes = read_chunk(file, data, grid, chunk, location);
+    // Runs of elements along the last axis.
+    const auto run = static_cast<std::uint64_t>(end[rank - 1] - begin[rank - 1]) * element_bytes_;
+    std::vector<Index> at = begin;
+    do {
+      Index from = 0, to = -first * strides[0];
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        from += (at[axis] - origin[axis]) * chunk_strides[axis];
+        to += at[axis] * strides[axis];
       }
-    }
-    for (std::size_t axis = rank; axis-- > 0;) {
-      if (static_cast<std::uint64_t>(++chunk_at[axis]) <
-          grid.chunks_along(static_cast<Index>(axis)))
-        break;
-      chunk_at[axis] = 0;
-    }
+      sink(to, Bytes(bytes).subspan(static_cast<std::uint64_t>(from) * element_bytes_, run));
+    } while (advance(at, begin, end, rank - 1));
   }
 }
 
