@@ -117,3 +117,17 @@ TEST_CASE("saving: an error in the background ends the training, and nothing is 
     CHECK((bytes_of(folder / "last.h5") == bytes_of(other / "last.h5")));
   }
 }
+
+TEST_CASE("saving: an error in the background ends the training before the next save", "[train]") {
+  const TemporaryFolder folder;
+  ToyTraining<float> toy(4000);
+  const FileSizeLimit full(1000);
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.folder = folder.path(),
+                   .save_every_steps = 600,
+                   .log_every_steps = 5000,
+                   .save_in_background = true});
+  CHECK_THROWS_AS(trainer.run(), FileError);
+  CHECK(toy.optimizer.steps() >= 600);
+  CHECK(toy.optimizer.steps() < 1000);
+}
