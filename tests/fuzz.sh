@@ -30,4 +30,4 @@ export ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1
   grep -E "ERROR|SUMMARY|Test unit written" "$build/fuzz.log" || tail -n 20 "$build/fuzz.log"
   fail "a file did something undefined: see $build/fuzz.log"
 }
-tail -n 1 "$build/fuzz.log"
+grep oom/timeout/crash "$build/fuzz.log" | tail -n 1
