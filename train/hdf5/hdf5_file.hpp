@@ -18,11 +18,10 @@ namespace weft {
 // other files and filters other than deflate, shuffle and fletcher32 are errors, and data are read
 // only when all of them are stored in the file. Every error is a FileError that names the file and
 // the object, but for the ValueError of an object that was moved from. A file that is replaced
-// while it is open (see write_atomically) stays as it was. Files may be used on several threads;
-// calls to the library are serialized.
+// while it is open (see AtomicFile) stays as it was. Files may be used on several threads.
 class WEFT_API Hdf5File {
  public:
-  // Limits on files, far above the needs of a gigabyte of parameters in ten thousand layers.
+  // Limits on files, above the needs of a gigabyte of parameters in ten thousand layers.
   static constexpr std::size_t max_objects = 32'768;         // below the listed group
   static constexpr std::size_t max_depth = 32;               // of nested groups
   static constexpr std::size_t max_name_bytes = 1024;        // per name

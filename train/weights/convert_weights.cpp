@@ -38,10 +38,6 @@ std::string name_of(const Hdf5File& file, const WeightLayout* layout) {
   return is_weft(file) ? "weft" : layout ? layout->name : "state_dict";
 }
 
-bool is_float(const std::string& type) {
-  return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
-}
-
 // Whether a weight is that of a linear layer, which some layouts transpose, in a Gpt or a Bert.
 bool is_linear(const std::string& name, Index rank) {
   const bool is_embedding =

@@ -23,10 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-bool is_float(const std::string& type) {
-  return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
-}
-
 // Removes the datasets outside a prefix, of which it returns the names, and the prefix of the
 // others.
 Names remove_prefix(const std::string& prefix, std::map<std::string, std::string>& paths) {

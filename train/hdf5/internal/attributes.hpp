@@ -11,7 +11,7 @@
 
 namespace weft::hdf5 {
 
-// Refers to an object's header, and to the file for strings of variable length.
+// Its data refer to the file for strings of variable length.
 struct Attribute {
   ElementType type;
   Shape shape;

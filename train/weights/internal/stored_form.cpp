@@ -129,6 +129,10 @@ void scatter(const Block<T>& block, StoredTensor<T>& tensor) {
 
 }  // namespace
 
+bool is_float(const std::string& type) {
+  return type.ends_with("float16") || type.ends_with("float32") || type.ends_with("float64");
+}
+
 Shape StoredForm::dataset() const {
   if (is_transposed) return {parameter[1], parts * parameter[0]};
   if (parts == 1) return parameter;

@@ -10,6 +10,9 @@
 
 namespace weft {
 
+// Returns whether Hdf5Dataset::type names floating-point numbers that weights are read from.
+bool is_float(const std::string& type);
+
 struct StoredForm {
   Shape parameter;
   // Whether the dataset has the columns of the parameter, a matrix, as rows.
