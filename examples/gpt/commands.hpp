@@ -4,6 +4,7 @@
 
 namespace weft::gpt {
 
+int train(int argc, char** argv);
 int sample(int argc, char** argv);
 
 }  // namespace weft::gpt

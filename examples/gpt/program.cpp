@@ -7,6 +7,7 @@ namespace weft::gpt {
 namespace {
 
 constexpr examples::Command commands[] = {
+    {"train", train, "train a model on a text"},
     {"sample", sample, "continue a text"},
 };
 

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/generate.hpp>
@@ -15,7 +14,7 @@ namespace {
 void print_continuation(const SavedModel& saved, const Sequence& prompt, GenerateOptions options) {
   WholeCharacters characters;
   options.on_token = [&](TokenId token) {
-    std::cout << characters.add(saved.encoding.token(token)) << std::flush;
+    std::cout << characters.add(saved.tokenizer.token(token)) << std::flush;
   };
   static_cast<void>(generate(saved.model, prompt, options));
   std::cout << characters.finish() << std::endl;
@@ -40,14 +39,9 @@ int sample(int argc, char** argv) {
   line.option("samples", "number of samples", samples, 1, 1'000'000);
   if (!line.parse(argc, argv)) return 0;
 
-  const SavedModel saved(folder);
-  const BytePairEncoding& encoding = saved.encoding;
-  const std::optional<TokenId> end = encoding.find(BytePairEncoding::end_of_text);
-  if (!end && prompt.empty())
-    fail<ValueError>("option --prompt", "a beginning, as vocab.json has no token \"<|endoftext|>\"",
-                     "none");
-  // A text begins after the end of another one.
-  const Sequence ids = prompt.empty() ? Sequence{*end} : encoding.encode(prompt);
+  const SavedModel saved = SavedModel::load(folder);
+  const Sequence ids =
+      prompt.empty() ? saved.tokenizer.beginning() : saved.tokenizer.encode(prompt);
   for (std::int64_t i = 0; i < samples; ++i) {
     if (i > 0) std::cout << "---------------\n";
     std::cout << prompt << std::flush;
@@ -55,7 +49,7 @@ int sample(int argc, char** argv) {
                        {.max_tokens = tokens,
                         .sampling = {.temperature = temperature, .top_k = top_k},
                         .seed = static_cast<std::uint64_t>(seed + i),
-                        .end = end});
+                        .end = saved.tokenizer.end()});
   }
   return 0;
 }
