@@ -6,5 +6,7 @@ namespace weft::gpt {
 
 int train(int argc, char** argv);
 int sample(int argc, char** argv);
+int evaluate(int argc, char** argv);
+int attention(int argc, char** argv);
 
 }  // namespace weft::gpt
