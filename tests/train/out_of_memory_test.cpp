@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <new>
 
+#include <weft/train/generation/sampling.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/checkpoint.hpp>
@@ -135,6 +136,26 @@ TEST_CASE("out of memory: saving throws, and the old file is unchanged", "[train
   run_out_of_memory([&] { save_checkpoint(checkpoint, model); },
                     [&] { REQUIRE(bytes_of(checkpoint) == before); });
   CHECK(bytes_of(checkpoint) != before);
+}
+
+TEST_CASE("out of memory: sampling needs memory for the first token only", "[train]") {
+  Random random(1);
+  const Tensor<float> logits = random.normal_tensor({2000});
+  const Sequence context{3, 4, 3};
+  for (const SamplingOptions& options :
+       {SamplingOptions{},
+        {.temperature = 0},
+        {.top_k = 100},
+        {.top_p = 0.9},
+        {.min_p = 0.1},
+        {.top_k = 500, .top_p = 0.99, .min_p = 0.01, .repetition_penalty = 1.2}}) {
+    Sampler<float> sampler(options);
+    (void)sampler(logits.values(), context);
+    const Tensor<float> others = random.normal_tensor({2000});
+    allocations_left = 0;
+    for (int i = 0; i < 20; ++i) (void)sampler(others.values(), context);
+    allocations_left = -1;
+  }
 }
 
 }  // namespace weft

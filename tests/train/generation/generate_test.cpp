@@ -1,28 +1,12 @@
-#include <array>
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/generate.hpp>
 #include "tests/catch.hpp"
-#include "tests/messages.hpp"
 
 using namespace weft;
 
 namespace {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-// How often each token is drawn from `logits`, of 20,000.
-std::vector<double> frequencies(const std::vector<double>& logits, const SamplingOptions& options) {
-  constexpr int draws = 20'000;
-  Random random(3);
-  std::vector<double> counts(logits.size());
-  for (int i = 0; i < draws; ++i)
-    counts[static_cast<std::size_t>(sample_token(std::span(logits), options, random))] +=
-        1.0 / draws;
-  return counts;
-}
 
 Gpt<float> small_model(std::uint64_t seed = 1) {
   Random random(seed);
@@ -30,38 +14,6 @@ Gpt<float> small_model(std::uint64_t seed = 1) {
 }
 
 }  // namespace
-
-TEST_CASE("sampling: tokens are drawn with their probabilities", "[train]") {
-  const std::vector<double> logits{std::log(0.1), std::log(0.6), -infinite, std::log(0.3)};
-  const std::vector<double> plain = frequencies(logits, {});
-  for (const auto& [token, p] : {std::pair{0, 0.1}, {1, 0.6}, {2, 0.0}, {3, 0.3}})
-    CHECK(std::abs(plain[static_cast<std::size_t>(token)] - p) < 0.015);
-  CHECK(plain[2] == 0.0);
-  // With temperature ½, probabilities are squared: 0.01, 0.36 and 0.09 of 0.46.
-  const std::vector<double> cold = frequencies(logits, {.temperature = 0.5});
-  CHECK(std::abs(cold[1] - 0.36 / 0.46) < 0.015);
-  const std::vector<double> top = frequencies(logits, {.top_k = 2});
-  CHECK(top[0] == 0.0);
-  CHECK(std::abs(top[1] - 2.0 / 3.0) < 0.015);
-  CHECK(frequencies(logits, {.temperature = 0.0})[1] > 0.999);
-  CHECK(frequencies({1.0, 1.0, 1.0}, {.top_k = 1})[0] > 0.999);  // the first of equal ones
-}
-
-TEST_CASE("sampling: options and logits that make no sense are refused", "[train]") {
-  Random random(1);
-  const std::vector<double> logits{1.0, 2.0};
-  const auto sample = [&](const std::vector<double>& values, const SamplingOptions& options) {
-    return sample_token(std::span(values), options, random);
-  };
-  CHECK_THROWS_AS(sample(logits, {.temperature = -1.0}), ValueError);
-  CHECK_THROWS_AS(sample(logits, {.temperature = infinite}), ValueError);
-  CHECK_THROWS_AS(sample(logits, {.top_k = -1}), ValueError);
-  CHECK_THROWS_AS(sample({}, {}), ValueError);
-  CHECK_THROWS_AS(sample({1.0, std::nan("")}, {}), NonFiniteError);
-  CHECK_THROWS_AS(sample({1.0, infinite}, {}), NonFiniteError);
-  CHECK_THROWS_AS(sample({-infinite, -infinite}, {}), NonFiniteError);
-  CHECK(sample(logits, {.top_k = 99}) < 2);
-}
 
 TEST_CASE("generate: continues with the most probable tokens, sliding past the context",
           "[train]") {
