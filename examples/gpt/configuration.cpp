@@ -22,6 +22,7 @@ Configuration cpu() {
   Configuration configuration;
   configuration.layers = 4;
   configuration.width = 128;
+  configuration.validation_batches = 20;
   return configuration;
 }
 
@@ -35,6 +36,7 @@ Configuration baby() {
   configuration.batch = 64;
   configuration.dropout = 0.2;
   configuration.steps = 5000;
+  configuration.validate_every = 500;
   return configuration;
 }
 
@@ -48,6 +50,7 @@ Configuration gpt2() {
   configuration.bias = 1;
   configuration.vocabulary = 50257;
   configuration.batch = 1;
+  configuration.parts = 1;
   configuration.accumulation = 8;
   configuration.lr = 6e-4;
   configuration.final_lr = 6e-5;

@@ -95,7 +95,10 @@ class Configuration final : public Stateful<float> {
     visit("steps", "number of training steps", self.steps, 1, max_count);
     visit("batch", "batch size, in windows of the context's length", self.batch, 1, 1'000'000);
     visit("accumulation", "batches per step", self.accumulation, 1, 1'000'000);
-    visit("parts", "number of parts of a batch that are computed in parallel", self.parts, 1, 1024);
+    visit("parts",
+          "number of parts of a batch that are computed in parallel; 1: each operation is, for "
+          "large models",
+          self.parts, 1, 1024);
     visit("lr", "peak learning rate", self.lr, 0.0, 10.0);
     visit("final-lr", "learning rate at the end of the cosine", self.final_lr, 0.0, 10.0);
     visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
