@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "weft/autograd/ops/recompute.hpp"
+#include "weft/layers/key_value_cache.hpp"
 #include "weft/layers/transformer.hpp"
 
 namespace weft {
@@ -51,7 +52,27 @@ struct BlockStack : Module<T> {
     return norm ? (*norm)(y) : y;
   }
 
+  // block.extend(x, layers…) of each block, with its layer of each cache; a step of `cache`.
+  template <class... Caches>
+  Var<T> extend_blocks(const Var<T>& x, KeyValueCache<T>& cache, Caches&... caches) const {
+    check_layers(cache);
+    (check_layers(caches), ...);
+    Var<T> y = x;
+    for (Index i = 0; const Block& block : blocks) {
+      y = block.extend(y, CachedLayer<T>{cache, i}, CachedLayer<T>{caches, i}...);
+      ++i;
+    }
+    cache.advance(x.shape()[1]);
+    return norm ? (*norm)(y) : y;
+  }
+
  private:
+  void check_layers(const KeyValueCache<T>& cache) const {
+    if (cache.options().num_layers != std::ssize(blocks))
+      fail<ValueError>(concatenate_text(type_, ": layers of the cache"), blocks.size(),
+                       cache.options().num_layers);
+  }
+
   const char* type_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/embedding.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
 
@@ -28,6 +29,13 @@ Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x) const {
   check_sequences("LearnedPositionalEncoding", x.shape(), table[1]);
   check_length("LearnedPositionalEncoding", x.shape()[1], table[0]);
   return dropout(x + slice(x.tape().parameter(weight), 0, 0, x.shape()[1]));
+}
+
+template <class T>
+Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& positions) const {
+  check_sequences("LearnedPositionalEncoding", x.shape(), weight.shape()[1]);
+  check_positions("LearnedPositionalEncoding", x.shape(), positions.shape());
+  return dropout(x + embedding(positions, x.tape().parameter(weight)));
 }
 
 template <class T>

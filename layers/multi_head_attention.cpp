@@ -1,6 +1,7 @@
 #include "weft/layers/multi_head_attention.hpp"
 
 #include "weft/autograd/ops/shaping.hpp"
+#include "layers/internal/cached_attention.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/hidden_keys.hpp"
 #include "layers/internal/python_text.hpp"
@@ -83,6 +84,59 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   const Var<T> v = W_v(hidden.zeroed(values));
   return W_o(attention(rotated(W_q(queries), heads), shared_by_queries(k, num_kv_heads_, heads),
                        shared_by_queries(v, num_kv_heads_, heads), mask, weights));
+}
+
+template <class T>
+KeyValueCacheOptions MultiHeadAttention<T>::cache_options(Index num_layers, Index capacity) const {
+  return {.num_layers = num_layers,
+          .num_heads = num_kv_heads_,
+          .head_size = W_q.out_features() / attention.num_heads,
+          .capacity = capacity};
+}
+
+template <class T>
+void MultiHeadAttention<T>::check_cache(const CachedLayer<T>& layer) const {
+  const auto sizes = [](const KeyValueCacheOptions& options) {
+    return concatenate_text(options.num_heads, " heads of size ", options.head_size);
+  };
+  const KeyValueCacheOptions expected = cache_options(1, 1), got = layer.cache.options();
+  if (got.num_heads != expected.num_heads || got.head_size != expected.head_size)
+    fail<ValueError>("MultiHeadAttention: cache", sizes(expected), sizes(got));
+}
+
+template <class T>
+Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& layer) const {
+  check_sequences("MultiHeadAttention: new positions", x.shape(), W_q.in_features());
+  check_cache(layer);
+  KeyValueCache<T>& cache = layer.cache;
+  const Index heads = attention.num_heads;
+  Var<T> q = W_q(x), k = W_k(x);
+  if (rotary) {
+    const Tokens positions = cache.next_positions(x.pass(), 1).reshaped({cache.num_sequences()});
+    q = rotary_embedding(q, heads, positions, *rotary);
+    k = rotary_embedding(k, num_kv_heads_, positions, *rotary);
+  }
+  const Var<T> v = W_v(x);
+  cache.store(layer.index, k, v);
+  if (cache.max_length() > 0) return W_o(cached_attention(attention, q, layer, CachedKeys::stored));
+  return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
+                       shared_by_queries(v, num_kv_heads_, heads), {.causal = true}));
+}
+
+template <class T>
+void MultiHeadAttention<T>::store(const Var<T>& memory, const CachedLayer<T>& layer) const {
+  check_sequences("MultiHeadAttention: memory", memory.shape(), W_k.in_features());
+  check_cache(layer);
+  if (rotary)
+    fail<ValueError>("MultiHeadAttention: cross-attention", "no rotary positions", "them");
+  layer.cache.store(layer.index, W_k(memory), W_v(memory));
+}
+
+template <class T>
+Var<T> MultiHeadAttention<T>::attend(const Var<T>& queries, const CachedLayer<T>& layer) const {
+  check_sequences("MultiHeadAttention: queries", queries.shape(), W_q.in_features());
+  check_cache(layer);
+  return W_o(cached_attention(attention, W_q(queries), layer, CachedKeys::all));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/rotary_embedding.hpp"
 #include "weft/layers/attention_pooling.hpp"
+#include "weft/layers/key_value_cache.hpp"
 #include "weft/layers/linear.hpp"
 
 namespace weft {
@@ -50,6 +51,21 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
 
+  // Causal self-attention step by step: x [sequences of the cache, time, query_size] are the
+  // positions after those that the layer of the cache has. Stores their keys and values there, and
+  // returns what the call above returns for them with a causal mask over all positions, [sequences,
+  // time, num_hiddens]. After the last layer, KeyValueCache::advance(time) ends the step. Throws
+  // ShapeError, ValueError for a cache with other sizes, and Error for a tape that records.
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
+  // Cross-attention step by step: `store` stores the keys and values of a memory [sequences of the
+  // cache, memory_time, key_size] once, and `attend` returns the attention of queries [sequences,
+  // time, query_size] to all positions of their sequences. Throw as `extend` does, and ValueError
+  // with rotary positions, which are of self-attention.
+  void store(const Var<T>& memory, const CachedLayer<T>& layer) const;
+  Var<T> attend(const Var<T>& queries, const CachedLayer<T>& layer) const;
+  // The options of a cache with `num_layers` layers like this one.
+  KeyValueCacheOptions cache_options(Index num_layers, Index capacity) const;
+
   void members(Members<T>& members) override;
 
   AttentionPooling<T> attention;
@@ -60,6 +76,8 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   Index num_kv_heads() const { return num_kv_heads_; }
 
  private:
+  void check_cache(const CachedLayer<T>& layer) const;
+
   Index num_kv_heads_;
 };
 

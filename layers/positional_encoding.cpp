@@ -4,6 +4,7 @@
 
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/embedding.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
 
@@ -40,6 +41,13 @@ Var<T> PositionalEncoding<T>::operator()(const Var<T>& x) const {
   const Index time = x.shape()[1];
   check_length("PositionalEncoding", time, table_.shape()[0]);
   return dropout(x + slice(x.tape().constant(table_), 0, 0, time));
+}
+
+template <class T>
+Var<T> PositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& positions) const {
+  check_sequences("PositionalEncoding", x.shape(), table_.shape()[1]);
+  check_positions("PositionalEncoding", x.shape(), positions.shape());
+  return dropout(x + embedding(positions, x.tape().constant(table_)));
 }
 
 template <class T>

@@ -25,6 +25,9 @@ struct WEFT_API PositionalEncoding : Module<T> {
   // dropout(x + P[0 … time]). x [batch, time, num_hiddens], result of the same shape. Throws
   // ShapeError, and ValueError when time > max_len.
   Var<T> operator()(const Var<T>& x) const;
+  // The same for vectors at other positions than 0 … time: those of `positions` [batch, time].
+  // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
+  Var<T> operator()(const Var<T>& x, const Tokens& positions) const;
 
   void members(Members<T>& members) override;
 

@@ -35,6 +35,16 @@ Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& mem
 }
 
 template <class T>
+Var<T> TransformerDecoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& self,
+                                          const CachedLayer<T>& cross) const {
+  const auto attend_to_self = [&](const Var<T>& y) { return self_attention.extend(y, self); };
+  const auto attend_to_memory = [&](const Var<T>& y) { return cross_attention.attend(y, cross); };
+  Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
+  y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
+  return add_residual(y, norm3, dropout, norm_first, ffn);
+}
+
+template <class T>
 void TransformerDecoderBlock<T>::members(Members<T>& members) {
   members.type("TransformerDecoderBlock", "norm_first=" + python_text(norm_first));
   members("self_attention", self_attention);
@@ -55,6 +65,31 @@ Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          const Mask& memory_mask, const Mask& target_mask,
                                          AttentionWeights<T>* weights) const {
   return this->apply(x, std::array{memory_mask, target_mask}, weights, memory);
+}
+
+template <class T>
+DecoderCache<T> TransformerDecoder<T>::start(const Var<T>& memory, const ValidLens& memory_lens,
+                                             Index capacity) const {
+  const char* const what = "TransformerDecoder: memory";
+  if (memory.rank() != 3) fail<ShapeError>(what, "shape [batch, time, channels]", memory.shape());
+  const Index batch = memory.shape()[0], time = memory.shape()[1];
+  memory_lens.check(what, batch, 1, time);
+  std::vector<Index> lengths;
+  for (Index i = 0; i < batch; ++i) lengths.push_back(memory_lens.length(i, 0, time));
+  const auto cache = [&](const MultiHeadAttention<T>& attention, Index positions) {
+    return KeyValueCache<T>(attention.cache_options(std::ssize(this->blocks), positions), batch);
+  };
+  DecoderCache<T> result{cache(this->blocks.front().self_attention, capacity),
+                         cache(this->blocks.front().cross_attention, std::max<Index>(time, 1))};
+  for (Index i = 0; const TransformerDecoderBlock<T>& block : this->blocks)
+    block.cross_attention.store(memory, {result.cross, i++});
+  result.cross.advance(lengths);
+  return result;
+}
+
+template <class T>
+Var<T> TransformerDecoder<T>::extend(const Var<T>& x, DecoderCache<T>& cache) const {
+  return this->extend_blocks(x, cache.self, cache.cross);
 }
 
 template struct TransformerDecoderBlock<float>;

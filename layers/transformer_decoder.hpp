@@ -22,6 +22,8 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
+  // The same step by step, with the memory stored in a cache: see MultiHeadAttention::extend.
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
 
   void members(Members<T>& members) override;
 
@@ -35,6 +37,19 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   bool norm_first;
 };
 
+// What a TransformerDecoder keeps from step to step.
+template <class T = float>
+struct DecoderCache {
+  // The keys and values of the target's earlier positions, and of the memory.
+  KeyValueCache<T> self, cross;
+
+  // Of both: see KeyValueCache::select.
+  void select(std::span<const Index> indices) {
+    self.select(indices);
+    cross.select(indices);
+  }
+};
+
 // A stack of decoder blocks, followed by a norm if `final_norm` says so.
 template <class T = float>
 struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
@@ -44,6 +59,15 @@ struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // As in a block; `weights->self` and `weights->cross` get one tensor per block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
+
+  // The result of the call above, step by step. `start` computes the keys and values of the memory
+  // [batch, memory_time, num_hiddens] once, `memory_lens` [batch] when padded; `extend` takes the
+  // positions x [sequences of the cache, time, num_hiddens] that follow those in the cache, which
+  // are then in it, too, and returns their result, of x's shape. Throw ShapeError, ValueError for
+  // invalid lengths and a cache with other sizes, and Error for a tape that records.
+  DecoderCache<T> start(const Var<T>& memory, const ValidLens& memory_lens = {},
+                        Index capacity = 64) const;
+  Var<T> extend(const Var<T>& x, DecoderCache<T>& cache) const;
 };
 
 extern template struct TransformerDecoderBlock<float>;

@@ -25,6 +25,13 @@ Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask,
 }
 
 template <class T>
+Var<T> TransformerEncoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& layer) const {
+  const auto attend = [&](const Var<T>& y) { return attention.extend(y, layer); };
+  return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
+                      norm_first, ffn);
+}
+
+template <class T>
 void TransformerEncoderBlock<T>::members(Members<T>& members) {
   members.type("TransformerEncoderBlock", "norm_first=" + python_text(norm_first));
   members("attention", attention);
@@ -42,6 +49,18 @@ template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
                                          AttentionWeights<T>* weights) const {
   return this->apply(x, std::array{mask}, weights);
+}
+
+template <class T>
+Var<T> TransformerEncoder<T>::extend(const Var<T>& x, KeyValueCache<T>& cache) const {
+  return this->extend_blocks(x, cache);
+}
+
+template <class T>
+KeyValueCache<T> TransformerEncoder<T>::make_cache(Index num_sequences, Index capacity) const {
+  return KeyValueCache<T>(
+      this->blocks.front().attention.cache_options(std::ssize(this->blocks), capacity),
+      num_sequences);
 }
 
 template struct TransformerEncoderBlock<float>;

@@ -20,6 +20,8 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   // appended to `self`. Throws ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
+  // The same step by step, with a causal mask: see MultiHeadAttention::extend.
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
 
   void members(Members<T>& members) override;
 
@@ -40,6 +42,14 @@ struct WEFT_API TransformerEncoder : BlockStack<T, TransformerEncoderBlock<T>> {
   // As in a block; `weights->self` gets one tensor per block.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {},
                     AttentionWeights<T>* weights = nullptr) const;
+
+  // The result of the call above with a causal mask, step by step: x [sequences of the cache, time,
+  // num_hiddens] are positions that follow those in the cache, which are then in it, too. Result of
+  // x's shape. Throws ShapeError, ValueError for a cache with other sizes, and Error for a tape
+  // that records.
+  Var<T> extend(const Var<T>& x, KeyValueCache<T>& cache) const;
+  // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
+  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 64) const;
 };
 
 extern template struct TransformerEncoderBlock<float>;

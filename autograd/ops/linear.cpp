@@ -3,6 +3,7 @@
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
+#include "autograd/kernels/row_product.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
 
 namespace weft {
@@ -49,18 +50,28 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
   T* y_data = y.data();
   T* z_data = keep_z ? z.data() : y_data;
   const T* b = bias ? bias->value().data() : nullptr;
-  const MatrixView<T> x_matrix{x.value().data(), in};
-  const MatrixView<T> w_transposed{weight.value().data(), in, true};
-  for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
-    matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
-                   z_data + i0 * out + j0, out);
+  const auto add_bias_and_activate = [&](Index i0, Index i1, Index j0, Index j1) {
     for (Index i = i0; i < i1; ++i) {
       T* z_row = z_data + i * out + j0;
       if (b) array(z_row, 0, j1 - j0) += array(b, j0, j1);
       if (activation != Activation::none)
         apply_activation(activation, z_row, y_data + i * out + j0, j1 - j0);
     }
-  });
+  };
+  const T *x_data = x.value().data(), *w_data = weight.value().data();
+  if (prefers_row_product(rows)) {
+    parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
+      row_product(rows, j1 - j0, in, T{1}, x_data, in, w_data + j0 * in, in, z_data + j0, out);
+      add_bias_and_activate(0, rows, j0, j1);
+    });
+  } else {
+    const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
+    for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
+      matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
+                     z_data + i0 * out + j0, out);
+      add_bias_and_activate(i0, i1, j0, j1);
+    });
+  }
 
   if (!keep_z) z = y;
   const NodeId bias_node = bias ? bias->node() : no_node;

@@ -1,33 +1,40 @@
 #include "weft/autograd/ops/rotary_embedding.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "autograd/kernels/arrays.hpp"
 
 namespace weft {
 namespace {
 
-// The cosines and sines of the angle of each pair at each position.
+// The cosines and sines of the angle of each pair at each position of one or more sequences.
 template <class T>
 struct Angles {
-  Tensor<T> cosine, sine;  // [time, d / 2]
+  Tensor<T> cosine, sine;  // [sequences · time, d / 2]
 };
 
+// For sequences that begin at these positions, after the options' first one.
 template <class T>
-Angles<T> angles(const Pass<T>& pass, Index time, Index d, const RotaryOptions& options) {
-  const Index count = d / 2;
-  Angles<T> result{pass.uninitialized({time, count}), pass.uninitialized({time, count})};
+Angles<T> angles(const Pass<T>& pass, std::span<const TokenId> first_positions, Index time, Index d,
+                 const RotaryOptions& options) {
+  const Index count = d / 2, rows = std::ssize(first_positions) * time;
+  Angles<T> result{pass.uninitialized({rows, count}), pass.uninitialized({rows, count})};
+  T *cosine = result.cosine.data(), *sine = result.sine.data();
   constexpr Index cost = 64;  // of a cosine and a sine
-  parallel_for(count, grain_of(time * cost), [&](Index begin, Index end) {
+  parallel_for(count, grain_of(rows * cost), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
       // In double, as a float's angle would be off by 1e-3 at position 10000.
       const double frequency =
           std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
-      for (Index i = 0; i < time; ++i) {
-        const double angle =
-            (static_cast<double>(options.first_position) + static_cast<double>(i)) * frequency;
-        result.cosine(i, j) = static_cast<T>(std::cos(angle));
-        result.sine(i, j) = static_cast<T>(std::sin(angle));
+      for (Index row = 0; row < rows; ++row) {
+        const Index first = first_positions[static_cast<std::size_t>(row / time)];
+        const double angle = (static_cast<double>(options.first_position) +
+                              static_cast<double>(first + row % time)) *
+                             frequency;
+        cosine[row * count + j] = static_cast<T>(std::cos(angle));
+        sine[row * count + j] = static_cast<T>(std::sin(angle));
       }
     }
   });
@@ -39,13 +46,13 @@ template <class T>
 void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPairs pairs,
             const Gradient<T>& result) {
   const Index columns = x.shape().columns();
-  const Index time = rotation.cosine.shape()[0], count = rotation.cosine.shape()[1];
+  const Index rows = rotation.cosine.shape()[0], count = rotation.cosine.shape()[1];
   const Index pair_stride = pairs == RotaryPairs::interleaved ? 2 : 1;  // between pairs
   const Index channel_stride = pairs == RotaryPairs::interleaved ? 1 : count;
   parallel_for(x.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      const T* cosine = rotation.cosine.data() + row % time * count;
-      const T* sine = rotation.sine.data() + row % time * count;
+      const T* cosine = rotation.cosine.data() + row % rows * count;
+      const T* sine = rotation.sine.data() + row % rows * count;
       if (result.fresh) array(result.data(), row * columns, (row + 1) * columns).setZero();
       for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count) {
         const T* a = x.data() + first;
@@ -62,6 +69,25 @@ void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPa
   });
 }
 
+// Forward:  (a, b) of pair j at position i rotated by i · base^(-2j/d).
+// Backward: (da, db) rotated by the negative angle. Keeps the cosines and sines.
+template <class T>
+Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_positions,
+               const RotaryOptions& options) {
+  check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
+  if (x.size() == 0) return x;
+  Pass<T>& pass = x.pass();
+  const Angles<T> rotation =
+      angles(pass, first_positions, x.shape()[-2], x.shape().columns() / num_heads, options);
+  Tensor<T> y = pass.uninitialized(x.shape());
+  rotate(x.value(), rotation, T{1}, options.pairs, as_fresh_gradient(y));
+  return pass.record(
+      "rotary_embedding", y, {x.node()},
+      [x = x.node(), rotation, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
+        rotate(dy, rotation, T{-1}, pairs, backward.gradient(x));
+      });
+}
+
 }  // namespace
 
 void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
@@ -75,26 +101,35 @@ void check_rotary(const char* what, Index columns, Index num_heads, const Rotary
                      options.first_position);
 }
 
-// Forward:  (a, b) of pair j at position i rotated by i · base^(-2j/d).
-// Backward: (da, db) rotated by the negative angle. Keeps the cosines and sines.
 template <class T>
 Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const RotaryOptions& options) {
   if (x.rank() < 2)
     fail<ShapeError>("rotary_embedding", "shape [..., time, num_heads · d]", x.shape());
-  check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
-  if (x.size() == 0) return x;
-  Pass<T>& pass = x.pass();
-  const Angles<T> rotation = angles(pass, x.shape()[-2], x.shape().columns() / num_heads, options);
-  Tensor<T> y = pass.uninitialized(x.shape());
-  rotate(x.value(), rotation, T{1}, options.pairs, as_fresh_gradient(y));
-  return pass.record(
-      "rotary_embedding", y, {x.node()},
-      [x = x.node(), rotation, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
-        rotate(dy, rotation, T{-1}, pairs, backward.gradient(x));
-      });
+  constexpr TokenId first = 0;
+  return rotated(x, num_heads, {&first, 1}, options);
+}
+
+template <class T>
+Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const Tokens& first_positions,
+                        const RotaryOptions& options) {
+  if (x.rank() != 3 || first_positions.shape() != Shape{x.shape()[0]})
+    fail<ShapeError>("rotary_embedding",
+                     "shape [batch, time, num_heads · d], and first positions [batch]",
+                     concatenate_text(x.shape(), " and ", first_positions.shape()));
+  std::span<const TokenId> first = first_positions.values();
+  for (const TokenId position : first)
+    if (position < 0)
+      fail<ValueError>("rotary_embedding: first_positions", "positions ≥ 0", position);
+  // Often all are equal: then the sequences share their angles.
+  if (std::adjacent_find(first.begin(), first.end(), std::not_equal_to<>()) == first.end())
+    first = first.first(std::min<std::size_t>(first.size(), 1));
+  return rotated(x, num_heads, first, options);
 }
 
 template Var<float> rotary_embedding(const Var<float>&, Index, const RotaryOptions&);
 template Var<double> rotary_embedding(const Var<double>&, Index, const RotaryOptions&);
+template Var<float> rotary_embedding(const Var<float>&, Index, const Tokens&, const RotaryOptions&);
+template Var<double> rotary_embedding(const Var<double>&, Index, const Tokens&,
+                                      const RotaryOptions&);
 
 }  // namespace weft

@@ -34,5 +34,11 @@ WEFT_API void check_rotary(const char* what, Index columns, Index num_heads,
 template <class T>
 WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads,
                                  const RotaryOptions& options = {});
+// The same for x [batch, time, num_heads · d] whose sequence i begins at position
+// first_positions[i] + options.first_position. Throws ShapeError unless first_positions is [batch],
+// and ValueError for one below 0.
+template <class T>
+WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const Tokens& first_positions,
+                                 const RotaryOptions& options = {});
 
 }  // namespace weft

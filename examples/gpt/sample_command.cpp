@@ -14,8 +14,9 @@ namespace {
 // Prints tokens of the model while it generates them.
 void print_continuation(const SavedModel& saved, const Sequence& prompt, GenerateOptions options) {
   WholeCharacters characters;
-  options.on_token = [&](TokenId token) {
+  options.on_token = [&](Index, TokenId token) {
     std::cout << characters.add(saved.encoding.token(token)) << std::flush;
+    return true;
   };
   static_cast<void>(generate(saved.model, prompt, options));
   std::cout << characters.finish() << std::endl;

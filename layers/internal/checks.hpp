@@ -14,6 +14,12 @@ inline void check_sequences(const char* input, const Shape& shape, Index num_hid
     fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
 }
 
+// Throws ShapeError, naming `layer`, unless `positions` is [batch, time] for x [batch, time, …].
+inline void check_positions(const char* layer, const Shape& x, const Shape& positions) {
+  if (positions != Shape{x[0], x[1]})
+    fail<ShapeError>(concatenate_text(layer, ": positions"), Shape{x[0], x[1]}, positions);
+}
+
 // Throws ValueError, naming `layer`, when time > max_len.
 inline void check_length(const char* layer, Index time, Index max_len) {
   if (time > max_len)

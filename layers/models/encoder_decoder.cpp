@@ -53,6 +53,19 @@ Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
 }
 
 template <class T>
+DecoderCache<T> EncoderDecoder<T>::start(const Var<T>& memory, const ValidLens& source_lens) const {
+  return decoder.start(memory, source_lens);
+}
+
+template <class T>
+Var<T> EncoderDecoder<T>::extend(Tape<T>& tape, const Tokens& target,
+                                 DecoderCache<T>& cache) const {
+  check_tokens("EncoderDecoder: target", target);
+  const Tokens positions = cache.self.next_positions(tape.pass(), target.shape()[1]);
+  return decoder.extend(position(target_embedding(tape, target), positions), cache);
+}
+
+template <class T>
 Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Tokens& source,
                                      const ValidLens& source_lens, const Tokens& target) const {
   return output(decode(target, encode(tape, source, source_lens), source_lens));

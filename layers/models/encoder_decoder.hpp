@@ -37,6 +37,11 @@ struct WEFT_API EncoderDecoder : Module<T> {
   // Result [batch, time, num_hiddens]; `output` maps it to the logits of the next tokens.
   Var<T> decode(const Tokens& target, const Var<T>& memory, const ValidLens& source_lens = {},
                 AttentionWeights<T>* weights = nullptr) const;
+  // The same step by step: `start` computes what depends on the memory only, and `extend` takes the
+  // tokens [sequences of the cache, time] that follow those in the cache, which are then in it,
+  // too, and returns their result of `decode`. Throw Error for a tape that records.
+  DecoderCache<T> start(const Var<T>& memory, const ValidLens& source_lens = {}) const;
+  Var<T> extend(Tape<T>& tape, const Tokens& target, DecoderCache<T>& cache) const;
   // The logits of the token after each position of the target, [batch, time,
   // target_vocabulary_size]. They do not depend on later positions, so neither on padding at the
   // end of the target.

@@ -70,8 +70,22 @@ Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input, AttentionWeights<T
   if (input.rank() != 2) fail<ShapeError>("Gpt: tokens", "shape [batch, time]", input.shape());
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
-  const Var<T> y = blocks(dropout(x), {.causal = true}, weights);
-  return output ? (*output)(y) : linear(y, tape.parameter(tokens.weight));
+  return logits(blocks(dropout(x), {.causal = true}, weights));
+}
+
+template <class T>
+Var<T> Gpt<T>::extend(Tape<T>& tape, const Tokens& input, KeyValueCache<T>& cache) const {
+  if (input.rank() != 2 || input.shape()[0] != cache.num_sequences())
+    fail<ShapeError>("Gpt: tokens", concatenate_text("shape [", cache.num_sequences(), ", time]"),
+                     input.shape());
+  Var<T> x = tokens(tape, input);
+  if (positions) x = (*positions)(x, cache.next_positions(tape.pass(), input.shape()[1]));
+  return blocks.extend(dropout(x), cache);
+}
+
+template <class T>
+Var<T> Gpt<T>::logits(const Var<T>& states) const {
+  return output ? (*output)(states) : linear(states, states.tape().parameter(tokens.weight));
 }
 
 template <class T>

@@ -60,6 +60,17 @@ struct WEFT_API Gpt : Module<T> {
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens,
                     AttentionWeights<T>* weights = nullptr) const;
 
+  // The same step by step: `extend` takes the tokens [sequences of the cache, time] that follow
+  // those in the cache, which are then in it, too, and returns their states [sequences, time,
+  // num_hiddens]; `logits` maps states to the logits of the tokens after them. Throw as the call
+  // above, and Error for a tape that records.
+  Var<T> extend(Tape<T>& tape, const Tokens& tokens, KeyValueCache<T>& cache) const;
+  Var<T> logits(const Var<T>& states) const;
+  // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
+  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 64) const {
+    return blocks.make_cache(num_sequences, capacity);
+  }
+
   void members(Members<T>& members) override;
 
   Embedding<T> tokens;

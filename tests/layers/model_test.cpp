@@ -167,6 +167,32 @@ TEST_CASE("model: no heap allocation from the second step on", "[layers]") {
   CHECK(step_in_parts() == 0);
 }
 
+TEST_CASE("model: no heap allocation per generated token", "[layers]") {
+  const bool modern = GENERATE(false, true);
+  Random random(1);
+  GptOptions options{.vocabulary_size = 30, .max_len = 64, .num_hiddens = 32, .num_heads = 4};
+  if (modern) {
+    options.rotary.emplace();
+    options.norm = Norm::rms_norm;
+    options.swiglu = true;
+    options.num_kv_heads = 2;
+  }
+  const Gpt<float> model(options, random);
+  Tape tape = Tape<float>::inference();
+  KeyValueCache<float> cache = model.make_cache(3, 40);
+  const Tokens tokens({3, 1}, {1, 2, 3});
+  const auto step = [&] {
+    const std::int64_t before = allocations;
+    static_cast<void>(model.logits(model.extend(tape, tokens, cache)));
+    tape.clear();
+    return allocations - before;
+  };
+  for (int i = 0; i < 3; ++i) step();
+  std::int64_t total = 0;
+  for (int i = 0; i < 30; ++i) total += step();
+  CHECK(total == 0);
+}
+
 TEST_CASE("model: no heap allocation by recurrent layers and convolutions", "[layers]") {
   Random random(1);
   struct Layers : Module<float> {

@@ -35,6 +35,27 @@ TEST_CASE("positional encoding: every sequence gets the first rows of the table"
       for (Index c = 0; c < 4; ++c) CHECK(y.value()(batch, i, c) == 5.0f + layer.table()(i, c));
 }
 
+TEST_CASE("positional encoding: vectors at any positions", "[layers]") {
+  Random random(1);
+  const PositionalEncoding fixed({.num_hiddens = 4, .max_len = 10});
+  const LearnedPositionalEncoding learned({.num_hiddens = 4, .max_len = 10}, random);
+  Tape tape;
+  const Var x = tape.constant(Tensor<float>::full({2, 3, 4}, 5.0f));
+  const Tokens positions({2, 3}, {4, 5, 6, 9, 0, 9});
+  const Var y = fixed(x, positions), z = learned(x, positions);
+  for (Index batch : {0, 1})
+    for (Index i = 0; i < 3; ++i)
+      for (Index c = 0; c < 4; ++c) {
+        CHECK(y.value()(batch, i, c) == 5.0f + fixed.table()(positions(batch, i), c));
+        CHECK(z.value()(batch, i, c) == 5.0f + learned.weight.value()(positions(batch, i), c));
+      }
+  CHECK_THROWS_AS(fixed(x, Tokens({2, 3}, {0, 0, 0, 0, 10, 0})), ValueError);
+  CHECK_THROWS_AS(learned(x, Tokens({2, 3}, {0, 0, 0, 0, -1, 0})), ValueError);
+  CHECK(message_of<ShapeError>([&] { fixed(x, Tokens({3})); }) ==
+        "PositionalEncoding: positions: expected [2, 3], got [3]");
+  CHECK_THROWS_AS(learned(x, Tokens({2, 2})), ShapeError);
+}
+
 TEST_CASE("positional encoding: float agrees with double, also at large positions", "[layers]") {
   const PositionalEncoding<float> single({.num_hiddens = 6, .max_len = 5000});
   const PositionalEncoding<double> twice({.num_hiddens = 6, .max_len = 5000});

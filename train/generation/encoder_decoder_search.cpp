@@ -4,25 +4,18 @@
 #include <numeric>
 
 #include "weft/autograd/ops/cross_entropy.hpp"
-#include "weft/autograd/ops/indexing.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
 
 namespace weft {
 namespace {
 
-// Rows `rows` of x [N, time, size].
-template <class T>
-Var<T> rows_of(const Var<T>& x, std::span<const Index> rows) {
-  Tokens indices({std::ssize(rows)});
-  std::copy(rows.begin(), rows.end(), indices.begin());
-  return index_select(x, 0, indices);
-}
-
-ValidLens rows_of(const ValidLens& valid_lens, std::span<const Index> rows) {
-  std::vector<std::int32_t> lengths;
-  for (const Index row : rows) lengths.push_back(valid_lens.lengths()(row));
-  return ValidLens(lengths);
+// The last token of each prefix, [N, 1].
+Tokens last_column(const Tokens& prefixes) {
+  const Index time = prefixes.shape()[1];
+  Tokens last({prefixes.shape()[0], 1});
+  for (Index i = 0; TokenId & token : last) token = prefixes(i++, time - 1);
+  return last;
 }
 
 // The hypotheses of one batch.
@@ -32,12 +25,12 @@ std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model
                                                   const BeamSearchOptions& options) {
   Tape<T> tape = Tape<T>::inference();
   const PaddedTokens padded = pad_sequences(sources);
-  const Var<T> memory = model.encode(tape, padded.tokens, padded.valid_lens);
+  DecoderCache<T> cache =
+      model.start(model.encode(tape, padded.tokens, padded.valid_lens), padded.valid_lens);
   const auto next = [&](const Prefixes& prefixes) {
-    const Index time = prefixes.tokens.shape()[1];
-    const Var<T> states = model.decode(prefixes.tokens, rows_of(memory, prefixes.sources),
-                                       rows_of(padded.valid_lens, prefixes.sources));
-    const Var<T> logits = model.output(slice(states, 1, time - 1, time));
+    cache.select(prefixes.parents.empty() ? prefixes.sources : prefixes.parents);
+    const Var<T> states = model.extend(tape, last_column(prefixes.tokens), cache);
+    const Var<T> logits = model.output(states);
     return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
   };
   return beam_search<T>(next, std::ssize(sources), options);

@@ -1,10 +1,11 @@
-// generate: continues a prompt with a language model.
+// generate: continues prompts with a language model.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/models/gpt.hpp"
@@ -16,21 +17,40 @@ namespace weft {
 struct GenerateOptions {
   Index max_tokens = 100;
   SamplingOptions sampling = {};
+  // Of the first prompt; the next ones have the next seeds.
   std::uint64_t seed = 0;
   // The token that ends a text; it is not part of the result.
   std::optional<TokenId> end = {};
-  // Called with each token of the result, as soon as it is chosen.
-  std::function<void(TokenId)> on_token = {};
+  // Called with the index of a prompt and each token of its result, as soon as it is chosen.
+  // Returns whether to go on with this prompt.
+  std::function<bool(Index prompt, TokenId token)> on_token = {};
+  // The maximum number of tokens that the next token is predicted from; when not given, the number
+  // of the model's learned positions, and no limit with rotary ones.
+  std::optional<Index> max_context = {};
 };
 
-// The tokens that follow the prompt. When prompt and result are longer than the model's learned
-// positions, the next token is predicted from as many of the last ones as there are positions.
-// Throws ValueError for an empty prompt, a token outside the vocabulary and options outside their
-// ranges, and what `Sampler` throws.
+// The first token of a text that a model with this maximum context predicts the token after
+// `length` tokens from. When the context is full, it slides: half of it (rounded up) is kept, so
+// that the keys and values of the tokens in it, which depend on their positions, are computed again
+// once per half a context.
+WEFT_API Index context_begin(Index prompt_length, Index length, Index max_context);
+
+// The tokens that follow each prompt, with the keys and values of earlier tokens kept (see
+// KeyValueCache). A prompt's result does not depend on the other prompts. Throws ValueError for an
+// empty prompt, a token outside the vocabulary, options outside their ranges, and a max_context
+// above the number of learned positions, and what Sampler throws.
+template <class T>
+WEFT_API std::vector<Sequence> generate(const Gpt<T>& model, std::span<const Sequence> prompts,
+                                        const GenerateOptions& options = {});
+// The same for one prompt.
 template <class T>
 WEFT_API Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});
 
+extern template std::vector<Sequence> generate(const Gpt<float>&, std::span<const Sequence>,
+                                               const GenerateOptions&);
+extern template std::vector<Sequence> generate(const Gpt<double>&, std::span<const Sequence>,
+                                               const GenerateOptions&);
 extern template Sequence generate(const Gpt<float>&, std::span<const TokenId>,
                                   const GenerateOptions&);
 extern template Sequence generate(const Gpt<double>&, std::span<const TokenId>,

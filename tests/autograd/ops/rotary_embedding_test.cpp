@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -166,6 +167,29 @@ TEST_CASE("rotary embedding: invalid shapes and options throw", "[autograd]") {
         "rotary_embedding: first_position: expected a position ≥ 0, got -1");
 }
 
+TEST_CASE("rotary embedding: sequences that begin at different positions", "[autograd]") {
+  const auto x = Random(8).normal_tensor<double>({3, 5, 8});
+  auto tape = Tape<double>::inference();
+  const RotaryOptions options{.pairs = RotaryPairs::halves, .first_position = 2};
+  const auto y_of = [&](std::initializer_list<TokenId> first) {
+    return rotary_embedding(tape.constant(x), 2, Tokens({std::ssize(first)}, first), options)
+        .value();
+  };
+  const auto expect_row = [&](const Tensor<double>& y, Index i, Index first) {
+    const Tensor<double> row({1, 5, 8}, x.values().subspan(static_cast<std::size_t>(i * 40), 40));
+    const Tensor<double> alone =
+        rotated(row, 2, {.pairs = RotaryPairs::halves, .first_position = 2 + first});
+    CHECK(std::equal(alone.begin(), alone.end(), y.begin() + i * 40));
+  };
+  const Tensor<double> y = y_of({7, 0, 31}), equal = y_of({4, 4, 4});
+  for (Index i = 0; i < 3; ++i) {
+    expect_row(y, i, std::array{7, 0, 31}[static_cast<std::size_t>(i)]);
+    expect_row(equal, i, 4);
+  }
+  CHECK_THROWS_AS(y_of({1, 2}), ShapeError);
+  CHECK_THROWS_AS(y_of({1, 2, -1}), ValueError);
+}
+
 namespace weft {
 
 namespace {
@@ -184,6 +208,15 @@ std::vector<GradientCase> gradient_rows() {
        [](const auto& x) {
          return rotary_embedding(
              x[0], 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 5});
+       }},
+      {"rotary_embedding",
+       "of sequences that begin at different positions",
+       {{2, 3, 8}},
+       {{10, 70, 32}},
+       [](const auto& x) {
+         Tokens first({x[0].shape()[0]});
+         for (TokenId position = 3; TokenId & each : first) each = position += 4;
+         return rotary_embedding(x[0], 2, first);
        }},
   };
 }

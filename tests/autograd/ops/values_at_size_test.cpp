@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <weft/autograd/ops/activation.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
@@ -182,14 +183,19 @@ TEMPLATE_TEST_CASE("values at size: products of matrices", "[autograd]", float, 
 }
 
 TEMPLATE_TEST_CASE("values at size: linear and gelu", "[autograd]", float, double) {
-  const auto x = normal_numbers<TestType>({20, 30, 50}, 1);
-  const auto weight = normal_numbers<TestType>({110, 50}, 2),
-             bias = normal_numbers<TestType>({110}, 3);
+  // Of many rows, and of so few that each weight is read once for all.
+  const auto [rows, columns] =
+      GENERATE(std::pair(600, 110), std::pair(16, 903), std::pair(1, 5000));
+  CAPTURE(rows);
+  const auto x = normal_numbers<TestType>({rows, 50}, 1);
+  const auto weight = normal_numbers<TestType>({columns, 50}, 2),
+             bias = normal_numbers<TestType>({columns}, 3);
   Tape<TestType> tape;
   const auto y =
       linear(tape.constant(x), tape.constant(weight), tape.constant(bias), Activation::gelu);
+  const Index out = weight.shape()[0];
   check_elements(y.value(), [&](Index i) {
-    const Index row = i / 110, column = i % 110;
+    const Index row = i / out, column = i % out;
     double z = at(bias, column);
     for (Index p = 0; p < 50; ++p) z += at(x, row * 50 + p) * at(weight, column * 50 + p);
     return gelu_of(z);

@@ -1,0 +1,148 @@
+#include "autograd/kernels/row_product.hpp"
+
+#include <array>
+#include <utility>
+
+#include "autograd/kernels/vector.hpp"
+
+// y is computed in blocks of a few rows of x and of w, whose sums stay in registers over the loop
+// along k. Each vector of w is loaded once for all rows of a block, and w's rows are read in the
+// order of memory.
+
+namespace weft {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr Index max_sums = 16;  // vectors of a block
+#else
+constexpr Index max_sums = 8;
+#endif
+constexpr Index max_rows = 8;       // of x
+constexpr Index max_rows_of_w = 8;  // as few as keep the processor's adders busy
+// With rows of w from this length on, w is taken to be in memory, not in the caches: for more than
+// two rows of x, a block has so much to compute that the processor does not read ahead by itself.
+constexpr Index prefetched_k = 512;
+
+// The rows of w in a block with `rows` rows of x.
+constexpr Index rows_of_w(Index rows) {
+  return std::clamp<Index>(max_sums / rows, 1, max_rows_of_w);
+}
+
+template <class T>
+struct Block {
+  Index k;
+  T alpha;
+  const T* x;
+  Index x_stride;
+  const T* w;
+  Index w_stride;
+  T* y;
+  Index y_stride;
+};
+
+// The lanes of `a`, then those of `b`, that are in the lower or the upper half of their segment,
+// where each vector consists of segments of `size` lanes.
+template <Index size, bool upper, class V, Index... lane>
+V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
+  constexpr auto from = [](Index to) { return to / (size / 2) * size + to % (size / 2); };
+  constexpr Index shift = upper ? size / 2 : 0;
+#if __has_builtin(__builtin_shufflevector)
+  return __builtin_shufflevector(a, b, (from(lane) + shift)...);
+#else
+  return __builtin_shuffle(a, b, decltype(a < b){(from(lane) + shift)...});
+#endif
+}
+
+// Adds up the lanes of each of `count` vectors, halves first. Lane i of the result is the sum of
+// vector i; further lanes hold sums again. In a step, two vectors become one with segments of half
+// the size. The number of vectors affects no bits.
+template <Index size, Index count, class T>
+Vector<T> sums_of_lanes(const Vector<T>* vectors) {
+  if constexpr (size == 1) {
+    return vectors[0];
+  } else {
+    constexpr Index pairs = (count + 1) / 2;
+    constexpr auto all = std::make_integer_sequence<Index, lanes<T>>();
+    Vector<T> added[pairs];
+    for (Index i = 0; i < pairs; ++i) {
+      const Vector<T>&a = vectors[2 * i], &b = vectors[std::min(2 * i + 1, count - 1)];
+      added[i] = halves<size, false>(a, b, all) + halves<size, true>(a, b, all);
+    }
+    return sums_of_lanes<size / 2, pairs, T>(added);
+  }
+}
+
+template <Index rows, Index w_rows, bool prefetch, class T>
+void block_product(const Block<T>& block) {
+  const auto [k, alpha, x, x_stride, w, w_stride, y, y_stride] = block;
+  constexpr Index count = rows * w_rows;
+  constexpr Index groups = (count + lanes<T> - 1) / lanes<T>;
+  constexpr Index group = std::min(count, lanes<T>);
+  Vector<T> sums[groups * group] = {};
+  Index p = 0;
+  for (; p + lanes<T> <= k; p += lanes<T>) {
+    Vector<T> w_parts[w_rows];
+    for (Index j = 0; j < w_rows; ++j) {
+      w_parts[j] = load(w + j * w_stride + p);
+      if constexpr (prefetch) __builtin_prefetch(w + (j + w_rows) * w_stride + p);  // next block
+    }
+    for (Index i = 0; i < rows; ++i) {
+      const Vector<T> x_part = load(x + i * x_stride + p);
+      for (Index j = 0; j < w_rows; ++j) sums[i * w_rows + j] += x_part * w_parts[j];
+    }
+  }
+  for (Index first = 0; first < count; first += lanes<T>) {
+    const Vector<T> totals = sums_of_lanes<lanes<T>, group, T>(sums + first);
+    for (Index s = first; s < std::min(first + group, count); ++s) {
+      const Index i = s / w_rows, j = s % w_rows;
+      T sum = totals[s - first];
+      for (Index rest = p; rest < k; ++rest) sum += x[i * x_stride + rest] * w[j * w_stride + rest];
+      y[i * y_stride + j] = alpha * sum;
+    }
+  }
+}
+
+// All columns of y for `rows` rows of x.
+template <Index rows, bool prefetch, class T>
+void rows_product(Index n, const Block<T>& all) {
+  constexpr Index w_rows = rows_of_w(rows);
+  Block<T> block = all;
+  Index j = 0;
+  const auto advance = [&](Index count) {
+    j += count;
+    block.w += count * block.w_stride;
+    block.y += count;
+  };
+  for (; j + w_rows <= n; advance(w_rows)) block_product<rows, w_rows, prefetch>(block);
+  for (; j < n; advance(1)) block_product<rows, 1, prefetch>(block);
+}
+
+template <class T>
+using RowsProduct = void (*)(Index n, const Block<T>&);
+
+// rows_product for 1 … max_rows rows.
+template <bool prefetch, class T>
+constexpr auto rows_products = []<Index... i>(std::integer_sequence<Index, i...>) {
+  return std::array<RowsProduct<T>, max_rows>{rows_product < i + 1, prefetch && (i > 1), T > ...};
+}
+(std::make_integer_sequence<Index, max_rows>{});
+
+}  // namespace
+
+template <class T>
+void row_product(Index m, Index n, Index k, T alpha, const T* x, Index x_stride, const T* w,
+                 Index w_stride, T* y, Index y_stride) {
+  for (Index i = 0; i < m; i += max_rows) {
+    const auto rows = static_cast<std::size_t>(std::min(max_rows, m - i));
+    const auto& products = k < prefetched_k ? rows_products<false, T> : rows_products<true, T>;
+    products[rows - 1](
+        n, {k, alpha, x + i * x_stride, x_stride, w, w_stride, y + i * y_stride, y_stride});
+  }
+}
+
+template void row_product(Index, Index, Index, float, const float*, Index, const float*, Index,
+                          float*, Index);
+template void row_product(Index, Index, Index, double, const double*, Index, const double*, Index,
+                          double*, Index);
+
+}  // namespace weft

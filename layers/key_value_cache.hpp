@@ -1,0 +1,106 @@
+// KeyValueCache: the keys and values of attention at earlier positions, for decoding step by step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/tape.hpp"
+
+namespace weft {
+
+struct KeyValueCacheOptions {
+  // The number of attention layers of a decoder.
+  Index num_layers = 1;
+  // The number of heads of keys and values, and the size of each.
+  Index num_heads = 1;
+  Index head_size = 0;
+  // The number of positions that there is memory for at first; it grows as needed.
+  Index capacity = 64;
+};
+
+// The keys and values of a batch of sequences, in every layer of a decoder, so that a step computes
+// those of the new positions only. Sequences may have different lengths, and share their memory
+// until one of them is extended.
+//
+// Models and layers fill it (Gpt::extend, TransformerDecoder::extend, MultiHeadAttention::extend);
+// a program chooses the sequences. It is used with tapes that do not record.
+template <class T = float>
+class WEFT_API KeyValueCache {
+ public:
+  // `num_sequences` sequences without positions. Throws ValueError for a number below 0, and for
+  // sizes and a capacity that are not > 0.
+  explicit KeyValueCache(const KeyValueCacheOptions& options, Index num_sequences = 0);
+
+  const KeyValueCacheOptions& options() const { return options_; }
+  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }
+  // The number of positions of a sequence; these functions throw ValueError for a sequence that
+  // there is not.
+  Index length(Index sequence) const;
+  // The positions of the longest sequence; 0 when there is none.
+  Index max_length() const;
+  // The positions of the `time` next tokens of each sequence, [num_sequences, time], in memory of
+  // the pass.
+  Tokens next_positions(const Pass<T>& pass, Index time) const;
+
+  // Sequence i becomes what sequence indices[i] was: reorders, repeats and drops sequences.
+  void select(std::span<const Index> indices);
+  // Adds the sequences of another cache with the same sizes after those of this one. Throws
+  // ValueError for other sizes.
+  void append(const KeyValueCache& other);
+  // Replaces a sequence by one of another cache with the same sizes.
+  void replace(Index sequence, const KeyValueCache& other, Index other_sequence);
+  // Forgets the positions of a sequence from `length` on. Throws ValueError unless
+  // 0 ≤ length ≤ its length.
+  void truncate(Index sequence, Index length);
+
+  // For layers. Stores the keys and values of new positions [num_sequences, time, num_heads ·
+  // head_size] in a layer, after the positions of each sequence. They become positions of the
+  // sequences with `advance`, when every layer has stored its own. Throws ShapeError, ValueError
+  // for a layer that there is not, and Error for a tape that records.
+  void store(Index layer, const Var<T>& keys, const Var<T>& values);
+  // Adds `time` stored positions to each sequence, or times[i] to sequence i: fewer than were
+  // stored where these were padded. Throws ValueError for more than were stored.
+  void advance(Index time);
+  void advance(std::span<const Index> times);
+
+  // The stored keys of a head, [capacity, head_size], and its values, transposed: row c has channel
+  // c of all positions, with `value_stride` elements from row to row. Values beyond the stored
+  // positions are zeros, up to a multiple of 16 positions.
+  const T* keys(Index layer, Index sequence, Index head) const;
+  const T* values(Index layer, Index sequence, Index head) const;
+  Index value_stride(Index sequence) const { return at(sequence).capacity; }
+  // The largest number of positions that a sequence has memory for, a multiple of 16.
+  Index max_capacity() const;
+
+ private:
+  struct Sequence {
+    Tensor<T> elements;  // [num_layers, 2, num_heads, head_size · capacity]
+    Index capacity = 0;
+    Index length = 0;
+    Index stored = 0;  // beyond the length
+  };
+
+  const Sequence& at(Index sequence) const;
+  Index offset(Index layer, bool is_value, Index head, Index capacity) const;
+  void check_same_sizes(const KeyValueCache& other) const;
+  void reserve(Sequence& sequence, Index positions) const;
+  void clear_values(Sequence& sequence, Index begin, Index end) const;
+  void advance(Sequence& sequence, Index time) const;
+
+  KeyValueCacheOptions options_;
+  std::vector<Sequence> sequences_, selected_;
+  std::vector<T*> elements_;  // of each sequence, while its positions are stored
+};
+
+// A layer of a cache: what an attention layer reads and writes.
+template <class T = float>
+struct CachedLayer {
+  KeyValueCache<T>& cache;
+  Index index = 0;
+};
+
+extern template class KeyValueCache<float>;
+extern template class KeyValueCache<double>;
+
+}  // namespace weft
