@@ -1,5 +1,6 @@
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/evaluation.hpp"
@@ -9,17 +10,21 @@
 namespace weft::gpt {
 namespace {
 
-// A line without tokens has no loss: its line break is a part of a token of the line before.
-void print_lines(const std::vector<TextLoss>& losses, std::string_view text) {
+// "loss, bits per byte, line", with tabs between them. A line without tokens has no loss: its line
+// break is a part of a token of the line before.
+std::string lines_text(const std::vector<TextLoss>& losses, std::string_view text) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(4);
   for (const TextLoss& loss : losses) {
     const std::string_view line = text.substr(0, loss.bytes);
     text.remove_prefix(loss.bytes);
     if (loss.tokens == 0)
-      std::cout << "-\t-\t";
+      out << "-\t-\t";
     else
-      std::cout << loss.mean() << '\t' << loss.bits_per_byte() << '\t';
-    std::cout << line.substr(0, line.size() - (line.ends_with('\n') ? 1 : 0)) << '\n';
+      out << loss.mean() << '\t' << loss.bits_per_byte() << '\t';
+    out << line.substr(0, line.size() - (line.ends_with('\n') ? 1 : 0)) << '\n';
   }
+  return out.str();
 }
 
 }  // namespace
@@ -45,8 +50,7 @@ int evaluate(int argc, char** argv) {
                                 : split == "validation" ? parts.validation
                                                         : std::string_view(file);
   const std::vector<TextLoss> losses = losses_of_lines(saved, text);
-  std::cout << std::fixed << std::setprecision(4);
-  if (lines) print_lines(losses, text);
+  if (lines) std::cout << lines_text(losses, text);
   std::cout << sum_of(losses).to_string() << '\n';
   return 0;
 }
