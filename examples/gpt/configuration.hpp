@@ -11,6 +11,7 @@
 
 namespace weft::gpt {
 
+// The defaults are those of nanoGPT's recipe for a CPU (train_shakespeare_char).
 class Configuration final : public Stateful<float> {
  public:
   // The names of the presets, which the function below turns into configurations. Throws ValueError
@@ -19,8 +20,8 @@ class Configuration final : public Stateful<float> {
   static Configuration preset(const std::string& name);
 
   // Model.
-  std::int64_t width = 64;
-  std::int64_t layers = 3;
+  std::int64_t width = 128;
+  std::int64_t layers = 4;
   std::int64_t heads = 4;
   std::int64_t kv_heads = 0;
   std::int64_t ffn = 0;
@@ -44,7 +45,7 @@ class Configuration final : public Stateful<float> {
   double clip_norm = 1.0;
   double average = 0.0;
   std::int64_t validate_every = 250;
-  std::int64_t validation_batches = 0;
+  std::int64_t validation_batches = 20;
   std::int64_t patience = 0;
   std::int64_t seed = 1;
   // The tokens: a Vocabulary of characters, serialized by `Vocabulary::to_text`, or the files of a

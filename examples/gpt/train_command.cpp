@@ -100,7 +100,7 @@ TokenSplit encode(const Tokenizer& tokenizer, const std::string& text) {
 
 int train(int argc, char** argv) {
   Options options;
-  Configuration configuration;
+  Configuration configuration = Configuration::preset(options.preset);
   if (!parse(argc, argv, options, configuration)) return 0;
   const fs::path directory = options.out;
   const std::string text = read_texts(options.text);
