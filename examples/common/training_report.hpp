@@ -11,14 +11,15 @@ namespace weft::examples {
 // "finished after 2000 steps; weights in build/gpt/best.h5".
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder);
 
-// Draws the columns "loss" and "validation_loss" of a trainer's metrics.csv over the steps.
-// `training` is the name of the first curve. Returns the status message of `draw`. Throws FileError
-// when the file cannot be read or has cells that are no numbers.
 struct LossPlot {
   std::string title;
   std::string y_label;
-  std::string training = "training";
+  std::string training = "training";  // the name of that curve
 };
+
+// Draws the columns "loss" and "validation_loss" of a trainer's metrics.csv over the steps. Returns
+// the status message of `draw`. Throws FileError when the file cannot be read or has cells that are
+// no numbers.
 std::string draw_losses(const std::filesystem::path& metrics, const std::filesystem::path& picture,
                         const LossPlot& plot);
 

@@ -75,7 +75,7 @@ Configuration three_minutes() {
   configuration.context = 128;
   configuration.batch = 4;
   configuration.steps = 7600;
-  configuration.lr = 2e-3;
+  configuration.lr = 3e-3;
   configuration.final_lr = 0.0;
   configuration.validate_every = 1900;
   configuration.validation_batches = 0;

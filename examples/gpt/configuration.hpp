@@ -14,9 +14,9 @@ namespace weft::gpt {
 // The defaults are those of nanoGPT's recipe for a CPU (train_shakespeare_char).
 class Configuration final : public Stateful<float> {
  public:
-  // The names of the presets, which the function below turns into configurations. Throws ValueError
-  // for other names.
+  // The names of the presets.
   static const std::vector<std::string> presets;
+  // Throws ValueError for other names.
   static Configuration preset(const std::string& name);
 
   // Model.

@@ -58,11 +58,15 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
   configuration = Configuration::preset(options.preset);
   if (options.preset == "gpt2") options.tokenizer = "bytepairs";
   line.apply();
+  const Configuration asked = configuration;
   if (options.resume && examples::resume_configuration(options.out, line, configuration)) {
+    // What is given must be that of the checkpoint.
     const std::string stored = Tokenizer::of(configuration).kind();
     options.tokenizer = stored;
+    options.preset.clear();
     line.apply();
     if (options.tokenizer != stored) fail<ValueError>("--tokenizer", stored, options.tokenizer);
+    if (!options.preset.empty()) examples::check_settings_equal(asked, configuration);
   }
   configuration.check_state();
   return true;

@@ -133,6 +133,8 @@ TEST_CASE("gpt train: resumes only with the same text, settings and tokens", "[e
   CHECK(contains(fixture.error({"--resume", "--modern"}), "--modern: expected 0, got 1"));
   CHECK(contains(fixture.error({"--resume", "--tokenizer", "bytepairs"}),
                  "--tokenizer: expected characters, got bytepairs"));
+  CHECK(
+      contains(fixture.error({"--resume", "--preset", "baby"}), "--dropout: expected 0, got 0.2"));
   write_bytes(fixture.text, small_text() + "warp\n");
   CHECK(contains(fixture.error({"--resume"}), "training progress: data: expected the examples"));
   write_bytes(fixture.text, small_text() + "ß\n");
