@@ -10,12 +10,8 @@
 namespace weft {
 namespace {
 
-// Capacities are multiples of the largest number of elements of a vector.
-constexpr Index positions_per_vector = 16;
-
-constexpr Index round_up(Index positions) {
-  return (positions + positions_per_vector - 1) / positions_per_vector * positions_per_vector;
-}
+// To a multiple of the largest number of elements of a vector.
+constexpr Index round_up(Index size) { return (size + 15) / 16 * 16; }
 
 }  // namespace
 
@@ -114,8 +110,12 @@ void KeyValueCache<T>::truncate(Index sequence, Index length) {
 
 template <class T>
 Index KeyValueCache<T>::offset(Index layer, bool is_value, Index head, Index capacity) const {
-  return (((2 * layer + (is_value ? 1 : 0)) * options_.num_heads) + head) * options_.head_size *
-         capacity;
+  return (((2 * layer + (is_value ? 1 : 0)) * options_.num_heads) + head) * key_stride() * capacity;
+}
+
+template <class T>
+Index KeyValueCache<T>::key_stride() const {
+  return round_up(options_.head_size);
 }
 
 template <class T>
@@ -138,13 +138,14 @@ void KeyValueCache<T>::reserve(Sequence& sequence, Index positions) const {
   const Index capacity =
       round_up(std::max({positions, options_.capacity, old_capacity + old_capacity / 2}));
   const auto& [layers, heads, size, initial] = options_;
-  Tensor<T> larger({layers, 2, heads, size * capacity});
+  const Index stride = key_stride();
+  Tensor<T> larger({layers, 2, heads, stride * capacity});
   T* to = larger.data();
   const T* from = std::as_const(sequence.elements).data();
   const Index used = std::min(old_capacity, sequence.length + sequence.stored);
   for (Index layer = 0; layer < layers && used > 0; ++layer)
     for (Index head = 0; head < heads; ++head) {
-      std::copy_n(from + offset(layer, false, head, old_capacity), used * size,
+      std::copy_n(from + offset(layer, false, head, old_capacity), used * stride,
                   to + offset(layer, false, head, capacity));
       for (Index c = 0; c < size; ++c)
         std::copy_n(from + offset(layer, true, head, old_capacity) + c * old_capacity, used,
@@ -183,7 +184,7 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
                      concatenate_text("keys and values of shape [", num_sequences(), ", time, ",
                                       heads * size, "]"),
                      concatenate_text(shape, " and ", values.shape()));
-  const Index time = shape[1];
+  const Index time = shape[1], stride = key_stride();
   elements_.clear();
   for (Sequence& sequence : sequences_) {
     // Of a step that failed.
@@ -198,13 +199,13 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
       const Sequence& sequence = sequences_[static_cast<std::size_t>(i)];
       T* const elements = elements_[static_cast<std::size_t>(i)];
       T* const to_keys =
-          elements + offset(layer, false, head, sequence.capacity) + sequence.length * size;
+          elements + offset(layer, false, head, sequence.capacity) + sequence.length * stride;
       T* const to_values =
           elements + offset(layer, true, head, sequence.capacity) + sequence.length;
       const T* from_keys = keys.value().data() + (i * time * heads + head) * size;
       const T* from_values = values.value().data() + (i * time * heads + head) * size;
       for (Index t = 0; t < time; ++t)
-        std::copy_n(from_keys + t * heads * size, size, to_keys + t * size);
+        std::copy_n(from_keys + t * heads * size, size, to_keys + t * stride);
       for (Index c = 0; c < size; ++c)
         for (Index t = 0; t < time; ++t)
           to_values[c * sequence.capacity + t] = from_values[t * heads * size + c];

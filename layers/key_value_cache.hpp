@@ -16,7 +16,7 @@ struct KeyValueCacheOptions {
   Index num_heads = 1;
   Index head_size = 0;
   // The number of positions that there is memory for at first; it grows as needed.
-  Index capacity = 64;
+  Index capacity = 16;
 };
 
 // The keys and values of a batch of sequences, in every layer of a decoder, so that a step computes
@@ -64,18 +64,19 @@ class WEFT_API KeyValueCache {
   void advance(Index time);
   void advance(std::span<const Index> times);
 
-  // The stored keys of a head, [capacity, head_size], and its values, transposed: row c has channel
-  // c of all positions, with `value_stride` elements from row to row. Values beyond the stored
-  // positions are zeros, up to a multiple of 16 positions.
+  // The stored keys of a head, one row of key_stride() elements for each position, and its values,
+  // transposed: row c has channel c of all positions. Strides are multiples of 16; keys beyond
+  // head_size, and values beyond the stored positions, are zeros.
   const T* keys(Index layer, Index sequence, Index head) const;
   const T* values(Index layer, Index sequence, Index head) const;
+  Index key_stride() const;
   Index value_stride(Index sequence) const { return at(sequence).capacity; }
   // The largest number of positions that a sequence has memory for, a multiple of 16.
   Index max_capacity() const;
 
  private:
   struct Sequence {
-    Tensor<T> elements;  // [num_layers, 2, num_heads, head_size · capacity]
+    Tensor<T> elements;  // [num_layers, 2, num_heads, key_stride · capacity]
     Index capacity = 0;
     Index length = 0;
     Index stored = 0;  // beyond the length

@@ -66,7 +66,7 @@ struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // are then in it, too, and returns their result, of x's shape. Throw ShapeError, ValueError for
   // invalid lengths and a cache with other sizes, and Error for a tape that records.
   DecoderCache<T> start(const Var<T>& memory, const ValidLens& memory_lens = {},
-                        Index capacity = 64) const;
+                        Index capacity = 16) const;
   Var<T> extend(const Var<T>& x, DecoderCache<T>& cache) const;
 };
 

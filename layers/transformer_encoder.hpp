@@ -49,7 +49,7 @@ struct WEFT_API TransformerEncoder : BlockStack<T, TransformerEncoderBlock<T>> {
   // that records.
   Var<T> extend(const Var<T>& x, KeyValueCache<T>& cache) const;
   // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
-  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 64) const;
+  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 16) const;
 };
 
 extern template struct TransformerEncoderBlock<float>;

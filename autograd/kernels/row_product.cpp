@@ -91,15 +91,15 @@ void block_product(const Block<T>& block) {
       for (Index j = 0; j < w_rows; ++j) sums[i * w_rows + j] += x_part * w_parts[j];
     }
   }
-  for (Index first = 0; first < count; first += lanes<T>) {
-    const Vector<T> totals = sums_of_lanes<lanes<T>, group, T>(sums + first);
-    for (Index s = first; s < std::min(first + group, count); ++s) {
-      const Index i = s / w_rows, j = s % w_rows;
-      T sum = totals[s - first];
-      for (Index rest = p; rest < k; ++rest) sum += x[i * x_stride + rest] * w[j * w_stride + rest];
-      y[i * y_stride + j] = alpha * sum;
-    }
-  }
+  alignas(vector_bytes) T totals[groups * lanes<T>];
+  for (Index g = 0; g < groups; ++g)
+    store<T>(sums_of_lanes<lanes<T>, group, T>(sums + g * lanes<T>), totals + g * lanes<T>);
+  if (p < k)
+    for (Index s = 0; s < count; ++s)
+      for (Index rest = p; rest < k; ++rest)
+        totals[s] += x[s / w_rows * x_stride + rest] * w[s % w_rows * w_stride + rest];
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < w_rows; ++j) y[i * y_stride + j] = alpha * totals[i * w_rows + j];
 }
 
 // All columns of y for `rows` rows of x.

@@ -11,12 +11,12 @@ namespace weft::pronounce {
 namespace {
 
 // The blank-separated fields of a line.
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields;
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
   constexpr std::string_view blanks = " \t\r";
   for (std::size_t begin = line.find_first_not_of(blanks); begin != line.npos;) {
     const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-    fields.emplace_back(line.substr(begin, end - begin));
+    fields.push_back(line.substr(begin, end - begin));
     begin = line.find_first_not_of(blanks, end);
   }
   return fields;
@@ -31,43 +31,50 @@ std::string without_variant_number(const std::string& word) {
   return digits ? word.substr(0, open) : word;
 }
 
-// Throws ValueError for a malformed line.
-Entry parse_line(const std::string& line) {
-  const std::string what = "dictionary line";
-  const auto control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; };
-  std::vector<std::string> fields = fields_of(line);
+// The number of characters of UTF-8 text: of bytes that continue none.
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// Throws ValueError for a malformed line of these fields, at least one.
+Entry parse_line(const std::string& line, const std::vector<std::string_view>& fields) {
+  static const std::string what = "dictionary line";
+  const auto control = [](char c) {
+    return (c >= 0 && c < ' ' && c != '\t' && c != '\r') || c == 0x7F;
+  };
   if (line.find(examples::byte_order_mark) != line.npos)
     fail<ValueError>(what, "text", "a byte-order mark");
-  for (const std::string& field : fields)
-    if (std::any_of(field.begin(), field.end(), control))
-      fail<ValueError>(what, "text", "a control character");
+  if (std::ranges::any_of(line, control)) fail<ValueError>(what, "text", "a control character");
   if (fields.size() < 2)
-    fail<ValueError>(what, "a word and its phones", "only '" + fields.front() + "'");
+    fail<ValueError>(what, "a word and its phones", concatenate_text("only '", fields[0], "'"));
   const std::string word = without_variant_number(lower_case(fields.front()));
   if (word.empty() || word.find_first_of("()") != word.npos)
-    fail<ValueError>(what, "a word such as 'either' or 'either(2)'", "'" + fields.front() + "'");
-  fields.erase(fields.begin());
-  const std::size_t letters = utf8_characters(word, what).size();
-  for (const std::string& phone : fields) utf8_characters(phone, what);
-  if (letters > max_length || fields.size() > max_length)
+    fail<ValueError>(what, "a word such as 'either' or 'either(2)'",
+                     concatenate_text("'", fields.front(), "'"));
+  check_utf8(line, what);
+  const std::size_t letters = count_characters(word), phones = fields.size() - 1;
+  if (letters > max_length || phones > max_length)
     fail<ValueError>(what, concatenate_text("at most ", max_length, " letters and phones"),
-                     concatenate_text(letters, " and ", fields.size()));
-  return {word, {std::move(fields)}};
+                     concatenate_text(letters, " and ", phones));
+  return {word, {Phones(fields.begin() + 1, fields.end())}};
 }
 
 std::vector<Entry> parse(std::istream& file, const std::string& name) {
   std::vector<Entry> lines;
   std::string line;
-  const auto line_name = [&](std::size_t number) {
-    return concatenate_text(name, ", line ", number);
-  };
-  for (std::size_t number = 1; examples::read_line(file, line, line_name(number)); ++number) {
+  std::string line_name = name + ", line ";
+  const std::size_t before_number = line_name.size();
+  for (std::size_t number = 1;; ++number) {
+    line_name.replace(before_number, line_name.npos, std::to_string(number));
+    if (!examples::read_line(file, line, line_name)) break;
     if (number == 1) examples::remove_byte_order_mark(line);
-    if (line.starts_with(";;;") || fields_of(line).empty()) continue;
+    const std::vector<std::string_view> fields = fields_of(line);
+    if (line.starts_with(";;;") || fields.empty()) continue;
     try {
-      lines.push_back(parse_line(line));
+      lines.push_back(parse_line(line, fields));
     } catch (const ValueError& error) {
-      throw FileError(concatenate_text(line_name(number), ": ", error.what()));
+      throw FileError(line_name + ": " + error.what());
     }
   }
   return lines;

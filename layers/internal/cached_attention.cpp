@@ -12,10 +12,10 @@ namespace {
 
 // The number of queries of a sequence up to which each is computed by itself.
 constexpr Index few_queries = 8;
-// Scores are padded with zeros to a multiple of this: the cache has zeros for these positions.
-constexpr Index padding = 16;
-
-constexpr Index padded(Index positions) { return (positions + padding - 1) / padding * padding; }
+// Sizes are rounded up to what row_product computes together: keys, and elements of a vector. The
+// cache has memory, and zeros where they count, for these.
+constexpr Index whole_keys(Index keys) { return (keys + 7) / 8 * 8; }
+constexpr Index whole_vectors(Index elements) { return (elements + 15) / 16 * 16; }
 
 template <class T>
 struct CachedAttention {
@@ -35,16 +35,24 @@ struct CachedAttention {
   }
 };
 
-// softmax(q Kᵀ / √d) V for the heads of one query that share keys and values. `scores` has room for
-// `group` rows of `stride` elements.
+// softmax(q Kᵀ / √d) V for the heads of one query that share keys and values. `scratch` has room
+// for `group` queries of key_stride() elements, and as many rows of `stride` scores.
 template <class T>
 void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query, const T* q, T* y,
-            T* scores, Index stride) {
-  const Index n = a.visible(sequence, query), size = a.size();
-  row_product(a.group, n, size, T{1} / std::sqrt(static_cast<T>(size)), q, size,
-              a.cache.keys(a.layer, sequence, head), size, scores, stride);
+            T* scratch, Index stride) {
+  const Index n = a.visible(sequence, query), size = a.size(), key_stride = a.cache.key_stride();
+  T* const scores = scratch + a.group * key_stride;
+  if (size != key_stride) {
+    for (Index i = 0; i < a.group; ++i) {
+      T* const end = std::copy_n(q + i * size, size, scratch + i * key_stride);
+      std::fill(end, scratch + (i + 1) * key_stride, T{0});
+    }
+    q = scratch;
+  }
+  row_product(a.group, whole_keys(n), key_stride, T{1} / std::sqrt(static_cast<T>(size)), q,
+              key_stride, a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
   // Positions after this query's may have been stored already.
-  const Index terms = a.queries == 1 ? padded(n) : n;
+  const Index terms = a.queries == 1 ? whole_vectors(n) : n;
   for (Index i = 0; i < a.group; ++i) {
     T* row = scores + i * stride;
     normalize_row(row, n, exponentiate_row(row, row, n));
@@ -59,10 +67,11 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
   Pass<T>& pass = queries.pass();
   Tensor<T> result = pass.uninitialized(queries.shape());
   const Index stride = a.cache.max_capacity();  // which changes rarely, unlike the lengths
-  Tensor<T> scratch = pass.uninitialized({thread_count(), a.group * stride});
+  const Index scratch_size = a.group * (a.cache.key_stride() + stride);
+  Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
   const Index channels = a.heads * a.size();
   const T* q = queries.value().data();
-  T *y = result.data(), *scores = scratch.data();
+  T *y = result.data(), *of_threads = scratch.data();
   const Index cost = a.queries * a.group * a.max_visible() * (2 * a.size() + 8);
   parallel_for(a.cache.num_sequences() * a.kv_heads(), grain_of(cost),
                [&](Index begin, Index end, int thread) {
@@ -72,7 +81,7 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
                      const Index at =
                          (sequence * a.queries + query) * channels + head * a.group * a.size();
                      attend(a, sequence, head, query, q + at, y + at,
-                            scores + thread * a.group * stride, stride);
+                            of_threads + thread * scratch_size, stride);
                    }
                });
   return pass.constant(std::move(result));
@@ -90,7 +99,7 @@ Var<T> gathered(const CachedAttention<T>& a, Pass<T>& pass, bool values) {
       const Index sequence = item / a.heads, head = item % a.heads;
       const T* from = values ? a.cache.values(a.layer, sequence, head / a.group)
                              : a.cache.keys(a.layer, sequence, head / a.group);
-      const Index stride = values ? a.cache.value_stride(sequence) : size;
+      const Index stride = values ? a.cache.value_stride(sequence) : a.cache.key_stride();
       for (Index t = 0; t < a.visible(sequence, a.queries - 1); ++t)
         for (Index c = 0; c < size; ++c)
           to[((sequence * n + t) * a.heads + head) * size + c] =

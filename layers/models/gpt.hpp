@@ -67,7 +67,7 @@ struct WEFT_API Gpt : Module<T> {
   Var<T> extend(Tape<T>& tape, const Tokens& tokens, KeyValueCache<T>& cache) const;
   Var<T> logits(const Var<T>& states) const;
   // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
-  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 64) const {
+  KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 16) const {
     return blocks.make_cache(num_sequences, capacity);
   }
 

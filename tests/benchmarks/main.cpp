@@ -1,4 +1,5 @@
 // weft_benchmark: runs one measurement and prints the result.
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <weft/autograd/tensor.hpp>
 #include "autograd/kernels/matrix_product.hpp"
 #include "tests/benchmarks/files.hpp"
+#include "tests/benchmarks/generation.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/workloads.hpp"
@@ -22,8 +24,11 @@ constexpr const char* usage =
     "weft_benchmark mean WORKLOAD THREADS SECONDS   prints: milliseconds of a step on average\n"
     "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
+    "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW THREADS\n"
+    "  SECONDS   prints: median_ms tokens prompt_ms peak_mib prompt_flops step_bytes\n"
     "weft_benchmark limits THREADS SECONDS          prints: GFLOP/s of a 2048³ product, and GB/s\n"
-    "                                               of copying 256 MB (read and written)\n"
+    "                                               of copying 256 MB (read and written) and of\n"
+    "                                               reading 512 MB\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n";
 
 void print_step(const std::string& name, double seconds) {
@@ -43,7 +48,7 @@ void print_file_rate(const FileRate& rate) {
 
 void print_limits(double seconds) {
   const Limits limits = measure_limits(seconds);
-  std::printf("%.1f %.1f\n", limits.flops * 1e-9, limits.bytes * 1e-9);
+  std::printf("%.1f %.1f %.1f\n", limits.flops * 1e-9, limits.bytes * 1e-9, limits.reading * 1e-9);
 }
 
 // Throws ValueError unless all of `text` is a number.
@@ -56,12 +61,28 @@ T parse_number(const char* name, const std::string& text, const char* expected) 
   return value;
 }
 
+void print_generation(char** argv, double seconds) {
+  std::array<Index, 8> sizes;
+  for (Index& size : sizes) size = parse_number<Index>("size", *argv++, "an integer");
+  const auto& [layers, heads, width, vocabulary, positions, batch, prompt, new_tokens] = sizes;
+  const GenerationTimes times = measure_generation(
+      {layers, heads, width, vocabulary, positions, batch, prompt, new_tokens}, seconds);
+  std::printf("%.6f %ld %.6f %.1f %.0f %.0f\n", 1e3 * times.seconds, batch * new_tokens,
+              1e3 * times.prompt_seconds, peak_mebibytes(), times.prompt_flops, times.step_bytes);
+}
+
+// The number of operands of a command, before threads and seconds; -1 when there is none.
+int operands_of(const std::string& command) {
+  if (command == "limits" || command == "operations") return 0;
+  if (command == "generate") return 8;
+  for (const char* with_one : {"step", "mean", "save", "load"})
+    if (command == with_one) return 1;
+  return -1;
+}
+
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  const bool has_operand =
-      command == "step" || command == "mean" || command == "save" || command == "load";
-  if ((!has_operand && command != "limits" && command != "operations") ||
-      argc != (has_operand ? 5 : 4)) {
+  if (const int operands = operands_of(command); operands < 0 || argc != operands + 4) {
     std::cerr << usage;
     return 2;
   }
@@ -77,6 +98,8 @@ int run(int argc, char** argv) {
     print_file_rate(measure_saving(argv[2], seconds));
   else if (command == "load")
     print_file_rate(measure_loading(argv[2], seconds));
+  else if (command == "generate")
+    print_generation(argv + 2, seconds);
   else if (command == "limits")
     print_limits(seconds);
   else

@@ -1,5 +1,6 @@
 #include "tests/benchmarks/operations.hpp"
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <weft/layers/linear.hpp>
 #include <weft/train/optim/adam.hpp>
 #include "autograd/kernels/matrix_product.hpp"
+#include "autograd/kernels/vector.hpp"
 #include "tests/benchmarks/measure.hpp"
 
 namespace weft::benchmarks {
@@ -78,6 +80,15 @@ Limits measure_limits(double seconds) {
                                  static_cast<std::size_t>(end - begin) * sizeof(float));
                    });
                  });
+  const auto numbers = Tensor<float>::full({4 * count}, 1.0F);
+  std::array<float, 64> sums{};
+  limits.reading = 16.0 * count / median_seconds(seconds, [&] {
+                     parallel_for(4 * count, 4 * count / 64, [&](Index begin, Index end) {
+                       sums[static_cast<std::size_t>(begin / (4 * count / 64))] =
+                           sum_of_row(end - begin, identity, numbers.data() + begin);
+                     });
+                   });
+  if (sums[0] != sums[63]) fail<Error>("limits", "equal sums", "others");
   return limits;
 }
 

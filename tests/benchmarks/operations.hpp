@@ -5,8 +5,9 @@ namespace weft::benchmarks {
 
 // Peak rates on weft's number of threads.
 struct Limits {
-  double flops = 0.0;  // FLOP/s of a single-precision 2048³ product
-  double bytes = 0.0;  // bytes/s, read and written, of a copy that is larger than the caches
+  double flops = 0.0;    // FLOP/s of a single-precision 2048³ product
+  double bytes = 0.0;    // bytes/s, read and written, of a copy that is larger than the caches
+  double reading = 0.0;  // bytes/s of adding up 512 MB
 };
 
 Limits measure_limits(double seconds);

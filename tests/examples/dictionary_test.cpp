@@ -65,7 +65,7 @@ TEST_CASE("dictionary: an error for a malformed line names the file and the line
   CHECK(contains(error_for("x(y) AH\n"), "line 1: dictionary line: expected a word such"));
   CHECK(contains(error_for("a AH\nna\xEFve N AY IY V\n"),
                  "line 2: dictionary line: expected UTF-8 text, got byte 239 at position 2"));
-  CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 0"));
+  CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 2"));
   CHECK(contains(error_for(std::string("a\0b AH\n", 7)), "control character"));
   CHECK(contains(error_for(std::string(65, 'a') + " AH\n"), "at most 64 letters and phones"));
   CHECK(contains(error_for("a AH\n\xEF\xBB\xBF"

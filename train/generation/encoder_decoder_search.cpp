@@ -6,9 +6,13 @@
 #include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
+#include "weft/autograd/parallel.hpp"
 
 namespace weft {
 namespace {
+
+// The sources of a batch. So few that the keys and values of a step stay in a core's caches.
+constexpr Index batch_size = 64;
 
 // The last token of each prefix, [N, 1].
 Tokens last_column(const Tokens& prefixes) {
@@ -52,7 +56,6 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
                                                  const BeamSearchOptions& options) {
   BeamSearchOptions of_model = options;
   of_model.max_length = std::min(options.max_length, model.max_length);
-  constexpr std::size_t batch_size = 128;
   std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -60,14 +63,16 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
   });
 
   std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
-  for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
-    const std::size_t end = std::min(begin + batch_size, order.size());
+  // Each batch is searched by one thread: a step of a small model is too short for several.
+  parallel_for(std::ssize(sources), batch_size, [&](Index begin, Index end) {
+    const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
+                                                  static_cast<std::size_t>(end - begin));
     std::vector<Sequence> batch;
-    for (std::size_t i = begin; i < end; ++i) batch.push_back(sources[order[i]]);
+    for (const std::size_t index : indices) batch.push_back(sources[index]);
     auto batch_hypotheses = search_batch<T>(model, batch, of_model);
-    for (std::size_t i = begin; i < end; ++i)
-      hypotheses[order[i]] = std::move(batch_hypotheses[i - begin]);
-  }
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      hypotheses[indices[i]] = std::move(batch_hypotheses[i]);
+  });
   return hypotheses;
 }
 

@@ -1,0 +1,21 @@
+// The benchmark of generation: greedy, by a Gpt with random weights.
+#pragma once
+
+#include <weft/autograd/shape.hpp>
+
+namespace weft::benchmarks {
+
+struct GenerationSizes {
+  Index layers, heads, width, vocabulary, positions, batch, prompt, new_tokens;
+};
+
+struct GenerationTimes {
+  double seconds = 0.0;         // of the prompts and all new tokens
+  double prompt_seconds = 0.0;  // of the prompts and one new token each
+  double prompt_flops = 0.0;    // of the prompts' matrix products
+  double step_bytes = 0.0;      // that the step for a token reads: weights, keys and values
+};
+
+GenerationTimes measure_generation(const GenerationSizes& sizes, double seconds);
+
+}  // namespace weft::benchmarks
