@@ -11,18 +11,6 @@
 namespace weft {
 namespace {
 
-template <class T>
-Index max_context_of(const Gpt<T>& model, const GenerateOptions& options) {
-  if (options.max_context) check_at_least("generate: max_context", *options.max_context, Index{1});
-  if (!model.positions) return options.max_context.value_or(std::numeric_limits<Index>::max());
-  const Index positions = model.positions->weight.shape()[0];
-  if (options.max_context.value_or(0) > positions)
-    fail<ValueError>("generate: max_context",
-                     concatenate_text("at most the model's ", positions, " positions"),
-                     *options.max_context);
-  return options.max_context.value_or(positions);
-}
-
 // A prompt and what was generated after it.
 template <class T>
 struct Text {
@@ -42,7 +30,7 @@ class Generation {
   Generation(const Gpt<T>& model, std::span<const Sequence> prompts, const GenerateOptions& options)
       : model_(model),
         options_(options),
-        max_context_(max_context_of(model, options)),
+        max_context_(max_context_of(model, options.max_context)),
         results_(prompts.size()),
         cache_(model.make_cache(0)) {
     for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -166,6 +154,17 @@ class Generation {
 
 }  // namespace
 
+template <class T>
+Index max_context_of(const Gpt<T>& model, std::optional<Index> limit) {
+  if (limit) check_at_least("generate: max_context", *limit, Index{1});
+  if (!model.positions) return limit.value_or(std::numeric_limits<Index>::max());
+  const Index positions = model.positions->weight.shape()[0];
+  if (limit.value_or(0) > positions)
+    fail<ValueError>("generate: max_context",
+                     concatenate_text("at most the model's ", positions, " positions"), *limit);
+  return limit.value_or(positions);
+}
+
 Index context_begin(Index prompt_length, Index length, Index max_context) {
   const Index first = std::max<Index>(prompt_length - max_context, 0);
   if (length - first <= max_context) return first;
@@ -188,6 +187,8 @@ Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
   return std::move(generate(model, std::span(&tokens, 1), options).front());
 }
 
+template Index max_context_of(const Gpt<float>&, std::optional<Index>);
+template Index max_context_of(const Gpt<double>&, std::optional<Index>);
 template std::vector<Sequence> generate(const Gpt<float>&, std::span<const Sequence>,
                                         const GenerateOptions&);
 template std::vector<Sequence> generate(const Gpt<double>&, std::span<const Sequence>,
