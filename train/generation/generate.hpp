@@ -29,6 +29,12 @@ struct GenerateOptions {
   std::optional<Index> max_context = {};
 };
 
+// The maximum number of tokens that `model` predicts the next token from: its learned positions, or
+// `limit` when given. Throws ValueError unless limit > 0, and for one above the number of
+// positions.
+template <class T>
+WEFT_API Index max_context_of(const Gpt<T>& model, std::optional<Index> limit = {});
+
 // The first token of a text that a model with this maximum context predicts the token after
 // `length` tokens from. When the context is full, it slides: half of it (rounded up) is kept, so
 // that the keys and values of the tokens in it, which depend on their positions, are computed again
@@ -47,6 +53,8 @@ template <class T>
 WEFT_API Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});
 
+extern template Index max_context_of(const Gpt<float>&, std::optional<Index>);
+extern template Index max_context_of(const Gpt<double>&, std::optional<Index>);
 extern template std::vector<Sequence> generate(const Gpt<float>&, std::span<const Sequence>,
                                                const GenerateOptions&);
 extern template std::vector<Sequence> generate(const Gpt<double>&, std::span<const Sequence>,

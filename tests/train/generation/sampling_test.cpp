@@ -54,8 +54,9 @@ std::vector<double> by_definition(const std::vector<T>& logits, const Sequence& 
     sum += before_top_p[order[i]];
   }
   const std::vector<double> before_min_p = softmax_of(scores);
+  const double least = options.min_p * std::ranges::max(before_min_p);
   for (std::size_t i = 0; i < scores.size(); ++i)
-    if (before_min_p[i] < options.min_p * std::ranges::max(before_min_p)) scores[i] = -infinite;
+    if (before_min_p[i] < least) scores[i] = -infinite;
   return softmax_of(scores);
 }
 
@@ -169,9 +170,9 @@ TEST_CASE("sampling: the penalty is applied once to each token of the context", 
 }
 
 TEMPLATE_TEST_CASE("sampling: tokens are drawn as often as is probable", "[train]", float, double) {
-  constexpr int draws = 50'000;
+  constexpr int draws = 20'000;
   Random random(7);
-  for (const std::size_t size : {1, 4, 300, 3000}) {
+  for (const std::size_t size : {1, 4, 300}) {
     const auto logits = random_logits<TestType>(size, random, size == 300);
     for (const SamplingOptions& options : all_options) {
       Sampler<TestType> sampler(options, 11);
