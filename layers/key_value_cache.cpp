@@ -5,13 +5,14 @@
 
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/pass.hpp"
+#include "autograd/internal/saturating_product.hpp"
 #include "layers/internal/checks.hpp"
 
 namespace weft {
 namespace {
 
 // To a multiple of the largest number of elements of a vector.
-constexpr Index round_up(Index size) { return (size + 15) / 16 * 16; }
+constexpr Index round_up(Index size) { return (std::min(size, Index{1} << 60) + 15) / 16 * 16; }
 
 }  // namespace
 
@@ -139,7 +140,7 @@ void KeyValueCache<T>::reserve(Sequence& sequence, Index positions) const {
       round_up(std::max({positions, options_.capacity, old_capacity + old_capacity / 2}));
   const auto& [layers, heads, size, initial] = options_;
   const Index stride = key_stride();
-  Tensor<T> larger({layers, 2, heads, stride * capacity});
+  Tensor<T> larger({layers, 2, heads, saturating_product({stride, capacity})});
   T* to = larger.data();
   const T* from = std::as_const(sequence.elements).data();
   const Index used = std::min(old_capacity, sequence.length + sequence.stored);

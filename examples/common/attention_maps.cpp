@@ -4,6 +4,27 @@
 
 namespace weft::examples {
 
+namespace {
+
+// Those of the first sequence of each [batch, heads, queries, keys].
+std::vector<HeatMap> maps_of(const std::vector<Tensor<float>>& blocks) {
+  std::vector<HeatMap> maps;
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const Tensor<float>& weights = blocks[block];
+    const Shape shape{weights.shape()[2], weights.shape()[3]};
+    for (Index head = 0; head < weights.shape()[1]; ++head) {
+      const auto values =
+          weights.values().subspan(static_cast<std::size_t>(head * shape.elements()),
+                                   static_cast<std::size_t>(shape.elements()));
+      maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
+                      Tensor<float>(shape, values)});
+    }
+  }
+  return maps;
+}
+
+}  // namespace
+
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer) {
   Sequence decoder_input{Vocabulary::bos};
@@ -15,20 +36,14 @@ std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
   model.decode(pad_sequences({&decoder_input, 1}).tokens,
                model.encode(tape, sources.tokens, sources.valid_lens), sources.valid_lens,
                &weights);
+  return maps_of(weights.cross);
+}
 
-  std::vector<HeatMap> maps;
-  for (std::size_t block = 0; block < weights.cross.size(); ++block) {
-    const Tensor<float>& block_weights = weights.cross[block];  // [1, heads, answer, source]
-    const Shape shape{block_weights.shape()[2], block_weights.shape()[3]};
-    for (Index head = 0; head < block_weights.shape()[1]; ++head) {
-      const auto values =
-          block_weights.values().subspan(static_cast<std::size_t>(head * shape.elements()),
-                                         static_cast<std::size_t>(shape.elements()));
-      maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
-                      Tensor<float>(shape, values)});
-    }
-  }
-  return maps;
+std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence& tokens) {
+  Tape tape = Tape<float>::inference();
+  AttentionWeights<float> weights;
+  model(tape, Tokens({1, std::ssize(tokens)}, tokens), &weights);
+  return maps_of(weights.self);
 }
 
 std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer) {

@@ -1,10 +1,11 @@
-// cross_attention_maps and answer_names: the cross-attention weights of an EncoderDecoder.
+// The attention weights of models, as heat maps.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <weft/layers/models/encoder_decoder.hpp>
+#include <weft/layers/models/gpt.hpp>
 #include <weft/train/data/pairs.hpp>
 #include "examples/common/plot.hpp"
 
@@ -15,7 +16,12 @@ namespace weft::examples {
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer);
 
-// The names of the rows: the symbol of each token, special ones too, and "end".
+// One map for each head of each block: the attention weights of each token (rows) over itself and
+// those before it (columns).
+std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence& tokens);
+
+// The names of the rows of cross_attention_maps: the symbol of each token, special ones too, and
+// "end".
 std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer);
 
 }  // namespace weft::examples

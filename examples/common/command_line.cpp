@@ -60,7 +60,8 @@ class CommandLine::Parser {
     });
   }
 
-  void flag(const std::string& name, const std::string& description, bool& value) {
+  template <class Value>
+  void flag(const std::string& name, const std::string& description, Value& value) {
     options_.add_options()(name, description, cxxopts::value<bool>());
     setters_.push_back([this, name, &value] {
       if (result_->count(name) > 0) value = (*result_)[name].as<bool>();
@@ -144,6 +145,11 @@ void CommandLine::choice(const std::string& name, const std::string& description
 }
 
 void CommandLine::flag(const std::string& name, const std::string& description, bool& value) {
+  parser_->flag(name, description, value);
+}
+
+void CommandLine::flag(const std::string& name, const std::string& description,
+                       std::int64_t& value) {
   parser_->flag(name, description, value);
 }
 

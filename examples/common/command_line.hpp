@@ -34,8 +34,10 @@ class CommandLine {
   // The value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,
               const std::vector<std::string>& choices);
-  // A Boolean option without a value.
+  // A Boolean option without a value; --name=false undoes it.
   void flag(const std::string& name, const std::string& description, bool& value);
+  // The same for a variable that is 0 or 1, as checkpoints have them.
+  void flag(const std::string& name, const std::string& description, std::int64_t& value);
   // Positional arguments. `name` is shown in the help: "WORD...".
   void arguments(const std::string& name, std::vector<std::string>& values);
 

@@ -4,6 +4,9 @@
 
 namespace weft::gpt {
 
+int train(int argc, char** argv);
 int sample(int argc, char** argv);
+int evaluate(int argc, char** argv);
+int attention(int argc, char** argv);
 
 }  // namespace weft::gpt

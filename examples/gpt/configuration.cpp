@@ -1,58 +1,150 @@
 #include "examples/gpt/configuration.hpp"
 
-#include <string>
-
-#include "examples/common/json_config.hpp"
+#include <weft/autograd/error.hpp>
+#include "examples/common/settings.hpp"
 
 namespace weft::gpt {
 namespace {
 
-// The names of activations in transformers.
-constexpr EnumNames<Activation, 7> activations{{
-    {Activation::gelu_tanh, "gelu_new"},
-    {Activation::gelu_tanh, "gelu_pytorch_tanh"},
-    {Activation::gelu, "gelu"},
-    {Activation::relu, "relu"},
-    {Activation::silu, "silu"},
-    {Activation::silu, "swish"},
-    {Activation::tanh, "tanh"},
-}};
+// Half of the heads, where that is a number.
+std::int64_t default_kv_heads(std::int64_t heads) { return heads % 2 == 0 ? heads / 2 : heads; }
 
-// Settings with which the model computes something else.
-struct Variant {
+// The size of a SwiGLU network, a multiple of 16, with which a block has about as many weights as
+// one of GPT-2: 12 · width².
+std::int64_t swiglu_size(std::int64_t width, std::int64_t heads, std::int64_t kv_heads) {
+  const std::int64_t attention = 2 * width * width + 2 * width * width * kv_heads / heads;
+  const std::int64_t size = (12 * width * width - attention) / (3 * width);
+  return std::max<std::int64_t>(16, (size + 8) / 16 * 16);
+}
+
+// Trains in about a minute.
+Configuration tiny() {
+  Configuration configuration;
+  configuration.layers = 3;
+  configuration.width = 64;
+  configuration.batch = 32;
+  configuration.steps = 3000;
+  configuration.lr = 3e-3;
+  configuration.final_lr = 3e-4;
+  configuration.validate_every = 500;
+  configuration.validation_batches = 0;
+  return configuration;
+}
+
+// nanoGPT's recipe for a GPU.
+Configuration baby() {
+  Configuration configuration;
+  configuration.layers = 6;
+  configuration.heads = 6;
+  configuration.width = 384;
+  configuration.context = 256;
+  configuration.batch = 64;
+  configuration.dropout = 0.2;
+  configuration.steps = 5000;
+  configuration.validate_every = 500;
+  configuration.validation_batches = 0;
+  return configuration;
+}
+
+// The smallest GPT-2.
+Configuration gpt2() {
+  Configuration configuration;
+  configuration.layers = 12;
+  configuration.heads = 12;
+  configuration.width = 768;
+  configuration.context = 1024;
+  configuration.bias = 1;
+  configuration.vocabulary = 50257;
+  configuration.batch = 1;
+  configuration.parts = 1;
+  configuration.accumulation = 8;
+  configuration.lr = 6e-4;
+  configuration.final_lr = 6e-5;
+  configuration.warmup = 2000;
+  configuration.beta2 = 0.95;
+  configuration.steps = 100'000;
+  configuration.validate_every = 1000;
+  configuration.validation_batches = 64;
+  return configuration;
+}
+
+// As many weights as `cpu`, trained in three minutes on two cores.
+Configuration three_minutes() {
+  Configuration configuration;
+  configuration.modern = 1;
+  configuration.context = 128;
+  configuration.batch = 4;
+  configuration.steps = 7600;
+  configuration.lr = 3e-3;
+  configuration.final_lr = 0.0;
+  configuration.validate_every = 1900;
+  configuration.validation_batches = 0;
+  return configuration;
+}
+
+struct Preset {
   const char* name;
-  bool supported;
+  Configuration (*make)();
 };
-constexpr Variant variants[] = {
-    {"scale_attn_weights", true},
-    {"scale_attn_by_inverse_layer_idx", false},
-    {"add_cross_attention", false},
+const Preset all_presets[] = {
+    {"tiny", tiny}, {"cpu", [] { return Configuration(); }}, {"baby", baby},
+    {"gpt2", gpt2}, {"three-minutes", three_minutes},
 };
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const Preset& preset : all_presets) names.emplace_back(preset.name);
+  return names;
+}
 
 }  // namespace
 
-GptOptions gpt_options(const std::filesystem::path& path) {
-  const examples::JsonConfig config(path);
-  for (const auto& [name, supported] : variants)
-    if (config.flag(name, supported) != supported)
-      config.fail_on(name, supported ? "true" : "false");
-  std::string max_len = "n_positions";
-  for (const char* const other : {"n_ctx", "block_size"})
-    if (!config.has(max_len) && config.has(other)) max_len = other;
-  const std::string activation = "configuration '" + path.string() + "': activation_function";
-  GptOptions options{
-      .vocabulary_size = config.size("vocab_size"),
-      .max_len = config.size(max_len),
-      .num_hiddens = config.size("n_embd"),
-      .num_heads = config.size("n_head"),
-      .num_blocks = config.size("n_layer"),
-      .bias = config.flag("bias", true),
-      .tied = config.flag("tie_word_embeddings", true),
-      .activation = value_named(activation.c_str(), config.text("activation_function", "gelu_new"),
-                                activations),
-      .norm_eps = config.number("layer_norm_epsilon", 1e-5)};
-  if (config.has("n_inner")) options.ffn_num_hiddens = config.size("n_inner");
+const std::vector<std::string> Configuration::presets = preset_names();
+
+Configuration Configuration::preset(const std::string& name) {
+  for (const Preset& preset : all_presets)
+    if (name == preset.name) return preset.make();
+  fail<ValueError>("preset", "one of Configuration::presets", "'" + name + "'");
+}
+
+GptOptions Configuration::model_options(Index vocabulary_size) const {
+  GptOptions options{.vocabulary_size = vocabulary_size,
+                     .max_len = context,
+                     .num_hiddens = width,
+                     .num_heads = heads,
+                     .num_blocks = layers,
+                     .dropout = dropout,
+                     .bias = bias == 1 && modern == 0,
+                     .activation = Activation::gelu};
+  if (ffn > 0) options.ffn_num_hiddens = ffn;
+  if (kv_heads > 0) options.num_kv_heads = kv_heads;
+  if (modern == 0) return options;
+  options.num_kv_heads = kv_heads > 0 ? kv_heads : default_kv_heads(heads);
+  options.ffn_num_hiddens = ffn > 0 ? ffn : swiglu_size(width, heads, *options.num_kv_heads);
+  options.rotary.emplace();
+  options.norm = Norm::rms_norm;
+  options.swiglu = true;
   return options;
+}
+
+void Configuration::check_state() const {
+  examples::check_settings(*this);
+  if (width % heads != 0)
+    fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
+  if (kv_heads > 0 && heads % kv_heads != 0)
+    fail<ValueError>("kv-heads", concatenate_text("a divisor of the number of heads ", heads),
+                     kv_heads);
+  if (modern == 1 && width / heads % 2 != 0)
+    fail<ValueError>("heads", "width / heads that is even, with --modern", width / heads);
+  if (final_lr > lr)
+    fail<ValueError>("final-lr", concatenate_text("at most the peak learning rate ", lr), final_lr);
+}
+
+void Configuration::state(State<float>& state) {
+  examples::save_settings(state, *this);
+  state.text("characters", characters);
+  state.text("byte_pairs", byte_pairs);
+  state.text("merges", merges);
 }
 
 }  // namespace weft::gpt

@@ -1,16 +1,123 @@
-// gpt_options: the options of a model in a config.json.
+// Configuration: the hyperparameters and the tokens of a language model. It is stored in
+// checkpoints, so that a model can be restored from its file alone.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <weft/layers/models/gpt.hpp>
+#include <weft/train/weights/state.hpp>
 
 namespace weft::gpt {
 
-// Reads a config.json with the names of Hugging Face's GPT2Config; "block_size" and "bias" are
-// nanoGPT's. Throws FileError for a file that is none, a setting that is missing or of another
-// type, ValueError for an unknown activation, and FileError for variants of the model that Gpt does
-// not have.
-GptOptions gpt_options(const std::filesystem::path& config);
+// The defaults are those of nanoGPT's recipe for a CPU (train_shakespeare_char).
+class Configuration final : public Stateful<float> {
+ public:
+  // The names of the presets.
+  static const std::vector<std::string> presets;
+  // Throws ValueError for other names.
+  static Configuration preset(const std::string& name);
+
+  // Model.
+  std::int64_t width = 128;
+  std::int64_t layers = 4;
+  std::int64_t heads = 4;
+  std::int64_t kv_heads = 0;
+  std::int64_t ffn = 0;
+  std::int64_t context = 64;
+  std::int64_t modern = 0;
+  std::int64_t bias = 0;
+  double dropout = 0.0;
+  // The number of byte pairs and bytes that are learned.
+  std::int64_t vocabulary = 4096;
+  // Training.
+  std::int64_t steps = 2000;
+  std::int64_t batch = 12;
+  std::int64_t accumulation = 1;
+  std::int64_t parts = 2;
+  double lr = 1e-3;
+  double final_lr = 1e-4;
+  std::int64_t warmup = 100;
+  double beta2 = 0.99;
+  double weight_decay = 0.1;
+  double label_smoothing = 0.0;
+  double clip_norm = 1.0;
+  double average = 0.0;
+  std::int64_t validate_every = 250;
+  std::int64_t validation_batches = 20;
+  std::int64_t patience = 0;
+  std::int64_t seed = 1;
+  // The tokens: a Vocabulary of characters, serialized by `Vocabulary::to_text`, or the files of a
+  // BytePairEncoding. What the model does not have is empty.
+  std::string characters;
+  std::string byte_pairs;
+  std::string merges;
+  bool has_tokens() const { return !characters.empty() || !byte_pairs.empty(); }
+
+  // See examples/common/settings.hpp.
+  template <class Visit>
+  void for_each_setting(const Visit& visit) {
+    visit_settings(*this, visit);
+  }
+  template <class Visit>
+  void for_each_setting(const Visit& visit) const {
+    visit_settings(*this, visit);
+  }
+
+  // The options of a model with so many tokens.
+  GptOptions model_options(Index vocabulary_size) const;
+
+  // Throws ValueError, naming the setting, for the first one that is out of range.
+  void check_state() const override;
+  void state(State<float>& state) override;
+
+ private:
+  template <class Self, class Visit>
+  static void visit_settings(Self& self, const Visit& visit) {
+    constexpr std::int64_t max_count = 1'000'000'000;
+    visit("width", "embedding size of the model", self.width, 1, 8192);
+    visit("layers", "number of blocks", self.layers, 1, 256);
+    visit("heads", "number of attention heads, a divisor of the width", self.heads, 1, 1024);
+    visit("kv-heads",
+          "number of heads of keys and values, a divisor of the heads; 0: all, with --modern half",
+          self.kv_heads, 0, 1024);
+    visit("ffn",
+          "hidden size of the feed-forward networks; 0: 4 × width, with --modern as many "
+          "parameters in a block",
+          self.ffn, 0, 65536);
+    visit("context", "number of tokens that the next one is predicted from, at most", self.context,
+          1, 65536);
+    visit("modern", "RMSNorm, rotary positions, SwiGLU and grouped-query attention", self.modern);
+    visit("bias", "linear layers and norms with biases; without --modern only", self.bias);
+    visit("dropout", "dropout probability", self.dropout, 0.0, 1.0);
+    visit("vocabulary", "number of tokens to learn, with --tokenizer bytepairs", self.vocabulary,
+          257, 1'000'000);
+    visit("steps", "number of training steps", self.steps, 1, max_count);
+    visit("batch", "batch size, in windows of the context's length", self.batch, 1, 1'000'000);
+    visit("accumulation", "batches per step", self.accumulation, 1, 1'000'000);
+    visit("parts",
+          "number of parts of a batch that are computed in parallel; 1: each operation is, for "
+          "large models",
+          self.parts, 1, 1024);
+    visit("lr", "peak learning rate", self.lr, 0.0, 10.0);
+    visit("final-lr", "learning rate at the end of the cosine", self.final_lr, 0.0, 10.0);
+    visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
+    visit("beta2", "decay rate of AdamW's second moment", self.beta2, 0.0, 0.999999);
+    visit("weight-decay", "weight decay of AdamW on weight matrices", self.weight_decay, 0.0, 10.0);
+    visit("label-smoothing", "probability mass of the target spread over all tokens",
+          self.label_smoothing, 0.0, 1.0);
+    visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
+    visit("average", "decay rate of a moving average of the weights, which is the model; 0: none",
+          self.average, 0.0, 0.999999);
+    visit("validate-every", "steps between validations", self.validate_every, 1, max_count);
+    visit("validation-batches",
+          "batches of the validation, evenly spaced in its text; 0: all of the text",
+          self.validation_batches, 0, max_count);
+    visit("patience", "validations without improvement that end the training; 0 disables",
+          self.patience, 0, max_count);
+    visit("seed", "random seed", self.seed, 0, max_count);
+  }
+};
 
 }  // namespace weft::gpt

@@ -7,10 +7,14 @@
 
 namespace weft::gpt {
 
+// The default output directory of `train`, and model of the other commands.
 inline const std::string default_folder = "build/gpt";
 
-inline void model_option(examples::CommandLine& line, std::string& folder) {
-  line.option("model", "folder with model.h5, config.json, vocab.json and merges.txt", folder);
+inline void model_option(examples::CommandLine& line, std::string& model) {
+  line.option("model",
+              "checkpoint; or folder with best.h5, or with config.json, model.h5, vocab.json and "
+              "merges.txt",
+              model);
 }
 
 }  // namespace weft::gpt

@@ -1,64 +1,104 @@
+#include <unistd.h>
+
 #include <iostream>
-#include <optional>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/generation/generate.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
+#include "examples/common/text_input.hpp"
 #include "examples/gpt/commands.hpp"
+#include "examples/gpt/continuation.hpp"
 #include "examples/gpt/options.hpp"
-#include "examples/gpt/saved_model.hpp"
 
 namespace weft::gpt {
 namespace {
 
-// Prints tokens of the model while it generates them.
-void print_continuation(const SavedModel& saved, const Sequence& prompt, GenerateOptions options) {
-  WholeCharacters characters;
-  options.on_token = [&](Index, TokenId token) {
-    std::cout << characters.add(saved.encoding.token(token)) << std::flush;
-    return true;
+struct Options {
+  std::string model = default_folder;
+  std::string prompt;
+  std::string stop;
+  bool interactive = false;
+  std::int64_t seed = 1;
+  std::int64_t samples = 1;
+};
+
+// Parses the command line. Returns false when --help is given.
+bool parse(int argc, char** argv, Options& options, GenerateOptions& generation) {
+  SamplingOptions& sampling = generation.sampling;
+  std::int64_t tokens = 200, top_k = 200;
+  sampling.temperature = 0.8;
+  examples::CommandLine line("gpt sample", "Prints how the model continues a text.");
+  model_option(line, options.model);
+  line.option("prompt", "the beginning of the text; none: the model begins one", options.prompt);
+  line.flag("interactive", "read prompts from standard input, one a line, and continue each",
+            options.interactive);
+  line.option("tokens", "number of tokens at most", tokens, 1, 1'000'000);
+  line.option("temperature", "0: always the most probable token; above 1: less probable ones more",
+              sampling.temperature, 0.0, 100.0);
+  line.option("top-k", "number of most probable tokens to choose from; 0: all", top_k, 0,
+              1'000'000'000);
+  line.option("top-p", "choose from the most probable tokens of this total probability",
+              sampling.top_p, 0.0, 1.0);
+  line.option("min-p", "choose from tokens at least this probable relative to the most probable",
+              sampling.min_p, 0.0, 1.0);
+  line.option("repetition-penalty", "above 1: tokens that are in the text are less probable",
+              sampling.repetition_penalty, 1e-6, 1e6);
+  line.option("stop", "a text that ends the continuation and is not printed", options.stop);
+  line.option("seed", "seed of the first sample; the next ones have the next seeds", options.seed,
+              0, 1'000'000'000);
+  line.option("samples", "number of samples", options.samples, 1, 1'000'000);
+  if (!line.parse(argc, argv)) return false;
+  if (options.interactive && !options.prompt.empty())
+    fail<examples::UsageError>("command line", "either --prompt or --interactive", "both");
+  generation.max_tokens = tokens;
+  sampling.top_k = top_k;
+  return true;
+}
+
+void print_samples(ContinuationPrinter& printer, const std::string& prompt,
+                   const Options& options) {
+  for (std::int64_t i = 0; i < options.samples; ++i) {
+    if (i > 0) std::cout << "---------------\n";
+    printer.print(prompt, static_cast<std::uint64_t>(options.seed + i));
+  }
+}
+
+// Continues each line of standard input, which is an error message for one that the model cannot
+// read. Returns the number of these.
+Index continue_input(ContinuationPrinter& printer, const Options& options) {
+  const bool is_terminal = isatty(STDIN_FILENO) != 0;
+  Index errors = 0;
+  std::string prompt;
+  const auto read = [&] {
+    if (is_terminal) std::cout << "> " << std::flush;
+    return examples::read_line(std::cin, prompt, "standard input");
   };
-  static_cast<void>(generate(saved.model, prompt, options));
-  std::cout << characters.finish() << std::endl;
+  for (bool is_first = true; std::cout && read(); is_first = false) {
+    if (is_first) examples::remove_byte_order_mark(prompt);
+    try {
+      print_samples(printer, prompt, options);
+    } catch (const ValueError& error) {
+      std::cerr << "gpt sample: " << error.what() << '\n';
+      ++errors;
+    }
+  }
+  return errors;
 }
 
 }  // namespace
 
 int sample(int argc, char** argv) {
-  std::string folder = default_folder, prompt;
-  std::int64_t tokens = 200, top_k = 200, seed = 1, samples = 1;
-  double temperature = 0.8;
-  examples::CommandLine line("gpt sample", "Prints how the model continues a text.");
-  model_option(line, folder);
-  line.option("prompt", "the beginning of the text", prompt);
-  line.option("tokens", "number of tokens at most", tokens, 1, 1'000'000);
-  line.option("temperature", "0: always the most probable token; above 1: less probable ones more",
-              temperature, 0.0, 100.0);
-  line.option("top-k", "number of most probable tokens to choose from; 0: all", top_k, 0,
-              1'000'000'000);
-  line.option("seed", "seed of the first sample; the next ones have the next seeds", seed, 0,
-              1'000'000'000);
-  line.option("samples", "number of samples", samples, 1, 1'000'000);
-  if (!line.parse(argc, argv)) return 0;
+  Options options;
+  GenerateOptions generation;
+  if (!parse(argc, argv, options, generation)) return 0;
 
-  const SavedModel saved(folder);
-  const BytePairEncoding& encoding = saved.encoding;
-  const std::optional<TokenId> end = encoding.find(BytePairEncoding::end_of_text);
-  if (!end && prompt.empty())
-    fail<ValueError>("option --prompt", "a beginning, as vocab.json has no token \"<|endoftext|>\"",
-                     "none");
-  // A text begins after the end of another one.
-  const Sequence ids = prompt.empty() ? Sequence{*end} : encoding.encode(prompt);
-  for (std::int64_t i = 0; i < samples; ++i) {
-    if (i > 0) std::cout << "---------------\n";
-    std::cout << prompt << std::flush;
-    print_continuation(saved, ids,
-                       {.max_tokens = tokens,
-                        .sampling = {.temperature = temperature, .top_k = top_k},
-                        .seed = static_cast<std::uint64_t>(seed + i),
-                        .end = end});
-  }
-  return 0;
+  const SavedModel saved = SavedModel::load(options.model);
+  ContinuationPrinter printer(saved, options.stop, generation);
+  Index errors = 0;
+  if (options.interactive)
+    errors = continue_input(printer, options);
+  else
+    print_samples(printer, options.prompt, options);
+  std::cerr << printer.report();
+  return errors == 0 ? 0 : 1;
 }
 
 }  // namespace weft::gpt

@@ -2,7 +2,11 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/moving_average.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "examples/common/settings.hpp"
+#include "examples/gpt/config_json.hpp"
 #include "examples/gpt/configuration.hpp"
 
 namespace weft::gpt {
@@ -28,16 +32,8 @@ void check_size(const GptOptions& options, const fs::path& config, const fs::pat
                     elements);
 }
 
-// The random weights are overwritten by those of the file. A model may have more tokens than the
-// vocabulary: nanoGPT rounds their number up to a multiple of 64.
-Gpt<float> initial_model(const fs::path& config, const BytePairEncoding& encoding,
-                         const fs::path& weights) {
-  const GptOptions options = gpt_options(config);
-  if (options.vocabulary_size < encoding.size())
-    fail<FileError>("configuration '" + config.string() + "': vocab_size",
-                    concatenate_text("at least the ", encoding.size(), " tokens of vocab.json"),
-                    options.vocabulary_size);
-  check_size(options, config, weights);
+// Random weights, which those of the file overwrite.
+Gpt<float> initial_model(const GptOptions& options, const fs::path& config) {
   Random random(0);
   try {
     return Gpt<float>(options, random);
@@ -47,12 +43,48 @@ Gpt<float> initial_model(const fs::path& config, const BytePairEncoding& encodin
   }
 }
 
+// A model may have more tokens than the vocabulary: nanoGPT rounds their number up to a multiple of
+// 64.
+SavedModel load_converted(const fs::path& folder) {
+  const fs::path config = folder / "config.json", weights = folder / "model.h5";
+  const BytePairEncoding encoding =
+      BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt");
+  const GptOptions options = gpt_options(config);
+  if (options.vocabulary_size < encoding.size())
+    fail<FileError>("configuration '" + config.string() + "': vocab_size",
+                    concatenate_text("at least the ", encoding.size(), " tokens of vocab.json"),
+                    options.vocabulary_size);
+  check_size(options, config, weights);
+  SavedModel saved{Tokenizer(encoding), initial_model(options, config), options.max_len};
+  (void)load_weights(weights, saved.model);
+  return saved;
+}
+
+// With the average of the weights, if there is one.
+SavedModel load_trained(const fs::path& checkpoint) {
+  const auto configuration = examples::load_configuration<Configuration>(checkpoint);
+  Tokenizer tokenizer = Tokenizer::of(configuration);
+  Random random(0);
+  SavedModel saved{tokenizer, Gpt<float>(configuration.model_options(tokenizer.size()), random),
+                   configuration.context};
+  if (configuration.average == 0.0) {
+    load_checkpoint(checkpoint, saved.model);
+    return saved;
+  }
+  MovingAverage<float> average(saved.model, configuration.average);
+  load_checkpoint(checkpoint, saved.model, {{"average", average}});
+  if (average.updates() > 0) average.swap();
+  return saved;
+}
+
 }  // namespace
 
-SavedModel::SavedModel(const fs::path& folder)
-    : encoding(BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt")),
-      model(initial_model(folder / "config.json", encoding, folder / "model.h5")) {
-  (void)load_weights(folder / "model.h5", model);
+SavedModel SavedModel::load(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return load_trained(path);
+  if (fs::exists(path / "config.json", error)) return load_converted(path);
+  if (fs::exists(path / "best.h5", error)) return load_trained(path / "best.h5");
+  fail<FileError>("folder '" + path.string() + '\'', "best.h5 or config.json", "neither");
 }
 
 }  // namespace weft::gpt

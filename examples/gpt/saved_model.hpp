@@ -1,21 +1,24 @@
-// SavedModel: a language model and its vocabulary, loaded from a folder.
+// SavedModel: a language model and its tokens, loaded from a file or a folder.
 #pragma once
 
 #include <filesystem>
 
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include "examples/gpt/tokenizer.hpp"
 
 namespace weft::gpt {
 
 struct SavedModel {
-  // Reads config.json, vocab.json, merges.txt and model.h5, with the weights under the names of
+  // Loads a checkpoint of `gpt train`, or best.h5 of a folder, or from a folder with config.json
+  // the files config.json, vocab.json, merges.txt and model.h5, with the weights under the names of
   // weft, Hugging Face's GPT-2 or nanoGPT. Throws FileError, naming the file, when one cannot be
   // read or does not fit the others.
-  explicit SavedModel(const std::filesystem::path& folder);
+  static SavedModel load(const std::filesystem::path& path);
 
-  BytePairEncoding encoding;
+  Tokenizer tokenizer;
   Gpt<float> model;
+  // The most tokens that the model predicts from.
+  Index context;
 };
 
 }  // namespace weft::gpt

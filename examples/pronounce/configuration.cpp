@@ -1,8 +1,7 @@
 #include "examples/pronounce/configuration.hpp"
 
-#include <type_traits>
-
 #include <weft/autograd/error.hpp>
+#include "examples/common/settings.hpp"
 
 namespace weft::pronounce {
 
@@ -46,35 +45,14 @@ TransformerOptions Configuration::transformer_options() const {
                     .rotary = RotaryOptions{.base = rotary_base}}};
 }
 
-void Configuration::check_settings_equal(const Configuration& other) const {
-  std::vector<double> expected_values;
-  other.for_each_setting([&](const char*, const char*, auto value, auto, auto) {
-    expected_values.push_back(static_cast<double>(value));
-  });
-  auto expected = expected_values.begin();
-  for_each_setting([&](const char* name, const char*, auto value, auto, auto) {
-    if (static_cast<double>(value) != *expected)
-      fail<ValueError>(std::string("--") + name, *expected, value);
-    ++expected;
-  });
-}
-
 void Configuration::check_state() const {
-  for_each_setting([](const char* name, const char*, auto value, auto lowest, auto highest) {
-    if (!(lowest <= value && value <= highest))
-      fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
-  });
+  examples::check_settings(*this);
   if (width % heads != 0)
     fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
 }
 
 void Configuration::state(State<float>& state) {
-  for_each_setting([&](const char* name, const char*, auto& value, auto, auto) {
-    if constexpr (std::is_same_v<decltype(value), double&>)
-      state.number(name, value);
-    else
-      state.integer(name, value);
-  });
+  examples::save_settings(state, *this);
   state.text("letters", letters);
   state.text("phones", phones);
 }

@@ -37,8 +37,7 @@ class Configuration final : public Stateful<float> {
   std::string letters;
   std::string phones;
 
-  // Calls visit(name, description, value, lowest, highest) for each numeric setting. Checkpoints,
-  // the command line and range checks share this list.
+  // See examples/common/settings.hpp.
   template <class Visit>
   void for_each_setting(const Visit& visit) {
     visit_settings(*this, visit);
@@ -51,8 +50,6 @@ class Configuration final : public Stateful<float> {
   // The options of the encoder and the decoder.
   TransformerOptions transformer_options() const;
 
-  // Throws ValueError, naming the setting, for the first one that differs from `other`.
-  void check_settings_equal(const Configuration& other) const;
   // Throws ValueError, naming the setting, for the first one that is out of range.
   void check_state() const override;
   void state(State<float>& state) override;

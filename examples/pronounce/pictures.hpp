@@ -1,4 +1,4 @@
-// Plots of training losses and of attention weights.
+// draw_attention: a plot of attention weights.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,6 @@
 #include "examples/pronounce/saved_model.hpp"
 
 namespace weft::pronounce {
-
-// Draws the losses in a trainer's metrics.csv over the steps. Returns the status message of
-// `examples::draw`. Throws FileError when the file cannot be read or has cells that are no numbers.
-std::string draw_losses(const std::filesystem::path& metrics, const std::filesystem::path& picture);
 
 // Draws, for each head of each decoder block, the attention weights of each phone of the greedy
 // output over the letters of `word`. Returns the status message of `examples::draw`. Throws

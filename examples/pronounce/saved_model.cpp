@@ -1,6 +1,7 @@
 #include "examples/pronounce/saved_model.hpp"
 
 #include <weft/train/weights/checkpoint.hpp>
+#include "examples/common/settings.hpp"
 
 namespace weft::pronounce {
 namespace {
@@ -13,14 +14,8 @@ Pronouncer<float> initial_model(const Configuration& configuration, const Langua
 
 }  // namespace
 
-Configuration load_configuration(const std::filesystem::path& checkpoint) {
-  Configuration configuration;
-  load_state(checkpoint, "configuration", configuration);
-  return configuration;
-}
-
 SavedModel::SavedModel(const std::filesystem::path& checkpoint)
-    : configuration(load_configuration(checkpoint)),
+    : configuration(examples::load_configuration<Configuration>(checkpoint)),
       language(Language::of(configuration)),
       model(initial_model(configuration, language)) {
   load_checkpoint(checkpoint, model);

@@ -18,7 +18,4 @@ struct SavedModel {
   Pronouncer<float> model;
 };
 
-// The configuration in a checkpoint. Throws FileError.
-Configuration load_configuration(const std::filesystem::path& checkpoint);
-
 }  // namespace weft::pronounce

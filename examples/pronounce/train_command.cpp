@@ -1,10 +1,10 @@
 #include <iostream>
 
 #include "examples/common/plot.hpp"
+#include "examples/common/settings.hpp"
+#include "examples/common/training_report.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
-#include "examples/pronounce/pictures.hpp"
-#include "examples/pronounce/saved_model.hpp"
 #include "examples/pronounce/training.hpp"
 
 namespace weft::pronounce {
@@ -36,22 +36,12 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
               options.save_every, 0, max_count);
   line.option("max-steps", "maximum number of steps; 0 is unlimited", options.max_steps, 0,
               max_count);
-  configuration.for_each_setting(
-      [&](const std::string& name, const std::string& description, auto& value, auto lowest,
-          auto highest) { line.option(name, description, value, lowest, highest); });
+  examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 
   if (options.full) configuration = Configuration::full();
   line.apply();
-  const fs::path checkpoint = fs::path(options.out) / "last.h5";
-  // A file that cannot be looked at is refused by the trainer, a link without target on loading.
-  std::error_code error;
-  if (options.resume && fs::exists(fs::symlink_status(checkpoint, error))) {
-    const Configuration stored = load_configuration(checkpoint);
-    configuration = stored;
-    line.apply();
-    configuration.check_settings_equal(stored);
-  }
+  if (options.resume) examples::resume_configuration(options.out, line, configuration);
   configuration.check_state();
   return true;
 }
@@ -66,18 +56,6 @@ Language make_language(const Options& options, const Dataset& dataset,
                      "the letters and phones of the checkpoint", "different ones");
   language.store_in(configuration);
   return language;
-}
-
-const char* to_text(TrainingEnd end) {
-  switch (end) {
-    case TrainingEnd::finished:
-      return "finished";
-    case TrainingEnd::stopped_early:
-      return "stopped early";
-    case TrainingEnd::interrupted:
-      return "interrupted";
-  }
-  return "";
 }
 
 }  // namespace
@@ -106,9 +84,12 @@ int train(int argc, char** argv) {
                                              .save_every_steps = options.save_every,
                                              .output = &std::cout,
                                              .interrupt = &interrupt});
-  std::cout << to_text(result.end) << " after " << result.steps << " steps; weights in "
-            << (directory / (result.best_step > 0 ? "best.h5" : "last.h5")).string() << '\n'
-            << draw_losses(directory / "metrics.csv", directory / "loss.svg") << '\n';
+  std::cout << examples::describe(result, directory) << '\n'
+            << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",
+                                     {.title = "Loss of the pronunciation model",
+                                      .y_label = "cross entropy per phone",
+                                      .training = "training (with dropout and label smoothing)"})
+            << '\n';
   return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
 }
 

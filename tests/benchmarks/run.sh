@@ -4,9 +4,10 @@
 # on one thread, and built for any x86-64 processor (weft-portable).
 # Workloads: W1 … W5, W6, W6-128 … W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm, GQA
 # and pooling, also one by one) and `operations`, which measures weft's operations one by one; all by
-# default. Run it on an otherwise idle machine.
+# default. `run.sh generate` runs generate.sh. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
+[ "$*" != generate ] || exec bash "$repository/tests/benchmarks/generate.sh"
 python=${PYTHON:-python3}
 peers=$repository/tests/benchmarks/peers
 layers=(RNN GRU LSTM BiLSTM SwiGLU RMSNorm GQA pooling)

@@ -64,6 +64,19 @@ TEST_CASE("command line: given options set their variables, others keep their de
   CHECK(command.lr == 0.25);
 }
 
+TEST_CASE("command line: a flag sets a number to 1, and undoes it with =false", "[examples]") {
+  for (const auto& [argument, expected] :
+       {std::pair{"--modern", 1}, {"--modern=true", 1}, {"--modern=false", 0}}) {
+    std::int64_t modern = 1 - expected;
+    examples::CommandLine line("test", "A test.");
+    line.flag("modern", "the form of the model", modern);
+    std::string program = "test", flag = argument;
+    char* argv[] = {program.data(), flag.data(), nullptr};
+    CHECK(line.parse(2, argv));
+    CHECK(modern == expected);
+  }
+}
+
 TEST_CASE("command line: invalid options and arguments throw UsageError and are named",
           "[examples]") {
   const auto usage_error = [](std::vector<std::string> arguments, bool has_arguments = true) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <weft/autograd/error.hpp>
+#include "examples/common/settings.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 
@@ -59,8 +60,8 @@ TEST_CASE("configuration: an error names the setting that differs from a checkpo
           "[examples]") {
   const Configuration stored = Configuration::quick();
   Configuration requested = stored;
-  CHECK_NOTHROW(requested.check_settings_equal(stored));
+  CHECK_NOTHROW(examples::check_settings_equal(requested, stored));
   requested.lr = 0.25;
-  CHECK(contains(message_of<ValueError>([&] { requested.check_settings_equal(stored); }),
+  CHECK(contains(message_of<ValueError>([&] { examples::check_settings_equal(requested, stored); }),
                  "--lr: expected"));
 }

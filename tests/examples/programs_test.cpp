@@ -139,6 +139,37 @@ TEST_CASE("programs: standard input must be text", "[examples]") {
   CHECK(contains(marked.output, "den  "));
 }
 
+TEST_CASE("programs: gpt saves when it is interrupted", "[examples]") {
+  const std::string training =
+      "gpt train --width 8 --layers 1 --heads 1 --context 8 --batch 1 --out out --steps ";
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      process_in(folder, signalled(training + "1000000", "INT", "parameters") + "; ls out");
+  CHECK(outcome.status == 130);
+  CHECK(contains(outcome.output, "interrupted after "));
+  const Outcome resumed = process_in(folder, training + "1000000 --resume --max-steps 1; ls out");
+  CHECK(resumed.status == 0);
+  CHECK(contains(resumed.output, "last.h5"));
+}
+
+TEST_CASE("programs: gpt continues the lines of standard input", "[examples]") {
+  const TemporaryFolder folder;
+  REQUIRE(process_in(folder,
+                     "gpt train --width 8 --layers 1 --heads 1 --context 8 --batch 1 "
+                     "--steps 2 --validation-batches 1 --out out")
+              .status == 0);
+  const Outcome outcome = process_in(
+      folder, "printf 'You\\nñ\\nmay' | gpt sample --interactive --tokens 1 --model out");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.output, "You"));
+  CHECK(contains(outcome.output, "\nmay"));
+  CHECK(contains(outcome.errors, "got 'ñ'"));
+  CHECK(contains(outcome.errors, "2 tokens\n"));
+  const Outcome folder_as_input = process_in(folder, "gpt sample --interactive --model out < .");
+  CHECK(folder_as_input.status == 1);
+  CHECK(contains(folder_as_input.errors, "standard input: expected readable text"));
+}
+
 TEST_CASE("programs: a training whose reader is gone is saved", "[examples]") {
   const Outcome outcome = process_of(small_dictionary + "{ " + small_training +
                                      " --epochs 1000000; echo $? > status; } | head -n 3; "

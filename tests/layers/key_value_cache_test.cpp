@@ -1,4 +1,5 @@
 // Decoding step by step with a cache, against the whole sequence at once.
+#include <limits>
 #include <numeric>
 
 #include <weft/autograd/ops/no_grad.hpp>
@@ -261,6 +262,8 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 0}), ValueError);
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 4}, -1), ValueError);
   CHECK_THROWS_AS(model.extend(tape, Tokens({3, 1}), cache), ShapeError);
+  KeyValueCache<float> too_large = model.make_cache(2, std::numeric_limits<Index>::max());
+  CHECK_THROWS_AS(model.extend(tape, tokens, too_large), ShapeError);
   CHECK_THROWS_AS(model.extend(tape, Tokens({2}), cache), ShapeError);
   CHECK_THROWS_AS(model.extend(tape, Tokens({2, 51}), cache), ValueError);  // positions
   CHECK(message_of<Error>([&] { model.extend(recording, tokens, cache); }) ==

@@ -11,8 +11,9 @@
 namespace weft {
 namespace {
 
-// The sources of a batch. So few that the keys and values of a step stay in a core's caches.
-constexpr Index batch_size = 64;
+// The number of sources that are searched together: so few that what a step reads of their keys and
+// values stays in a core's caches.
+Index batch_size(Index beam_width) { return beam_width < 3 ? 32 : 12; }
 
 // The last token of each prefix, [N, 1].
 Tokens last_column(const Tokens& prefixes) {
@@ -64,7 +65,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
 
   std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
   // Each batch is searched by one thread: a step of a small model is too short for several.
-  parallel_for(std::ssize(sources), batch_size, [&](Index begin, Index end) {
+  parallel_for(std::ssize(sources), batch_size(options.beam_width), [&](Index begin, Index end) {
     const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
                                                   static_cast<std::size_t>(end - begin));
     std::vector<Sequence> batch;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/shaping.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
@@ -38,31 +39,58 @@ class Generation {
       Sampler<T> sampler(options.sampling, options.seed + i);
       if (options.max_tokens == 0) continue;
       texts_.push_back({static_cast<Index>(i), std::ssize(prompt), prompt, std::move(sampler)});
-      Sequence& tokens = texts_.back().tokens;
-      tokens.reserve(prompt.size() +
-                     static_cast<std::size_t>(std::min<Index>(options.max_tokens, Index{1} << 20)));
-      cache_.append(cache_of(texts_.back()));
+      texts_.back().tokens.reserve(prompt.size() + expected_tokens());
     }
   }
 
   std::vector<Sequence> run() {
+    begin();
     while (!texts_.empty()) step();
     return std::move(results_);
   }
 
  private:
-  // The keys and values of what the next token is predicted from, but the last token.
-  KeyValueCache<T> cache_of(const Text<T>& text) {
-    const Index length = std::ssize(text.tokens);
-    const auto context = text.from(context_begin(text.prompt_length, length, max_context_));
-    const Index capacity =
-        std::min(max_context_, std::ssize(context) + std::min<Index>(options_.max_tokens, 1024));
-    KeyValueCache<T> cache = model_.make_cache(1, capacity);
-    if (context.size() > 1) {
-      static_cast<void>(model_.extend(
-          tape_, Tokens({1, std::ssize(context) - 1}, context.first(context.size() - 1)), cache));
+  // Memory for so many is allocated at first.
+  std::size_t expected_tokens() const {
+    return static_cast<std::size_t>(std::min<Index>(options_.max_tokens, 1024));
+  }
+
+  // What the next token is predicted from.
+  std::span<const TokenId> context_of(const Text<T>& text) const {
+    return text.from(context_begin(text.prompt_length, std::ssize(text.tokens), max_context_));
+  }
+
+  KeyValueCache<T> new_cache(const Text<T>& text) const {
+    const Index length = std::ssize(context_of(text)) + static_cast<Index>(expected_tokens());
+    return model_.make_cache(1, std::min(max_context_, length));
+  }
+
+  // The states of one sequence, whose keys and values are then in the cache.
+  Var<T> states_of(std::span<const TokenId> tokens, KeyValueCache<T>& cache) {
+    return model_.extend(tape_, Tokens({1, std::ssize(tokens)}, tokens), cache);
+  }
+
+  // Reads the prompts, one by one, and generates their first tokens.
+  void begin() {
+    for (Index i = 0; Text<T> & text : texts_) {
+      KeyValueCache<T> cache = new_cache(text);
+      const Var<T> states = states_of(context_of(text), cache);
+      const Index time = states.shape()[1];
+      const Tensor<T> logits = model_.logits(slice(states, 1, time - 1, time)).value();
       tape_.clear();
+      if (add_token(text, logits.values())) live_.push_back(i);
+      cache_.append(cache);
+      ++i;
     }
+    drop_finished();
+  }
+
+  // Keys and values for a context that has just slid, but of its last token.
+  KeyValueCache<T> slid_cache(const Text<T>& text) {
+    KeyValueCache<T> cache = new_cache(text);
+    const auto context = context_of(text);
+    if (context.size() > 1) states_of(context.first(context.size() - 1), cache);
+    tape_.clear();
     return cache;
   }
 
@@ -72,7 +100,7 @@ class Generation {
     if (last_tokens_.shape() != Shape{count, 1}) last_tokens_ = Tokens({count, 1});
     for (Index i = 0; i < count; ++i) {
       const Text<T>& text = texts_[static_cast<std::size_t>(i)];
-      if (cache_.length(i) == max_context_) cache_.replace(i, cache_of(text), 0);
+      if (cache_.length(i) == max_context_) cache_.replace(i, slid_cache(text), 0);
       last_tokens_(i, 0) = text.tokens.back();
     }
     const Tensor<T> logits = model_.logits(model_.extend(tape_, last_tokens_, cache_)).value();
@@ -83,13 +111,12 @@ class Generation {
       if (add_token(texts_[static_cast<std::size_t>(i)],
                     {logits.data() + i * vocabulary, static_cast<std::size_t>(vocabulary)}))
         live_.push_back(i);
-    if (std::ssize(live_) < count) drop_finished();
+    drop_finished();
   }
 
   // Returns whether the text goes on.
   bool add_token(Text<T>& text, std::span<const T> logits) {
-    const Index begin = context_begin(text.prompt_length, std::ssize(text.tokens), max_context_);
-    const TokenId token = text.sampler(logits, text.from(begin));
+    const TokenId token = text.sampler(logits, context_of(text));
     if (token == options_.end) return false;
     text.tokens.push_back(token);
     if (options_.on_token && !options_.on_token(text.index, token)) return false;
@@ -98,6 +125,7 @@ class Generation {
 
   // Keeps the texts `live_`, and stores the results of the others.
   void drop_finished() {
+    if (live_.size() == texts_.size()) return;
     std::vector<Text<T>> texts;
     for (auto next = live_.begin(); Text<T> & text : texts_) {
       const Index i = &text - texts_.data();

@@ -4,12 +4,14 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "train/files/atomic_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/byte_letters.hpp"
 #include "train/tokenizers/internal/learn_merges.hpp"
@@ -133,7 +135,16 @@ struct BytePairEncoding::State {
 BytePairEncoding::BytePairEncoding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 BytePairEncoding BytePairEncoding::load(const fs::path& vocabulary, const fs::path& merges) {
-  std::vector<std::string> names = byte_pairs::read_vocabulary(vocabulary);
+  return parse({read_text(vocabulary), read_text(merges)}, vocabulary, merges);
+}
+
+BytePairEncoding BytePairEncoding::from_text(const Text& text) {
+  return parse(text, "vocab.json", "merges.txt");
+}
+
+BytePairEncoding BytePairEncoding::parse(const Text& text, const fs::path& vocabulary,
+                                         const fs::path& merges) {
+  std::vector<std::string> names = byte_pairs::parse_vocabulary(text.vocabulary, vocabulary);
   const Ids ids = ids_of(names);
   std::vector<bool> is_ordinary(names.size());
   const auto use = [&](std::optional<TokenId> id) {
@@ -155,7 +166,7 @@ BytePairEncoding BytePairEncoding::load(const fs::path& vocabulary, const fs::pa
     std::size_t line;
   };
   std::vector<Merge> all;
-  for (const auto& [first, second, line] : byte_pairs::read_merges(merges)) {
+  for (const auto& [first, second, line] : byte_pairs::parse_merges(text.merges, merges)) {
     for (const std::string& name : {first, second, first + second})
       if (!find_in(ids, name) || !byte_pairs::bytes_of(name))
         byte_pairs::fail_on_line(merges, line, "tokens of " + quoted(vocabulary),
@@ -195,15 +206,20 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
   return BytePairEncoding(state);
 }
 
-void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) const {
+BytePairEncoding::Text BytePairEncoding::to_text() const {
   std::vector<std::string> names;
   for (const std::string& token : state_->tokens) names.push_back(letters_of(token));
   for (const TokenId id : state_->special) names[static_cast<std::size_t>(id)] = state_->token(id);
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [first, second] : state_->merges_in_order)
     pairs.emplace_back(letters_of(state_->token(first)), letters_of(state_->token(second)));
-  byte_pairs::write_vocabulary(vocabulary, names);
-  byte_pairs::write_merges(merges, pairs);
+  return {byte_pairs::vocabulary_text(names), byte_pairs::merges_text(pairs)};
+}
+
+void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) const {
+  const Text text = to_text();
+  write_atomically(vocabulary, std::as_bytes(std::span(text.vocabulary)));
+  write_atomically(merges, std::as_bytes(std::span(text.merges)));
 }
 
 Index BytePairEncoding::size() const { return std::ssize(state_->tokens); }

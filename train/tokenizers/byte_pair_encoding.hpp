@@ -38,6 +38,14 @@ class WEFT_API BytePairEncoding {
   // any more. Throws ValueError for a size below 257 and unless the text is UTF-8.
   static BytePairEncoding learn(std::string_view text, Index vocabulary_size);
 
+  // The contents of vocab.json and merges.txt, for checkpoints.
+  struct Text {
+    std::string vocabulary, merges;
+  };
+  Text to_text() const;
+  // The inverse of `to_text`. Throws as `load` does for the files' contents.
+  static BytePairEncoding from_text(const Text& text);
+
   // Writes the files that `load` reads. Throws FileError when one cannot be written.
   void save(const std::filesystem::path& vocabulary, const std::filesystem::path& merges) const;
 
@@ -58,6 +66,9 @@ class WEFT_API BytePairEncoding {
  private:
   struct State;
   explicit BytePairEncoding(std::shared_ptr<const State> state);
+  // The paths are those in messages.
+  static BytePairEncoding parse(const Text& text, const std::filesystem::path& vocabulary,
+                                const std::filesystem::path& merges);
 
   std::shared_ptr<const State> state_;
 };

@@ -151,6 +151,23 @@ TEST_CASE("byte pairs: saved files load as the same vocabulary", "[train]") {
   CHECK(files.load().encode(text) == learned.encode(text));
 }
 
+TEST_CASE("byte pairs: the text of a vocabulary is that of its files", "[train]") {
+  const Files files;
+  const BytePairEncoding::Text text = files.load().to_text();
+  CHECK(text.vocabulary == bytes_of(files.vocabulary));
+  CHECK(text.merges == bytes_of(files.merges));
+  const std::string abc = "ab abc<|endoftext|>";
+  CHECK(BytePairEncoding::from_text(text).encode(abc) == files.load().encode(abc));
+  CHECK(contains(message_of<FileError>([&] {
+                   static_cast<void>(BytePairEncoding::from_text({text.vocabulary, "a b c"}));
+                 }),
+                 "\"merges.txt\", line 1: expected two tokens"));
+  CHECK(contains(message_of<FileError>([] {
+                   static_cast<void>(BytePairEncoding::from_text({"", ""}));
+                 }),
+                 "\"vocab.json\": expected JSON"));
+}
+
 TEST_CASE("byte pairs: every special token is found, the longest first", "[train]") {
   const Files files;
   std::string vocabulary = bytes_of(files.vocabulary);

@@ -4,17 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
 
-nlohmann::json read_json(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
+nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    const std::string_view before = std::string_view(text).substr(0, error.byte);
+    const std::string_view before = text.substr(0, error.byte);
     fail_on_file(path, "JSON",
                  concatenate_text("an error in line ", 1 + std::ranges::count(before, '\n'),
                                   ", at byte ", error.byte, " of the file"));

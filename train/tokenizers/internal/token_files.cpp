@@ -1,11 +1,8 @@
 #include "train/tokenizers/internal/token_files.hpp"
 
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
-#include "train/files/atomic_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/json_file.hpp"
 
@@ -20,14 +17,10 @@ std::string beginning(const std::string& text) {
   return concatenate_text('\'', text.substr(0, longest), text.size() > longest ? "…'" : "'");
 }
 
-void write(const fs::path& path, const std::string& text) {
-  write_atomically(path, std::as_bytes(std::span(text)));
-}
-
 }  // namespace
 
-std::vector<std::string> read_vocabulary(const fs::path& path) {
-  const nlohmann::json object = read_json(path);
+std::vector<std::string> parse_vocabulary(std::string_view text, const fs::path& path) {
+  const nlohmann::json object = parse_json(text, path);
   const std::string expected = "an object of tokens and their ids";
   if (!object.is_object()) fail_on_file(path, expected, object.type_name());
   std::vector<std::string> names(object.size());
@@ -45,13 +38,12 @@ std::vector<std::string> read_vocabulary(const fs::path& path) {
   return names;
 }
 
-std::vector<MergeLine> read_merges(const fs::path& path) {
-  const std::string text = read_text(path);
+std::vector<MergeLine> parse_merges(std::string_view text, const fs::path& path) {
   std::vector<MergeLine> merges;
   std::size_t number = 0;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
+    std::string line(text.substr(begin, end - begin));
     if (line.ends_with('\r')) line.pop_back();
     ++number;
     if (number == 1 && line.starts_with("#version")) continue;
@@ -70,18 +62,17 @@ void fail_on_line(const fs::path& path, std::size_t line, const std::string& exp
   fail<FileError>(concatenate_text(quoted(path), ", line ", line), expected, got);
 }
 
-void write_vocabulary(const fs::path& path, const std::vector<std::string>& names) {
+std::string vocabulary_text(const std::vector<std::string>& names) {
   std::string text = "{";
   for (std::size_t id = 0; id < names.size(); ++id)
     text += concatenate_text(id > 0 ? "," : "", nlohmann::json(names[id]).dump(), ':', id);
-  write(path, text + "}\n");
+  return text + "}\n";
 }
 
-void write_merges(const fs::path& path,
-                  const std::vector<std::pair<std::string, std::string>>& merges) {
+std::string merges_text(const std::vector<std::pair<std::string, std::string>>& merges) {
   std::string text = "#version: 0.2\n";
   for (const auto& [first, second] : merges) text += first + ' ' + second + '\n';
-  write(path, text);
+  return text;
 }
 
 }  // namespace weft::byte_pairs

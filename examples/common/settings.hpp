@@ -1,0 +1,98 @@
+// Settings: the hyperparameters of a configuration, which checkpoints, the command line and range
+// checks take from one list.
+//
+// A configuration is a Stateful with a function template for_each_setting, which calls
+//   visit(name, description, value, lowest, highest)   for each number, std::int64_t or double, and
+//   visit(name, description, value)                    for each flag, an std::int64_t of 0 or 1.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include "examples/common/command_line.hpp"
+
+namespace weft::examples {
+
+// Adds an option for each setting.
+template <class Configuration>
+void setting_options(CommandLine& line, Configuration& configuration) {
+  configuration.for_each_setting(
+      [&](const std::string& name, const std::string& description, auto& value, auto... range) {
+        if constexpr (sizeof...(range) == 0)
+          line.flag(name, description, value);
+        else
+          line.option(name, description, value, range...);
+      });
+}
+
+template <class Configuration>
+void save_settings(State<float>& state, Configuration& configuration) {
+  configuration.for_each_setting([&](const char* name, const char*, auto& value, auto...) {
+    if constexpr (std::is_same_v<decltype(value), double&>)
+      state.number(name, value);
+    else
+      state.integer(name, value);
+  });
+}
+
+// Throws ValueError, naming the setting, for the first one that is out of range.
+template <class Configuration>
+void check_settings(const Configuration& configuration) {
+  const auto check = [](const char* name, auto value, auto lowest, auto highest) {
+    if (!(lowest <= value && value <= highest))
+      fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
+  };
+  configuration.for_each_setting([&](const char* name, const char*, auto value, auto... range) {
+    if constexpr (sizeof...(range) == 0)
+      check(name, value, 0, 1);
+    else
+      check(name, value, range...);
+  });
+}
+
+// Throws ValueError, naming the setting, for the first one that differs from `expected`.
+template <class Configuration>
+void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
+  std::vector<double> expected_values;
+  expected.for_each_setting([&](const char*, const char*, auto value, auto...) {
+    expected_values.push_back(static_cast<double>(value));
+  });
+  auto next = expected_values.begin();
+  configuration.for_each_setting([&](const char* name, const char*, auto value, auto...) {
+    if (static_cast<double>(value) != *next)
+      fail<ValueError>(std::string("--") + name, *next, value);
+    ++next;
+  });
+}
+
+// The configuration in a checkpoint. Throws FileError.
+template <class Configuration>
+Configuration load_configuration(const std::filesystem::path& checkpoint) {
+  Configuration configuration;
+  load_state(checkpoint, "configuration", configuration);
+  return configuration;
+}
+
+// Takes the configuration of the checkpoint from which a training in `folder` resumes. Returns
+// false when there is none. Throws FileError when it cannot be read, and ValueError, naming the
+// setting, when the command line asks for another one.
+template <class Configuration>
+bool resume_configuration(const std::filesystem::path& folder, const CommandLine& line,
+                          Configuration& configuration) {
+  const std::filesystem::path checkpoint = folder / "last.h5";
+  // A file that cannot be looked at is refused by the trainer, a link without target on loading.
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(checkpoint, error))) return false;
+  const auto stored = load_configuration<Configuration>(checkpoint);
+  configuration = stored;
+  line.apply();
+  check_settings_equal(configuration, stored);
+  return true;
+}
+
+}  // namespace weft::examples

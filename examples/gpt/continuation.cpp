@@ -1,0 +1,58 @@
+#include "examples/gpt/continuation.hpp"
+
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include <weft/train/tokenizers/whole_characters.hpp>
+#include "examples/gpt/stop_text.hpp"
+
+namespace weft::gpt {
+
+ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string stop,
+                                         const GenerateOptions& options)
+    : saved_(saved), stop_(std::move(stop)), options_(options) {
+  options_.end = saved.tokenizer.end();
+  options_.max_context = saved.context;
+}
+
+void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
+  const Sequence ids =
+      prompt.empty() ? saved_.tokenizer.beginning() : saved_.tokenizer.encode(prompt);
+  std::cout << prompt << std::flush;
+
+  WholeCharacters characters;
+  StopText text(stop_);
+  Index count = 0;
+  Clock::time_point first, last;
+  GenerateOptions options = options_;
+  options.seed = seed;
+  options.on_token = [&](Index, TokenId token) {
+    std::cout << text.add(characters.add(saved_.tokenizer.token(token))) << std::flush;
+    last = Clock::now();
+    if (count++ == 0) first = last;
+    return !text.is_found();
+  };
+  static_cast<void>(generate(saved_.model, ids, options));
+  std::cout << text.add(characters.finish()) << text.finish() << std::endl;
+
+  tokens_ += count;
+  if (count > 1) timed_tokens_ += count - 1;
+  seconds_ += last - first;
+  // The last token is not a part of any context.
+  has_forgotten_ = has_forgotten_ || std::ssize(ids) + count - 1 > saved_.context;
+}
+
+std::string ContinuationPrinter::report() const {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << tokens_ << " tokens";
+  if (timed_tokens_ > 0)
+    out << ", " << static_cast<double>(timed_tokens_) / seconds_.count() << " tokens/s";
+  out << '\n';
+  if (has_forgotten_)
+    out << "the text is longer than the context of " << saved_.context
+        << " tokens: its beginning was forgotten\n";
+  return out.str();
+}
+
+}  // namespace weft::gpt

@@ -1,0 +1,53 @@
+#include "examples/gpt/texts.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
+
+namespace weft::gpt {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Checkpoints have no strings with NUL.
+std::string read_file(const fs::path& path) {
+  std::string text = read_text(path);
+  if (const std::size_t at = text.find('\0'); at != text.npos)
+    fail<FileError>("text '" + path.string() + "'", "text",
+                    concatenate_text("a NUL at position ", at));
+  return text;
+}
+
+}  // namespace
+
+std::string read_texts(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return read_file(path);
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->symlink_status(error).type() == fs::file_type::regular)
+      files.push_back(entry->path());
+  if (error || files.empty())
+    fail<FileError>("folder '" + path.string() + "'", "text files",
+                    error ? error.message() : "none");
+  std::ranges::sort(files);
+  std::string text;
+  for (const fs::path& file : files) text += read_file(file);
+  return text;
+}
+
+TextSplit::TextSplit(std::string_view text) {
+  const auto is_first_byte = [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  };
+  std::ptrdiff_t left = std::ranges::count_if(text, is_first_byte) * 9 / 10;
+  std::size_t end = 0;
+  while (end < text.size() && (!is_first_byte(text[end]) || left-- > 0)) ++end;
+  training = text.substr(0, end);
+  validation = text.substr(end);
+}
+
+}  // namespace weft::gpt

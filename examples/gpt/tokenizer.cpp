@@ -1,0 +1,74 @@
+#include "examples/gpt/tokenizer.hpp"
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
+
+namespace weft::gpt {
+
+Tokenizer Tokenizer::of(const Configuration& configuration) {
+  if (!configuration.characters.empty())
+    return Tokenizer(Vocabulary::from_text(configuration.characters));
+  return Tokenizer(BytePairEncoding::from_text({configuration.byte_pairs, configuration.merges}));
+}
+
+void Tokenizer::store_in(Configuration& configuration) const {
+  if (const auto* characters = std::get_if<Vocabulary>(&tokens_)) {
+    configuration.characters = characters->to_text();
+    return;
+  }
+  BytePairEncoding::Text text = std::get<BytePairEncoding>(tokens_).to_text();
+  configuration.byte_pairs = std::move(text.vocabulary);
+  configuration.merges = std::move(text.merges);
+}
+
+std::string Tokenizer::kind() const {
+  return std::holds_alternative<Vocabulary>(tokens_) ? "characters" : "bytepairs";
+}
+
+Index Tokenizer::size() const {
+  return std::visit([](const auto& tokens) { return tokens.size(); }, tokens_);
+}
+
+Sequence Tokenizer::encode(std::string_view text) const {
+  if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
+    return byte_pairs->encode(text);
+  const auto& vocabulary = std::get<Vocabulary>(tokens_);
+  Sequence ids;
+  for (const std::string& character : utf8_characters(text, "text")) {
+    if (!vocabulary.contains(character))
+      fail<ValueError>("text",
+                       concatenate_text("characters that the model knows (", size(), " of them)"),
+                       "'" + character + "'");
+    ids.push_back(vocabulary.id(character));
+  }
+  return ids;
+}
+
+const std::string& Tokenizer::token(TokenId id) const {
+  if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
+    return byte_pairs->token(id);
+  return std::get<Vocabulary>(tokens_).symbol(id);
+}
+
+std::optional<TokenId> Tokenizer::end() const {
+  const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_);
+  return byte_pairs ? byte_pairs->find(BytePairEncoding::end_of_text) : std::nullopt;
+}
+
+Sequence Tokenizer::beginning() const {
+  if (const std::optional<TokenId> token = end()) return {*token};
+  try {
+    return encode("\n");
+  } catch (const ValueError&) {
+    fail<ValueError>("prompt", "a beginning, as the model has no line break", "none");
+  }
+}
+
+bool operator==(const Tokenizer& a, const Tokenizer& b) {
+  Configuration x, y;
+  a.store_in(x);
+  b.store_in(y);
+  return x.characters == y.characters && x.byte_pairs == y.byte_pairs && x.merges == y.merges;
+}
+
+}  // namespace weft::gpt

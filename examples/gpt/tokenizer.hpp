@@ -1,0 +1,45 @@
+// Tokenizer: the tokens of a language model, which are characters or byte pairs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <weft/train/data/vocabulary.hpp>
+#include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include "examples/gpt/configuration.hpp"
+
+namespace weft::gpt {
+
+class Tokenizer {
+ public:
+  explicit Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}
+  explicit Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}
+
+  // That of a checkpoint. Throws ValueError or FileError when it is none.
+  static Tokenizer of(const Configuration& configuration);
+  void store_in(Configuration& configuration) const;
+
+  // "characters" or "bytepairs", as for --tokenizer.
+  std::string kind() const;
+  Index size() const;
+
+  // Throws ValueError for a text that is not UTF-8 and, naming it, for a character that the model
+  // does not know.
+  Sequence encode(std::string_view text) const;
+  // The bytes of a token, which need not be whole characters.
+  const std::string& token(TokenId id) const;
+  // The token that ends a text, if there is one.
+  std::optional<TokenId> end() const;
+  // What stands before a text: the end of another one, or a line break. Throws ValueError when the
+  // model knows neither.
+  Sequence beginning() const;
+
+  friend bool operator==(const Tokenizer& a, const Tokenizer& b);
+
+ private:
+  std::variant<Vocabulary, BytePairEncoding> tokens_;
+};
+
+}  // namespace weft::gpt

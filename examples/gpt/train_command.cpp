@@ -1,0 +1,143 @@
+#include <iostream>
+
+#include <weft/autograd/parallel.hpp>
+#include <weft/layers/summary.hpp>
+#include "examples/common/output_files.hpp"
+#include "examples/common/plot.hpp"
+#include "examples/common/settings.hpp"
+#include "examples/common/training_report.hpp"
+#include "examples/gpt/commands.hpp"
+#include "examples/gpt/options.hpp"
+#include "examples/gpt/texts.hpp"
+#include "examples/gpt/tokenizer.hpp"
+#include "examples/gpt/training.hpp"
+
+namespace weft::gpt {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Options that are not part of the configuration.
+struct Options {
+  std::string text = licences.string();
+  std::string out = default_folder;
+  std::string preset = "tiny";
+  std::string tokenizer = "characters";
+  std::string tokenizer_files;
+  bool resume = false;
+  bool background = false;
+  std::int64_t save_every = 0;
+  std::int64_t keep_checkpoints = 0;
+  std::int64_t max_steps = 0;
+};
+
+// Parses the command line. Returns false when --help is given.
+bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
+  constexpr std::int64_t max_count = 1'000'000'000;
+  examples::CommandLine line("gpt train",
+                             "Trains a language model on the first 90 % of a text; the others are "
+                             "held out for validation.");
+  line.option("text", "UTF-8 text, or folder of texts", options.text);
+  line.option("out", "output directory for checkpoints, metrics and a plot", options.out);
+  line.choice("preset", "defaults of the options below", options.preset, Configuration::presets);
+  line.choice("tokenizer", "tokens, of which byte pairs are learned from the text",
+              options.tokenizer, {"characters", "bytepairs"});
+  line.option("tokenizer-files", "folder with GPT-2's vocab.json and merges.txt, to use its tokens",
+              options.tokenizer_files);
+  line.flag("resume", "resume from the last checkpoint in --out, if any", options.resume);
+  line.flag("background", "go on while checkpoints are written", options.background);
+  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
+              options.save_every, 0, max_count);
+  line.option("keep-checkpoints", "number of the last checkpoints to keep as step-N.h5",
+              options.keep_checkpoints, 0, max_count);
+  line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited",
+              options.max_steps, 0, max_count);
+  examples::setting_options(line, configuration);
+  if (!line.parse(argc, argv)) return false;
+
+  configuration = Configuration::preset(options.preset);
+  if (options.preset == "gpt2") options.tokenizer = "bytepairs";
+  line.apply();
+  const Configuration asked = configuration;
+  if (options.resume && examples::resume_configuration(options.out, line, configuration)) {
+    // What is given must be that of the checkpoint.
+    const std::string stored = Tokenizer::of(configuration).kind();
+    options.tokenizer = stored;
+    options.preset.clear();
+    line.apply();
+    if (options.tokenizer != stored) fail<ValueError>("--tokenizer", stored, options.tokenizer);
+    if (!options.preset.empty()) examples::check_settings_equal(asked, configuration);
+  }
+  configuration.check_state();
+  return true;
+}
+
+Tokenizer new_tokenizer(const Options& options, const Configuration& configuration,
+                        const std::string& text) {
+  if (!options.tokenizer_files.empty()) {
+    const fs::path folder = options.tokenizer_files;
+    return Tokenizer(BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt"));
+  }
+  if (options.tokenizer == "characters") return Tokenizer(Vocabulary::of_characters(text));
+  return Tokenizer(BytePairEncoding::learn(TextSplit(text).training, configuration.vocabulary));
+}
+
+// That of the configuration, if it is a checkpoint's, otherwise a new one, which is stored in it.
+// Throws ValueError when the options ask for other tokens than the checkpoint's.
+Tokenizer make_tokenizer(const Options& options, Configuration& configuration,
+                         const std::string& text) {
+  const bool is_resumed = configuration.has_tokens();
+  if (is_resumed && options.tokenizer_files.empty()) return Tokenizer::of(configuration);
+  Tokenizer tokenizer = new_tokenizer(options, configuration, text);
+  if (is_resumed && tokenizer != Tokenizer::of(configuration))
+    fail<ValueError>("--tokenizer-files", "the tokens of the checkpoint", "different ones");
+  tokenizer.store_in(configuration);
+  return tokenizer;
+}
+
+TokenSplit encode(const Tokenizer& tokenizer, const std::string& text) {
+  const TextSplit split(text);
+  return {tokenizer.encode(split.training), tokenizer.encode(split.validation)};
+}
+
+}  // namespace
+
+int train(int argc, char** argv) {
+  Options options;
+  Configuration configuration = Configuration::preset(options.preset);
+  if (!parse(argc, argv, options, configuration)) return 0;
+  const fs::path directory = options.out;
+  const std::string text = read_texts(options.text);
+  // Learning byte pairs takes time.
+  examples::make_directory(directory);
+  examples::check_picture(directory / "loss.svg");
+  const Tokenizer tokenizer = make_tokenizer(options, configuration, text);
+  const TokenSplit tokens = encode(tokenizer, text);
+  Random random(static_cast<std::uint64_t>(configuration.seed));
+  Gpt<float> model(configuration.model_options(tokenizer.size()), random);
+  std::cout << text.size() << " bytes of text, " << tokens.training.size()
+            << " tokens for training, " << tokens.validation.size() << " for validation, "
+            << tokenizer.size() << " different ones\n"
+            << "model with " << count_parameters(model) << " parameters, " << thread_count()
+            << (thread_count() == 1 ? " thread\n" : " threads\n");
+
+  // From here on there is something to save.
+  const Interrupt interrupt;
+  const TrainingResult result = train_model(model, configuration, tokens,
+                                            {.max_steps = options.max_steps,
+                                             .folder = directory,
+                                             .resume = options.resume,
+                                             .save_every_steps = options.save_every,
+                                             .output = &std::cout,
+                                             .interrupt = &interrupt,
+                                             .save_in_background = options.background,
+                                             .keep_checkpoints = options.keep_checkpoints});
+  std::cout << examples::describe(result, directory) << '\n'
+            << examples::draw_losses(
+                   directory / "metrics.csv", directory / "loss.svg",
+                   {.title = "Loss of the language model", .y_label = "cross entropy per token"})
+            << '\n';
+  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
+}
+
+}  // namespace weft::gpt

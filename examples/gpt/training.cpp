@@ -1,0 +1,91 @@
+#include "examples/gpt/training.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/train/data/windows.hpp>
+#include <weft/train/optim/adam.hpp>
+
+namespace weft::gpt {
+namespace {
+
+Tokens checked(const Sequence& ids, const Configuration& configuration, const std::string& part) {
+  if (std::ssize(ids) <= configuration.context)
+    fail<ValueError>("text for " + part,
+                     concatenate_text("more tokens than the context of ", configuration.context),
+                     ids.size());
+  return Tokens({std::ssize(ids)}, ids);
+}
+
+WindowBatches<TokenId> training_windows(const Sequence& ids, const Configuration& configuration) {
+  return {checked(ids, configuration, "training"),
+          {.length = configuration.context,
+           .random_starts = true,
+           .batch_size = configuration.batch,
+           .seed = static_cast<std::uint64_t>(configuration.seed)}};
+}
+
+// Consecutive windows, or as many as configured at equal distances.
+WindowBatches<TokenId> validation_windows(const Sequence& ids, const Configuration& configuration) {
+  const Index starts = std::ssize(ids) - configuration.context;
+  Index stride = configuration.context;
+  if (configuration.validation_batches > 0)
+    stride = std::max(stride, starts / (configuration.validation_batches * configuration.batch));
+  return {checked(ids, configuration, "validation"),
+          {.length = configuration.context,
+           .stride = stride,
+           .batch_size = configuration.batch,
+           .shuffle = false}};
+}
+
+Schedule make_schedule(const Configuration& configuration) {
+  return warmup_cosine_schedule(
+      {.peak = configuration.lr,
+       .warmup_steps = std::min(configuration.warmup, configuration.steps / 2),
+       .total_steps = configuration.steps,
+       .final = configuration.final_lr});
+}
+
+}  // namespace
+
+TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
+                           const TokenSplit& tokens, TrainerOptions options) {
+  AdamW<float> optimizer(model, {.lr = configuration.lr,
+                                 .beta2 = configuration.beta2,
+                                 .weight_decay = configuration.weight_decay});
+  if (options.output) *options.output << optimizer.description() << std::endl;
+  WindowBatches<TokenId> windows = training_windows(tokens.training, configuration);
+  WindowBatches<TokenId> held_out = validation_windows(tokens.validation, configuration);
+
+  const std::int64_t steps_in_epoch = (windows.num_batches() - 1) / configuration.accumulation + 1;
+  options.epochs = (configuration.steps - 1) / steps_in_epoch + 1;
+  options.max_steps = options.max_steps == 0 ? configuration.steps
+                                             : std::min(options.max_steps, configuration.steps);
+  options.accumulation = configuration.accumulation;
+  options.parts = configuration.parts;
+  options.clip_norm = configuration.clip_norm;
+  options.schedule = make_schedule(configuration);
+  options.seed = static_cast<std::uint64_t>(configuration.seed);
+  Trainer<float, TensorBatch<TokenId>> trainer(
+      model, optimizer, windows,
+      [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
+        // Smoothed in training only, so that validations of all settings compare.
+        return cross_entropy(
+            model(tape, batch.inputs), batch.targets,
+            {.label_smoothing = tape.training() ? configuration.label_smoothing : 0.0});
+      },
+      std::move(options));
+  trainer.validate_on(
+      held_out, {.every_steps = configuration.validate_every, .patience = configuration.patience});
+  trainer.also_save("configuration", configuration);
+  std::optional<MovingAverage<float>> average;
+  if (configuration.average > 0.0)
+    trainer.keep_average(average.emplace(model, configuration.average));
+  return trainer.run();
+}
+
+}  // namespace weft::gpt

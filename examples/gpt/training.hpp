@@ -1,0 +1,21 @@
+// Training of a language model.
+#pragma once
+
+#include <weft/train/trainer.hpp>
+#include "examples/gpt/configuration.hpp"
+
+namespace weft::gpt {
+
+// The tokens of a text.
+struct TokenSplit {
+  Sequence training, validation;
+};
+
+// Trains the model on windows that start at random places of tokens.training, with the
+// hyperparameters of the configuration, which is stored in checkpoints, and validates it on windows
+// of tokens.validation. Those of `options` that the configuration also contains are overwritten.
+// Throws ValueError for tokens that are not enough for one window, and what Trainer::run throws.
+TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
+                           const TokenSplit& tokens, TrainerOptions options);
+
+}  // namespace weft::gpt

@@ -1,0 +1,181 @@
+// The parts of the program gpt.
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include <weft/autograd/error.hpp>
+#include "examples/gpt/evaluation.hpp"
+#include "examples/gpt/stop_text.hpp"
+#include "examples/gpt/texts.hpp"
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+using namespace weft::gpt;
+
+namespace {
+
+std::string text_until(const std::string& stop, const std::vector<std::string>& pieces) {
+  StopText text(stop);
+  std::string printed;
+  for (const std::string& piece : pieces) printed += text.add(piece);
+  return printed + text.finish();
+}
+
+// A model that has learned nothing.
+SavedModel random_model(const Tokenizer& tokenizer, Index context) {
+  Random random(2);
+  return {tokenizer,
+          Gpt<float>({.vocabulary_size = tokenizer.size(),
+                      .max_len = context,
+                      .num_hiddens = 8,
+                      .num_heads = 2,
+                      .num_blocks = 1},
+                     random),
+          context};
+}
+
+// −log of the probability of each token of a window but the first, from one pass.
+std::vector<double> losses_in_window(const SavedModel& saved, const Sequence& window) {
+  Tape tape = Tape<float>::inference();
+  const Index targets = std::ssize(window) - 1;
+  const Tensor<float> logits =
+      saved.model(tape, Tokens({1, targets}, Sequence(window.begin(), window.end() - 1))).value();
+  std::vector<double> losses;
+  for (Index i = 0; i < targets; ++i) {
+    double sum = 0.0;
+    for (Index j = 0; j < saved.tokenizer.size(); ++j)
+      sum += std::exp(static_cast<double>(logits(0, i, j)));
+    const TokenId target = window[static_cast<std::size_t>(i) + 1];
+    losses.push_back(std::log(sum) - static_cast<double>(logits(0, i, target)));
+  }
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("stop text: ends a text where it begins, also across pieces", "[examples]") {
+  CHECK(text_until("", {"ab", "c"}) == "abc");
+  CHECK(text_until("bc", {"ab", "c", "d"}) == "a");
+  CHECK(text_until("bc", {"abcd"}) == "a");
+  CHECK(text_until("bc", {"ab", "b", "d"}) == "abbd");
+  CHECK(text_until("bc", {"ab"}) == "ab");
+  CHECK(text_until("aab", {"a", "a", "a", "b", "c"}) == "a");
+  CHECK(text_until("abab", {"ab", "aab", "ab"}) == "aba");
+  CHECK(text_until("abc", {"abc"}).empty());
+  StopText text("bc");
+  CHECK(text.add("aab") == "aa");
+  CHECK_FALSE(text.is_found());
+  CHECK(text.add("c").empty());
+  CHECK(text.is_found());
+  CHECK(text.finish().empty());
+}
+
+TEST_CASE("texts: a folder is its regular files in the order of their names", "[examples]") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "b", "second");
+  write_bytes(folder / "a", "first\n");
+  std::filesystem::create_directory(folder / "aa");
+  std::filesystem::create_symlink(folder / "b", folder / "c");
+  CHECK(read_texts(folder.path()) == "first\nsecond");
+  CHECK(read_texts(folder / "c") == "second");
+}
+
+TEST_CASE("texts: nine tenths of the characters are for training", "[examples]") {
+  const std::string text = "ä123456789éA";  // 12 characters
+  const TextSplit split(text);
+  CHECK(split.training == "ä123456789");
+  CHECK(split.validation == "éA");
+  CHECK(TextSplit("").validation.empty());
+}
+
+TEST_CASE("tokenizer: a checkpoint has its tokens", "[examples]") {
+  const std::string text = "weft\nüber warp";
+  for (const Tokenizer& tokenizer : {Tokenizer(Vocabulary::of_characters(text)),
+                                     Tokenizer(BytePairEncoding::learn(text + text, 260))}) {
+    Configuration configuration;
+    CHECK_FALSE(configuration.has_tokens());
+    tokenizer.store_in(configuration);
+    CHECK(configuration.has_tokens());
+    const Tokenizer stored = Tokenizer::of(configuration);
+    CHECK(stored == tokenizer);
+    CHECK(stored.kind() == tokenizer.kind());
+    std::string bytes;
+    for (const TokenId id : stored.encode(text)) bytes += stored.token(id);
+    CHECK(bytes == text);
+  }
+}
+
+TEST_CASE("tokenizer: a text begins after the end of another one, or a line break", "[examples]") {
+  const BytePairEncoding byte_pairs = BytePairEncoding::learn("weft weft", 260);
+  CHECK(Tokenizer(byte_pairs).beginning() == Sequence{*byte_pairs.find("<|endoftext|>")});
+  CHECK(Tokenizer(Vocabulary::of_characters("b\na")).beginning() == Sequence{0});
+  CHECK(contains(
+      message_of<ValueError>([] { Tokenizer(Vocabulary::of_characters("ab")).beginning(); }),
+      "prompt: expected a beginning"));
+}
+
+TEST_CASE("configuration of gpt: every preset is in range, and its state has every setting",
+          "[examples]") {
+  for (const std::string& name : Configuration::presets)
+    CHECK_NOTHROW(Configuration::preset(name).check_state());
+  CHECK(Configuration::preset("cpu").model_options(65).ffn_num_hiddens.value_or(512) == 512);
+  CHECK(Configuration::preset("gpt2").bias == 1);
+  // (12 - 3) · 128² / (3 · 128)
+  CHECK(Configuration::preset("three-minutes").model_options(65).ffn_num_hiddens == 384);
+  CHECK(message_of<ValueError>([] {
+          Configuration configuration;
+          configuration.modern = 2;
+          configuration.check_state();
+        }) == "modern: expected 0 … 1, got 2");
+}
+
+TEST_CASE("evaluation: a model without knowledge has the loss ln V", "[examples]") {
+  const std::string text = "the weft\nand the warp\n\nare threads";
+  const Tokenizer tokenizer(Vocabulary::of_characters(text));
+  SavedModel saved = random_model(tokenizer, 5);
+  for (auto& [name, parameter] : named_parameters(saved.model))
+    parameter->set_value(Tensor<float>(parameter->value().shape()));
+  const TextLoss loss = sum_of(losses_of_lines(saved, text));
+  const double expected = std::log(static_cast<double>(tokenizer.size()));
+  CHECK(std::abs(loss.mean() - expected) < 1e-6);
+  CHECK(std::abs(loss.perplexity() - static_cast<double>(tokenizer.size())) < 1e-4);
+  const auto bytes = static_cast<double>(text.size());
+  CHECK(std::abs(loss.bits_per_byte() - expected / std::numbers::ln2 * (bytes - 1) / bytes) < 1e-6);
+}
+
+TEST_CASE("evaluation: each token but the first is predicted once, from those of its window",
+          "[examples]") {
+  const std::string text = "the weft\nand warp\n\n\nof looms";
+  for (const Tokenizer& tokenizer : {Tokenizer(Vocabulary::of_characters(text)),
+                                     Tokenizer(BytePairEncoding::learn(text + text, 270))}) {
+    const SavedModel saved = random_model(tokenizer, 4);
+    const Sequence ids = tokenizer.encode(text);
+    std::vector<double> expected;
+    for (Index begin = 0; begin + 1 < std::ssize(ids); begin += 4) {
+      const Index end = std::min(begin + 5, std::ssize(ids));
+      const Sequence window(ids.begin() + begin, ids.begin() + end);
+      const std::vector<double> losses = losses_in_window(saved, window);
+      expected.insert(expected.end(), losses.begin(), losses.end());
+    }
+    const std::vector<TextLoss> lines = losses_of_lines(saved, text);
+    REQUIRE(lines.size() == 5);
+    std::size_t token = 1, begin = tokenizer.token(ids[0]).size(), line_end = 0, bytes = 0;
+    for (const TextLoss& line : lines) {
+      line_end += line.bytes;
+      bytes += line.bytes;
+      double nats = 0.0;
+      Index tokens = 0;
+      for (; token < ids.size() && begin < line_end; ++token, ++tokens) {
+        nats += expected[token - 1];
+        begin += tokenizer.token(ids[token]).size();
+      }
+      CHECK(line.tokens == tokens);
+      CHECK(std::abs(line.nats - nats) < 1e-4);
+    }
+    CHECK(bytes == text.size());
+    CHECK(sum_of(lines).tokens == std::ssize(ids) - 1);
+  }
+}

@@ -1,0 +1,258 @@
+// gpt: training, and what is done with its checkpoints.
+#include <cmath>
+#include <filesystem>
+#include <regex>
+
+#include <weft/layers/linear.hpp>
+#include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/weights.hpp>
+#include "examples/gpt/program.hpp"
+#include "tests/catch.hpp"
+#include "tests/examples/outcome.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+Outcome run(const std::vector<std::string>& arguments) {
+  return outcome_of(gpt::run_program, "gpt", arguments);
+}
+
+// Lines of four words, 1750 characters in all.
+std::string small_text() {
+  const std::vector<std::string> words = {"warp", "weft", "loom", "reed", "heald"};
+  std::string text;
+  for (std::size_t i = 0; i < 80; ++i)
+    for (std::size_t j = 0; j < 4; ++j)
+      text += words[(i * (j + 1) + i / 7) % words.size()] + (j < 3 ? ' ' : '\n');
+  return text;
+}
+
+// A folder with a small text, and a fast training on it.
+struct TrainingFixture {
+  TemporaryFolder folder;
+  std::string text = (folder / "text.txt").string();
+  std::string out = (folder / "out").string();
+  std::string best = out + "/best.h5";
+
+  TrainingFixture() { write_bytes(text, small_text()); }
+
+  Outcome train(const std::vector<std::string>& extra_arguments = {}) const {
+    std::vector<std::string> arguments = {
+        "train", "--text",   text, "--out",   out,    "--width",          "16", "--layers",
+        "1",     "--heads",  "2",  "--batch", "4",    "--steps",          "12", "--context",
+        "16",    "--warmup", "2",  "--lr",    "0.01", "--validate-every", "6"};
+    arguments.insert(arguments.end(), extra_arguments.begin(), extra_arguments.end());
+    return run(arguments);
+  }
+  // The error of a training that does not begin.
+  std::string error(const std::vector<std::string>& extra_arguments, int status = 1) const {
+    const Outcome outcome = train(extra_arguments);
+    CHECK(outcome.status == status);
+    CHECK(is_one_line(outcome.errors));
+    CHECK_FALSE(contains(outcome.output, "step 6"));
+    return outcome.errors;
+  }
+  Outcome sample(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {"sample", "--model", best, "--tokens", "20"});
+    return run(arguments);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gpt: trains a model, samples, evaluates and draws attention from its checkpoint",
+          "[examples]") {
+  const TrainingFixture fixture;
+  const Outcome trained = fixture.train();
+  INFO(trained.errors);
+  REQUIRE(trained.status == 0);
+  CHECK(contains(trained.output, "tokens for training"));
+  CHECK(contains(trained.output, "finished after 12 steps; weights in " + fixture.best));
+  CHECK(contains(bytes_of(fixture.out + "/metrics.csv"), "validation_loss"));
+  CHECK(std::filesystem::exists(fixture.out + "/loss.dat"));
+
+  std::filesystem::remove(fixture.text);
+  const Outcome sampled = fixture.sample({"--prompt", "warp "});
+  CHECK(sampled.status == 0);
+  CHECK(sampled.output.starts_with("warp "));
+  CHECK(sampled.output.size() == 26);
+  CHECK(std::regex_match(
+      sampled.errors,
+      std::regex(
+          "20 tokens, \\d+\\.\\d tokens/s\nthe text is longer than the context of 16 tokens: "
+          "its beginning was forgotten\n")));
+  CHECK(run({"sample", "--model", fixture.out, "--tokens", "20", "--prompt", "warp "}).output ==
+        sampled.output);
+
+  const std::string line = (fixture.folder / "line.txt").string();
+  write_bytes(line, "loom weft\nreed");
+  const Outcome evaluated = run({"evaluate", "--model", fixture.best, "--text", line});
+  CHECK(evaluated.status == 0);
+  CHECK(std::regex_match(evaluated.output, std::regex("loss \\d\\.\\d{4} per token, perplexity "
+                                                      "\\d+\\.\\d{4}, \\d\\.\\d{4} bits per byte, "
+                                                      "13 tokens, 14 bytes\n")));
+  const Outcome lines = run({"evaluate", "--model", fixture.best, "--text", line, "--lines"});
+  CHECK(std::regex_match(lines.output, std::regex("\\d\\.\\d{4}\t\\d\\.\\d{4}\tloom weft\n"
+                                                  "\\d\\.\\d{4}\t\\d\\.\\d{4}\treed\nloss .*\n")));
+  CHECK(lines.output.ends_with(evaluated.output));
+
+  const std::string picture = (fixture.folder / "heads.svg").string();
+  CHECK(run({"attention", "--model", fixture.best, "--picture", picture, "weft loom"}).status == 0);
+  CHECK(std::filesystem::exists(fixture.folder / "heads.dat"));
+}
+
+TEST_CASE("gpt train: resumes with the same result", "[examples]") {
+  const std::vector<std::string> options = {"--modern",  "--average",    "0.5",
+                                            "--dropout", "0.1",          "--tokenizer",
+                                            "bytepairs", "--vocabulary", "270"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = options;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const TrainingFixture at_once, in_two;
+  REQUIRE(at_once.train(options).status == 0);
+  REQUIRE(in_two.train(with({"--max-steps", "7"})).status == 0);
+  REQUIRE(in_two.train(with({"--resume", "--background", "--keep-checkpoints", "1"})).status == 0);
+  CHECK(in_two.sample().output == at_once.sample().output);
+  CHECK((bytes_of(in_two.out + "/last.h5") == bytes_of(at_once.out + "/last.h5")));
+  CHECK(std::filesystem::exists(in_two.out + "/step-12.h5"));
+}
+
+TEST_CASE("gpt train: resumes only with the same text, settings and tokens", "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train({"--max-steps", "7"}).status == 0);
+  const std::string best = bytes_of(fixture.best);
+  CHECK(contains(fixture.error({}), "expected a directory without checkpoints"));
+  CHECK(contains(fixture.error({"--resume", "--heads", "4"}), "--heads: expected 2, got 4"));
+  CHECK(contains(fixture.error({"--resume", "--modern"}), "--modern: expected 0, got 1"));
+  CHECK(contains(fixture.error({"--resume", "--tokenizer", "bytepairs"}),
+                 "--tokenizer: expected characters, got bytepairs"));
+  CHECK(
+      contains(fixture.error({"--resume", "--preset", "baby"}), "--dropout: expected 0, got 0.2"));
+  write_bytes(fixture.text, small_text() + "warp\n");
+  CHECK(contains(fixture.error({"--resume"}), "training progress: data: expected the examples"));
+  write_bytes(fixture.text, small_text() + "ß\n");
+  CHECK(contains(fixture.error({"--resume"}),
+                 "text: expected characters that the model knows (14 of them), got 'ß'"));
+  CHECK((bytes_of(fixture.best) == best));
+}
+
+TEST_CASE("gpt train: tokens of GPT-2's files", "[examples]") {
+  const std::string folder = WEFT_TEST_DATA "/byte_pair_encoding";
+  const TrainingFixture fixture;
+  const Outcome trained = fixture.train({"--tokenizer-files", folder, "--max-steps", "2"});
+  INFO(trained.errors);
+  REQUIRE(trained.status == 0);
+  CHECK(fixture.sample().status == 0);
+  CHECK(fixture.train({"--tokenizer-files", folder, "--resume"}).status == 0);
+
+  const BytePairEncoding other = BytePairEncoding::learn("other other", 260);
+  other.save(fixture.folder / "vocab.json", fixture.folder / "merges.txt");
+  CHECK(contains(fixture.error({"--tokenizer-files", fixture.folder.path().string(), "--resume"}),
+                 "--tokenizer-files: expected the tokens of the checkpoint, got different ones"));
+}
+
+TEST_CASE("gpt train: a preset gives defaults that options replace", "[examples]") {
+  const TrainingFixture fixture;
+  const Outcome trained = fixture.train({"--preset", "cpu", "--max-steps", "1"});
+  INFO(trained.errors);
+  // A block of 12 · 16² weights and two norms, 14 characters, 16 positions, and a norm.
+  CHECK(contains(trained.output, "model with 3600 parameters"));
+  const TrainingFixture modern;
+  // No positions, and as many weights in a block: 4 heads of 4, and 2 of keys and values.
+  CHECK(contains(
+      modern.train({"--heads", "4", "--preset", "three-minutes", "--max-steps", "1"}).output,
+      "model with 3344 parameters"));
+}
+
+TEST_CASE("gpt train: texts that cannot be trained on are refused", "[examples]") {
+  const TrainingFixture fixture;
+  const auto error_of = [&](const std::string& text) {
+    write_bytes(fixture.text, text);
+    return fixture.error({});
+  };
+  CHECK(contains(error_of(""), "text.txt\": expected a text, got an empty file"));
+  CHECK(contains(error_of("\xFFtext"), "expected UTF-8 text, got byte 255 at position 0"));
+  CHECK(contains(error_of(std::string("te\0t", 4)), "expected text, got a NUL at position 2"));
+  CHECK(contains(error_of("0123456789abcdefg"),
+                 "text for training: expected more tokens than the context of 16, got 15"));
+  CHECK(contains(error_of(std::string(160, 'x')),
+                 "text for validation: expected more tokens than the context of 16, got 16"));
+  CHECK_FALSE(std::filesystem::exists(fixture.out + "/last.h5"));
+  std::filesystem::remove(fixture.text);
+  CHECK(contains(fixture.error({}), "text.txt"));
+  std::filesystem::create_directory(fixture.text);
+  CHECK(contains(fixture.error({}), "text.txt': expected text files, got none"));
+}
+
+TEST_CASE("gpt train: bad command lines and folders are refused before training", "[examples]") {
+  const TrainingFixture fixture;
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--width", "0"},
+                                                    {"--lr", "x"},
+                                                    {"--dropout", "1.5"},
+                                                    {"--preset", "huge"},
+                                                    {"--tokenizer", "words"},
+                                                    {"--vocabulary", "256"},
+                                                    {"--steps"},
+                                                    {"--unknown"},
+                                                    {"text"}})
+    CHECK_FALSE(fixture.error(arguments, 2).empty());
+  CHECK(contains(fixture.error({"--heads", "3"}), "heads: expected a divisor of the width 16"));
+  CHECK(contains(fixture.error({"--kv-heads", "4"}), "kv-heads: expected a divisor of "));
+  CHECK(contains(fixture.error({"--modern", "--heads", "16"}), "heads: expected width / heads "));
+  CHECK(contains(fixture.error({"--final-lr", "1"}), "final-lr: expected at most "));
+  CHECK(contains(fixture.error({"--out", "/dev/null/out"}), "/dev/null"));
+  // A directory in which not even root can create files.
+  CHECK(contains(fixture.error({"--out", "/proc/self/fdinfo"}),
+                 "directory '/proc/self/fdinfo': expected a writable directory, got "));
+}
+
+TEST_CASE("gpt: checkpoints that are none, and texts that the model does not know, are refused",
+          "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train({"--max-steps", "1"}).status == 0);
+  const auto error_of = [](const Outcome& outcome) {
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.empty());
+    CHECK(is_one_line(outcome.errors));
+    return outcome.errors;
+  };
+  CHECK(contains(error_of(fixture.sample({"--prompt", "wüst"})),
+                 "text: expected characters that the model knows (14 of them), got 'ü'"));
+  const std::string other = (fixture.folder / "other.txt").string();
+  write_bytes(other, "warp Z");
+  CHECK(contains(error_of(run({"evaluate", "--model", fixture.best, "--text", other})), "got 'Z'"));
+  write_bytes(other, "w");
+  CHECK(contains(error_of(run({"evaluate", "--model", fixture.best, "--text", other})),
+                 "text: expected at least two tokens, got 1"));
+  for (const char* command : {"sample", "evaluate"}) {
+    CHECK(contains(error_of(run({command, "--model", "no/such.h5"})), "no/such.h5"));
+    CHECK(contains(error_of(run({command, "--model", fixture.text})), "text.txt"));
+    CHECK(contains(error_of(run({command, "--model", fixture.folder.path().string()})),
+                   "expected best.h5 or config.json, got neither"));
+  }
+  Random random(1);
+  Linear<float> layer({2, 2}, random);
+  save_weights(fixture.best, layer);
+  CHECK(contains(error_of(fixture.sample()), "best.h5"));
+  save_checkpoint(fixture.best, layer);
+  CHECK(contains(error_of(fixture.sample()), "best.h5"));
+  CHECK(contains(
+      error_of(run({"attention", "--model", fixture.out + "/last.h5", "warp weft loom reed"})),
+      "text: expected 1 … 16 tokens, got 19"));
+}
+
+TEST_CASE("gpt: each command has help", "[examples]") {
+  for (const char* command : {"train", "sample", "evaluate", "attention"}) {
+    const Outcome help = run({command, "--help"});
+    CHECK(help.status == 0);
+    CHECK(contains(help.output, std::string("gpt ") + command));
+    CHECK(contains(run({"--help"}).output, std::string("  ") + command));
+  }
+}
