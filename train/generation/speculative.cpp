@@ -31,7 +31,7 @@ class CachedModel {
     if (first != begin_) cache_.truncate(0, 0);
     begin_ = first;
     const Index known = begin_ + cache_.length(0);
-    // As `generate` does, which computes no logits after the tokens of a prompt.
+    // Without logits, of which only the last ones are needed.
     if (known < length - count) static_cast<void>(extend(text, known, length - count));
     const Tensor<T> logits = model_.logits(extend(text, length - count, length)).value();
     tape_.clear();
