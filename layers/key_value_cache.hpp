@@ -64,9 +64,9 @@ class WEFT_API KeyValueCache {
   void advance(Index time);
   void advance(std::span<const Index> times);
 
-  // The stored keys of a head, one row of key_stride() elements for each position, and its values,
-  // transposed: row c has channel c of all positions. Strides are multiples of 16; keys beyond
-  // head_size, and values beyond the stored positions, are zeros.
+  // For layers. The stored keys of a head, one row of key_stride() elements for each position, and
+  // its values, transposed: row c has channel c of all positions. Strides are multiples of 16; keys
+  // beyond head_size, and values beyond the stored positions, are zeros.
   const T* keys(Index layer, Index sequence, Index head) const;
   const T* values(Index layer, Index sequence, Index head) const;
   Index key_stride() const;

@@ -102,6 +102,9 @@ void MultiHeadAttention<T>::check_cache(const CachedLayer<T>& layer) const {
   const KeyValueCacheOptions expected = cache_options(1, 1), got = layer.cache.options();
   if (got.num_heads != expected.num_heads || got.head_size != expected.head_size)
     fail<ValueError>("MultiHeadAttention: cache", sizes(expected), sizes(got));
+  if (layer.index < 0 || layer.index >= got.num_layers)
+    fail<ValueError>("MultiHeadAttention: layer of the cache",
+                     concatenate_text("one of 0 … ", got.num_layers - 1), layer.index);
 }
 
 template <class T>

@@ -4,6 +4,8 @@
 #include <iostream>
 #include <sstream>
 
+#include <weft/autograd/error.hpp>
+#include <weft/train/generation/speculative.hpp>
 #include <weft/train/tokenizers/whole_characters.hpp>
 #include "examples/gpt/stop_text.hpp"
 
@@ -14,6 +16,13 @@ ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string st
     : saved_(saved), stop_(std::move(stop)), options_(options) {
   options_.end = saved.tokenizer.end();
   options_.max_context = saved.context;
+}
+
+void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
+  if (draft.tokenizer != saved_.tokenizer)
+    fail<ValueError>("draft", "a model of the same tokens", "one of others");
+  draft_ = &draft;
+  proposals_ = proposals;
 }
 
 void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
@@ -33,7 +42,14 @@ void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
     if (count++ == 0) first = last;
     return !text.is_found();
   };
-  static_cast<void>(generate(saved_.model, ids, options));
+  if (draft_) {
+    const SpeculativeText result =
+        generate_speculatively(saved_.model, draft_->model, ids, options, proposals_);
+    proposed_ += result.proposed;
+    accepted_ += result.accepted;
+  } else {
+    static_cast<void>(generate(saved_.model, ids, options));
+  }
   std::cout << text.add(characters.finish()) << text.finish() << std::endl;
 
   tokens_ += count;
@@ -49,6 +65,7 @@ std::string ContinuationPrinter::report() const {
   if (timed_tokens_ > 0)
     out << ", " << static_cast<double>(timed_tokens_) / seconds_.count() << " tokens/s";
   out << '\n';
+  if (draft_) out << accepted_ << " of the draft's " << proposed_ << " proposals were accepted\n";
   if (has_forgotten_)
     out << "the text is longer than the context of " << saved_.context
         << " tokens: its beginning was forgotten\n";

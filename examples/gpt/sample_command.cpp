@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include "examples/common/text_input.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 struct Options {
   std::string model = default_folder;
+  std::string draft;
+  std::int64_t proposals = 3;
   std::string prompt;
   std::string stop;
   bool interactive = false;
@@ -27,6 +30,12 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   sampling.temperature = 0.8;
   examples::CommandLine line("gpt sample", "Prints how the model continues a text.");
   model_option(line, options.model);
+  line.option("draft",
+              "a smaller model of the same tokens, which proposes tokens: the same texts, "
+              "faster",
+              options.draft);
+  line.option("proposals", "number of tokens that --draft proposes at a time", options.proposals, 1,
+              100);
   line.option("prompt", "the beginning of the text; none: the model begins one", options.prompt);
   line.flag("interactive", "read prompts from standard input, one a line, and continue each",
             options.interactive);
@@ -91,7 +100,10 @@ int sample(int argc, char** argv) {
   if (!parse(argc, argv, options, generation)) return 0;
 
   const SavedModel saved = SavedModel::load(options.model);
+  std::optional<SavedModel> draft;
+  if (!options.draft.empty()) draft.emplace(SavedModel::load(options.draft));
   ContinuationPrinter printer(saved, options.stop, generation);
+  if (draft) printer.set_draft(*draft, options.proposals);
   Index errors = 0;
   if (options.interactive)
     errors = continue_input(printer, options);

@@ -248,6 +248,31 @@ TEST_CASE("gpt: checkpoints that are none, and texts that the model does not kno
       "text: expected 1 … 16 tokens, got 19"));
 }
 
+TEST_CASE("gpt sample: a draft proposes tokens and changes none", "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train().status == 0);
+  const std::string draft = (fixture.folder / "draft").string();
+  REQUIRE(fixture.train({"--width", "8", "--out", draft}).status == 0);
+  const std::vector<std::string> greedy = {"--prompt", "warp ", "--temperature", "0"};
+  const auto with_draft = [&](const std::string& model) {
+    std::vector<std::string> arguments = greedy;
+    arguments.insert(arguments.end(), {"--draft", model, "--proposals", "2"});
+    return fixture.sample(arguments);
+  };
+  const Outcome alone = fixture.sample(greedy), drafted = with_draft(draft);
+  INFO(drafted.errors);
+  REQUIRE(drafted.status == 0);
+  CHECK(drafted.output == alone.output);
+  CHECK(contains(drafted.errors, "proposals were accepted\n"));
+  CHECK_FALSE(contains(alone.errors, "proposals"));
+  write_bytes(fixture.text, small_text() + "!");
+  const std::string other = (fixture.folder / "other").string();
+  REQUIRE(fixture.train({"--out", other}).status == 0);
+  CHECK(with_draft(other).errors ==
+        "gpt sample: draft: expected a model of the same tokens, got one of others\n");
+  CHECK(contains(with_draft("no/such").errors, "no/such"));
+}
+
 TEST_CASE("gpt: each command has help", "[examples]") {
   for (const char* command : {"train", "sample", "evaluate", "attention"}) {
     const Outcome help = run({command, "--help"});

@@ -288,6 +288,11 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   const MultiHeadAttention<float> rotary(attention_options(Scoring::scaled_dot_product, {}, true),
                                          random);
   KeyValueCache<float> of_rotary(rotary.cache_options(1, 8), 1);
+  const Var x = tape.constant(Tensor<float>({1, 1, 6}));
+  CHECK_THROWS_AS(rotary.extend(x, {of_rotary, 1}), ValueError);
+  CHECK_THROWS_AS(rotary.attend(x, {of_rotary, -1}), ValueError);
+  CHECK(distance(rotary.attend(x, {of_rotary, 0}).value(),
+                 rotary.W_o(tape.constant(Tensor<float>({1, 1, 8}))).value()) == 0.0);  // no keys
   CHECK_THROWS_AS(rotary.store(tape.constant(Tensor<float>({1, 2, 6})), {of_rotary, 0}),
                   ValueError);
 }

@@ -1,9 +1,11 @@
 // How the trainer saves: in the background, and several checkpoints.
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
@@ -123,7 +125,14 @@ TEST_CASE("saving: an error in the background ends the training before the next 
   ToyTraining<float> toy(4000);
   const FileSizeLimit full(1000);
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-                  {.folder = folder.path(),
+                  {.should_stop =
+                       [&] {
+                         // Also a busy machine lets the thread that saves run in this time.
+                         if (toy.optimizer.steps() >= 600)
+                           std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                         return false;
+                       },
+                   .folder = folder.path(),
                    .save_every_steps = 600,
                    .log_every_steps = 5000,
                    .save_in_background = true});
