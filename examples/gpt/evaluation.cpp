@@ -8,7 +8,6 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/softmax.hpp>
-#include <weft/autograd/parallel.hpp>
 #include <weft/train/data/tensor_batch.hpp>
 #include <weft/train/evaluation.hpp>
 
@@ -59,20 +58,24 @@ class TextWindows final : public DataSource<TextBatch> {
   Index length_, batch_size_;
 };
 
-// Windows in a batch: as many as keep the largest tensors below 64 MiB, and one for each thread.
+// Windows in a batch: as many as keep the largest tensors below 64 MiB, and at least one.
 Index batch_size(const SavedModel& saved, Index length) {
   constexpr Index most_elements = Index{1} << 24;
   const Shape& embeddings = saved.model.tokens.weight.shape();
   const Index largest = length * std::max(embeddings[0], 16 * embeddings[1]);
-  return std::max(Index{thread_count()}, most_elements / largest);
+  return std::max<Index>(1, most_elements / largest);
 }
+
+// Large models have few windows in a batch: each operation is parallelized instead.
+Index parts_of_batch(Index batch_size) { return batch_size < 8 ? 1 : 8; }
 
 // In nats, of each token but the first.
 std::vector<double> token_losses(const SavedModel& saved, const Sequence& ids) {
   if (ids.size() < 2) fail<ValueError>("text", "at least two tokens", ids.size());
   std::vector<double> losses(ids.size() - 1);
   const Index length = std::min(saved.context, std::ssize(losses));
-  TextWindows windows(ids, length, batch_size(saved, length));
+  const Index size = batch_size(saved, length);
+  TextWindows windows(ids, length, size);
   (void)mean_metric<float>(
       windows,
       [&](Tape<float>& tape, const TextBatch& batch) {
@@ -86,7 +89,7 @@ std::vector<double> token_losses(const SavedModel& saved, const Sequence& ids) {
         }
         return 0.0;
       },
-      thread_count());
+      parts_of_batch(size));
   return losses;
 }
 
