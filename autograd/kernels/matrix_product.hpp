@@ -1,4 +1,4 @@
-// matrix_product: computes all matrix products of weft.
+// matrix_product: computes the matrix products of weft, but for those of a few rows (row_product).
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-"""Writes the first steps of a training run in PyTorch, for tests/first_steps.sh: nanoGPT's recipe of
+"""Writes the first steps of a training run in PyTorch, for tests/losses.sh: nanoGPT's recipe of
 tests/benchmarks/peers/programs/nanogpt.py, from the same weights and batches in float and in double.
 
-python3 write_first_steps.py TEXT FILE [STEPS]
+python3 write_losses.py TEXT FILE [STEPS]
 
     start/<name>                    the model's state_dict before training, in nanoGPT's layout
     inputs, targets                 [steps, 12, 64]

@@ -1,4 +1,4 @@
-// Trains as write_first_steps.py did, and compares the losses. Run by tests/first_steps.sh.
+// Trains as write_losses.py did, and compares the losses. Run by tests/losses.sh.
 #include <cstdio>
 #include <cstdlib>
 
@@ -63,8 +63,8 @@ Differences train_beside_torch(const Hdf5File& file, const std::string& losses_n
 
 }  // namespace
 
-TEST_CASE("the first steps of training: losses for tests/first_steps.sh", "[.first_steps]") {
-  const char* path = std::getenv("WEFT_FIRST_STEPS");
+TEST_CASE("the first steps of training: losses for tests/losses.sh", "[.losses]") {
+  const char* path = std::getenv("WEFT_LOSSES");
   REQUIRE(path);
   const Hdf5File file(path);
   CHECK(train_beside_torch<float>(file, "losses_float32").absolute < 1e-4);

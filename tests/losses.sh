@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# first_steps.sh [TEXT]: trains nanoGPT's character model for 100 steps in PyTorch and in weft, from
+# losses.sh [TEXT]: trains nanoGPT's character model for 100 steps in PyTorch and in weft, from
 # the same weights and with the same batches, in float and in double, and prints how far the losses
 # differ. TEXT is /usr/share/common-licenses/GPL-3 when not given. Needs Python with torch and h5py.
 #   PYTHON=python3
@@ -13,6 +13,6 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
 log "Training in PyTorch"
-"${PYTHON:-python3}" "$repository/tests/golden/write_first_steps.py" "$text" "$work/steps.h5"
+"${PYTHON:-python3}" "$repository/tests/golden/write_losses.py" "$text" "$work/steps.h5"
 log "Training in weft, and comparing"
-WEFT_FIRST_STEPS=$work/steps.h5 "$build/tests/weft_tests_golden" "[.first_steps]"
+WEFT_LOSSES=$work/steps.h5 "$build/tests/weft_tests_golden" "[.losses]"
