@@ -29,6 +29,11 @@ perl "$list/plant.pl" "$repository" "$work/planted" "$list"/*.txt >"$work/mistak
     update "$from" "$work/tree/$file"
   done
 
+# Of a copy made before, when there were other files.
+find "$work/tree" -type f -printf '%P\n' | while read -r file; do
+  [ -f "$repository/$file" ] || rm -- "$work/tree/$file"
+done
+
 programs=(autograd layers golden train)
 mkdir -p "$work/build"
 cmake -S "$work/tree" -B "$work/build" -G Ninja -DWEFT_TESTS=ON -DWEFT_EXAMPLES=OFF \

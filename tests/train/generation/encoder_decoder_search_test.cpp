@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/autograd/ops/softmax.hpp>
 #include <weft/train/generation/encoder_decoder_search.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -48,6 +49,42 @@ TEST_CASE("encoder-decoder search: a source has the same hypotheses in a batch a
     CHECK(std::abs(alone[0][0].log_probability - together[i][0].log_probability) < 1e-12);
   }
   CHECK(beam_search(model, {}).empty());
+}
+
+TEST_CASE("encoder-decoder search: hypotheses have the probabilities that the model gives them",
+          "[train]") {
+  auto model = small_model<double>();
+  // Hypotheses of several tokens: the end is improbable, and inputs matter more than at the start.
+  for (const auto& [name, parameter] : named_parameters(model))
+    for (double& value : parameter->values()) value *= 3.0;
+  model.output.bias->values()[Vocabulary::eos] = -4.0;
+  std::vector<Sequence> many;
+  for (TokenId i = 0; i < 50; ++i) many.push_back({4 + i % 5, 4 + i % 3, 4 + i % 4});
+  const Index width = GENERATE(1, 4);
+  const auto all = beam_search(model, many, {.beam_width = width, .n_best = width});
+  auto tape = Tape<double>::inference();
+  double worst = 0.0;
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    const PaddedTokens padded = pad_sequences({&many[i], 1});
+    for (const Hypothesis& hypothesis : all[i]) {
+      Sequence labels = hypothesis.tokens;
+      if (hypothesis.finished) labels.push_back(Vocabulary::eos);
+      Sequence target{Vocabulary::bos};
+      target.insert(target.end(), labels.begin(), labels.end() - 1);
+      const Tensor<double> log_probabilities =
+          log_softmax(
+              model(tape, padded.tokens, padded.valid_lens, pad_sequences({&target, 1}).tokens))
+              .value();
+      double sum = 0.0;
+      for (Index t = 0; t < std::ssize(labels); ++t)
+        sum += log_probabilities(0, t, labels[static_cast<std::size_t>(t)]);
+      worst = std::max(worst, std::abs(sum - hypothesis.log_probability));
+      longest = std::max(longest, labels.size());
+    }
+  }
+  CHECK(worst < 1e-11);
+  CHECK(longest >= 4);
 }
 
 TEST_CASE("encoder-decoder search: greedy search takes the most probable token of each step",
