@@ -42,9 +42,10 @@ WEFT_API Index max_context_of(const Gpt<T>& model, std::optional<Index> limit = 
 WEFT_API Index context_begin(Index prompt_length, Index length, Index max_context);
 
 // The tokens that follow each prompt, with the keys and values of earlier tokens kept (see
-// KeyValueCache). A prompt's result does not depend on the other prompts. Throws ValueError for an
-// empty prompt, a token outside the vocabulary, options outside their ranges, and a max_context
-// above the number of learned positions, and what Sampler throws.
+// KeyValueCache). A prompt's result does not depend on the other prompts, but for rounding when
+// there are more than 16. Throws ValueError for an empty prompt, a token outside the vocabulary,
+// options outside their ranges, and a max_context above the number of learned positions, and what
+// Sampler throws.
 template <class T>
 WEFT_API std::vector<Sequence> generate(const Gpt<T>& model, std::span<const Sequence> prompts,
                                         const GenerateOptions& options = {});
