@@ -36,6 +36,7 @@ class WEFT_API Pass {
   const TapeOptions& options() const { return options_; }
   bool training() const { return options_.training; }
   bool recording() const { return options_.recording; }
+  Precision precision() const { return options_.precision; }
 
   // Uninitialized elements, and zeros, in memory of the tape.
   template <class U = T>

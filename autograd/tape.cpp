@@ -1,6 +1,10 @@
 #include "weft/autograd/tape.hpp"
 
+#include <type_traits>
+
+#include "weft/autograd/error.hpp"
 #include "weft/autograd/pass.hpp"
+#include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/runtime/pool.hpp"
 
 namespace weft {
@@ -18,8 +22,24 @@ NodeId Var<T>::node() const {
   return node_;
 }
 
+namespace {
+
 template <class T>
-Tape<T>::Tape(const TapeOptions& options) : pass_(std::make_unique<Pass<T>>(*this, options)) {}
+const TapeOptions& checked(const TapeOptions& options) {
+  if (options.precision == Precision::full) return options;
+  if constexpr (!std::is_same_v<T, float>)
+    fail<ValueError>("tape: precision", "full for a tape of double", "bf16");
+  if (!is_supported(options.precision) && !EmulateBf16::is_on())
+    fail<Error>("tape: precision bf16", "a processor with AVX512-BF16 instructions",
+                "one without; use precision full");
+  return options;
+}
+
+}  // namespace
+
+template <class T>
+Tape<T>::Tape(const TapeOptions& options)
+    : pass_(std::make_unique<Pass<T>>(*this, checked<T>(options))) {}
 
 template <class T>
 Tape<T>::~Tape() = default;

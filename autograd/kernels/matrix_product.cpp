@@ -2,8 +2,10 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <type_traits>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/kernels/bf16_product.hpp"
 #include "autograd/kernels/blocked_product.hpp"
 
 #ifdef WEFT_HAS_ONEDNN
@@ -98,27 +100,29 @@ constexpr Index round_up(Index value, Index multiple) {
 }  // namespace
 
 template <class T>
-void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   if (m == 0 || n == 0) return;
+  if constexpr (std::is_same_v<T, float>)
+    if (precision == Precision::bf16) return bf16_product(m, n, k, alpha, a, b, beta, c, c_stride);
   if (prefers_blocked_product(m, n, k))
     blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
   else
     large_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
-Tiles::Tiles(Index m, Index n, Index k) : rows(m), columns(n) {
+Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
   // About eight tiles, but none so small that scheduling it costs more than it saves.
   constexpr Index min_tile_work = Index{1} << 19;  // multiplications
   choose_tiles(std::clamp<Index>(
       m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8));
-  const auto uses_blocked_product = [&] {
-    return prefers_blocked_product(tile_rows, tile_columns, k);
+  const auto is_free_of_tiling = [&] {
+    return precision == Precision::bf16 || prefers_blocked_product(tile_rows, tile_columns, k);
   };
-  if (uses_blocked_product() && is_sequential()) {
+  if (is_free_of_tiling() && is_sequential()) {
     Index target = 0;
     do choose_tiles(++target);
-    while (!uses_blocked_product());
+    while (!is_free_of_tiling());
   }
 }
 
@@ -150,9 +154,9 @@ const char* matrix_product_library() {
 #endif
 }
 
-template void matrix_product(Index, Index, Index, float, const MatrixView<float>&,
+template void matrix_product(Precision, Index, Index, Index, float, const MatrixView<float>&,
                              const MatrixView<float>&, float, float*, Index);
-template void matrix_product(Index, Index, Index, double, const MatrixView<double>&,
+template void matrix_product(Precision, Index, Index, Index, double, const MatrixView<double>&,
                              const MatrixView<double>&, double, double*, Index);
 
 }  // namespace weft

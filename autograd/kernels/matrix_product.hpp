@@ -4,26 +4,29 @@
 #include <algorithm>
 
 #include "weft/autograd/parallel.hpp"
+#include "weft/autograd/precision.hpp"
 #include "autograd/kernels/matrix_view.hpp"
 
 namespace weft {
 
 // c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with row stride c_stride. With
 // beta = 0 the old c is not read. Runs on the calling thread; the result does not depend on the
-// number of threads. Products that fit into a core's caches use blocked_product; larger ones use
-// oneDNN for single precision, when weft was built with it, and Eigen otherwise.
+// number of threads. Precision::bf16, for float only, uses bf16_product. In full precision,
+// products that fit into a core's caches use blocked_product; larger ones use oneDNN for single
+// precision, when weft was built with it, and Eigen otherwise.
 template <class T>
-void matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
 // The tiling of the result [m, n] of a product for several threads. The tiling, and with it the
-// bits of the result, depends only on the sizes, except for tiles that use blocked_product: it
-// gives the same bits for any tiling, and when single-threaded its tiles are as large as possible.
+// bits of the result, depends only on the sizes, except for tiles that use blocked_product or
+// bf16_product: these give the same bits for any tiling, and when single-threaded their tiles are
+// as large as possible.
 struct Tiles {
   Index rows, columns;  // of the whole result
   Index tile_rows, tile_columns;
 
-  Tiles(Index m, Index n, Index k);
+  Tiles(Precision precision, Index m, Index n, Index k);
   Index tiles_per_row() const { return (columns + tile_columns - 1) / tile_columns; }
   Index count() const { return (rows + tile_rows - 1) / tile_rows * tiles_per_row(); }
 
@@ -46,10 +49,11 @@ void for_each_tile(const Tiles& tiles, const Body& body) {
 
 // matrix_product with its tiles distributed over threads.
 template <class T>
-void parallel_matrix_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
-                             const MatrixView<T>& b, T beta, T* c, Index c_stride) {
-  for_each_tile(Tiles(m, n, k), [&](Index i0, Index i1, Index j0, Index j1) {
-    matrix_product(i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
+void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T alpha,
+                             const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
+                             Index c_stride) {
+  for_each_tile(Tiles(precision, m, n, k), [&](Index i0, Index i1, Index j0, Index j1) {
+    matrix_product(precision, i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
                    c + i0 * c_stride + j0, c_stride);
   });
 }

@@ -37,6 +37,7 @@ struct Attention {
   bool all_finite;
   Index tile_queries;  // queries per tile
   Index tile_keys;     // keys per tile, padded
+  Precision precision;
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
@@ -169,7 +170,7 @@ template <class T>
 void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values, const Tile& tile,
                     T* scores) {
   const Attention<T>& a = head.a;
-  matrix_product(tile.queries(), tile.keys(), a.size, a.scale,
+  matrix_product(a.precision, tile.queries(), tile.keys(), a.size, a.scale,
                  {a.q.data() + head.q_offset(tile.first), a.q_stride()},
                  keys_and_values.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
   for (Index query = tile.first; query < tile.last; ++query) {
@@ -227,7 +228,7 @@ void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_
         }
       }
       if (a.use_dropout) apply_dropout(head, tile, p, p);
-      matrix_product(tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
+      matrix_product(a.precision, tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
                      keys_and_values.v().at(tile.begin, 0), tile.begin == 0 ? T{0} : T{1},
                      y.data() + head.out_offset(first), a.v_stride());
     });
@@ -274,13 +275,13 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
           apply_dropout(head, tile, p, dp);
           dropped = dp;
         }
-        matrix_product(tile.keys(), a.value_size, tile.queries(), T{1},
+        matrix_product(a.precision, tile.keys(), a.value_size, tile.queries(), T{1},
                        {dropped, a.tile_keys, true}, dy_tile, T{1},
                        dv.data() + head.v_offset(tile.begin), a.v_stride());
       }
       if (!dq && !dk) return;
       // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in place.
-      matrix_product(tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
+      matrix_product(a.precision, tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
                      keys_and_values.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
       if (a.use_dropout) apply_dropout(head, tile, dp, dp);
       for (Index query = first; query < last; ++query) {
@@ -294,13 +295,13 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
         map_row(padded(tile.keys()), dp_row, ds, p_row, dp_row);
       }
       if (dq)
-        matrix_product(tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
+        matrix_product(a.precision, tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
                        keys_and_values.k().at(tile.begin, 0), T{1},
                        dq.data() + head.q_offset(first), a.q_stride());
       if (dk)
-        matrix_product(tile.keys(), a.size, tile.queries(), T{1}, {dp, a.tile_keys, true},
-                       {a.q.data() + head.q_offset(first), a.q_stride()}, T{1},
-                       dk.data() + head.k_offset(tile.begin), a.q_stride());
+        matrix_product(a.precision, tile.keys(), a.size, tile.queries(), T{1},
+                       {dp, a.tile_keys, true}, {a.q.data() + head.q_offset(first), a.q_stride()},
+                       T{1}, dk.data() + head.k_offset(tile.begin), a.q_stride());
     });
   }
 }
@@ -362,7 +363,8 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, c
       mask.is_same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
       options.mask.causal ? causal_query_tile : query_tile,
       // Weights are written in whole rows.
-      padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys)))};
+      padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))),
+      pass.precision()};
 
   Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
   Tensor<T> log_sums = pass.uninitialized({batch, heads, num_queries});

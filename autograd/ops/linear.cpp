@@ -59,18 +59,19 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
     }
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
-  if (prefers_row_product(rows)) {
+  if (prefers_row_product(rows) && pass.precision() == Precision::full) {
     parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
       row_product(rows, j1 - j0, in, T{1}, x_data, in, w_data + j0 * in, in, z_data + j0, out);
       add_bias_and_activate(0, rows, j0, j1);
     });
   } else {
     const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
-    for_each_tile(Tiles(rows, out, in), [&](Index i0, Index i1, Index j0, Index j1) {
-      matrix_product(i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0), w_transposed.at(0, j0), T{0},
-                     z_data + i0 * out + j0, out);
-      add_bias_and_activate(i0, i1, j0, j1);
-    });
+    for_each_tile(Tiles(pass.precision(), rows, out, in),
+                  [&](Index i0, Index i1, Index j0, Index j1) {
+                    matrix_product(pass.precision(), i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0),
+                                   w_transposed.at(0, j0), T{0}, z_data + i0 * out + j0, out);
+                    add_bias_and_activate(i0, i1, j0, j1);
+                  });
   }
 
   if (!keep_z) z = y;
@@ -83,11 +84,11 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
         const Tensor<T> dz =
             activation == Activation::none ? dy : slope(backward, activation, z, y, dy);
         if (const Gradient<T> dx = backward.gradient(x))
-          parallel_matrix_product(m, k, n, T{1}, {dz.data(), n}, {w_value.data(), k}, dx.beta(),
-                                  dx.data(), k);
+          parallel_matrix_product(backward.precision(), m, k, n, T{1}, {dz.data(), n},
+                                  {w_value.data(), k}, dx.beta(), dx.data(), k);
         if (const Gradient<T> dw = backward.gradient(w))
-          parallel_matrix_product(n, k, m, T{1}, {dz.data(), n, true}, {x_value.data(), k},
-                                  dw.beta(), dw.data(), k);
+          parallel_matrix_product(backward.precision(), n, k, m, T{1}, {dz.data(), n, true},
+                                  {x_value.data(), k}, dw.beta(), dw.data(), k);
         if (const Gradient<T> db = backward.gradient(bias_node))
           add_column_sums(backward, dz, m, n, db);
       });

@@ -35,18 +35,18 @@ Matrices<T> matrices_of(const Tensor<T>& tensor, bool transposed) {
 // c[i] = a[i] · b[i] + beta · c[i], for contiguous matrices c[i] [m, n]; when `summed`, sums all
 // products into one c.
 template <class T>
-void batched_product(Index batch, Index m, Index n, Index k, const Matrices<T>& a,
-                     const Matrices<T>& b, T beta, T* c, bool summed) {
+void batched_product(Precision precision, Index batch, Index m, Index n, Index k,
+                     const Matrices<T>& a, const Matrices<T>& b, T beta, T* c, bool summed) {
   if (batch == 1 || summed) {
     if (batch == 0 && beta == T{0}) std::fill(c, c + m * n, T{0});
     for (Index i = 0; i < batch; ++i)
-      parallel_matrix_product(m, n, k, T{1}, a[i], b[i], i == 0 ? beta : T{1}, c, n);
+      parallel_matrix_product(precision, m, n, k, T{1}, a[i], b[i], i == 0 ? beta : T{1}, c, n);
     return;
   }
   if (m == 0 || n == 0) return;
   parallel_for(batch, grain_of(saturating_product({m, n, k}) / 8), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
-      matrix_product(m, n, k, T{1}, a[i], b[i], beta, c + i * m * n, n);
+      matrix_product(precision, m, n, k, T{1}, a[i], b[i], beta, c + i * m * n, n);
   });
 }
 
@@ -82,32 +82,33 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   sizes[rank - 2] = m;
   sizes[rank - 1] = n;
   Tensor<T> y = pass.uninitialized(Shape(std::span<const Index>(sizes.data(), rank)));
-  batched_product(batch, m, n, k, matrices_of(a.value(), options.transpose_a),
+  batched_product(pass.precision(), batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 
-  return pass.record("matmul", y, {a.node(), b.node()},
-                     [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options,
-                      batch, m, n, k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
-                       const Matrices<T> a_matrices = matrices_of(a_value, options.transpose_a);
-                       const Matrices<T> b_matrices = matrices_of(b_value, options.transpose_b);
-                       const Matrices<T> dy_matrices{dy.data(), m, n, m * n, false};
-                       if (const Gradient<T> da = backward.gradient(a)) {
-                         if (options.transpose_a)
-                           batched_product(batch, k, m, n, b_matrices, transposed(dy_matrices),
-                                           da.beta(), da.data(), false);
-                         else
-                           batched_product(batch, m, k, n, dy_matrices, transposed(b_matrices),
-                                           da.beta(), da.data(), false);
-                       }
-                       if (const Gradient<T> db = backward.gradient(b)) {
-                         if (options.transpose_b)
-                           batched_product(batch, n, k, m, transposed(dy_matrices), a_matrices,
-                                           db.beta(), db.data(), shared_b);
-                         else
-                           batched_product(batch, k, n, m, transposed(a_matrices), dy_matrices,
-                                           db.beta(), db.data(), shared_b);
-                       }
-                     });
+  return pass.record(
+      "matmul", y, {a.node(), b.node()},
+      [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,
+       k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
+        const Matrices<T> a_matrices = matrices_of(a_value, options.transpose_a);
+        const Matrices<T> b_matrices = matrices_of(b_value, options.transpose_b);
+        const Matrices<T> dy_matrices{dy.data(), m, n, m * n, false};
+        if (const Gradient<T> da = backward.gradient(a)) {
+          if (options.transpose_a)
+            batched_product(backward.precision(), batch, k, m, n, b_matrices,
+                            transposed(dy_matrices), da.beta(), da.data(), false);
+          else
+            batched_product(backward.precision(), batch, m, k, n, dy_matrices,
+                            transposed(b_matrices), da.beta(), da.data(), false);
+        }
+        if (const Gradient<T> db = backward.gradient(b)) {
+          if (options.transpose_b)
+            batched_product(backward.precision(), batch, n, k, m, transposed(dy_matrices),
+                            a_matrices, db.beta(), db.data(), shared_b);
+          else
+            batched_product(backward.precision(), batch, k, n, m, transposed(a_matrices),
+                            dy_matrices, db.beta(), db.data(), shared_b);
+        }
+      });
 }
 
 template Var<float> matmul(const Var<float>&, const Var<float>&, const MatmulOptions&);

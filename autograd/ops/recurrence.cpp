@@ -138,6 +138,7 @@ struct Sequences {
   ValidLens valid_lens;
   Index batch, time, size;
   Index saved_steps;  // T, or 1 when backward does not read the saved values
+  Precision precision;
 
   Index length(Index sequence) const { return valid_lens.length(sequence, 0, time); }
   Index longest(Index first, Index last) const {
@@ -195,10 +196,11 @@ void run_forward(const Pass<T>& pass, Sequences<T, Cell>& sequences, const Tenso
             sequences.after_offset(b, time)) = T{0};
     const Index longest = sequences.longest(first, last);
     for (Index t = 0; t < longest; ++t) {
-      matrix_product(
-          last - first, width, size, T{1}, {sequences.before(first, t), sequences.before_stride(t)},
-          {weight_transposed.data(), width}, T{0},
-          sequences.saved.data() + sequences.saved_offset(first, t), sequences.saved_stride());
+      matrix_product(sequences.precision, last - first, width, size, T{1},
+                     {sequences.before(first, t), sequences.before_stride(t)},
+                     {weight_transposed.data(), width}, T{0},
+                     sequences.saved.data() + sequences.saved_offset(first, t),
+                     sequences.saved_stride());
       for (Index b = first; b < last; ++b)
         if (t < sequences.length(b))
           Cell::forward(size, inputs.data() + (b * time + t) * width, bias.data(),
@@ -234,7 +236,7 @@ void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, 
                        sequences.states.data() + after, dy.data() + after,
                        carry.data() + b * state_size, dx + at, du + at);
       }
-      matrix_product(last - first, size, width, T{1},
+      matrix_product(sequences.precision, last - first, size, width, T{1},
                      {du + (first * time + t) * width, time * width}, {weight.data(), size}, T{1},
                      carry.data() + first * state_size, state_size);
     }
@@ -282,7 +284,8 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
                                batch,
                                time,
                                size,
-                               saved_steps};
+                               saved_steps,
+                               pass.precision()};
   run_forward(pass, sequences, inputs.value(), weight.value(), bias.value());
   if (!Cell::save_all_steps) sequences.saved = Tensor<T>();
 
@@ -303,7 +306,7 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
         backward.add_gradient(x, dx);
         backward.add_gradient(first, carry);
         if (const Gradient<T> dw = backward.gradient(w))
-          parallel_matrix_product(n, k, m, T{1}, {du.data(), n, true},
+          parallel_matrix_product(backward.precision(), n, k, m, T{1}, {du.data(), n, true},
                                   {before.data(), sequences.state_size()}, dw.beta(), dw.data(), k);
         if (const Gradient<T> db = backward.gradient(b)) add_column_sums(backward, du, m, n, db);
       });

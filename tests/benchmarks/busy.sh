@@ -35,7 +35,7 @@ for workload in "${workloads[@]}"; do
   for ((round = 0; round < rounds; ++round)); do
     for others in 0 1 2; do
       start_busy "$others"
-      "$build/tests/weft_benchmark" mean "$workload" "$threads" "$seconds" \
+      "$build/tests/weft_benchmark" mean "$workload" full "$threads" "$seconds" \
         >>"$work/$workload.$others"
       end_busy
     done

@@ -62,7 +62,7 @@ for model in "${models[@]}"; do
       rm -f -- "$work"/*.runs "$work"/limits
       failed=()
       for ((round = 0; round < rounds; ++round)); do
-        "$weft" limits "$threads" 0.5 >>"$work/limits"
+        "$weft" limits full "$threads" 0.5 >>"$work/limits"
         for program in "${programs[@]}"; do
           [[ " ${failed[*]-} " != *" $program "* ]] || continue
           if ! run_program "$program" "$model" "$batch" "$prompt" >>"$work/$program.runs" \

@@ -20,34 +20,37 @@ namespace weft::benchmarks {
 namespace {
 
 constexpr const char* usage =
-    "weft_benchmark step WORKLOAD THREADS SECONDS   prints: median_ms tokens flops peak_mib\n"
-    "weft_benchmark mean WORKLOAD THREADS SECONDS   prints: milliseconds of a step on average\n"
+    "weft_benchmark step WORKLOAD PRECISION THREADS SECONDS   prints: median_ms tokens flops\n"
+    "  peak_mib; PRECISION is full or bf16\n"
+    "weft_benchmark mean WORKLOAD PRECISION THREADS SECONDS   prints: milliseconds of a step on\n"
+    "  average\n"
     "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
     "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW THREADS\n"
     "  SECONDS   prints: median_ms tokens prompt_ms peak_mib prompt_flops step_bytes\n"
-    "weft_benchmark limits THREADS SECONDS          prints: GFLOP/s of a 2048³ product, and GB/s\n"
+    "weft_benchmark limits PRECISION THREADS SECONDS   prints: GFLOP/s of a 2048³ product, and "
+    "GB/s\n"
     "                                               of copying 256 MB (read and written) and of\n"
     "                                               reading 512 MB\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n";
 
-void print_step(const std::string& name, double seconds) {
-  const Workload workload = make_workload(name);
+void print_step(const std::string& name, Precision precision, double seconds) {
+  const Workload workload = make_workload(name, precision);
   const double median = median_seconds(seconds, workload.step);
   std::printf("%.6f %.0f %.0f %.1f\n", 1e3 * median, workload.tokens, workload.product_flops,
               peak_mebibytes());
 }
 
-void print_mean(const std::string& name, double seconds) {
-  std::printf("%.6f\n", 1e3 * mean_seconds(seconds, make_workload(name).step));
+void print_mean(const std::string& name, Precision precision, double seconds) {
+  std::printf("%.6f\n", 1e3 * mean_seconds(seconds, make_workload(name, precision).step));
 }
 
 void print_file_rate(const FileRate& rate) {
   std::printf("%.3f %.1f %.1f\n", rate.gigabytes_per_second, rate.peak_mib, rate.model_mib);
 }
 
-void print_limits(double seconds) {
-  const Limits limits = measure_limits(seconds);
+void print_limits(Precision precision, double seconds) {
+  const Limits limits = measure_limits(precision, seconds);
   std::printf("%.1f %.1f %.1f\n", limits.flops * 1e-9, limits.bytes * 1e-9, limits.reading * 1e-9);
 }
 
@@ -73,9 +76,10 @@ void print_generation(char** argv, double seconds) {
 
 // The number of operands of a command, before threads and seconds; -1 when there is none.
 int operands_of(const std::string& command) {
-  if (command == "limits" || command == "operations") return 0;
+  if (command == "operations") return 0;
   if (command == "generate") return 8;
-  for (const char* with_one : {"step", "mean", "save", "load"})
+  if (command == "step" || command == "mean") return 2;
+  for (const char* with_one : {"limits", "save", "load"})
     if (command == with_one) return 1;
   return -1;
 }
@@ -90,10 +94,13 @@ int run(int argc, char** argv) {
   const auto seconds = parse_number<double>("seconds", argv[argc - 1], "a number");
   if (!(seconds >= 0.0 && std::isfinite(seconds)))
     fail<ValueError>("seconds", "a number ≥ 0", seconds);
+  const auto precision = [&](int argument) {
+    return value_named("precision", argv[argument], precision_names);
+  };
   if (command == "step")
-    print_step(argv[2], seconds);
+    print_step(argv[2], precision(3), seconds);
   else if (command == "mean")
-    print_mean(argv[2], seconds);
+    print_mean(argv[2], precision(3), seconds);
   else if (command == "save")
     print_file_rate(measure_saving(argv[2], seconds));
   else if (command == "load")
@@ -101,7 +108,7 @@ int run(int argc, char** argv) {
   else if (command == "generate")
     print_generation(argv + 2, seconds);
   else if (command == "limits")
-    print_limits(seconds);
+    print_limits(precision(2), seconds);
   else
     print_operations(seconds);
   return 0;

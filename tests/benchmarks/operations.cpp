@@ -60,17 +60,18 @@ double overhead_nanoseconds(double seconds) {
 
 }  // namespace
 
-Limits measure_limits(double seconds) {
+Limits measure_limits(Precision precision, double seconds) {
+  const Tape<float> checks_support({.precision = precision});
   constexpr Index n = 2048;
   constexpr Index count = 32 << 20;  // floats: 128 MB
   Limits limits;
   {
     const auto a = Tensor<float>::full({n, n}, 0.5F), b = Tensor<float>::full({n, n}, 0.25F);
     Tensor<float> c({n, n});
-    limits.flops =
-        2.0 * n * n * n / median_seconds(seconds, [&] {
-          parallel_matrix_product(n, n, n, 1.0F, {a.data(), n}, {b.data(), n}, 0.0F, c.data(), n);
-        });
+    limits.flops = 2.0 * n * n * n / median_seconds(seconds, [&] {
+                     parallel_matrix_product(precision, n, n, n, 1.0F, {a.data(), n}, {b.data(), n},
+                                             0.0F, c.data(), n);
+                   });
   }
   const auto source = Tensor<float>::full({count}, 1.0F);
   Tensor<float> destination({count});
@@ -93,7 +94,7 @@ Limits measure_limits(double seconds) {
 }
 
 void print_operations(double seconds) {
-  const Limits limits = measure_limits(seconds);
+  const Limits limits = measure_limits(Precision::full, seconds);
   constexpr Index rows = 4096, width = 512;
   constexpr double n = rows * width * sizeof(float);
   const auto elementwise = [&](const char* name, double tensors, auto operation) {

@@ -38,13 +38,14 @@ struct GptSize {
   Index parts;
 };
 
-Workload gpt_step(const GptSize& size) {
+Workload gpt_step(const GptSize& size, Precision precision) {
   struct State {
-    explicit State(const GptSize& gpt_size)
+    State(const GptSize& gpt_size, Precision of_products)
         : size(gpt_size),
           model(gpt_size.gpt, random),
           optimizer(model, {.lr = 1e-3}),
-          pass(named_parameters(model), gpt_size.parts, {.training = true}) {}
+          pass(named_parameters(model), gpt_size.parts,
+               {.training = true, .precision = of_products}) {}
     GptSize size;
     Random random{1};
     Gpt<float> model;
@@ -53,7 +54,7 @@ Workload gpt_step(const GptSize& size) {
     std::vector<Tokens> inputs, targets;  // one per part
     std::uint32_t step = 0;
   };
-  const auto state = std::make_shared<State>(size);
+  const auto state = std::make_shared<State>(size, precision);
   const Index context = size.gpt.max_len, rows = size.batch / size.parts;
   for (Index part = 0; part < size.parts; ++part) {
     state->inputs.push_back(
@@ -84,7 +85,7 @@ Workload gpt_step(const GptSize& size) {
 }
 
 // The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
-Workload pronunciation_step() {
+Workload pronunciation_step(Precision precision) {
   constexpr Index batch_size = 128, length = 8, parts = 2;
   struct State {
     pronounce::Configuration configuration = pronounce::Configuration::quick();
@@ -106,8 +107,9 @@ Workload pronunciation_step() {
   state->model = std::make_unique<pronounce::Pronouncer<float>>(state->configuration,
                                                                 state->language, state->random);
   state->optimizer = std::make_unique<AdamW<float>>(*state->model, AdamWOptions{.lr = 1e-3});
-  state->pass = std::make_unique<ParallelPass<float>>(named_parameters(*state->model), parts,
-                                                      TapeOptions{.training = true});
+  state->pass =
+      std::make_unique<ParallelPass<float>>(named_parameters(*state->model), parts,
+                                            TapeOptions{.training = true, .precision = precision});
   const Index num_letters = state->language.letters.size();
   const Index num_phones = state->language.phones.size();
   std::vector<SequencePair> pairs(batch_size);
@@ -144,15 +146,16 @@ Workload pronunciation_step() {
 }
 
 // One character of text from the model of W2, at its full context, with everything recomputed.
-Workload sampling_step(const GptOptions& options) {
+Workload sampling_step(const GptOptions& options, Precision precision) {
   struct State {
-    explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
+    State(const GptOptions& gpt_options, Precision of_products)
+        : model(gpt_options, random), tape({.recording = false, .precision = of_products}) {}
     Random random{1};
     Gpt<float> model;
     Tokens text;
-    Tape<float> tape{{.recording = false}};
+    Tape<float> tape;
   };
-  const auto state = std::make_shared<State>(options);
+  const auto state = std::make_shared<State>(options, precision);
   state->text = random_tokens({1, options.max_len}, options.vocabulary_size, state->random);
   return {.step =
               [state] {
@@ -171,7 +174,7 @@ Workload sampling_step(const GptOptions& options) {
 }
 
 // The states of 32 sentences of 64 tokens, by an encoder of the size of MiniLM-L6.
-Workload sentences_step() {
+Workload sentences_step(Precision precision) {
   constexpr Index batch = 32, time = 64;
   struct State {
     BertOptions options{
@@ -180,9 +183,10 @@ Workload sentences_step() {
     Bert<float> model{options, random};
     Tokens text = random_tokens({batch, time}, options.vocabulary_size, random);
     ValidLens lengths{std::vector<std::int32_t>(batch, time)};
-    Tape<float> tape{{.recording = false}};
+    Tape<float> tape;
+    explicit State(Precision of_products) : tape({.recording = false, .precision = of_products}) {}
   };
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<State>(precision);
   const double width = 384.0, tokens = batch * time;
   const double per_block = 12.0 * width * width + attention_multiplications(1.0, time, width);
   return {.step =
@@ -199,14 +203,14 @@ struct AttentionSize {
 };
 
 // Forward and backward of multi-head attention, with gradients of the inputs and the parameters.
-Workload attention_step(const AttentionSize& size) {
+Workload attention_step(const AttentionSize& size, Precision precision) {
   struct State {
     Random random{1};
     MultiHeadAttention<float> attention;
     Parameter<float> queries, keys;
     Tensor<float> upstream;
-    Tape<float> tape{{.training = true}};
-    explicit State(const AttentionSize& sizes)
+    Tape<float> tape;
+    State(const AttentionSize& sizes, Precision of_products)
         : attention({.query_size = sizes.width,
                      .key_size = sizes.width,
                      .value_size = sizes.width,
@@ -216,9 +220,10 @@ Workload attention_step(const AttentionSize& size) {
           queries(random.normal_tensor<float>({sizes.batch, sizes.queries, sizes.width}, 0.0, 1.0)),
           keys(random.normal_tensor<float>({sizes.batch, sizes.keys, sizes.width}, 0.0, 1.0)),
           upstream(
-              random.normal_tensor<float>({sizes.batch, sizes.queries, sizes.width}, 0.0, 1.0)) {}
+              random.normal_tensor<float>({sizes.batch, sizes.queries, sizes.width}, 0.0, 1.0)),
+          tape({.training = true, .precision = of_products}) {}
   };
-  const auto state = std::make_shared<State>(size);
+  const auto state = std::make_shared<State>(size, precision);
   const auto parameters =
       std::make_shared<NamedParameters<float>>(named_parameters(state->attention));
   parameters->push_back({"queries", &state->queries});
@@ -242,7 +247,7 @@ Workload attention_step(const AttentionSize& size) {
 
 }  // namespace
 
-Workload make_workload(const std::string& name) {
+Workload make_workload(const std::string& name, Precision precision) {
   const auto gpt = [](Index vocabulary, Index context, Index layers, Index heads, Index width) {
     return GptOptions{.vocabulary_size = vocabulary,
                       .max_len = context,
@@ -254,14 +259,17 @@ Workload make_workload(const std::string& name) {
                                                {"W2", {gpt(65, 64, 4, 4, 128), 12, 2}},
                                                {"W3", {gpt(65, 256, 6, 6, 384), 8, 1}},
                                                {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}}};
-  if (const auto found = gpts.find(name); found != gpts.end()) return gpt_step(found->second);
-  if (name == "W5") return pronunciation_step();
-  if (name == "sampling") return sampling_step(gpts.at("W2").gpt);
-  if (name == "sentences") return sentences_step();
-  if (name == "W6") return attention_step({100, 5, 2, 4, 6});
+  if (const auto found = gpts.find(name); found != gpts.end())
+    return gpt_step(found->second, precision);
+  if (name == "W5") return pronunciation_step(precision);
+  if (name == "sampling") return sampling_step(gpts.at("W2").gpt, precision);
+  if (name == "sentences") return sentences_step(precision);
+  if (name == "W6") return attention_step({100, 5, 2, 4, 6}, precision);
   for (Index length = 128; length <= 8192; length *= 2)
-    if (name == concatenate_text("W6-", length)) return attention_step({512, 8, 1, length, length});
-  if (std::optional<Workload> layer = layer_step(name)) return *layer;
+    if (name == concatenate_text("W6-", length))
+      return attention_step({512, 8, 1, length, length}, precision);
+  if (std::optional<Workload> layer = layer_step(name); layer && precision == Precision::full)
+    return *layer;
   fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192, sampling, sentences or a layer", name);
 }
 

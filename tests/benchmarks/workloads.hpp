@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/autograd/precision.hpp>
+
 namespace weft::benchmarks {
 
 struct Workload {
@@ -15,8 +17,8 @@ struct Workload {
   double product_flops = 0.0;
 };
 
-// "W1" … "W6", "W6-<length>", "sampling", "sentences" and those of layer_step. Throws ValueError
-// for any other name.
-Workload make_workload(const std::string& name);
+// "W1" … "W6", "W6-<length>", "sampling", "sentences" with this precision, and those of layer_step
+// with full precision. Throws ValueError for any other name.
+Workload make_workload(const std::string& name, Precision precision);
 
 }  // namespace weft::benchmarks

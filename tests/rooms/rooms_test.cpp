@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 // include what stands in its own line or above it.
 const std::vector<Lines> floors = {
     {"autograd/error", "autograd/shape", "autograd/export", "autograd/enum_names",
-     "autograd/internal/"},
+     "autograd/precision", "autograd/internal/"},
     {"autograd/buffer", "autograd/runtime/", "autograd/parallel"},
     {"autograd/tensor", "autograd/finite"},
     {"autograd/gradient.", "autograd/parameter", "autograd/random"},

@@ -23,10 +23,6 @@ float float_of_float16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | wide | mantissa << 13);
 }
 
-float float_of_bfloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(std::uint32_t{bits} << 16);
-}
-
 std::uint16_t float16_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
@@ -43,12 +39,6 @@ std::uint16_t float16_of(float value) {
   const std::uint32_t rounding = 0xFFF + (magnitude >> 13 & 1);
   return static_cast<std::uint16_t>(sign |
                                     ((magnitude + rounding - (std::uint32_t{112} << 23)) >> 13));
-}
-
-std::uint16_t bfloat16_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7FFFFFFF) > infinity) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
 }  // namespace weft

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
+#include "autograd/internal/bfloat16.hpp"
+
 namespace weft {
 
 // Exact.
 float float_of_float16(std::uint16_t bits);
-float float_of_bfloat16(std::uint16_t bits);
 
-// Rounded to nearest, ties to even. Values beyond the largest number of the type become infinite.
+// Rounded to nearest, ties to even. Values beyond the largest number become infinite.
 std::uint16_t float16_of(float value);
-std::uint16_t bfloat16_of(float value);
 
 }  // namespace weft

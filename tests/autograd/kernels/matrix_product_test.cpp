@@ -46,9 +46,10 @@ void check_product(Index m, Index n, Index k, bool transpose_a, bool transpose_b
   if (beta == 0.0) c.fill(std::numeric_limits<T>::quiet_NaN());
   const Tensor<T> expected = reference_product<T>(m, n, k, 0.5, a, b, beta, c);
   if (parallel)
-    parallel_matrix_product(m, n, k, T(0.5), a, b, static_cast<T>(beta), c.data(), n + 2);
+    parallel_matrix_product(Precision::full, m, n, k, T(0.5), a, b, static_cast<T>(beta), c.data(),
+                            n + 2);
   else
-    matrix_product(m, n, k, T(0.5), a, b, static_cast<T>(beta), c.data(), n + 2);
+    matrix_product(Precision::full, m, n, k, T(0.5), a, b, static_cast<T>(beta), c.data(), n + 2);
   const double tolerance =
       (sizeof(T) == 4 ? 1e-6 : 1e-14) * (1.0 + std::sqrt(static_cast<double>(k)));
   double worst = 0.0;
@@ -81,18 +82,18 @@ TEMPLATE_TEST_CASE("matrix product: agrees with the definition", "[autograd]", f
 TEMPLATE_TEST_CASE("matrix product: with k = 0, the result is beta times the old matrix",
                    "[autograd]", float, double) {
   std::vector<TestType> c = {1, 2, 3, 4};
-  matrix_product<TestType>(2, 2, 0, 1, {nullptr, 1}, {nullptr, 1}, 2, c.data(), 2);
+  matrix_product<TestType>(Precision::full, 2, 2, 0, 1, {nullptr, 1}, {nullptr, 1}, 2, c.data(), 2);
   CHECK(c == std::vector<TestType>{2, 4, 6, 8});
-  matrix_product<TestType>(2, 2, 0, 1, {nullptr, 1}, {nullptr, 1}, 0, c.data(), 2);
+  matrix_product<TestType>(Precision::full, 2, 2, 0, 1, {nullptr, 1}, {nullptr, 1}, 0, c.data(), 2);
   CHECK(c == std::vector<TestType>{0, 0, 0, 0});
-  matrix_product<TestType>(0, 2, 2, 1, {nullptr, 1}, {nullptr, 1}, 0, c.data(), 2);
+  matrix_product<TestType>(Precision::full, 0, 2, 2, 1, {nullptr, 1}, {nullptr, 1}, 0, c.data(), 2);
 }
 
 TEST_CASE("matrix product: tiles cover the result once, for all sizes", "[autograd]") {
   for (const Index m : {1, 7, 48, 97, 1000, 5000})
     for (const Index n : {1, 16, 43, 96, 1536})
       for (const Index k : {0, 1, 100, 4096}) {
-        const Tiles tiles(m, n, k);
+        const Tiles tiles(Precision::full, m, n, k);
         Index covered = 0;
         for (Index tile = 0; tile < tiles.count(); ++tile) {
           const Index row = tile / tiles.tiles_per_row() * tiles.tile_rows;
@@ -123,7 +124,7 @@ TEST_CASE("matrix product: a signal during a product does no harm", "[autograd]"
   setitimer(ITIMER_REAL, &every_millisecond, nullptr);
   // A corrupted heap aborts.
   for (int i = 0; alarms < 20 && i < 100000; ++i)
-    matrix_product(m, n, k, 1.0F, {a.data(), k}, {b.data(), n}, 0.0F, c.data(), n);
+    matrix_product(Precision::full, m, n, k, 1.0F, {a.data(), k}, {b.data(), n}, 0.0F, c.data(), n);
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &previous, nullptr);
   CHECK(alarms >= 20);
