@@ -23,7 +23,9 @@ constexpr Index block_rows = 12;
 constexpr Index panel_columns = 2 * lanes;
 constexpr Index max_depth = 384;  // elements along k that are packed at a time
 constexpr Index max_pairs = max_depth / 2;
-constexpr Index max_packed_rows = 480;  // of a
+constexpr Index max_packed_rows = 768;     // of a
+constexpr Index max_packed_columns = 256;  // of b
+constexpr Index panel_size = max_pairs * panel_columns;
 
 constexpr Index least(Index x, Index y) { return x < y ? x : y; }
 
@@ -129,26 +131,27 @@ void pack_a(const MatrixView<float>& a, Index rows, Index depth, Pair* packed) {
     }
 }
 
-// Packs columns of b: for each pair along k, that of all columns of the panel.
+// Packs columns of b as panels: for each pair along k, those of the 32 columns of a panel.
 void pack_b(const MatrixView<float>& b, Index columns, Index depth, Pair* packed) {
   if (!b.transposed) {
-    const float* from = b.data;
-    Index p = 0;
-    if (columns >= panel_columns)
-      for (; p + 2 <= depth; p += 2, from += 2 * b.stride, packed += panel_columns) {
-        _mm512_store_si512(packed,
-                           interleaved(_mm512_loadu_ps(from), _mm512_loadu_ps(from + b.stride)));
-        _mm512_store_si512(packed + lanes, interleaved(_mm512_loadu_ps(from + lanes),
-                                                       _mm512_loadu_ps(from + b.stride + lanes)));
-      }
-    for (; p < depth; p += 2, from += 2 * b.stride, packed += panel_columns) {
-      _mm512_store_si512(packed, read_pairs_of_rows(from, b.stride, depth - p, columns));
-      _mm512_store_si512(packed + lanes,
-                         read_pairs_of_rows(from + lanes, b.stride, depth - p, columns - lanes));
+    // In the order of memory, so that the processor reads ahead.
+    for (Index p = 0; p < depth; p += 2) {
+      const float* from = b.data + p * b.stride;
+      Pair* to = packed + p / 2 * panel_columns;
+      Index j = 0;
+      if (p + 2 <= depth)
+        for (; j + panel_columns <= columns; j += panel_columns, to += panel_size)
+          for (Index half = 0; half < panel_columns; half += lanes)
+            _mm512_store_si512(to + half, interleaved(_mm512_loadu_ps(from + j + half),
+                                                      _mm512_loadu_ps(from + b.stride + j + half)));
+      for (; j < columns; j += panel_columns, to += panel_size)
+        for (Index half = 0; half < panel_columns; half += lanes)
+          _mm512_store_si512(to + half, read_pairs_of_rows(from + j + half, b.stride, depth - p,
+                                                           columns - j - half));
     }
     return;
   }
-  for (Index j = 0; j < least(columns, panel_columns); j += lanes)
+  for (Index j = 0; j < columns; j += lanes)
     for (Index p = 0; p < depth; p += 2 * lanes) {
       const float* from = b.data + j * b.stride + p;
       Square square;
@@ -162,7 +165,8 @@ void pack_b(const MatrixView<float>& b, Index columns, Index depth, Pair* packed
           square.rows[r] = read_pairs(from + least(r, columns - j - 1) * b.stride, depth - p);
       }
       transpose(square);
-      Pair* to = packed + p / 2 * panel_columns + j;
+      Pair* to =
+          packed + j / panel_columns * panel_size + p / 2 * panel_columns + j % panel_columns;
 #pragma GCC unroll 16
       for (int q = 0; q < lanes; ++q) _mm512_store_si512(to + q * panel_columns, square.rows[q]);
     }
@@ -185,6 +189,11 @@ void block_product(const Block& block) {
   for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm512_setzero_ps();
   const Pair* b = block.b;
   const Pair* a = block.a;
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    _mm_prefetch(reinterpret_cast<const char*>(block.c + r * block.c_stride), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(block.c + r * block.c_stride + lanes), _MM_HINT_T0);
+  }
   for (Index p = 0; p < block.pairs; ++p, b += panel_columns, ++a) {
     const __m512bh b0 = (__m512bh)_mm512_load_si512(b);
     const __m512bh b1 = (__m512bh)_mm512_load_si512(b + lanes);
@@ -220,7 +229,7 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
   // Rounded up, as packing writes whole squares of pairs.
   alignas(64) static thread_local Pair packed_a[(max_packed_rows + lanes) * max_pairs];
-  alignas(64) static thread_local Pair packed_b[max_pairs * panel_columns];
+  alignas(64) static thread_local Pair packed_b[max_packed_columns * max_pairs];
   const Index passes = (m + max_packed_rows - 1) / max_packed_rows;
   for (Index pass = 0; pass < passes; ++pass) {
     const Index i = m * pass / passes, rows = m * (pass + 1) / passes - i;
@@ -229,10 +238,11 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
       const Index depth = least(max_depth, k - p);
       pack_a(a.at(i, p), rows, depth, packed_a);
       for (Index j = 0; j < n; j += panel_columns) {
-        pack_b(b.at(p, j), n - j, depth, packed_b);
+        const Index panel = j % max_packed_columns / panel_columns;
+        if (panel == 0) pack_b(b.at(p, j), least(max_packed_columns, n - j), depth, packed_b);
         Block block{(depth + 1) / 2,
                     packed_a,
-                    packed_b,
+                    packed_b + panel * panel_size,
                     alpha,
                     p == 0 ? beta : 1.0f,
                     c + i * c_stride + j,
