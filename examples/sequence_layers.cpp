@@ -306,12 +306,13 @@ struct RecurrentModel : SequenceModel {
 // A model in training, with its accuracy over time.
 class TrainingRun {
  public:
-  TrainingRun(std::string kind, std::unique_ptr<SequenceModel> model, const ReversalTask& task)
+  TrainingRun(std::string kind, std::unique_ptr<SequenceModel> model, const ReversalTask& task,
+              Precision precision)
       : name(std::move(kind)),
         task_(task),
         model_(std::move(model)),
         optimizer_(*model_, {.lr = 2e-3, .weight_decay = 0.0}),
-        pass_(named_parameters(*model_), parts, {.training = true}) {}
+        pass_(named_parameters(*model_), parts, {.training = true, .precision = precision}) {}
 
   // Continues training to a total of `seconds`, or until interrupted, and evaluates on `test`.
   void train_until(double seconds, const ReversalTask::Examples& test, const Interrupt& interrupt) {
@@ -391,7 +392,7 @@ class TrainingRun {
 };
 
 void compare_learning(Index width, const ReversalTask& task, double seconds, const fs::path& out,
-                      const Interrupt& interrupt) {
+                      Precision precision, const Interrupt& interrupt) {
   std::cout << "\nReversing " << task.length << " letters, after " << std::setprecision(0)
             << seconds
             << " s of training each: accuracy in %, over all letters and by distance in\n"
@@ -402,10 +403,14 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
   const ReversalTask::Examples test = task.sample(500, random);
   std::vector<TrainingRun> runs;
   runs.emplace_back("self-attention",
-                    std::make_unique<AttentionModel>(width, 2 * task.length, random), task);
-  runs.emplace_back("convolution", std::make_unique<ConvolutionModel>(width, random), task);
-  runs.emplace_back("RNN", std::make_unique<RecurrentModel<RNN<float>>>(width, random), task);
-  runs.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task);
+                    std::make_unique<AttentionModel>(width, 2 * task.length, random), task,
+                    precision);
+  runs.emplace_back("convolution", std::make_unique<ConvolutionModel>(width, random), task,
+                    precision);
+  runs.emplace_back("RNN", std::make_unique<RecurrentModel<RNN<float>>>(width, random), task,
+                    precision);
+  runs.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task,
+                    precision);
   // In turn, so that other load on the machine affects all of them equally.
   constexpr int rounds = 40;
   for (int round = 0; round == 0 || (round <= rounds && !interrupt.requested()); ++round)
@@ -448,6 +453,7 @@ int run(int argc, char** argv) {
   std::int64_t width = 64, batch = 4, longest = 8192, letters = 20;
   double timing_seconds = 30.0, training_seconds = 20.0;
   std::string out = "build/tour";
+  Precision precision = Precision::full;
   examples::CommandLine command_line(
       "sequence_layers",
       "Compares the time and the accuracy of self-attention, convolution and recurrence.");
@@ -460,6 +466,7 @@ int run(int argc, char** argv) {
   command_line.option("letters", "number of letters to reverse", letters, 1, 1000);
   command_line.option("training-seconds", "training time for each of the four models",
                       training_seconds, 0.0, 1e6);
+  command_line.precision(precision);
   command_line.option("out", "output directory for plots", out);
   if (!command_line.parse(argc, argv)) return 0;
   examples::make_directory(out);
@@ -470,7 +477,7 @@ int run(int argc, char** argv) {
   if (interrupt.requested())
     std::cout << "\ninterrupted; nothing is trained\n";
   else
-    compare_learning(width, {letters}, training_seconds, out, interrupt);
+    compare_learning(width, {letters}, training_seconds, out, precision, interrupt);
   return interrupt.exit_status();
 }
 

@@ -73,7 +73,7 @@ class TrainingLoop<T>::Run {
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
         parameters_(named_parameters(trainer.model_)),
-        pass_(parameters_, options_.parts, {.training = true, .seed = options_.seed}),
+        pass_(parameters_, options_.parts, tape_options()),
         line_(options_.output),
         saver_({options_.folder, options_.save_in_background, options_.keep_checkpoints}) {}
 
@@ -103,6 +103,10 @@ class TrainingLoop<T>::Run {
   }
 
  private:
+  TapeOptions tape_options() const {
+    return {.training = true, .seed = options_.seed, .precision = options_.precision};
+  }
+
   // The optimizer must have the parameters of the model that get gradients, and no others.
   void check_parameters() const {
     std::unordered_set<const Parameter<T>*> of_model, of_optimizer;
@@ -189,9 +193,9 @@ class TrainingLoop<T>::Run {
   // Runs the step again with anomaly detection, to name the operation that failed.
   [[noreturn]] void fail_non_finite(const char* what, Index labels) {
     const std::string step = concatenate_text("step ", progress_.step + 1);
-    ParallelPass<T> checking_pass(
-        parameters_, options_.parts,
-        {.training = true, .seed = options_.seed, .detect_anomaly = true});
+    TapeOptions checking = tape_options();
+    checking.detect_anomaly = true;
+    ParallelPass<T> checking_pass(parameters_, options_.parts, checking);
     double loss = 0.0;
     try {
       loss = add_gradients(checking_pass, labels);

@@ -95,6 +95,8 @@ struct TrainerOptions {
   bool save_in_background = false;
   // How many of the last checkpoints are kept as step-N.h5 beside last.h5; 0: none.
   std::int64_t keep_checkpoints = 0;
+  // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
+  Precision precision = Precision::full;
 };
 
 enum class TrainingEnd { finished, stopped_early, interrupted };

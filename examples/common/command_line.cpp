@@ -52,6 +52,19 @@ class CommandLine::Parser {
     });
   }
 
+  // The same for a value that must be one of `choices`.
+  template <class Set>
+  void choice(const std::string& name, const std::string& description, const std::string& value,
+              const std::vector<std::string>& choices, const Set& set) {
+    std::string list;
+    for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
+    option(name, description + ": " + list, value, [=](const std::string& text) {
+      if (std::find(choices.begin(), choices.end(), text) == choices.end())
+        fail<UsageError>("option --" + name, "one of " + list, "'" + text + "'");
+      set(text);
+    });
+  }
+
   template <class Number>
   void numeric_option(const std::string& name, const std::string& description, Number& value,
                       Number lowest, Number highest) {
@@ -134,14 +147,18 @@ void CommandLine::option(const std::string& name, const std::string& description
 
 void CommandLine::choice(const std::string& name, const std::string& description,
                          std::string& value, const std::vector<std::string>& choices) {
-  std::string list;
-  for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-  const auto set = [&value, name, choices, list](const std::string& text) {
-    if (std::find(choices.begin(), choices.end(), text) == choices.end())
-      fail<UsageError>("option --" + name, "one of " + list, "'" + text + "'");
-    value = text;
-  };
-  parser_->option(name, description + ": " + list, value, set);
+  parser_->choice(name, description, value, choices,
+                  [&value](const std::string& text) { value = text; });
+}
+
+void CommandLine::precision(Precision& value) {
+  std::vector<std::string> choices;
+  for (const auto& [precision, name] : precision_names) choices.push_back(name);
+  parser_->choice("precision", "inputs of matrix products in training",
+                  name_of("precision", value, precision_names), choices,
+                  [&value](const std::string& text) {
+                    value = value_named("precision", text, precision_names);
+                  });
 }
 
 void CommandLine::flag(const std::string& name, const std::string& description, bool& value) {

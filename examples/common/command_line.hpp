@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/precision.hpp>
 
 namespace weft::examples {
 
@@ -34,6 +35,8 @@ class CommandLine {
   // The value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,
               const std::vector<std::string>& choices);
+  // --precision: that of the training's matrix products.
+  void precision(Precision& value);
   // A Boolean option without a value; --name=false undoes it.
   void flag(const std::string& name, const std::string& description, bool& value);
   // The same for a variable that is 0 or 1, as checkpoints have them.

@@ -29,6 +29,7 @@ struct Options {
   std::int64_t save_every = 0;
   std::int64_t keep_checkpoints = 0;
   std::int64_t max_steps = 0;
+  Precision precision = Precision::full;
 };
 
 // Parses the command line. Returns false when --help is given.
@@ -52,6 +53,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
               options.keep_checkpoints, 0, max_count);
   line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited",
               options.max_steps, 0, max_count);
+  line.precision(options.precision);
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 
@@ -131,7 +133,8 @@ int train(int argc, char** argv) {
                                              .output = &std::cout,
                                              .interrupt = &interrupt,
                                              .save_in_background = options.background,
-                                             .keep_checkpoints = options.keep_checkpoints});
+                                             .keep_checkpoints = options.keep_checkpoints,
+                                             .precision = options.precision});
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(
                    directory / "metrics.csv", directory / "loss.svg",

@@ -20,6 +20,7 @@ struct Options {
   bool resume = false;
   std::int64_t save_every = 0;
   std::int64_t max_steps = 0;
+  Precision precision = Precision::full;
 };
 
 // Parses the command line. Returns false when --help is given.
@@ -36,6 +37,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
               options.save_every, 0, max_count);
   line.option("max-steps", "maximum number of steps; 0 is unlimited", options.max_steps, 0,
               max_count);
+  line.precision(options.precision);
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 
@@ -83,7 +85,8 @@ int train(int argc, char** argv) {
                                              .resume = options.resume,
                                              .save_every_steps = options.save_every,
                                              .output = &std::cout,
-                                             .interrupt = &interrupt});
+                                             .interrupt = &interrupt,
+                                             .precision = options.precision});
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",
                                      {.title = "Loss of the pronunciation model",

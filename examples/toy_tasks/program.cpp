@@ -26,6 +26,7 @@ struct Options {
   std::int64_t steps = 0;
   double seconds = 180.0;
   std::int64_t seed = 1;
+  Precision precision = Precision::full;
   std::string out = "build/tour";
 };
 
@@ -44,6 +45,7 @@ bool parse(int argc, char** argv, Options& options) {
               options.steps, 0, most_steps);
   line.option("seconds", "maximum training time per task", options.seconds, 0.0, 1e6);
   line.option("seed", "random seed", options.seed, 0, 1'000'000'000);
+  line.precision(options.precision);
   line.option("out", "output directory for models and plots", options.out);
   if (!line.parse(argc, argv)) return false;
   if (!options.question.empty() && options.task == "all")
@@ -110,7 +112,8 @@ Result train_task(const Task& task, const Options& options, const Interrupt& int
                                   .seconds = options.seconds,
                                   .seed = seed,
                                   .interrupt = &interrupt,
-                                  .output = &std::cout});
+                                  .output = &std::cout,
+                                  .precision = options.precision});
   fs::path checkpoint = checkpoint_path(options.out, task);
   if (result.history.interrupted && fs::exists(checkpoint))
     checkpoint.replace_extension(".interrupted.h5");

@@ -66,7 +66,8 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                                 .every_steps = steps_between_validations},
        .should_stop =
            [&] { return accuracy >= options.target_accuracy || seconds() >= options.seconds; },
-       .interrupt = options.interrupt});
+       .interrupt = options.interrupt,
+       .precision = options.precision});
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
   history.interrupted = result.end == TrainingEnd::interrupted;

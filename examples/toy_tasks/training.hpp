@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 
+#include <weft/autograd/precision.hpp>
 #include <weft/train/interrupt.hpp>
 #include "examples/toy_tasks/solver.hpp"
 
@@ -19,6 +20,7 @@ struct TrainingOptions {
   const Interrupt* interrupt = nullptr;
   // Progress is printed to this stream unless it is null.
   std::ostream* output = nullptr;
+  Precision precision = Precision::full;
 };
 
 struct TrainingHistory {

@@ -19,6 +19,7 @@ struct Command {
   std::string out = "here";
   std::string split = "test";
   bool full = false;
+  Precision precision = Precision::full;
   std::vector<std::string> words;
   CommandLine line{"program command", "Does something."};
 
@@ -28,6 +29,7 @@ struct Command {
     line.option("out", "the directory", out);
     line.choice("split", "the split", split, {"test", "validation"});
     line.flag("full", "train longer", full);
+    line.precision(precision);
     if (has_arguments) line.arguments("WORD...", words);
   }
 
@@ -44,13 +46,14 @@ struct Command {
 TEST_CASE("command line: given options set their variables, others keep their defaults",
           "[examples]") {
   Command command;
-  REQUIRE(command.parse(
-      {"command", "--width", "7", "one", "--out=there", "--full", "two", "--split", "validation"}));
+  REQUIRE(command.parse({"command", "--width", "7", "one", "--out=there", "--full", "two",
+                         "--split", "validation", "--precision", "bf16"}));
   CHECK(command.width == 7);
   CHECK(command.lr == 0.5);
   CHECK(command.out == "there");
   CHECK(command.split == "validation");
   CHECK(command.full);
+  CHECK(command.precision == Precision::bf16);
   CHECK(command.words == std::vector<std::string>{"one", "two"});
 
   Command sentences;
@@ -98,6 +101,8 @@ TEST_CASE("command line: invalid options and arguments throw UsageError and are 
     CHECK(usage_error(empty) == "option --out: expected a value, got an empty one");
   CHECK(usage_error({"--split", "all"}) ==
         "option --split: expected one of test, validation, got 'all'");
+  CHECK(usage_error({"--precision", "fp16"}) ==
+        "option --precision: expected one of full, bf16, got 'fp16'");
   CHECK(contains(usage_error({"--threads", "0"}), "option --threads: expected a number in 1"));
   CHECK(usage_error({"word"}, false) == "command line: expected options only, got 'word'");
 }

@@ -11,6 +11,7 @@
 #include <weft/layers/freeze.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/trainer.hpp>
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -469,4 +470,28 @@ TEST_CASE("trainer: same bits on 1, 2, 3 and 8 threads", "[train]") {
         .run();
     return std::vector{toy.model.weight.value(), toy.model.bias.value()};
   });
+}
+
+TEST_CASE("trainer: the precision is that of the training passes, not of validations", "[train]") {
+  std::optional<EmulateBf16> emulation;
+  if (!is_supported(Precision::bf16)) emulation.emplace();
+  std::vector<Precision> training, validation;
+  const auto run = [&](Precision precision) {
+    ToyTraining<float> toy;
+    Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                    [&](Tape<float>& tape, const PairBatch& batch) {
+                      (tape.training() ? training : validation).push_back(tape.precision());
+                      return toy.loss(tape, batch);
+                    },
+                    {.precision = precision});
+    trainer.validate_on(toy.batches);
+    trainer.run();
+    return toy.values();
+  };
+  CHECK(run(Precision::full) != run(Precision::bf16));
+  CHECK(std::count(training.begin(), training.end(), Precision::full) == 6);
+  CHECK(std::count(training.begin(), training.end(), Precision::bf16) == 6);
+  CHECK(std::count(validation.begin(), validation.end(), Precision::full) == 12);
+  CHECK(message_of<ValueError>([] { trained<double>({.precision = Precision::bf16}); }) ==
+        "tape: precision: expected full for a tape of double, got bf16");
 }
