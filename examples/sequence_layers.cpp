@@ -466,7 +466,7 @@ int run(int argc, char** argv) {
   command_line.option("letters", "number of letters to reverse", letters, 1, 1000);
   command_line.option("training-seconds", "training time for each of the four models",
                       training_seconds, 0.0, 1e6);
-  command_line.precision(precision);
+  command_line.choice("precision", "inputs of matrix products in training", precision);
   command_line.option("out", "output directory for plots", out);
   if (!command_line.parse(argc, argv)) return 0;
   examples::make_directory(out);

@@ -1,8 +1,13 @@
 #include "autograd/kernels/row_product.hpp"
 
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
+#include "autograd/internal/bfloat16.hpp"
 #include "autograd/kernels/vector.hpp"
 
 // y is computed in blocks of a few rows of x and of w, whose sums stay in registers over the loop
@@ -28,17 +33,33 @@ constexpr Index rows_of_w(Index rows) {
   return std::clamp<Index>(max_sums / rows, 1, max_rows_of_w);
 }
 
-template <class T>
+template <class T, class W>
 struct Block {
   Index k;
   T alpha;
   const T* x;
   Index x_stride;
-  const T* w;
+  const W* w;
   Index w_stride;
   T* y;
   Index y_stride;
 };
+
+// As many numbers from memory as a vector has lanes, those of 16 bits as bf16.
+template <class T>
+Vector<T> load_as(const T* from) {
+  return load(from);
+}
+template <class T>
+Vector<T> load_as(const std::uint16_t* from) {
+  constexpr Index half = lanes<T> * 2, single = lanes<T> * 4;
+  const auto bits = __builtin_convertvector(load<half>(from), Vector<std::uint32_t, single>) << 16;
+  const auto floats = std::bit_cast<Vector<float, single>>(bits);
+  if constexpr (std::is_same_v<T, float>)
+    return floats;
+  else
+    return __builtin_convertvector(floats, Vector<T>);
+}
 
 // The lanes of `a`, then those of `b`, that are in the lower or the upper half of their segment,
 // where each vector consists of segments of `size` lanes.
@@ -55,9 +76,9 @@ V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
 
 // Adds up the lanes of each of `count` vectors, halves first. Lane i of the result is the sum of
 // vector i; further lanes hold sums again. In a step, two vectors become one with segments of half
-// the size. The number of vectors affects no bits.
+// the size. The number of vectors affects no bits. Inlined, so that the sums stay in registers.
 template <Index size, Index count, class T>
-Vector<T> sums_of_lanes(const Vector<T>* vectors) {
+[[gnu::always_inline]] inline Vector<T> sums_of_lanes(const Vector<T>* vectors) {
   if constexpr (size == 1) {
     return vectors[0];
   } else {
@@ -72,18 +93,39 @@ Vector<T> sums_of_lanes(const Vector<T>* vectors) {
   }
 }
 
-template <Index rows, Index w_rows, bool prefetch, class T>
-void block_product(const Block<T>& block) {
-  const auto [k, alpha, x, x_stride, w, w_stride, y, y_stride] = block;
+// An element of w.
+template <class T>
+T element(T value) {
+  return value;
+}
+template <class T>
+T element(std::uint16_t bits) {
+  return static_cast<T>(float_of_bfloat16(bits));
+}
+
+// a · b + c, rounded once where the processor has an instruction for it: left to the compiler, it
+// would depend on the function that this is part of.
+template <class T>
+T multiply_add(T a, T b, T c) {
+#ifdef __FMA__
+  return std::fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+template <Index rows, Index w_rows, bool prefetch, class T, class W>
+void block_product(const Block<T, W>& block) {
   constexpr Index count = rows * w_rows;
   constexpr Index groups = (count + lanes<T> - 1) / lanes<T>;
   constexpr Index group = std::min(count, lanes<T>);
   Vector<T> sums[groups * group] = {};
+  const auto [k, alpha, x, x_stride, w, w_stride, y, y_stride] = block;
   Index p = 0;
   for (; p + lanes<T> <= k; p += lanes<T>) {
     Vector<T> w_parts[w_rows];
     for (Index j = 0; j < w_rows; ++j) {
-      w_parts[j] = load(w + j * w_stride + p);
+      w_parts[j] = load_as<T>(w + j * w_stride + p);
       if constexpr (prefetch) __builtin_prefetch(w + (j + w_rows) * w_stride + p);  // next block
     }
     for (Index i = 0; i < rows; ++i) {
@@ -97,16 +139,17 @@ void block_product(const Block<T>& block) {
   if (p < k)
     for (Index s = 0; s < count; ++s)
       for (Index rest = p; rest < k; ++rest)
-        totals[s] += x[s / w_rows * x_stride + rest] * w[s % w_rows * w_stride + rest];
+        totals[s] = multiply_add(x[s / w_rows * x_stride + rest],
+                                 element<T>(w[s % w_rows * w_stride + rest]), totals[s]);
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < w_rows; ++j) y[i * y_stride + j] = alpha * totals[i * w_rows + j];
 }
 
 // All columns of y for `rows` rows of x.
-template <Index rows, bool prefetch, class T>
-void rows_product(Index n, const Block<T>& all) {
+template <Index rows, bool prefetch, class T, class W>
+void rows_product(Index n, const Block<T, W>& all) {
   constexpr Index w_rows = rows_of_w(rows);
-  Block<T> block = all;
+  Block<T, W> block = all;
   Index j = 0;
   const auto advance = [&](Index count) {
     j += count;
@@ -117,24 +160,26 @@ void rows_product(Index n, const Block<T>& all) {
   for (; j < n; advance(1)) block_product<rows, 1, prefetch>(block);
 }
 
-template <class T>
-using RowsProduct = void (*)(Index n, const Block<T>&);
+template <class T, class W>
+using RowsProduct = void (*)(Index n, const Block<T, W>&);
 
 // rows_product for 1 … max_rows rows.
-template <bool prefetch, class T>
+template <bool prefetch, class T, class W>
 constexpr auto rows_products = []<Index... i>(std::integer_sequence<Index, i...>) {
-  return std::array<RowsProduct<T>, max_rows>{rows_product < i + 1, prefetch && (i > 1), T > ...};
+  return std::array<RowsProduct<T, W>, max_rows>{rows_product < i + 1, prefetch && (i > 1), T,
+                                                 W > ...};
 }
 (std::make_integer_sequence<Index, max_rows>{});
 
 }  // namespace
 
-template <class T>
-void row_product(Index m, Index n, Index k, T alpha, const T* x, Index x_stride, const T* w,
+template <class T, class W>
+void row_product(Index m, Index n, Index k, T alpha, const T* x, Index x_stride, const W* w,
                  Index w_stride, T* y, Index y_stride) {
   for (Index i = 0; i < m; i += max_rows) {
     const auto rows = static_cast<std::size_t>(std::min(max_rows, m - i));
-    const auto& products = k < prefetched_k ? rows_products<false, T> : rows_products<true, T>;
+    const auto& products =
+        k < prefetched_k ? rows_products<false, T, W> : rows_products<true, T, W>;
     products[rows - 1](
         n, {k, alpha, x + i * x_stride, x_stride, w, w_stride, y + i * y_stride, y_stride});
   }
@@ -144,5 +189,9 @@ template void row_product(Index, Index, Index, float, const float*, Index, const
                           float*, Index);
 template void row_product(Index, Index, Index, double, const double*, Index, const double*, Index,
                           double*, Index);
+template void row_product(Index, Index, Index, float, const float*, Index, const std::uint16_t*,
+                          Index, float*, Index);
+template void row_product(Index, Index, Index, double, const double*, Index, const std::uint16_t*,
+                          Index, double*, Index);
 
 }  // namespace weft

@@ -60,10 +60,16 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
   if (prefers_row_product(rows) && pass.precision() == Precision::full) {
-    parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
-      row_product(rows, j1 - j0, in, T{1}, x_data, in, w_data + j0 * in, in, z_data + j0, out);
-      add_bias_and_activate(0, rows, j0, j1);
-    });
+    const auto multiply = [&](const auto* w) {
+      parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
+        row_product(rows, j1 - j0, in, T{1}, x_data, in, w + j0 * in, in, z_data + j0, out);
+        add_bias_and_activate(0, rows, j0, j1);
+      });
+    };
+    if (const Parameter<T>* parameter = weight.parameter(); parameter && !parameter->bf16().empty())
+      multiply(parameter->bf16().data());
+    else
+      multiply(w_data);
   } else {
     const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
     for_each_tile(Tiles(pass.precision(), rows, out, in),

@@ -151,11 +151,11 @@ void CommandLine::choice(const std::string& name, const std::string& description
                   [&value](const std::string& text) { value = text; });
 }
 
-void CommandLine::precision(Precision& value) {
+void CommandLine::choice(const std::string& name, const std::string& description,
+                         Precision& value) {
   std::vector<std::string> choices;
-  for (const auto& [precision, name] : precision_names) choices.push_back(name);
-  parser_->choice("precision", "inputs of matrix products in training",
-                  name_of("precision", value, precision_names), choices,
+  for (const auto& [precision, its_name] : precision_names) choices.push_back(its_name);
+  parser_->choice(name, description, name_of("precision", value, precision_names), choices,
                   [&value](const std::string& text) {
                     value = value_named("precision", text, precision_names);
                   });

@@ -35,8 +35,8 @@ class CommandLine {
   // The value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,
               const std::vector<std::string>& choices);
-  // --precision: that of the training's matrix products.
-  void precision(Precision& value);
+  // The same for the name of a precision.
+  void choice(const std::string& name, const std::string& description, Precision& value);
   // A Boolean option without a value; --name=false undoes it.
   void flag(const std::string& name, const std::string& description, bool& value);
   // The same for a variable that is 0 or 1, as checkpoints have them.

@@ -31,9 +31,11 @@ std::string lines_text(const std::vector<TextLoss>& losses, std::string_view tex
 
 int evaluate(int argc, char** argv) {
   std::string model = default_folder, text_file = licences.string(), split = "all";
+  Precision weights = Precision::full;
   bool lines = false;
   examples::CommandLine line("gpt evaluate", "Computes how well the model predicts a text.");
   model_option(line, model);
+  weights_option(line, weights);
   line.option("text", "UTF-8 text, or folder of texts", text_file);
   line.choice("split", "the text, or one of the parts that training divides it into", split,
               {"all", "training", "validation"});
@@ -43,7 +45,7 @@ int evaluate(int argc, char** argv) {
             lines);
   if (!line.parse(argc, argv)) return 0;
 
-  const SavedModel saved = SavedModel::load(model);
+  const SavedModel saved = SavedModel::load(model, weights);
   const std::string file = read_texts(text_file);
   const TextSplit parts(file);
   const std::string_view text = split == "training"     ? parts.training

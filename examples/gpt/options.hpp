@@ -17,4 +17,8 @@ inline void model_option(examples::CommandLine& line, std::string& model) {
               model);
 }
 
+inline void weights_option(examples::CommandLine& line, Precision& weights) {
+  line.choice("weights", "numbers that the weights are rounded to; bf16 is faster", weights);
+}
+
 }  // namespace weft::gpt

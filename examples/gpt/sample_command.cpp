@@ -14,6 +14,7 @@ namespace {
 
 struct Options {
   std::string model = default_folder;
+  Precision weights = Precision::full;
   std::string draft;
   std::int64_t proposals = 3;
   std::string prompt;
@@ -30,6 +31,7 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   sampling.temperature = 0.8;
   examples::CommandLine line("gpt sample", "Prints how the model continues a text.");
   model_option(line, options.model);
+  weights_option(line, options.weights);
   line.option("draft",
               "a smaller model of the same tokens, which proposes tokens: the same texts, "
               "faster",
@@ -99,9 +101,9 @@ int sample(int argc, char** argv) {
   GenerateOptions generation;
   if (!parse(argc, argv, options, generation)) return 0;
 
-  const SavedModel saved = SavedModel::load(options.model);
+  const SavedModel saved = SavedModel::load(options.model, options.weights);
   std::optional<SavedModel> draft;
-  if (!options.draft.empty()) draft.emplace(SavedModel::load(options.draft));
+  if (!options.draft.empty()) draft.emplace(SavedModel::load(options.draft, options.weights));
   ContinuationPrinter printer(saved, options.stop, generation);
   if (draft) printer.set_draft(*draft, options.proposals);
   Index errors = 0;

@@ -1,6 +1,7 @@
 #include "examples/gpt/saved_model.hpp"
 
 #include <weft/autograd/error.hpp>
+#include <weft/layers/round_to_bf16.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/moving_average.hpp>
 #include <weft/train/weights/checkpoint.hpp>
@@ -77,14 +78,20 @@ SavedModel load_trained(const fs::path& checkpoint) {
   return saved;
 }
 
-}  // namespace
-
-SavedModel SavedModel::load(const fs::path& path) {
+SavedModel load_any(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return load_trained(path);
   if (fs::exists(path / "config.json", error)) return load_converted(path);
   if (fs::exists(path / "best.h5", error)) return load_trained(path / "best.h5");
   fail<FileError>("folder '" + path.string() + '\'', "best.h5 or config.json", "neither");
+}
+
+}  // namespace
+
+SavedModel SavedModel::load(const fs::path& path, Precision weights) {
+  SavedModel saved = load_any(path);
+  if (weights == Precision::bf16) round_to_bf16(saved.model);
+  return saved;
 }
 
 }  // namespace weft::gpt

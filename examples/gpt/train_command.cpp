@@ -53,7 +53,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
               options.keep_checkpoints, 0, max_count);
   line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited",
               options.max_steps, 0, max_count);
-  line.precision(options.precision);
+  line.choice("precision", "inputs of matrix products in training", options.precision);
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 

@@ -37,7 +37,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
               options.save_every, 0, max_count);
   line.option("max-steps", "maximum number of steps; 0 is unlimited", options.max_steps, 0,
               max_count);
-  line.precision(options.precision);
+  line.choice("precision", "inputs of matrix products in training", options.precision);
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 

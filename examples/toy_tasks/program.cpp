@@ -45,7 +45,7 @@ bool parse(int argc, char** argv, Options& options) {
               options.steps, 0, most_steps);
   line.option("seconds", "maximum training time per task", options.seconds, 0.0, 1e6);
   line.option("seed", "random seed", options.seed, 0, 1'000'000'000);
-  line.precision(options.precision);
+  line.choice("precision", "inputs of matrix products in training", options.precision);
   line.option("out", "output directory for models and plots", options.out);
   if (!line.parse(argc, argv)) return false;
   if (!options.question.empty() && options.task == "all")

@@ -27,18 +27,19 @@ sizes_of() {
 run_program() {
   local program=$1 model=$2 batch=$3 prompt=$4
   local arguments
-  read -r -a arguments <<<"$(sizes_of "$model") $batch $prompt $new_tokens $threads $seconds"
+  read -r -a arguments <<<"$(sizes_of "$model") $batch $prompt $new_tokens"
   case $program in
-    weft) "$weft" generate "${arguments[@]}" ;;
-    transformers) "$python" "$peers/generate_transformers.py" "${arguments[@]}" ;;
-    transformers-bf16) "$python" "$peers/generate_transformers.py" "${arguments[@]}" bfloat16 ;;
-    ctranslate2) "$python" "$peers/generate_ctranslate2.py" "${arguments[@]}" ;;
+    weft) "$weft" generate "${arguments[@]}" full "$threads" "$seconds" ;;
+    weft-bf16) "$weft" generate "${arguments[@]}" bf16 "$threads" "$seconds" ;;
+    transformers) "$python" "$peers/generate_transformers.py" "${arguments[@]}" "$threads" "$seconds" ;;
+    transformers-bf16) "$python" "$peers/generate_transformers.py" "${arguments[@]}" "$threads" "$seconds" bfloat16 ;;
+    ctranslate2) "$python" "$peers/generate_ctranslate2.py" "${arguments[@]}" "$threads" "$seconds" ;;
   esac
 }
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-programs=(weft)
+programs=(weft weft-bf16)
 if "$python" -c 'import torch, transformers' 2>/dev/null; then
   programs+=(transformers transformers-bf16)
   if "$python" -c 'import ctranslate2' 2>/dev/null; then
@@ -68,7 +69,7 @@ for model in "${models[@]}"; do
           if ! run_program "$program" "$model" "$batch" "$prompt" >>"$work/$program.runs" \
             2>"$work/errors"; then
             failed+=("$program")
-            [ "$program" != weft ] || fail "$model: $(tail -n 1 "$work/errors")"
+            [[ $program != weft* ]] || fail "$model: $(tail -n 1 "$work/errors")"
           fi
         done
       done
@@ -80,15 +81,15 @@ for model in "${models[@]}"; do
           printf "$row" "$model" "$batch" "$prompt" "$program" failed - - - - -
           continue
         fi
+        [[ $program = *bf16 ]] && half=-bf16 || half=
         step=$(awk -v n="$new_tokens" '{ print ($1 - $3) / (n - 1) }' "$work/$program.runs" | median)
         awk -v model="$model" -v batch="$batch" -v prompt="$prompt" -v program="$program" \
           -v step="$step" -v weft_step="$weft_step" -v flops="$flops" -v reading="$reading" \
           -v prompt_ms="$(cut -d' ' -f3 "$work/$program.runs" | median)" \
           -v peak="$(cut -d' ' -f4 "$work/$program.runs" | median)" \
           -v prompt_flops="$(awk '{ print $5; exit }' "$work/weft.runs")" \
-          -v bytes="$(awk '{ print $6; exit }' "$work/weft.runs")" -v csv="$csv" -v row="$row" 'BEGIN {
-            half = program ~ /bf16/ ? 2 : 1
-            rate = bytes / half / step * 1e-6 / reading
+          -v bytes="$(awk '{ print $6; exit }' "$work/weft$half.runs")" -v csv="$csv" -v row="$row" 'BEGIN {
+            rate = bytes / step * 1e-6 / reading
             used = prompt_flops / prompt_ms * 1e-6 / flops
             printf row, model, batch, prompt, program, sprintf("%.4g", batch / step * 1e3),
                    sprintf("%.2f", step / weft_step), sprintf("%.0f %%", 100 * rate),

@@ -1,6 +1,7 @@
 // The benchmark of generation: greedy, by a Gpt with random weights.
 #pragma once
 
+#include <weft/autograd/precision.hpp>
 #include <weft/autograd/shape.hpp>
 
 namespace weft::benchmarks {
@@ -16,6 +17,7 @@ struct GenerationTimes {
   double step_bytes = 0.0;      // that the step for a token reads: weights, keys and values
 };
 
-GenerationTimes measure_generation(const GenerationSizes& sizes, double seconds);
+// With weights of 16 bits for Precision::bf16.
+GenerationTimes measure_generation(const GenerationSizes& sizes, Precision weights, double seconds);
 
 }  // namespace weft::benchmarks

@@ -26,8 +26,8 @@ constexpr const char* usage =
     "  average\n"
     "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
-    "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW THREADS\n"
-    "  SECONDS   prints: median_ms tokens prompt_ms peak_mib prompt_flops step_bytes\n"
+    "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW WEIGHTS\n"
+    "  THREADS SECONDS   prints: median_ms tokens prompt_ms peak_mib prompt_flops step_bytes\n"
     "weft_benchmark limits PRECISION THREADS SECONDS   prints: GFLOP/s of a 2048³ product, and "
     "GB/s\n"
     "                                               of copying 256 MB (read and written) and of\n"
@@ -64,12 +64,12 @@ T parse_number(const char* name, const std::string& text, const char* expected) 
   return value;
 }
 
-void print_generation(char** argv, double seconds) {
+void print_generation(char** argv, Precision weights, double seconds) {
   std::array<Index, 8> sizes;
   for (Index& size : sizes) size = parse_number<Index>("size", *argv++, "an integer");
   const auto& [layers, heads, width, vocabulary, positions, batch, prompt, new_tokens] = sizes;
   const GenerationTimes times = measure_generation(
-      {layers, heads, width, vocabulary, positions, batch, prompt, new_tokens}, seconds);
+      {layers, heads, width, vocabulary, positions, batch, prompt, new_tokens}, weights, seconds);
   std::printf("%.6f %ld %.6f %.1f %.0f %.0f\n", 1e3 * times.seconds, batch * new_tokens,
               1e3 * times.prompt_seconds, peak_mebibytes(), times.prompt_flops, times.step_bytes);
 }
@@ -77,7 +77,7 @@ void print_generation(char** argv, double seconds) {
 // The number of operands of a command, before threads and seconds; -1 when there is none.
 int operands_of(const std::string& command) {
   if (command == "operations") return 0;
-  if (command == "generate") return 8;
+  if (command == "generate") return 9;
   if (command == "step" || command == "mean") return 2;
   for (const char* with_one : {"limits", "save", "load"})
     if (command == with_one) return 1;
@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
   else if (command == "load")
     print_file_rate(measure_loading(argv[2], seconds));
   else if (command == "generate")
-    print_generation(argv + 2, seconds);
+    print_generation(argv + 2, precision(10), seconds);
   else if (command == "limits")
     print_limits(precision(2), seconds);
   else

@@ -29,7 +29,7 @@ struct Command {
     line.option("out", "the directory", out);
     line.choice("split", "the split", split, {"test", "validation"});
     line.flag("full", "train longer", full);
-    line.precision(precision);
+    line.choice("precision", "the precision", precision);
     if (has_arguments) line.arguments("WORD...", words);
   }
 

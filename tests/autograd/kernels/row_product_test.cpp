@@ -1,9 +1,12 @@
 #include "autograd/kernels/row_product.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include <weft/autograd/random.hpp>
 #include <weft/autograd/tensor.hpp>
+#include "autograd/internal/bfloat16.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -63,4 +66,25 @@ TEMPLATE_TEST_CASE("row product: an element has the same bits whatever else is c
       }
     }
   }
+}
+
+TEMPLATE_TEST_CASE("row product: bf16 weights give the bits of the same numbers", "[autograd]",
+                   float, double) {
+  using T = TestType;
+  Random random(3);
+  for (const Index k : {1, 37, 600})
+    for (const Index m : {1, 2, 5, 8, 16}) {
+      constexpr Index n = 29;
+      const auto x = random.uniform_tensor<T>({m, k}, -1.0, 1.0);
+      std::vector<std::uint16_t> w16;
+      Tensor<T> w({n, k}), y({m, n});
+      for (T& element : w) {
+        w16.push_back(bfloat16_of(static_cast<float>(random.uniform()) - 0.5F));
+        element = static_cast<T>(float_of_bfloat16(w16.back()));
+      }
+      const Tensor<T> expected = product(m, n, k, x, w);
+      row_product(m, n, k, T(0.5), x.data(), k, w16.data(), k, y.data(), n);
+      for (Index i = 0; i < m; ++i)
+        for (Index j = 0; j < n; ++j) CHECK(y(i, j) == expected(i, j));
+    }
 }

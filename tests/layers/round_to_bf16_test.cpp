@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include <weft/autograd/error.hpp>
+#include <weft/layers/models/gpt.hpp>
+#include <weft/layers/round_to_bf16.hpp>
+#include <weft/train/generation/generate.hpp>
+#include "autograd/internal/bfloat16.hpp"
+#include "tests/catch.hpp"
+#include "tests/compare.hpp"
+
+using namespace weft;
+
+namespace {
+
+// Several ranges of columns in the output layer.
+Gpt<float> make_model() {
+  Random random(4);
+  return Gpt<float>(
+      {.vocabulary_size = 3000, .max_len = 64, .num_hiddens = 40, .num_heads = 4, .num_blocks = 2},
+      random);
+}
+
+Tensor<float> rounded(const Tensor<float>& x) {
+  Tensor<float> result(x.shape());
+  std::transform(x.begin(), x.end(), result.begin(),
+                 [](float value) { return float_of_bfloat16(bfloat16_of(value)); });
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("round_to_bf16: matrices are rounded, vectors are not", "[layers][bf16]") {
+  Gpt<float> before = make_model(), model = make_model();
+  const Index matrices = round_to_bf16(model);
+  const NamedParameters<float> expected = named_parameters(before),
+                               actual = named_parameters(model);
+  Index kept = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    INFO(actual[i].name);
+    const bool is_matrix = actual[i].parameter->shape().rank() == 2;
+    const Tensor<float>& value = expected[i].parameter->value();
+    CHECK(same(actual[i].parameter->value(), is_matrix ? rounded(value) : value));
+    CHECK(actual[i].parameter->bf16().empty() == !is_matrix);
+    kept += is_matrix;
+  }
+  CHECK(matrices == kept);
+  CHECK(matrices > 10);
+}
+
+TEST_CASE("round_to_bf16: results are those of the rounded weights, bit for bit",
+          "[layers][bf16]") {
+  Gpt<float> model = make_model(), copy = make_model();
+  round_to_bf16(model);
+  for (const auto& [name, parameter] : named_parameters(copy))
+    if (parameter->shape().rank() == 2) parameter->set_value(rounded(parameter->value()));
+  const Tokens tokens({2, 3}, {5, 2999, 17, 1, 0, 1500});
+  Tape<float> tape = Tape<float>::inference();
+  const Tensor<float> expected = copy(tape, tokens).value();
+  CHECK(same(model(tape, tokens).value(), expected));
+  const Sequence prompt = {7, 8, 9};
+  CHECK(generate(model, prompt, {.max_tokens = 20}) == generate(copy, prompt, {.max_tokens = 20}));
+
+  // Whatever changes the weights ends it: the 16-bit numbers would be old.
+  Parameter<float>& weight = model.blocks.blocks[0].attention.W_q.weight;
+  const auto changed = [&](const auto& change) {
+    weight.round_to_bf16();
+    change();
+    return weight.bf16().empty();
+  };
+  CHECK(changed([&] { weight.values()[0] = 1.0F; }));
+  CHECK(changed([&] { weight(0, 0) = 2.0F; }));
+  CHECK(changed([&] { weight.set_value(Tensor<float>(weight.shape())); }));
+  CHECK(changed([&] { weight = Parameter<float>(weight); }));
+}
