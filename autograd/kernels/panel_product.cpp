@@ -75,7 +75,7 @@ const BlockProducts<T>& block_products_for(Index width) {
 
 template <class T>
 void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T beta, T* c,
-                   Index c_stride) {
+                   Index c_stride, const Prefetch& next) {
   if (m == 0) return;
   const BlockProducts<T>& products = a.transposed ? block_products_for<true, T>(panel.width)
                                                   : block_products_for<false, T>(panel.width);
@@ -85,6 +85,7 @@ void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T bet
   Index i = 0;
   for (Index block = 0; block < blocks; ++block) {
     const Index count = rows + (block < longer);
+    next.begin(block, blocks);
     products[static_cast<std::size_t>(count - 1)](panel, a.at(i, 0).data, a.stride, beta,
                                                   c + i * c_stride, c_stride);
     i += count;
@@ -92,8 +93,8 @@ void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T bet
 }
 
 template void panel_product(Index, const Panel<float>&, const MatrixView<float>&, float, float*,
-                            Index);
+                            Index, const Prefetch&);
 template void panel_product(Index, const Panel<double>&, const MatrixView<double>&, double, double*,
-                            Index);
+                            Index, const Prefetch&);
 
 }  // namespace weft

@@ -32,10 +32,25 @@ inline constexpr Index panel_product_rows = 12;
 inline constexpr Index panel_product_rows = 6;
 #endif
 
+// Memory that is read soon: rows of `row_bytes`, `stride` bytes apart.
+struct Prefetch {
+  const void* data = nullptr;
+  Index stride = 0, rows = 0, row_bytes = 0;
+
+  // Begins to read one of `parts` parts into the L2 cache.
+  void begin(Index part, Index parts) const {
+    constexpr Index line = 64;
+    for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+      for (Index at = 0; at < row_bytes; at += line)
+        __builtin_prefetch(static_cast<const char*>(data) + row * stride + at, 0, 2);
+  }
+};
+
 // c = a · panel + beta · c, for a [m, k] and c [m, width] with row stride c_stride. With beta = 0
 // the old c is not read. An element's bits depend neither on the other rows nor on the width.
+// Prefetches `next` meanwhile.
 template <class T>
 void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T beta, T* c,
-                   Index c_stride);
+                   Index c_stride, const Prefetch& next = {});
 
 }  // namespace weft
