@@ -66,9 +66,10 @@ struct TapeOptions {
   // naming its operation. Slow; for finding the cause of one.
   bool detect_anomaly = false;
   // Of the inputs of matrix products, in forward and in backward: those of `linear`, `matmul`,
-  // `einsum`, attention and recurrent layers. bf16 computes about twice as fast where the processor
-  // has the instructions. The constructor of Tape throws Error where it has not, and ValueError for
-  // Tape<double>.
+  // `einsum`, recurrent layers and attention (but for short sequences, which need no products of
+  // matrices, and attention over a KeyValueCache). bf16 computes about twice as fast where the
+  // processor has the instructions. The constructor of Tape throws Error where it has not, and
+  // ValueError for Tape<double>.
   Precision precision = Precision::full;
 };
 

@@ -12,12 +12,12 @@ namespace weft {
 // sizes of different tensors may overflow even where one of them has no elements.
 constexpr Index saturating_product(std::initializer_list<Index> factors) {
   constexpr Index largest = std::numeric_limits<Index>::max();
-  Index product = 1;
+  Index result = 1;
   for (const Index factor : factors) {
     if (factor == 0) return 0;
-    product = product > largest / factor ? largest : product * factor;
+    result = result > largest / factor ? largest : result * factor;
   }
-  return product;
+  return result;
 }
 
 }  // namespace weft

@@ -19,21 +19,26 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
                      x.shape());
 }
 
-// dy f'(z).
+// dz = dy f'(z), where `kept` is f'(z) for the activations whose slope is computed from z, and y
+// for the others.
 template <class T>
-Tensor<T> slope(const Pass<T>& pass, Activation activation, const Tensor<T>& z, const Tensor<T>& y,
-                const Tensor<T>& dy) {
+Tensor<T> gradient_of_z(const Pass<T>& pass, Activation activation, const Tensor<T>& kept,
+                        const Tensor<T>& dy) {
+  if (activation == Activation::none) return dy;
   Tensor<T> dz = pass.uninitialized(dy.shape());
-  parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
-    activation_gradient(activation, z.data() + begin, y.data() + begin, dy.data() + begin,
-                        dz.data() + begin, end - begin);
-  });
+  if (slope_reads_input(activation))
+    transform([](T g, T slope) { return g * slope; }, dz, dy, kept);
+  else
+    parallel_for(dy.size(), grain_of(8), [&](Index begin, Index end) {
+      activation_gradient(activation, kept.data() + begin, kept.data() + begin, dy.data() + begin,
+                          dz.data() + begin, end - begin);
+    });
   return dz;
 }
 
 // Forward:  y = f(z), z = x Wᵀ + b.
-// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps z for the
-// activations whose derivative is computed from it, y for the others.
+// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps x, and f'(z)
+// or y for an activation.
 template <class T>
 Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
                     Activation activation) {
@@ -45,17 +50,19 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
     if (bias->shape() != Shape{out}) fail<ShapeError>("linear: bias", Shape{out}, bias->shape());
   }
   Tensor<T> y = pass.uninitialized(x.shape().with(-1, out));
-  const bool keep_z = slope_reads_input(activation) && pass.recording();
-  Tensor<T> z = keep_z ? pass.uninitialized(y.shape()) : Tensor<T>();
+  const bool keep_slope = slope_reads_input(activation) && pass.recording();
+  Tensor<T> kept = keep_slope ? pass.uninitialized(y.shape()) : Tensor<T>();
   T* y_data = y.data();
-  T* z_data = keep_z ? z.data() : y_data;
+  T* z_data = keep_slope ? kept.data() : y_data;  // the slopes overwrite z
   const T* b = bias ? bias->value().data() : nullptr;
   const auto add_bias_and_activate = [&](Index i0, Index i1, Index j0, Index j1) {
     for (Index i = i0; i < i1; ++i) {
       T* z_row = z_data + i * out + j0;
       if (b) array(z_row, 0, j1 - j0) += array(b, j0, j1);
-      if (activation != Activation::none)
-        apply_activation(activation, z_row, y_data + i * out + j0, j1 - j0);
+      if (keep_slope)
+        apply_activation(activation, z_row, y_data + i * out + j0, z_row, j1 - j0);
+      else if (activation != Activation::none)
+        apply_activation(activation, z_row, z_row, j1 - j0);
     }
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
@@ -80,15 +87,14 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
                   });
   }
 
-  if (!keep_z) z = y;
+  if (!keep_slope && activation != Activation::none) kept = y;
   const NodeId bias_node = bias ? bias->node() : no_node;
   return pass.record(
       "linear", y, {x.node(), weight.node(), bias_node},
-      [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(), y,
-       z, activation](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(),
+       kept, activation](Pass<T>& backward, const Tensor<T>& dy) {
         const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
-        const Tensor<T> dz =
-            activation == Activation::none ? dy : slope(backward, activation, z, y, dy);
+        const Tensor<T> dz = gradient_of_z(backward, activation, kept, dy);
         if (const Gradient<T> dx = backward.gradient(x))
           parallel_matrix_product(backward.precision(), m, k, n, T{1}, {dz.data(), n},
                                   {w_value.data(), k}, dx.beta(), dx.data(), k);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "autograd/kernels/arrays.hpp"
+#include "autograd/kernels/vector.hpp"
 
 namespace weft {
 namespace {
@@ -41,30 +42,44 @@ Angles<T> angles(const Pass<T>& pass, std::span<const TokenId> first_positions, 
   return result;
 }
 
-// Adds x to `result`, with its pairs rotated by the angles times `direction`, 1 or -1.
+// Adds the vector x of a head to `to`, or writes it when `overwrite`, with its pairs rotated by the
+// angles times `direction`, 1 or -1.
+template <class T>
+void rotate_halves(Index count, const T* x, const T* cosine, const T* sine, T direction,
+                   bool overwrite, T* to) {
+  const auto first = [direction](const auto& a, const auto& b, const auto& c, const auto& s) {
+    return a * c - direction * b * s;
+  };
+  const auto second = [direction](const auto& a, const auto& b, const auto& c, const auto& s) {
+    return direction * a * s + b * c;
+  };
+  accumulate_row(count, to, overwrite, first, x, x + count, cosine, sine);
+  accumulate_row(count, to + count, overwrite, second, x, x + count, cosine, sine);
+}
+template <class T>
+void rotate_interleaved(Index count, const T* x, const T* cosine, const T* sine, T direction,
+                        bool overwrite, T* to) {
+  for (Index j = 0; j < count; ++j) {
+    const T a = x[2 * j], b = x[2 * j + 1], c = cosine[j], s = direction * sine[j];
+    to[2 * j] = a * c - b * s + (overwrite ? T{0} : to[2 * j]);
+    to[2 * j + 1] = a * s + b * c + (overwrite ? T{0} : to[2 * j + 1]);
+  }
+}
+
+// The same for all vectors of x.
 template <class T>
 void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPairs pairs,
             const Gradient<T>& result) {
   const Index columns = x.shape().columns();
   const Index rows = rotation.cosine.shape()[0], count = rotation.cosine.shape()[1];
-  const Index pair_stride = pairs == RotaryPairs::interleaved ? 2 : 1;  // between pairs
-  const Index channel_stride = pairs == RotaryPairs::interleaved ? 1 : count;
+  const auto rotate_head = pairs == RotaryPairs::halves ? rotate_halves<T> : rotate_interleaved<T>;
   parallel_for(x.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
-      const T* cosine = rotation.cosine.data() + row % rows * count;
-      const T* sine = rotation.sine.data() + row % rows * count;
-      if (result.fresh) array(result.data(), row * columns, (row + 1) * columns).setZero();
-      for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count) {
-        const T* a = x.data() + first;
-        const T* b = a + channel_stride;
-        T* to = result.data() + first;
-        for (Index j = 0; j < count; ++j) {
-          to[j * pair_stride] +=
-              a[j * pair_stride] * cosine[j] - direction * b[j * pair_stride] * sine[j];
-          to[j * pair_stride + channel_stride] +=
-              direction * a[j * pair_stride] * sine[j] + b[j * pair_stride] * cosine[j];
-        }
-      }
+      const Index angles_at = row % rows * count;
+      for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count)
+        rotate_head(count, x.data() + first, rotation.cosine.data() + angles_at,
+                    rotation.sine.data() + angles_at, direction, result.fresh,
+                    result.data() + first);
     }
   });
 }

@@ -118,6 +118,20 @@ void apply_activation(Activation activation, const T* z, T* y, Index n) {
   });
 }
 
+// y = f(z) and slope = f'(z) on n elements, which have most of their work in common. `slope` may be
+// `z`.
+template <class T>
+void apply_activation(Activation activation, const T* z, T* y, T* slope, Index n) {
+  with_activation<T>(activation, [&](auto f) {
+#pragma omp simd
+    for (Index i = 0; i < n; ++i) {
+      const T x = z[i], value = f.value(x);
+      y[i] = value;
+      slope[i] = f.slope(x, value);
+    }
+  });
+}
+
 // dz = dy f'(z) on n elements. `z` or `y` is read, as slope_reads_input says.
 template <class T>
 void activation_gradient(Activation activation, const T* z, const T* y, const T* dy, T* dz,

@@ -51,6 +51,11 @@ class MaskView {
     return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
+  // False when all heads of a sequence, or all sequences, have the same mask.
+  bool differs_between_heads() const { return std::max(allowed_rank_, bias_rank_) == 4; }
+  bool differs_between_sequences() const {
+    return mask_.valid_lens.given() || std::max(allowed_rank_, bias_rank_) > 2;
+  }
   // The largest limit of the queries of a sequence: all of its keys from there on are masked.
   Index largest_limit(Index batch) const;
   // True when that is all: some query attends to each key below the largest limit.

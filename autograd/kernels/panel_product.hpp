@@ -1,0 +1,56 @@
+// panel_product: the products with a few columns that stay in the L1 cache.
+// Included by definitions only.
+#pragma once
+
+#include "autograd/kernels/matrix_view.hpp"
+#include "autograd/kernels/vector.hpp"
+
+namespace weft {
+
+// A few columns of a matrix, `width` of them: the lanes of two vectors, of one, or of the half or a
+// quarter of one, if those have 16 bytes at least.
+template <class T>
+struct Panel {
+  const T* data;
+  Index stride;  // from row to row
+  Index k;       // the number of rows
+  Index width;
+};
+
+// The largest width of a panel that is at most n, 0 when there is none.
+template <class T>
+constexpr Index panel_width(Index n) {
+  for (Index width = 2 * lanes<T>; width >= lanes<T, 16>; width /= 2)
+    if (width <= n) return width;
+  return 0;
+}
+
+// The most rows that are computed at a time.
+#if defined(__AVX512F__)
+inline constexpr Index panel_product_rows = 12;
+#else
+inline constexpr Index panel_product_rows = 6;
+#endif
+
+// Memory that is read soon: rows of `row_bytes`, `stride` bytes apart.
+struct Prefetch {
+  const void* data = nullptr;
+  Index stride = 0, rows = 0, row_bytes = 0;
+
+  // Begins to read one of `parts` parts into the L2 cache.
+  void begin(Index part, Index parts) const {
+    constexpr Index line = 64;
+    for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+      for (Index at = 0; at < row_bytes; at += line)
+        __builtin_prefetch(static_cast<const char*>(data) + row * stride + at, 0, 2);
+  }
+};
+
+// c = a · panel + beta · c, for a [m, k] and c [m, width] with row stride c_stride. With beta = 0
+// the old c is not read. An element's bits depend neither on the other rows nor on the width.
+// Prefetches `next` meanwhile.
+template <class T>
+void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T beta, T* c,
+                   Index c_stride, const Prefetch& next = {});
+
+}  // namespace weft
