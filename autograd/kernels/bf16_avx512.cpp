@@ -3,6 +3,8 @@
 // is used.
 #include "autograd/kernels/bf16_avx512.hpp"
 
+#ifdef __AVX512BF16__
+
 #include <immintrin.h>
 
 // Loops are unrolled so that constant indices keep arrays in registers.
@@ -223,13 +225,12 @@ constexpr BlockProduct block_products[block_rows] = {
     block_product<5>, block_product<6>,  block_product<7>,  block_product<8>,
     block_product<9>, block_product<10>, block_product<11>, block_product<12>};
 
-}  // namespace
-
-void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-                  const MatrixView<float>& b, float beta, float* c, Index c_stride) {
+// c = alpha · a · b + beta · c, where panels(p, j) is the packed panel of b at row p and column j.
+template <class Panels>
+void product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+             const Panels& panels, float beta, float* c, Index c_stride) {
   // Rounded up, as packing writes whole squares of pairs.
   alignas(64) static thread_local Pair packed_a[(max_packed_rows + lanes) * max_pairs];
-  alignas(64) static thread_local Pair packed_b[max_packed_columns * max_pairs];
   const Index passes = (m + max_packed_rows - 1) / max_packed_rows;
   for (Index pass = 0; pass < passes; ++pass) {
     const Index i = m * pass / passes, rows = m * (pass + 1) / passes - i;
@@ -238,23 +239,19 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
       const Index depth = least(max_depth, k - p);
       pack_a(a.at(i, p), rows, depth, packed_a);
       for (Index j = 0; j < n; j += panel_columns) {
-        const Index panel = j % max_packed_columns / panel_columns;
-        if (panel == 0) pack_b(b.at(p, j), least(max_packed_columns, n - j), depth, packed_b);
         Block block{(depth + 1) / 2,
                     packed_a,
-                    packed_b + panel * panel_size,
+                    panels(p, j),
                     alpha,
                     p == 0 ? beta : 1.0f,
                     c + i * c_stride + j,
                     c_stride,
-                    {first_lanes(n - j), 0}};
-        if (n - j > lanes) block.masks[1] = first_lanes(n - j - lanes);
+                    {first_lanes(n - j), first_lanes(n - j - lanes)}};
         // Blocks of about the same number of rows.
         const Index blocks = (rows + block_rows - 1) / block_rows;
-        for (Index number = 0, row = 0; number < blocks; ++number) {
+        for (Index number = 0; number < blocks; ++number) {
           const Index count = rows / blocks + (number < rows % blocks ? 1 : 0);
           block_products[count - 1](block);
-          row += count;
           block.a += count * max_pairs;
           block.c += count * c_stride;
         }
@@ -263,4 +260,58 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
   }
 }
 
+// Where a packed matrix with n columns has the panel at row p and column j.
+Index panel_at(Index n, Index p, Index j) {
+  return (p / max_depth * ((n + panel_columns - 1) / panel_columns) + j / panel_columns) *
+         panel_size;
+}
+
+}  // namespace
+
+void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+                  const MatrixView<float>& b, float beta, float* c, Index c_stride) {
+  alignas(64) static thread_local Pair packed[max_packed_columns * max_pairs];
+  const auto panels = [&](Index p, Index j) {
+    const Index panel = j % max_packed_columns;
+    if (panel == 0)
+      pack_b(b.at(p, j), least(max_packed_columns, n - j), least(max_depth, k - p), packed);
+    return packed + panel / panel_columns * panel_size;
+  };
+  product(m, n, k, alpha, a, panels, beta, c, c_stride);
+}
+
+Index packed_bytes(Index n, Index k) {
+  return panel_at(n, k + max_depth - 1, 0) * static_cast<Index>(sizeof(Pair));
+}
+
+void pack(Index n, Index k, const MatrixView<float>& b, Index first, Index last, void* packed) {
+  for (Index p = 0; p < k; p += max_depth)
+    pack_b(b.at(p, first), last - first, least(max_depth, k - p),
+           static_cast<Pair*>(packed) + panel_at(n, p, first));
+}
+
+void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+                  const void* packed, Index packed_columns, Index first, float beta, float* c,
+                  Index c_stride) {
+  const auto panels = [&](Index p, Index j) {
+    return static_cast<const Pair*>(packed) + panel_at(packed_columns, p, first + j);
+  };
+  product(m, n, k, alpha, a, panels, beta, c, c_stride);
+}
+
 }  // namespace weft::avx512
+
+#else  // a compiler without the instructions: never called
+
+namespace weft::avx512 {
+
+void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const MatrixView<float>&,
+                  float, float*, Index) {}
+void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const void*, Index, Index,
+                  float, float*, Index) {}
+Index packed_bytes(Index, Index) { return 0; }
+void pack(Index, Index, const MatrixView<float>&, Index, Index, void*) {}
+
+}  // namespace weft::avx512
+
+#endif

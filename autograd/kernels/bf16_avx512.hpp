@@ -10,4 +10,16 @@ namespace weft::avx512 {
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const MatrixView<float>& b, float beta, float* c, Index c_stride);
 
+// The same with columns first, first + 1, … of a packed matrix with `packed_columns` columns, where
+// `first` is a multiple of 32.
+void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
+                  const void* packed, Index packed_columns, Index first, float beta, float* c,
+                  Index c_stride);
+
+// The bytes of a packed matrix [k, n].
+Index packed_bytes(Index n, Index k);
+// Packs columns first … last of b [k, n], where `first` is a multiple of 32. `packed` is aligned to
+// 64 bytes.
+void pack(Index n, Index k, const MatrixView<float>& b, Index first, Index last, void* packed);
+
 }  // namespace weft::avx512

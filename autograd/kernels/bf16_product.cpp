@@ -2,6 +2,9 @@
 
 #include <vector>
 
+#include "weft/autograd/buffer.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/precision.hpp"
 #include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/bfloat16.hpp"
 #include "autograd/kernels/bf16_avx512.hpp"
@@ -26,14 +29,48 @@ void emulated_product(Index m, Index n, Index k, float alpha, const MatrixView<f
   blocked_product(m, n, k, alpha, {rounded_a.data(), k}, {rounded_b.data(), n}, beta, c, c_stride);
 }
 
+// Whether the instructions are used.
+bool uses_instructions() { return is_supported(Precision::bf16) && !EmulateBf16::is_on(); }
+
+// Memory for one packed matrix, which the thread keeps.
+void* packed_memory(Index bytes) {
+  static thread_local Buffer memory;
+  static thread_local Index capacity = 0;
+  if (bytes > capacity) {
+    memory = Buffer(static_cast<std::size_t>(bytes));
+    capacity = bytes;
+  }
+  return memory.data();
+}
+
 }  // namespace
 
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
-#ifdef WEFT_HAS_AVX512_BF16
-  if (!EmulateBf16::is_on()) return avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride);
-#endif
-  emulated_product(m, n, k, alpha, a, b, beta, c, c_stride);
+  if (uses_instructions())
+    avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride);
+  else
+    emulated_product(m, n, k, alpha, a, b, beta, c, c_stride);
+}
+
+SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
+    : b_(b), columns_(n), k_(k) {
+  // A larger one would be in no cache when the tiles read it.
+  constexpr Index max_bytes = 8 << 20;
+  const Index bytes = avx512::packed_bytes(n, k);
+  if (!uses_instructions() || bytes > max_bytes) return;
+  void* const packed = packed_memory(bytes);
+  parallel_for(n, column_multiple * grain_of(column_multiple * k),
+               [&](Index first, Index last) { avx512::pack(n, k, b, first, last, packed); });
+  packed_ = packed;
+}
+
+void SharedBf16Matrix::product(Index m, Index n, float alpha, const MatrixView<float>& a,
+                               Index first, float beta, float* c, Index c_stride) const {
+  if (packed_)
+    avx512::bf16_product(m, n, k_, alpha, a, packed_, columns_, first, beta, c, c_stride);
+  else
+    bf16_product(m, n, k_, alpha, a, b_.at(0, first), beta, c, c_stride);
 }
 
 }  // namespace weft

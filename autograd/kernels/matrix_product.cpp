@@ -143,7 +143,8 @@ void Tiles::choose_tiles(Index target) {
     column_tiles = candidate_column_tiles;
   }
   tile_rows = round_up((std::max<Index>(rows, 1) + row_tiles - 1) / row_tiles, 8);
-  tile_columns = round_up((std::max<Index>(columns, 1) + column_tiles - 1) / column_tiles, 16);
+  tile_columns = round_up((std::max<Index>(columns, 1) + column_tiles - 1) / column_tiles,
+                          SharedBf16Matrix::column_multiple);
 }
 
 const char* matrix_product_library() {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/precision.hpp"
+#include "autograd/kernels/bf16_product.hpp"
 #include "autograd/kernels/matrix_view.hpp"
 
 namespace weft {
@@ -47,15 +49,35 @@ void for_each_tile(const Tiles& tiles, const Body& body) {
   });
 }
 
-// matrix_product with its tiles distributed over threads.
+// matrix_product with its tiles distributed over threads. Calls finish(row_begin, row_end,
+// column_begin, column_end) for each tile when it is computed, on the thread that has it in its
+// caches.
+template <class T, class Finish>
+void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T alpha,
+                             const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
+                             Index c_stride, const Finish& finish) {
+  const Tiles tiles(precision, m, n, k);
+  if constexpr (std::is_same_v<T, float>)
+    if (precision == Precision::bf16 && tiles.rows > tiles.tile_rows) {
+      const SharedBf16Matrix shared(n, k, b);
+      return for_each_tile(tiles, [&](Index i0, Index i1, Index j0, Index j1) {
+        shared.product(i1 - i0, j1 - j0, alpha, a.at(i0, 0), j0, beta, c + i0 * c_stride + j0,
+                       c_stride);
+        finish(i0, i1, j0, j1);
+      });
+    }
+  for_each_tile(tiles, [&](Index i0, Index i1, Index j0, Index j1) {
+    matrix_product(precision, i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
+                   c + i0 * c_stride + j0, c_stride);
+    finish(i0, i1, j0, j1);
+  });
+}
 template <class T>
 void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T alpha,
                              const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
                              Index c_stride) {
-  for_each_tile(Tiles(precision, m, n, k), [&](Index i0, Index i1, Index j0, Index j1) {
-    matrix_product(precision, i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
-                   c + i0 * c_stride + j0, c_stride);
-  });
+  parallel_matrix_product(precision, m, n, k, alpha, a, b, beta, c, c_stride,
+                          [](Index, Index, Index, Index) {});
 }
 
 // The name of the library that computes large single-precision products: "oneDNN" or "Eigen".

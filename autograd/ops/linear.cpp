@@ -79,12 +79,8 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
       multiply(w_data);
   } else {
     const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
-    for_each_tile(Tiles(pass.precision(), rows, out, in),
-                  [&](Index i0, Index i1, Index j0, Index j1) {
-                    matrix_product(pass.precision(), i1 - i0, j1 - j0, in, T{1}, x_matrix.at(i0, 0),
-                                   w_transposed.at(0, j0), T{0}, z_data + i0 * out + j0, out);
-                    add_bias_and_activate(i0, i1, j0, j1);
-                  });
+    parallel_matrix_product(pass.precision(), rows, out, in, T{1}, x_matrix, w_transposed, T{0},
+                            z_data, out, add_bias_and_activate);
   }
 
   if (!keep_slope && activation != Activation::none) kept = y;
