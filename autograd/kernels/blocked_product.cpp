@@ -6,8 +6,9 @@
 #include "autograd/kernels/transposed_copy.hpp"
 
 // c is computed in panels of one or two vectors of columns. The columns of b for a panel are packed
-// into contiguous memory, unless too few rows would use the copy. What the next panel reads of b is
-// prefetched meanwhile: b is often in memory, where the processor reads parts of rows slowly.
+// into contiguous memory, unless its rows are near to each other or too few rows of a would use the
+// copy. What the next panel reads of b is prefetched meanwhile: b is often in memory, where the
+// processor reads parts of rows slowly.
 
 namespace weft {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr Index panel_bytes = 3 << 13;  // most of the L1 cache
 constexpr Index rows_per_pass = 384;    // of a, kept in the L2 cache
 constexpr Index min_rows_to_pack = 24;
+constexpr Index min_bytes_to_pack = 2049;  // from row to row: then they are in few sets of a cache
 
 // Copies rows 0 … k and columns 0 … columns of alpha · b to rows of `width` elements, one or two
 // vectors. Some of the padding beyond the columns is written, too.
@@ -73,6 +75,8 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
   alignas(64) static thread_local T packed[panel_bytes / static_cast<Index>(sizeof(T))];
   for (Index i = 0; i < m; i += rows_per_pass) {
     const Index rows = std::min(rows_per_pass, m - i);
+    const bool is_worth_packing =
+        rows >= min_rows_to_pack && b.stride * static_cast<Index>(sizeof(T)) >= min_bytes_to_pack;
     // At least once, so that beta is applied when k is 0.
     for (Index p = 0; p == 0 || p < k; p += max_k) {
       const Index depth = std::min(max_k, k - p);
@@ -82,7 +86,7 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
         const Index columns = std::min(width, n - j);
         const MatrixView<T> b_part = b.at(p, j);
         Panel<T> panel{b_part.data, b.stride, depth, width};
-        if (b.transposed || columns < width || rows >= min_rows_to_pack || alpha != T{1}) {
+        if (b.transposed || columns < width || is_worth_packing || alpha != T{1}) {
           pack(depth, columns, alpha, b_part, packed, width);
           panel = {packed, width, depth, width};
         }

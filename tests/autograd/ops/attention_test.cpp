@@ -343,6 +343,14 @@ std::vector<GradientCase> gradient_rows() {
        tiles,
        [](const auto& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }},
       {"scaled_dot_product_attention",
+       "with blocks of queries, the last one not full",
+       {{1, 3, 5}, {1, 5, 5}, {1, 5, 7}},
+       {{16, 21, 5}, {16, 25, 5}, {16, 25, 7}},
+       [](const auto& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2],
+                                             {.mask = {.causal = true}, .dropout = 0.3});
+       }},
+      {"scaled_dot_product_attention",
        "self-attention",
        {{2, 3, 4}},
        {{40, 12, 8}},
