@@ -114,31 +114,34 @@ void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, con
 Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
   // About eight tiles, but none so small that scheduling it costs more than it saves.
   constexpr Index min_tile_work = Index{1} << 19;  // multiplications
+  // The columns of b are packed once for all tiles of bf16, the rows of a for each.
+  const Index row_cost = precision == Precision::bf16 ? 4 : 1;
   choose_tiles(std::clamp<Index>(
-      m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8));
+                   m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8),
+               row_cost);
   const auto is_free_of_tiling = [&] {
     return precision == Precision::bf16 || prefers_blocked_product(tile_rows, tile_columns, k);
   };
   if (is_free_of_tiling() && is_sequential()) {
     Index target = 0;
-    do choose_tiles(++target);
+    do choose_tiles(++target, row_cost);
     while (!is_free_of_tiling());
   }
 }
 
-// Each tile reads its rows of a and its columns of b: minimizes the total read. Each tile below the
-// target counts as one that reads everything.
-void Tiles::choose_tiles(Index target) {
+// Each tile reads its rows of a, at `row_cost` an element, and its columns of b: minimizes the
+// total cost. Each tile below the target counts as one that reads everything.
+void Tiles::choose_tiles(Index target, Index row_cost) {
   Index row_tiles = 1, column_tiles = 1;
   Index least = std::numeric_limits<Index>::max();
   for (Index r = 1; r <= target; ++r) {
     const Index candidate_row_tiles = std::clamp<Index>(rows / 48, 1, r);
     const Index candidate_column_tiles = std::clamp<Index>(columns / 48, 1, target / r);
     const Index missing = target - candidate_row_tiles * candidate_column_tiles;
-    const Index read =
-        candidate_row_tiles * columns + candidate_column_tiles * rows + missing * (rows + columns);
-    if (read >= least) continue;
-    least = read;
+    const Index cost = candidate_row_tiles * columns + candidate_column_tiles * rows * row_cost +
+                       missing * (rows * row_cost + columns);
+    if (cost >= least) continue;
+    least = cost;
     row_tiles = candidate_row_tiles;
     column_tiles = candidate_column_tiles;
   }

@@ -33,7 +33,7 @@ struct Tiles {
   Index count() const { return (rows + tile_rows - 1) / tile_rows * tiles_per_row(); }
 
  private:
-  void choose_tiles(Index target);
+  void choose_tiles(Index target, Index row_cost);
 };
 
 // Calls body(row_begin, row_end, column_begin, column_end) for every tile, in parallel.
