@@ -57,19 +57,22 @@ void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T a
                              const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
                              Index c_stride, const Finish& finish) {
   const Tiles tiles(precision, m, n, k);
+  // product(rows, columns, a, first column of b, c)
+  const auto compute = [&](const auto& product) {
+    for_each_tile(tiles, [&](Index i0, Index i1, Index j0, Index j1) {
+      product(i1 - i0, j1 - j0, a.at(i0, 0), j0, c + i0 * c_stride + j0);
+      finish(i0, i1, j0, j1);
+    });
+  };
   if constexpr (std::is_same_v<T, float>)
     if (precision == Precision::bf16 && tiles.rows > tiles.tile_rows) {
       const SharedBf16Matrix shared(n, k, b);
-      return for_each_tile(tiles, [&](Index i0, Index i1, Index j0, Index j1) {
-        shared.product(i1 - i0, j1 - j0, alpha, a.at(i0, 0), j0, beta, c + i0 * c_stride + j0,
-                       c_stride);
-        finish(i0, i1, j0, j1);
+      return compute([&](Index rows, Index columns, const MatrixView<T>& part, Index j, T* to) {
+        shared.product(rows, columns, alpha, part, j, beta, to, c_stride);
       });
     }
-  for_each_tile(tiles, [&](Index i0, Index i1, Index j0, Index j1) {
-    matrix_product(precision, i1 - i0, j1 - j0, k, alpha, a.at(i0, 0), b.at(0, j0), beta,
-                   c + i0 * c_stride + j0, c_stride);
-    finish(i0, i1, j0, j1);
+  compute([&](Index rows, Index columns, const MatrixView<T>& part, Index j, T* to) {
+    matrix_product(precision, rows, columns, k, alpha, part, b.at(0, j), beta, to, c_stride);
   });
 }
 template <class T>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [WORKLOAD …]: times the training steps of weft and of the installed peers, each in its own
 # process and in turn, prints one table and writes it to build/benchmarks.csv. weft is also timed
-# on one thread, and built for any x86-64 processor (weft-portable).
+# on one thread, in bf16 and built for any x86-64 processor (weft-portable).
 # Workloads: W1 … W5, W6, W6-128 … W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm, GQA
 # and pooling, also one by one) and `operations`, which measures weft's operations one by one; all by
 # default. `run.sh generate` runs generate.sh. Run it on an otherwise idle machine.
@@ -35,23 +35,35 @@ weft=$build/tests/weft_benchmark
 # Prints the median milliseconds, the tokens, the FLOPs (weft only) and the peak MiB of a run.
 run_program() {
   case $1 in
-    weft) "$weft" step "$2" "$threads" "$seconds" ;;
-    weft-1-thread) "$weft" step "$2" 1 "$seconds" ;;
-    weft-portable) "$build/portable/tests/weft_benchmark" step "$2" "$threads" "$seconds" ;;
-    torch-eager) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" eager ;;
-    torch-compile) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" compile ;;
+    weft) "$weft" step "$2" full "$threads" "$seconds" ;;
+    weft-bf16) "$weft" step "$2" bf16 "$threads" "$seconds" ;;
+    weft-1-thread) "$weft" step "$2" full 1 "$seconds" ;;
+    weft-portable) "$build/portable/tests/weft_benchmark" step "$2" full "$threads" "$seconds" ;;
+    torch-eager) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" eager full ;;
+    torch-compile) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" compile full ;;
+    torch-bf16-eager) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" eager bf16 ;;
+    torch-bf16-compile) "$python" "$peers/torch_step.py" "$2" "$threads" "$seconds" compile bf16 ;;
     torch-c++) "$torch_cpp" "$2" "$threads" "$seconds" ;;
     jax) "$python" "$peers/jax_step.py" "$2" "$threads" "$seconds" ;;
   esac
 }
 threads_of() { [ "$1" = weft-1-thread ] && echo 1 || echo "$threads"; }
+precision_of() { [[ $1 = *bf16* ]] && echo bf16 || echo full; }
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 programs=(weft weft-portable)
+precisions=(full)
+if "$weft" limits bf16 1 0 >"$work/bf16" 2>&1; then
+  programs+=(weft-bf16)
+  precisions+=(bf16)
+else
+  echo "bf16: not measured: $(tail -n 1 "$work/bf16")"
+fi
 [ "$threads" = 1 ] || programs+=(weft-1-thread)
 if "$python" -c 'import torch' 2>/dev/null; then
   programs+=(torch-eager torch-compile)
+  [ ${#precisions[@]} = 1 ] || programs+=(torch-bf16-eager torch-bf16-compile)
   torch_cpp=$build/torch_step
   if bash "$peers/build_torch_cpp.sh" "$python" "$torch_cpp" >"$work/torch_cpp.log" 2>&1; then
     programs+=(torch-c++)
@@ -72,7 +84,7 @@ log "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
 lscpu | grep -E '^(Model name|L2|L3)' || true
 csv=$build/benchmarks.csv
 echo "workload,program,threads,median_ms,tokens_per_s,ratio_to_weft,utilisation,peak_mib" >"$csv"
-row='%-9s %-14s %11s %12s %9s %12s %10s\n'
+row='%-9s %-18s %11s %12s %9s %12s %10s\n'
 printf "$row" workload program median_ms tokens_per_s ratio utilisation peak_mib
 for workload in "${workloads[@]}"; do
   [ "$workload" != operations ] || continue
@@ -80,10 +92,13 @@ for workload in "${workloads[@]}"; do
   failed=()
   for ((round = 0; round < rounds; ++round)); do
     for count in $(printf '%s\n' 1 "$threads" | sort -u); do
-      "$weft" limits "$count" 1 >>"$work/limits.$count"
+      for precision in "${precisions[@]}"; do
+        "$weft" limits "$precision" "$count" 1 >>"$work/limits.$precision.$count"
+      done
     done
     for program in "${programs[@]}"; do
       [[ " ${failed[*]-} " != *" $program "* ]] || continue
+      [[ $program != *bf16* || $workload = W* ]] || continue
       if ! run_program "$program" "$workload" >>"$work/$program.runs" 2>"$work/errors"; then
         failed+=("$program")
         [ "$program" != weft ] || fail "$workload: $(tail -n 1 "$work/errors")"
@@ -92,13 +107,14 @@ for workload in "${workloads[@]}"; do
   done
   weft_ms=$(cut -d' ' -f1 "$work/weft.runs" | median)
   for program in "${programs[@]}"; do
+    [[ $program != *bf16* || $workload = W* ]] || continue
     count=$(threads_of "$program")
     if [[ " ${failed[*]-} " = *" $program "* ]]; then
       printf "$row" "$workload" "$program" failed - - - -
       echo "$workload,$program,$count,,,,," >>"$csv"
       continue
     fi
-    limit=$(cut -d' ' -f1 "$work/limits.$count" | median)
+    limit=$(cut -d' ' -f1 "$work/limits.$(precision_of "$program").$count" | median)
     ms=$(cut -d' ' -f1 "$work/$program.runs" | median)
     peak=$(awk '{ print $NF }' "$work/$program.runs" | median)
     awk -v w="$workload" -v p="$program" -v t="$count" -v ms="$ms" -v weft_ms="$weft_ms" \
@@ -114,7 +130,7 @@ for workload in "${workloads[@]}"; do
   done
 done
 echo "ratio: time relative to weft. utilisation: FLOP rate of the step's matrix products, relative" \
-  "to a 2048³ product in the same run."
+  "to a 2048³ product of the same precision in the same run."
 for workload in "${workloads[@]}"; do
   [ "$workload" != operations ] || { log "Operations" && "$weft" operations "$threads" "$seconds"; }
 done

@@ -1,6 +1,8 @@
 """The benchmarks with PyTorch: one training step of a workload, eager or compiled.
 
-usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile
+usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile full|bf16
+
+bf16 is torch.autocast; for W1 … W6 only.
 prints: median_ms tokens peak_mib
 """
 import sys
@@ -11,9 +13,14 @@ import torch.nn.functional as F
 
 from measure import report
 
-workload, threads, seconds, mode = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+workload, threads, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+mode, precision = sys.argv[4:6]
 torch.set_num_threads(threads)
 torch.manual_seed(0)
+
+
+def autocast():
+    return torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16")
 
 
 class Attention(nn.Module):
@@ -113,7 +120,9 @@ def training_step(model, inputs, vocabulary, batch, time_steps, smoothing=0.0):
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss_of().backward()
+        with autocast():
+            loss = loss_of()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
         optimizer.step()
 
@@ -130,7 +139,9 @@ def attention_step(width, heads, batch, queries, keys):
     def step():
         for tensor in [x, y, *model.parameters()]:
             tensor.grad = None
-        run(x, y).backward(upstream)
+        with autocast():
+            result = run(x, y)
+        result.backward(upstream.to(result.dtype))
 
     return step, batch * queries
 
