@@ -102,15 +102,18 @@ TokenSplit encode(const Tokenizer& tokenizer, const std::string& text) {
 
 }  // namespace
 
-int train(int argc, char** argv) {
+int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::preset(options.preset);
   if (!parse(argc, argv, options, configuration)) return 0;
   const fs::path directory = options.out;
-  const std::string text = read_texts(options.text);
+  const std::string text = processes.from_first([&] { return read_texts(options.text); });
   // Learning byte pairs takes time.
-  examples::make_directory(directory);
-  examples::check_picture(directory / "loss.svg");
+  processes.from_first([&] {
+    examples::make_directory(directory);
+    examples::check_picture(directory / "loss.svg");
+    return std::string();
+  });
   const Tokenizer tokenizer = make_tokenizer(options, configuration, text);
   const TokenSplit tokens = encode(tokenizer, text);
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -131,13 +134,15 @@ int train(int argc, char** argv) {
                                              .output = &std::cout,
                                              .interrupt = &interrupt,
                                              .save_in_background = options.background,
-                                             .keep_checkpoints = options.keep_checkpoints});
+                                             .keep_checkpoints = options.keep_checkpoints,
+                                             .processes = &processes});
+  if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(
                    directory / "metrics.csv", directory / "loss.svg",
                    {.title = "Loss of the language model", .y_label = "cross entropy per token"})
             << '\n';
-  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
+  return result.exit_status;
 }
 
 }  // namespace weft::gpt

@@ -60,11 +60,11 @@ Language make_language(const Options& options, const Dataset& dataset,
 
 }  // namespace
 
-int train(int argc, char** argv) {
+int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::quick();
   if (!parse(argc, argv, options, configuration)) return 0;
-  const Dataset dataset(options.dictionary);
+  const Dataset dataset(options.dictionary, processes);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
   Pronouncer<float> model(configuration, language, random);
@@ -74,7 +74,7 @@ int train(int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   const fs::path directory = options.out;
-  examples::check_picture(directory / "loss.svg");
+  if (processes.is_first()) examples::check_picture(directory / "loss.svg");
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = train_model(model, configuration, language, dataset,
@@ -83,14 +83,16 @@ int train(int argc, char** argv) {
                                              .resume = options.resume,
                                              .save_every_steps = options.save_every,
                                              .output = &std::cout,
-                                             .interrupt = &interrupt});
+                                             .interrupt = &interrupt,
+                                             .processes = &processes});
+  if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",
                                      {.title = "Loss of the pronunciation model",
                                       .y_label = "cross entropy per phone",
                                       .training = "training (with dropout and label smoothing)"})
             << '\n';
-  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
+  return result.exit_status;
 }
 
 }  // namespace weft::pronounce

@@ -66,10 +66,12 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                                 .every_steps = steps_between_validations},
        .should_stop =
            [&] { return accuracy >= options.target_accuracy || seconds() >= options.seconds; },
-       .interrupt = options.interrupt});
+       .interrupt = options.interrupt,
+       .processes = options.processes});
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
   history.interrupted = result.end == TrainingEnd::interrupted;
+  history.exit_status = result.exit_status;
   history.seconds = seconds();
   return history;
 }

@@ -7,8 +7,6 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/distributed/internal/transport.hpp"
-#include "train/files/file_contents.hpp"
-#include "train/files/file_descriptor.hpp"
 
 namespace weft {
 
@@ -77,21 +75,22 @@ void ProcessGroup::gather(std::span<double> all, std::span<const int> counts) {
   if (transport_) transport_->gather(all, counts);
 }
 
-std::string ProcessGroup::read_file(const std::filesystem::path& path) {
-  // The first character says whether the rest is the contents or an error.
-  std::string read;
+std::string ProcessGroup::from_first(const std::function<std::string()>& read) {
+  // The first character says whether the rest is the result or an error.
+  std::string result;
+  std::exception_ptr error;
   if (is_first()) {
     try {
-      const std::optional<std::string> contents = file_contents(path);
-      if (!contents) fail_on_file(path, "a file", "none");
-      read = '=' + *contents;
-    } catch (const FileError& error) {
-      read = std::string("!") + error.what();
+      result = '=' + read();
+    } catch (const std::exception& exception) {
+      error = std::current_exception();
+      result = std::string("!") + exception.what();
     }
   }
-  read = broadcast(std::move(read));
-  if (read.front() == '!') throw FileError(read.substr(1));
-  return read.substr(1);
+  result = broadcast(std::move(result));
+  if (error) std::rethrow_exception(error);
+  if (result.front() == '!') throw Error(result.substr(1));
+  return result.substr(1);
 }
 
 void ProcessGroup::send(std::span<const std::byte> bytes, int to) {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,9 +53,9 @@ class WEFT_API ProcessGroup {
   // Collective: `all` has the items of the processes one after the other, as many as `counts` says
   // of each. Those of this process become those of all.
   void gather(std::span<double> all, std::span<const int> counts);
-  // The contents of a file that the first process reads for all. Collective. Throws FileError, in
-  // all processes, when there is none or it cannot be read.
-  std::string read_file(const std::filesystem::path& path);
+  // Collective: returns what `read` returns in the first process, which reads files for all. What
+  // it throws, all throw.
+  std::string from_first(const std::function<std::string()>& read);
 
   // From one process to another, which is waiting for as many bytes.
   void send(std::span<const std::byte> bytes, int to);

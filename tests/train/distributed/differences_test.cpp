@@ -129,12 +129,14 @@ TEST_CASE("processes: an error of the first process's files is that of all", "[p
   const std::string shared = test_processes().broadcast(own.path().string());
   ManyElementsTraining<float> training;
   AdamW<float> optimizer(training.model);
-  Trainer trainer(
-      training.model, optimizer, training.batches, training.loss(),
-      {.parts = 4, .folder = shared + "/file/below", .processes = &test_processes()});
+  Trainer trainer(training.model, optimizer, training.batches, training.loss(),
+                  {.parts = 4, .folder = shared + "/file/below", .processes = &test_processes()});
   if (test_processes().is_first()) std::ofstream(shared + "/file") << "text";
   test_processes().broadcast("");
   CHECK_THROWS_AS(trainer.run(), Error);
-  CHECK(message_of<FileError>([&] { test_processes().read_file(shared + "/none"); }) ==
-        "\"" + shared + "/none\": expected a file, got none");
+  CHECK(message_of<Error>([] {
+          test_processes().from_first([]() -> std::string { fail<Error>("text", "one", "none"); });
+        }) == "text: expected one, got none");
+  CHECK(test_processes().from_first(
+            [] { return concatenate_text("text of ", test_processes().rank()); }) == "text of 0");
 }

@@ -1,7 +1,6 @@
 #include "train/distributed/internal/agreement.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <sstream>
 
 #include "weft/autograd/error.hpp"
@@ -82,19 +81,10 @@ void check_common(ProcessGroup& processes, const std::vector<Common>& items) {
 }
 
 void on_first(ProcessGroup& processes, const std::function<void()>& work) {
-  std::exception_ptr error;
-  std::string message;
-  if (processes.is_first()) {
-    try {
-      work();
-    } catch (const std::exception& exception) {
-      error = std::current_exception();
-      message = exception.what();
-    }
-  }
-  message = processes.broadcast(std::move(message));
-  if (error) std::rethrow_exception(error);
-  if (!message.empty()) throw Error(message);
+  processes.from_first([&] {
+    work();
+    return std::string();
+  });
 }
 
 template <class T>
