@@ -1,8 +1,10 @@
 #include "train/distributed/internal/transport.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
@@ -35,6 +37,15 @@ void check(int code, const char* call) {
   int length = 0;
   MPI_Error_string(code, text, &length);
   fail<Error>(concatenate_text("processes: ", call), "the other processes", text);
+}
+
+// MPI would wait without letting anything else run on the processor.
+template <class Test>
+void wait_until(const Test& is_done) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!is_done())
+    if (std::chrono::steady_clock::now() - start > std::chrono::microseconds(50))
+      std::this_thread::yield();
 }
 
 // MPI counts in int.
@@ -103,9 +114,15 @@ void Transport::gather(std::span<double> all, std::span<const int> counts) {
   std::vector<int>& starts = state_->starts;
   starts.assign(counts.size(), 0);
   for (std::size_t i = 1; i < counts.size(); ++i) starts[i] = starts[i - 1] + counts[i - 1];
-  check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, all.data(), counts.data(), starts.data(),
-                       MPI_DOUBLE, state_->all),
-        "MPI_Allgatherv");
+  MPI_Request request;
+  check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, all.data(), counts.data(), starts.data(),
+                        MPI_DOUBLE, state_->all, &request),
+        "MPI_Iallgatherv");
+  wait_until([&] {
+    int is_done = 0;
+    check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0;
+  });
 }
 
 void Transport::send(std::span<const std::byte> bytes, int to) {
@@ -157,19 +174,17 @@ void Transport::start(std::size_t first, std::size_t last) {
         "MPI_Startall");
 }
 
-void Transport::proceed(std::size_t first, std::size_t last) {
-  if (first == last) return;
+bool Transport::proceed(std::size_t first, std::size_t last) {
+  if (first == last) return true;
   int is_done = 0;
   check(MPI_Testall(static_cast<int>(last - first), state_->requests.data() + first, &is_done,
                     MPI_STATUSES_IGNORE),
         "MPI_Testall");
+  return is_done != 0;
 }
 
 void Transport::wait(std::size_t first, std::size_t last) {
-  if (first == last) return;
-  check(MPI_Waitall(static_cast<int>(last - first), state_->requests.data() + first,
-                    MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
+  wait_until([&] { return proceed(first, last); });
 }
 
 std::int64_t Transport::bytes_sent() const { return state_->bytes_sent; }
@@ -201,7 +216,7 @@ std::size_t Transport::add_outgoing(std::span<const std::byte>, int, int) { retu
 std::size_t Transport::add_incoming(std::span<std::byte>, int, int) { return 0; }
 void Transport::remove_messages() {}
 void Transport::start(std::size_t, std::size_t) {}
-void Transport::proceed(std::size_t, std::size_t) {}
+bool Transport::proceed(std::size_t, std::size_t) { return true; }
 void Transport::wait(std::size_t, std::size_t) {}
 std::int64_t Transport::bytes_sent() const { return 0; }
 

@@ -38,8 +38,8 @@ class Transport {
   void remove_messages();
   // Begins to transfer the messages first … last.
   void start(std::size_t first, std::size_t last);
-  // Gives the started ones among the messages time to proceed.
-  void proceed(std::size_t first, std::size_t last);
+  // Gives the started ones among the messages time to proceed. Whether their transfers have ended.
+  bool proceed(std::size_t first, std::size_t last);
   // Waits for the end of the transfers; messages that were not started have none.
   void wait(std::size_t first, std::size_t last);
   // Of the messages.
