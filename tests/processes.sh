@@ -27,10 +27,10 @@ processes_of() { pgrep -P "$1" -x pronounce || true; }
 
 log "Training in one process without interruption"
 start=$(seconds)
-(train 1 startup --max-steps 1) || fail "training failed: $(tail -n 1 "$work/startup.log")"
+(train 1 startup --max-steps 1) || fail "training failed: $(tail -n 30 "$work/startup.log")"
 startup=$(calculate "$(seconds) - $start")
 start=$(seconds)
-(train 1 uninterrupted) || fail "training failed: $(tail -n 1 "$work/uninterrupted.log")"
+(train 1 uninterrupted) || fail "training failed: $(tail -n 30 "$work/uninterrupted.log")"
 duration=$(calculate "$(seconds) - $start - $startup")
 echo "1200 steps in $duration s, after $startup s of startup"
 
@@ -57,10 +57,10 @@ for ((kill = 1; kill <= kills; ++kill)); do
   done
   took=$(calculate "$(seconds) - $start")
   step=none
-  [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 1 "$work/killed/metrics.csv" | cut -d, -f1)
+  [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 30 "$work/killed/metrics.csv" | cut -d, -f1)
   echo "kill $kill, of one of $count processes after $pause s, near step $step: all ended in $took s"
 done
-(train 3 killed --resume) || fail "training failed: $(tail -n 1 "$work/killed.log")"
+(train 3 killed --resume) || fail "training failed: $(tail -n 30 "$work/killed.log")"
 
 log "Comparing"
 cmp "$work/uninterrupted/last.h5" "$work/killed/last.h5" ||
