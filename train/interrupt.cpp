@@ -10,11 +10,16 @@ namespace {
 
 std::atomic<bool> installed = false;
 std::atomic<int> first_signal = 0;
+std::atomic<bool> continued = false;  // by mpirun
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers must not lock");
 
 void handle_signal(int signal) {
+  if (signal == SIGCONT) {
+    continued = true;
+    return;
+  }
   int none = 0;
-  first_signal.compare_exchange_strong(none, signal == SIGCONT ? SIGINT : signal);
+  first_signal.compare_exchange_strong(none, signal == SIGTERM && continued ? SIGINT : signal);
 }
 
 // Those that a program may be told to ignore, and that arrive more than once by themselves: from
@@ -31,6 +36,7 @@ Interrupt::Interrupt() {
   if (installed.exchange(true))
     throw Error("interrupt: expected one Interrupt at a time, got a second");
   first_signal = 0;
+  continued = false;
   struct sigaction* previous = previous_;
   for (const int signal : signals) {
     struct sigaction action {};

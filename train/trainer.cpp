@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/distributed/broadcast_state.hpp"
 #include "weft/train/parallel_pass.hpp"
 #include "weft/train/progress_line.hpp"
 #include "weft/train/weights/checkpoint.hpp"
@@ -164,8 +165,8 @@ class TrainingLoop<T>::Run {
     saved_step_ = flags[0];
     best_is_missing_ = flags[1] != 0;
     if (saved_step_ >= 0) {
-      share(*processes_, trainer_.model_);
-      for (const NamedState<T>& state : states()) share(*processes_, *state.object);
+      broadcast_state(*processes_, trainer_.model_);
+      for (const NamedState<T>& state : states()) broadcast_state(*processes_, *state.object);
     }
     update_.divide();
   }

@@ -32,7 +32,8 @@ struct Options {
 };
 
 // Parses the command line. Returns false when --help is given.
-bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
+bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
+           Configuration& configuration) {
   constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("gpt train",
                              "Trains a language model on the first 90 % of a text; the others are "
@@ -59,7 +60,8 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
   if (options.preset == "gpt2") options.tokenizer = "bytepairs";
   line.apply();
   const Configuration asked = configuration;
-  if (options.resume && examples::resume_configuration(options.out, line, configuration)) {
+  if (options.resume &&
+      examples::resume_configuration(options.out, line, configuration, processes)) {
     // What is given must be that of the checkpoint.
     const std::string stored = Tokenizer::of(configuration).kind();
     options.tokenizer = stored;
@@ -105,7 +107,7 @@ TokenSplit encode(const Tokenizer& tokenizer, const std::string& text) {
 int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::preset(options.preset);
-  if (!parse(argc, argv, options, configuration)) return 0;
+  if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path directory = options.out;
   const std::string text = processes.from_first([&] { return read_texts(options.text); });
   // Learning byte pairs takes time.

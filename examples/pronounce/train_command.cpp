@@ -23,7 +23,8 @@ struct Options {
 };
 
 // Parses the command line. Returns false when --help is given.
-bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
+bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
+           Configuration& configuration) {
   constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("pronounce train",
                              "Trains a model on a pronunciation dictionary; 5 % of the words are "
@@ -41,7 +42,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
 
   if (options.full) configuration = Configuration::full();
   line.apply();
-  if (options.resume) examples::resume_configuration(options.out, line, configuration);
+  if (options.resume) examples::resume_configuration(options.out, line, configuration, processes);
   configuration.check_state();
   return true;
 }
@@ -63,7 +64,7 @@ Language make_language(const Options& options, const Dataset& dataset,
 int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::quick();
-  if (!parse(argc, argv, options, configuration)) return 0;
+  if (!parse(argc, argv, processes, options, configuration)) return 0;
   const Dataset dataset(options.dictionary, processes);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));

@@ -11,29 +11,6 @@
 namespace weft {
 namespace {
 
-template <class T>
-class Broadcaster final : public State<T> {
- public:
-  explicit Broadcaster(ProcessGroup& processes) : processes_(processes) {}
-
-  void tensor(const std::string&, Tensor<T>& value) override {
-    processes_.broadcast(std::as_writable_bytes(value.values()));
-  }
-  void integer(const std::string&, std::int64_t& value) override { scalar(value); }
-  void number(const std::string&, double& value) override { scalar(value); }
-  void text(const std::string&, std::string& value) override {
-    value = processes_.broadcast(std::move(value));
-  }
-
- private:
-  template <class Scalar>
-  void scalar(Scalar& value) {
-    processes_.broadcast(std::as_writable_bytes(std::span(&value, 1)));
-  }
-
-  ProcessGroup& processes_;
-};
-
 std::string digest(std::span<const std::byte> bytes) {
   Xxh128 hash;
   hash.add(bytes);
@@ -87,25 +64,7 @@ void on_first(ProcessGroup& processes, const std::function<void()>& work) {
   });
 }
 
-template <class T>
-void share(ProcessGroup& processes, Module<T>& model) {
-  for (const auto& [name, parameter] : named_parameters(model))
-    processes.broadcast(std::as_writable_bytes(parameter->values()));
-  for (const auto& [name, buffer] : named_buffers(model))
-    processes.broadcast(std::as_writable_bytes(buffer->values()));
-}
-
-template <class T>
-void share(ProcessGroup& processes, Stateful<T>& object) {
-  Broadcaster<T> broadcaster(processes);
-  object.state(broadcaster);
-}
-
 template std::vector<Common> common_model(const NamedParameters<float>&);
 template std::vector<Common> common_model(const NamedParameters<double>&);
-template void share(ProcessGroup&, Module<float>&);
-template void share(ProcessGroup&, Module<double>&);
-template void share(ProcessGroup&, Stateful<float>&);
-template void share(ProcessGroup&, Stateful<double>&);
 
 }  // namespace weft

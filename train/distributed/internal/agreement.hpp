@@ -7,7 +7,6 @@
 
 #include "weft/layers/module.hpp"
 #include "weft/train/distributed/process_group.hpp"
-#include "weft/train/weights/state.hpp"
 
 namespace weft {
 
@@ -28,11 +27,5 @@ void check_common(ProcessGroup& processes, const std::vector<Common>& items);
 
 // Runs `work` in the first process. What it throws, all throw. Collective.
 void on_first(ProcessGroup& processes, const std::function<void()>& work);
-
-// What the first process has becomes that of all. Collective.
-template <class T>
-void share(ProcessGroup& processes, Module<T>& model);
-template <class T>
-void share(ProcessGroup& processes, Stateful<T>& object);
 
 }  // namespace weft
