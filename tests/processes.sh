@@ -57,7 +57,7 @@ for ((kill = 1; kill <= kills; ++kill)); do
   done
   took=$(calculate "$(seconds) - $start")
   step=none
-  [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 30 "$work/killed/metrics.csv" | cut -d, -f1)
+  [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 1 "$work/killed/metrics.csv" | cut -d, -f1)
   echo "kill $kill, of one of $count processes after $pause s, near step $step: all ended in $took s"
 done
 (train 3 killed --resume) || fail "training failed: $(tail -n 30 "$work/killed.log")"
