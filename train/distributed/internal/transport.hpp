@@ -13,7 +13,7 @@ class Transport {
   // The processes that mpirun started this one with; null when it was started alone. Throws Error
   // when they cannot be joined.
   static std::unique_ptr<Transport> join();
-  // Says goodbye to the other processes, unless `leave_alone` was called.
+  // Says goodbye to the other processes, unless `leave_without_goodbye` was called.
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
