@@ -43,6 +43,7 @@ Var<T> Pass<T>::record_parameter(const Parameter<T>& parameter) {
                   concatenate_text("another of shape ", parameter.shape()));
     sum = &entry->second;
   }
+  if (observer_) observer_->used(*sum);
   return push("parameter", parameter.value(), sum, nullptr, nullptr);
 }
 
@@ -128,7 +129,11 @@ void Pass<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
   add_gradient(y.node(), upstream);
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     Node& node = nodes_[id];
-    if (!node.closure) continue;
+    if (!node.closure) {
+      if (observer_ && !is_replay_ && !options.keep_pass && sum_of(node))
+        observer_->passed(*sum_of(node));
+      continue;
+    }
     void* closure = options.keep_pass ? node.closure : std::exchange(node.closure, nullptr);
     // The result does not depend on a record that got no gradient.
     if (!node.has_gradient()) {
@@ -172,6 +177,8 @@ Tape<T>& Pass<T>::replay(std::uint32_t streams) {
   again.step_ = step_;
   again.streams_ = streams;
   again.store_ = store_;
+  again.observer_ = observer_;
+  again.is_replay_ = true;
   again.to_parameters_ = to_parameters_;
   return *replay_;
 }

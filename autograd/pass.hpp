@@ -24,6 +24,18 @@ class Arena;
 template <class T>
 using GradientStore = std::unordered_map<const Parameter<T>*, GradientSum<T>>;
 
+// Follows how the gradients of parameters are completed during a pass.
+template <class T>
+class WEFT_API GradientObserver {
+ public:
+  virtual ~GradientObserver() = default;
+  // The pass uses a parameter, whose gradient backward adds to `sum`.
+  virtual void used(const GradientSum<T>& sum) = 0;
+  // Backward has passed one of those uses: it adds nothing more for it. Uses in a part that is
+  // computed again (see `recompute`), or that no backward passes, are not reported.
+  virtual void passed(const GradientSum<T>& sum) = 0;
+};
+
 // What operations are recorded on, and what their backward functions get gradients from.
 template <class T>
 class WEFT_API Pass {
@@ -100,6 +112,8 @@ class WEFT_API Pass {
   // Makes `backward` add the gradients of parameters to `store` instead of the parameters
   // themselves; null for the parameters. Each parameter of the pass must have an entry.
   void set_gradient_store(GradientStore<T>* store) { store_ = store; }
+  // Null for none.
+  void set_observer(GradientObserver<T>* observer) { observer_ = observer; }
 
  private:
   friend class Var<T>;
@@ -170,6 +184,8 @@ class WEFT_API Pass {
   std::vector<Node> nodes_;
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
   GradientStore<T>* store_ = nullptr;
+  GradientObserver<T>* observer_ = nullptr;
+  bool is_replay_ = false;
   bool to_parameters_ = true;  // false while `gradients` runs
   std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones
   std::uint32_t step_ = 0;

@@ -37,6 +37,9 @@ build_packages=(g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev li
 # Not required; they make matrix products faster.
 optional_packages=(libdnnl-dev)
 
+# What training in several processes needs.
+mpi_packages=(libopenmpi-dev openmpi-bin)
+
 # Installs the missing ones of the named packages; needs neither network nor sudo if none is missing.
 install_packages() {
   local missing optional

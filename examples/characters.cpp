@@ -6,9 +6,10 @@
 
 using namespace weft;
 
-int main(int argc, char** argv) try {
+void run(ProcessGroup& processes, int argc, char** argv) {
   const std::string file = argc > 1 ? argv[1] : "/usr/share/common-licenses/GPL-3";
-  const std::string text = read_text(file), prompt = argc > 2 ? argv[2] : "You may ";
+  const std::string text = processes.from_first([&] { return read_text(file); });
+  const std::string prompt = argc > 2 ? argv[2] : "You may ";
   const Vocabulary characters = Vocabulary::of_characters(text);
   const Sequence ids = characters.encode_text(text), start = characters.encode_text(prompt);
   const Tokens tokens({std::ssize(ids)}, ids);
@@ -25,20 +26,28 @@ int main(int argc, char** argv) try {
              .dropout = 0.1},
             random);
   AdamW optimizer(model, {.lr = 3e-3});
-  Trainer trainer(model, optimizer, windows,
-                  [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
-                    return cross_entropy(model(tape, batch.inputs), batch.targets);
-                  },
-                  {.epochs = 16, .parts = 2, .clip_norm = 1.0, .output = &std::cout});
+  Trainer trainer(
+      model, optimizer, windows,
+      [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
+        return cross_entropy(model(tape, batch.inputs), batch.targets);
+      },
+      {.epochs = 16, .parts = 2, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out);
   trainer.run();
+  if (!processes.is_first()) return;
 
   std::cout << '\n'
             << prompt
             << characters.decode_text(
                    generate(model, start, {.max_tokens = 300, .sampling = {.temperature = 0.8}}))
             << '\n';
-} catch (const Error& error) {
-  std::cerr << "characters: " << error.what() << '\n';
-  return 1;
+}
+
+int main(int argc, char** argv) {
+  ProcessGroup processes;
+  try {
+    run(processes, argc, argv);
+  } catch (const Error& error) {
+    return processes.fail(concatenate_text("characters: ", error.what()));
+  }
 }

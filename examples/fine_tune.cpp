@@ -36,25 +36,38 @@ auto loss_of(const Forecaster& model) {
   };
 }
 
-void train(Forecaster& model, WindowBatches<float> windows, std::int64_t epochs) {
+void train(ProcessGroup& processes, Forecaster& model, WindowBatches<float> windows,
+           std::int64_t epochs) {
   AdamW optimizer(model, {.lr = 5e-3});
-  Trainer(model, optimizer, windows, loss_of(model), {.epochs = epochs, .clip_norm = 1.0}).run();
+  Trainer(model, optimizer, windows, loss_of(model),
+          {.epochs = epochs, .parts = 2, .clip_norm = 1.0, .processes = &processes})
+      .run();
 }
 
-int main() try {
+void run(ProcessGroup& processes) {
   const auto file = std::filesystem::temp_directory_path() / "forecaster.h5";
   WindowBatches<float> test = series(400, 2.0, 3);
   Random random(1);
   Forecaster model(random), loaded(random), from_nothing(random);
-  train(model, series(1000, 1.0, 1), 5);
-  save_weights(file, model);
-  std::cout << load_weights(file, loaded) << "test MSE before " << mean_loss(test, loss_of(loaded));
+  train(processes, model, series(1000, 1.0, 1), 5);
+  if (processes.is_first()) save_weights(file, model);
+  processes.broadcast("");  // the file is there
+  const LoadWeightsReport report = load_weights(file, loaded);
+  if (processes.is_first())
+    std::cout << report << "test MSE before " << mean_loss(test, loss_of(loaded));
   freeze(loaded, "gru");
-  train(loaded, series(72, 2.0, 2), 20);
-  train(from_nothing, series(72, 2.0, 2), 20);
-  std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
-            << mean_loss(test, loss_of(from_nothing)) << '\n';
-} catch (const std::exception& error) {
-  std::cerr << "fine_tune: " << error.what() << '\n';
-  return 1;
+  train(processes, loaded, series(72, 2.0, 2), 20);
+  train(processes, from_nothing, series(72, 2.0, 2), 20);
+  if (processes.is_first())
+    std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
+              << mean_loss(test, loss_of(from_nothing)) << '\n';
+}
+
+int main() {
+  ProcessGroup processes;
+  try {
+    run(processes);
+  } catch (const std::exception& error) {
+    return processes.fail(concatenate_text("fine_tune: ", error.what()));
+  }
 }

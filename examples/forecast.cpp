@@ -36,6 +36,7 @@ struct Forecaster : Module<float> {
 };
 
 int main() {
+  ProcessGroup processes;
   constexpr double noise = 0.1;
   Random random(1);
   const Tensor<float> series = make_series(1300, noise, random);
@@ -47,10 +48,12 @@ int main() {
   const auto loss = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
   };
-  Trainer trainer(model, optimizer, windows, loss,
-                  {.epochs = 15, .parts = 2, .clip_norm = 1.0, .output = &std::cout});
+  Trainer trainer(
+      model, optimizer, windows, loss,
+      {.epochs = 15, .parts = 2, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out, {.every_steps = 100});
   trainer.run();
+  if (!processes.is_first()) return 0;
 
   const auto repeat = [](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(tape.constant(batch.inputs), tape.constant(batch.targets));

@@ -276,7 +276,8 @@ void print_head_statistics(const SavedModel& saved, const Dataset& dataset,
 
 // Trains models that differ only in the number of heads, and prints their error rates. Returns the
 // exit status.
-int compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
+int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
+                             ProcessGroup& processes) {
   Configuration configuration = Configuration::quick();
   configuration.epochs = options.epochs;
   const Language language = Language::of(dataset.train);
@@ -295,12 +296,13 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
     Random random(static_cast<std::uint64_t>(configuration.seed));
     Pronouncer<float> model(configuration, language, random);
     const auto start = std::chrono::steady_clock::now();
-    const TrainingResult result = train_model(model, configuration, language, dataset,
-                                              {.output = &std::cerr, .interrupt = &interrupt});
+    const TrainingResult result =
+        train_model(model, configuration, language, dataset,
+                    {.output = &std::cerr, .interrupt = &interrupt, .processes = &processes});
     if (result.end == TrainingEnd::interrupted) {
       std::cout << "\ninterrupted in the training with " << heads
                 << (heads > 1 ? " heads\n" : " head\n");
-      return interrupt.exit_status();
+      return result.exit_status;
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const ErrorRates rates = error_rates(model, language, dataset.test);
@@ -317,7 +319,7 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options) {
   return interrupt.exit_status();
 }
 
-int run(int argc, char** argv) {
+int run(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   examples::CommandLine line("heads_study",
                              "Prints statistics of the attention heads of a trained pronunciation "
@@ -338,15 +340,16 @@ int run(int argc, char** argv) {
                     "a checkpoint of `build/examples/pronounce train`", "no such file");
 
   const SavedModel saved(options.model);
-  const Dataset dataset(options.dictionary);
+  const Dataset dataset(options.dictionary, processes);
   if (saved.language.pairs(dataset.test).empty())
     fail<FileError>("dictionary '" + options.dictionary + "'", "test words", "none");
-  print_head_statistics(saved, dataset, options);
-  return options.epochs > 0 ? compare_numbers_of_heads(dataset, options) : 0;
+  if (processes.is_first()) print_head_statistics(saved, dataset, options);
+  return options.epochs > 0 ? compare_numbers_of_heads(dataset, options, processes) : 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::run_program("heads_study", [&] { return run(argc, argv); });
+  return examples::run_training(
+      "heads_study", [&](ProcessGroup& processes) { return run(processes, argc, argv); });
 }

@@ -7,7 +7,7 @@
 
 using namespace weft;
 
-int main(int argc, char** argv) try {
+void run(ProcessGroup& processes, int argc, char** argv) {
   const Table table = read_csv(argc > 1 ? argv[1] : WEFT_EXAMPLES_DATA "/words.csv");
   const auto &words = table.texts("word"), &labels = table.texts("language");
   const Vocabulary languages = Vocabulary::of_labels(labels);
@@ -40,10 +40,16 @@ int main(int argc, char** argv) try {
     return accuracy(logits(tape, batch), batch.labels);
   };
   Trainer trainer(model, optimizer, batches, loss,
-                  {.epochs = 25, .parts = 2, .output = &std::cout});
+                  {.epochs = 25, .parts = 2, .output = &std::cout, .processes = &processes});
   trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
   trainer.run();
-} catch (const Error& error) {
-  std::cerr << "languages: " << error.what() << '\n';
-  return 1;
+}
+
+int main(int argc, char** argv) {
+  ProcessGroup processes;
+  try {
+    run(processes, argc, argv);
+  } catch (const Error& error) {
+    return processes.fail(concatenate_text("languages: ", error.what()));
+  }
 }

@@ -10,7 +10,9 @@ list=$repository/tests/mutation
 work=$build/mutation
 seconds_allowed=600 # for a program of tests; a mistake that makes one hang is caught
 
-install_packages "${build_packages[@]}" catch2
+install_packages "${build_packages[@]}" catch2 "${mpi_packages[@]}"
+# Open MPI refuses root and more processes than cores unless it is told otherwise.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 # Copies a file unless the copy is the same, so that only what changed is compiled again.
 update() { # FROM TO
@@ -34,7 +36,7 @@ find "$work/tree" -type f -printf '%P\n' | while read -r file; do
   [ -f "$repository/$file" ] || rm -- "$work/tree/$file"
 done
 
-programs=(autograd layers golden train)
+programs=(autograd layers golden train distributed)
 mkdir -p "$work/build"
 cmake -S "$work/tree" -B "$work/build" -G Ninja -DWEFT_TESTS=ON -DWEFT_EXAMPLES=OFF \
   -DWEFT_INSTALL=OFF -DCMAKE_BUILD_TYPE=None \
@@ -51,8 +53,10 @@ cmake --build "$work/build" --parallel "$(nproc)" --target "${programs[@]/#/weft
 # Runs one program of tests up to the first failure, with the mistake of this number.
 run_tests() { # PROGRAM NUMBER
   local folder=$work/outputs/$2
+  local -a command=("$work/build/tests/weft_tests_$1")
+  [ "$1" != distributed ] || command=(mpiexec -n 3 "${command[@]}")
   mkdir -p "$folder"
-  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "$work/build/tests/weft_tests_$1" \
+  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "${command[@]}" \
     --abort >"$folder/$1" 2>&1
 }
 

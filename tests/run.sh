@@ -2,7 +2,7 @@
 # Installs missing packages, builds everything into build/ and runs all tests.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-install_packages "${build_packages[@]}" catch2 pkg-config
+install_packages "${build_packages[@]}" catch2 pkg-config "${mpi_packages[@]}"
 build_targets all
 log "Running the tests"
 ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" ||

@@ -2,14 +2,14 @@
 # sanitize.sh [address|thread] [CTEST OPTIONS]: builds everything into build/sanitize-… with the
 # address and undefined-behaviour sanitizers (address, the default) or the thread sanitizer, and runs
 # all tests except those that a sanitizer does not support: it aborts when an allocation exceeds the
-# available memory, and the thread sanitizer does not know OpenMP's own regions.
+# available memory, and the thread sanitizer does not know OpenMP's own regions, nor how MPI waits.
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac
 
 use_sanitizers "$sanitizer"
 unsupported="more memory than there is|does not fit into memory|an allocation that fails"
-[ "$sanitizer" = address ] || unsupported+="|region of OpenMP|forked off"
+[ "$sanitizer" = address ] || unsupported+="|region of OpenMP|forked off|mpirun"
 build_targets all
 log "Running the tests"
 ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" \

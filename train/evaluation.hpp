@@ -6,13 +6,16 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/batch_losses.hpp"
+#include "weft/train/distributed/process_group.hpp"
 
 namespace weft {
 
 // Evaluation in at most `parts` parts of each batch, which run in parallel; the result does not
-// depend on the number of threads. Throws ValueError when there are no labels.
+// depend on the number of threads. Several processes, which all call it, share the batches and get
+// the same result. Throws ValueError when there are no labels.
 template <class T>
-WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts);
+WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
+                          ProcessGroup* processes = nullptr);
 
 // The mean loss over all labels of the batches of epoch 0, on tapes without training and without
 // recording:
@@ -21,9 +24,9 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts);
 // have.
 template <class T = float, class B>
 double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<T, B>>& loss,
-                 Index parts = 1) {
+                 Index parts = 1, ProcessGroup* processes = nullptr) {
   check_parts<B>("mean loss: parts", parts);
-  return mean_over(batch_losses<T, B>(source, loss), parts);
+  return mean_over(batch_losses<T, B>(source, loss), parts, processes);
 }
 
 // A number computed from a batch, or a part of one, as a mean over its labels, such as an accuracy.
@@ -33,16 +36,16 @@ using MetricFunction = std::function<double(Tape<T>& tape, const B& batch)>;
 // The mean of a metric over all labels, as in `mean_loss`.
 template <class T = float, class B>
 double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunction<T, B>>& metric,
-                   Index parts = 1) {
+                   Index parts = 1, ProcessGroup* processes = nullptr) {
   return mean_loss<T, B>(
       source,
       [&metric](Tape<T>& tape, const B& batch) {
         return tape.constant(Tensor<T>(Shape{}, {static_cast<T>(metric(tape, batch))}));
       },
-      parts);
+      parts, processes);
 }
 
-extern template double mean_over(const BatchLosses<float>&, Index);
-extern template double mean_over(const BatchLosses<double>&, Index);
+extern template double mean_over(const BatchLosses<float>&, Index, ProcessGroup*);
+extern template double mean_over(const BatchLosses<double>&, Index, ProcessGroup*);
 
 }  // namespace weft

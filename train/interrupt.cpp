@@ -1,6 +1,7 @@
 #include "weft/train/interrupt.hpp"
 
 #include <atomic>
+#include <cstdlib>
 
 #include "weft/autograd/error.hpp"
 
@@ -9,16 +10,25 @@ namespace {
 
 std::atomic<bool> installed = false;
 std::atomic<int> first_signal = 0;
+std::atomic<bool> continued = false;  // by mpirun
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers must not lock");
 
 void handle_signal(int signal) {
+  if (signal == SIGCONT) {
+    continued = true;
+    return;
+  }
   int none = 0;
-  first_signal.compare_exchange_strong(none, signal);
+  first_signal.compare_exchange_strong(none, signal == SIGTERM && continued ? SIGINT : signal);
 }
 
 // Those that a program may be told to ignore, and that arrive more than once by themselves: from
 // the terminal and from its shell, or at each write to a closed pipe.
-bool is_hang_up(int signal) { return signal == SIGHUP || signal == SIGPIPE; }
+bool is_repeated(int signal) { return signal == SIGHUP || signal == SIGPIPE || signal == SIGCONT; }
+
+bool is_of_this_program(int signal) {
+  return signal != SIGCONT || std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+}
 
 }  // namespace
 
@@ -26,18 +36,20 @@ Interrupt::Interrupt() {
   if (installed.exchange(true))
     throw Error("interrupt: expected one Interrupt at a time, got a second");
   first_signal = 0;
+  continued = false;
   struct sigaction* previous = previous_;
   for (const int signal : signals) {
     struct sigaction action {};
     action.sa_handler = handle_signal;
     // The second signal gets the default handler; writes that a signal interrupts are restarted.
     action.sa_flags = SA_RESTART;
-    if (!is_hang_up(signal)) action.sa_flags |= static_cast<int>(SA_RESETHAND);
+    if (!is_repeated(signal)) action.sa_flags |= static_cast<int>(SA_RESETHAND);
     sigemptyset(&action.sa_mask);
     sigaction(signal, nullptr, previous);
     const bool is_ignored =
         (previous->sa_flags & SA_SIGINFO) == 0 && previous->sa_handler == SIG_IGN;
-    if (!(is_hang_up(signal) && is_ignored)) sigaction(signal, &action, nullptr);
+    if (is_of_this_program(signal) && !(is_repeated(signal) && is_ignored))
+      sigaction(signal, &action, nullptr);
     ++previous;
   }
 }

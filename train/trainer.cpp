@@ -5,19 +5,20 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
-#include <unordered_set>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/optim/clip.hpp"
+#include "weft/train/distributed/broadcast_state.hpp"
 #include "weft/train/parallel_pass.hpp"
 #include "weft/train/progress_line.hpp"
 #include "weft/train/weights/checkpoint.hpp"
 #include "autograd/internal/checks.hpp"
+#include "train/distributed/internal/agreement.hpp"
 #include "train/files/directory_lock.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/internal/checkpoint_saver.hpp"
 #include "train/internal/metrics_file.hpp"
+#include "train/internal/update.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 
 namespace weft {
@@ -72,18 +73,22 @@ class TrainingLoop<T>::Run {
         options_(trainer.options_),
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
-        parameters_(named_parameters(trainer.model_)),
-        pass_(parameters_, options_.parts, tape_options()),
-        line_(options_.output),
+        processes_(options_.processes && options_.processes->size() > 1 ? options_.processes
+                                                                        : nullptr),
+        update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_),
+        line_(is_first() ? options_.output : nullptr),
         saver_({options_.folder, options_.save_in_background, options_.keep_checkpoints}) {}
 
   TrainingResult train() {
-    check_parameters();
     if (options_.plateau && !options_.validation)
       fail<ValueError>("trainer: plateau", "a validation", "none");
-    open_directory();
+    if (processes_) check_processes();
+    in_first([&] { open_directory(); });
+    if (processes_) share_state();
+    if (best_is_missing_) restore_best();
     first_step_ = progress_.step;
-    while (!ended() && !interrupted()) {
+    agree_on_end(false);
+    while (!ended() && interrupt_status_ == 0) {
       const std::int64_t epoch = progress_.epoch + 1;
       update();
       const bool epoch_ends = progress_.batch == 0;
@@ -94,117 +99,92 @@ class TrainingLoop<T>::Run {
       saver_.check();
       if (epoch_ends || save_is_due()) save_last();
       show(epoch);
-      should_stop_ = options_.should_stop && options_.should_stop();
+      if (options_.should_stop) update_.finish();
+      agree_on_end(options_.should_stop && options_.should_stop());
       if (should_stop_ && options_.validation && validated_step_ != progress_.step) validate(epoch);
     }
     if (saved_step_ != progress_.step) save_last();
+    update_.finish();
+    if (processes_) optimizer_.unite(*processes_);
     saver_.wait();
-    return {end(), progress_.step, progress_.best_step, progress_.best_value};
+    return {end(), progress_.step, progress_.best_step, progress_.best_value,
+            end() == TrainingEnd::interrupted ? interrupt_status_ : 0};
   }
 
  private:
-  TapeOptions tape_options() const {
-    return {.training = true, .seed = options_.seed, .precision = options_.precision};
-  }
-
-  // The optimizer must have the parameters of the model that get gradients, and no others.
-  void check_parameters() const {
-    std::unordered_set<const Parameter<T>*> of_model, of_optimizer;
-    for (const auto& [name, parameter] : parameters_) of_model.insert(parameter);
-    for (const auto& [name, parameter] : optimizer_.parameters()) {
-      of_optimizer.insert(parameter);
-      if (!of_model.contains(parameter))
-        fail<ValueError>("trainer: optimizer", "parameters of the model that is trained",
-                         name + " of another one");
-    }
-    for (const auto& [name, parameter] : parameters_)
-      if (parameter->requires_grad() && !of_optimizer.contains(parameter))
-        fail<ValueError>("trainer: optimizer",
-                         "all parameters of the model, except those that `freeze` was called on",
-                         "none for " + name);
-  }
-
-  // --- One update ---------------------------------------------------------------------------
-
   void update() {
     const auto start = Clock::now();
-    const Index labels = read_batches();
-    loss_ = add_gradients(pass_, labels);
-    if (!std::isfinite(loss_)) fail_non_finite("loss", labels);
-    grad_norm_ = optimizer_.grad_norm();
-    if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm", labels);
-    if (options_.schedule)
-      optimizer_.set_learning_rate(progress_.plateau_factor *
-                                   (*options_.schedule)(progress_.step + 1));
-    optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
-    if (trainer_.average_) trainer_.average_->update();
-
-    ++progress_.step;
-    progress_.micro_step += static_cast<std::int64_t>(batches_.size());
-    progress_.batch += static_cast<std::int64_t>(batches_.size());
-    if (progress_.batch == num_batches_) {
-      ++progress_.epoch;
-      progress_.batch = 0;
-    }
-    progress_.loss_sum += loss_ * static_cast<double>(labels);
-    progress_.label_sum += labels;
-    labels_seen_ += labels;
+    update_.run();
+    loss_ = update_.loss();
+    labels_seen_ += update_.labels();
     seconds_ += seconds_since(start);
   }
 
-  // Reads the batches of the next update and returns their number of labels.
-  Index read_batches() {
-    num_batches_ = trainer_.losses_.num_batches();
-    const auto position = static_cast<Index>(progress_.batch);
-    if (num_batches_ <= position)
-      fail<ValueError>("batch source: num_batches", concatenate_text("a number > ", position),
-                       num_batches_);
-    const Index count = std::min(options_.accumulation, num_batches_ - position);
-    Index labels = 0;
-    batches_.clear();
-    for (Index i = 0; i < count; ++i) {
-      batches_.push_back(trainer_.losses_.load(progress_.epoch, position + i, options_.parts));
-      labels += batches_.back().labels;
+  // --- Several processes --------------------------------------------------------------------
+
+  std::size_t num_processes() const {
+    return processes_ ? static_cast<std::size_t>(processes_->size()) : 1;
+  }
+  bool is_first() const { return !processes_ || processes_->is_first(); }
+  void in_first(const std::function<void()>& work) {
+    if (processes_)
+      on_first(*processes_, work);
+    else
+      work();
+  }
+
+  void check_processes() {
+    std::vector<Common> items = common_program();
+    const auto add = [&](const char* name, const auto&... values) {
+      items.push_back({name, concatenate_text(values...)});
+    };
+    add("seed", options_.seed);
+    add("data", trainer_.losses_.fingerprint);
+    add("parts", options_.parts);
+    add("accumulation", options_.accumulation);
+    add("epochs and max_steps", options_.epochs, " and ", options_.max_steps);
+    add("clip_norm", options_.clip_norm);
+    add("precision", name_of("precision", options_.precision, precision_names));
+    add("schedule", schedule_description());
+    add("optimizer", optimizer_.description());
+    add("average", trainer_.average_ ? "one" : "none");
+    add("validation", options_.validation
+                          ? concatenate_text("every ", options_.validation->every_steps)
+                          : "none");
+    add("folder", options_.folder.empty() ? "none" : "one", options_.resume ? " to resume" : "");
+    add("should_stop", options_.should_stop ? "one" : "none");
+    add("steps done", progress_.step);
+    for (Common& item : common_model(named_parameters(trainer_.model_)))
+      items.push_back(std::move(item));
+    check_common(*processes_, items);
+  }
+
+  // What the first process has loaded becomes the state of all.
+  void share_state() {
+    std::int64_t flags[] = {saved_step_, best_is_missing_};
+    processes_->broadcast(std::as_writable_bytes(std::span(flags)));
+    saved_step_ = flags[0];
+    best_is_missing_ = flags[1] != 0;
+    if (saved_step_ >= 0) {
+      broadcast_state(*processes_, trainer_.model_);
+      for (const NamedState<T>& state : states()) broadcast_state(*processes_, *state.object);
     }
-    return labels;
+    update_.divide();
   }
 
-  // Runs forward and backward for the batches and returns their loss. Stops at a loss that is not
-  // finite.
-  double add_gradients(ParallelPass<T>& pass, Index labels) {
-    zero_grad();
-    double loss = 0.0;
-    for (std::size_t i = 0; i < batches_.size() && std::isfinite(loss); ++i)
-      loss += pass.add_gradients(
-          static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
-          batches_[i].parts, [&](Tape<T>& tape, Index part) {
-            return batches_[i].loss(tape, part, std::max<Index>(labels, 1));
-          });
-    return loss;
-  }
-
-  // Also of parameters that only the model or only the optimizer has, which nothing else would
-  // clear.
-  void zero_grad() {
-    optimizer_.zero_grad();
-    for (const auto& [name, parameter] : parameters_) parameter->zero_grad();
-  }
-
-  // Runs the step again with anomaly detection, to name the operation that failed.
-  [[noreturn]] void fail_non_finite(const char* what, Index labels) {
-    const std::string step = concatenate_text("step ", progress_.step + 1);
-    TapeOptions checking = tape_options();
-    checking.detect_anomaly = true;
-    ParallelPass<T> checking_pass(parameters_, options_.parts, checking);
-    double loss = 0.0;
-    try {
-      loss = add_gradients(checking_pass, labels);
-    } catch (const NonFiniteError& error) {
-      zero_grad();
-      throw NonFiniteError(concatenate_text(step, ": ", error.what()));
+  // The signal of one process, or one that stops, ends the training of all.
+  void agree_on_end(bool stops) {
+    interrupt_status_ = options_.interrupt ? options_.interrupt->exit_status() : 0;
+    should_stop_ = stops;
+    if (!processes_) return;
+    std::fill(votes_.begin(), votes_.end(), 0.0);
+    const auto own = static_cast<std::size_t>(processes_->rank());
+    votes_[own] = 2.0 * interrupt_status_ + (stops ? 1.0 : 0.0);
+    processes_->gather(votes_, vote_counts_);
+    for (const double vote : votes_) {
+      interrupt_status_ = std::max(interrupt_status_, static_cast<int>(vote) / 2);
+      should_stop_ = should_stop_ || static_cast<int>(vote) % 2 == 1;
     }
-    check_gradients_finite(step, optimizer_.parameters());
-    fail<NonFiniteError>(step, concatenate_text("a finite ", what), loss);
   }
 
   // --- After an update ----------------------------------------------------------------------
@@ -216,6 +196,7 @@ class TrainingLoop<T>::Run {
 
   // With the average of the parameters in the model, if there is one.
   std::vector<double> run_validation() {
+    update_.finish();
     if (!trainer_.average_) return options_.validation->run();
     trainer_.average_->swap();
     std::vector<double> values;
@@ -245,10 +226,11 @@ class TrainingLoop<T>::Run {
 
   void validate(std::int64_t epoch) {
     const Validation& validation = *options_.validation;
-    const std::vector<double> values = run_validation();
+    std::vector<double> values = run_validation();
     if (values.size() != validation.columns.size())
       fail<ValueError>("validation", concatenate_text(validation.columns.size(), " values"),
                        values.size());
+    if (processes_) processes_->broadcast(std::as_writable_bytes(std::span(values)));
     validated_step_ = progress_.step;
     const bool better =
         std::isfinite(values[0]) && (progress_.best_step == 0 || values[0] < progress_.best_value);
@@ -276,14 +258,14 @@ class TrainingLoop<T>::Run {
                             ? progress_.loss_sum / static_cast<double>(progress_.label_sum)
                             : loss_;
     if (metrics_)
-      metrics_->add({progress_.step, epoch, loss, optimizer_.learning_rate(), grad_norm_,
+      metrics_->add({progress_.step, epoch, loss, optimizer_.learning_rate(), update_.grad_norm(),
                      tokens_per_second(), validation});
     progress_.loss_sum = 0.0;
     progress_.label_sum = 0;
   }
 
   void show(std::int64_t epoch) {
-    const std::int64_t updates_in_epoch = (num_batches_ - 1) / options_.accumulation + 1;
+    const std::int64_t updates_in_epoch = (update_.num_batches() - 1) / options_.accumulation + 1;
     std::int64_t total = std::numeric_limits<std::int64_t>::max();
     if (options_.epochs <= total / updates_in_epoch) total = options_.epochs * updates_in_epoch;
     if (options_.max_steps > 0) total = std::min(total, options_.max_steps);
@@ -291,7 +273,7 @@ class TrainingLoop<T>::Run {
     const auto left = static_cast<double>(total - progress_.step);
     smoothed_loss_ = done > 1.0 ? 0.95 * smoothed_loss_ + 0.05 * loss_ : loss_;
     line_.show({epoch, options_.epochs, progress_.step, total, smoothed_loss_,
-                optimizer_.learning_rate(), grad_norm_, tokens_per_second(),
+                optimizer_.learning_rate(), update_.grad_norm(), tokens_per_second(),
                 seconds_since(start_) / done * left});
   }
 
@@ -309,7 +291,6 @@ class TrainingLoop<T>::Run {
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
   }
   bool ended() const { return limit_reached() || stopped_early(); }
-  bool interrupted() const { return options_.interrupt && options_.interrupt->requested(); }
   TrainingEnd end() const {
     if (!ended()) return TrainingEnd::interrupted;
     return stopped_early() ? TrainingEnd::stopped_early : TrainingEnd::finished;
@@ -335,7 +316,7 @@ class TrainingLoop<T>::Run {
         file("metrics.csv"),
         options_.validation ? options_.validation->columns : std::vector<std::string>{},
         progress_.step);
-    if (options_.resume && last_exists && !best_exists) restore_best();
+    best_is_missing_ = options_.resume && last_exists && !best_exists;
   }
 
   // Whether `folder` has an entry of this name, which may be a symbolic link without target.
@@ -372,11 +353,19 @@ class TrainingLoop<T>::Run {
     progress_.schedule = schedule_description();
     return prepare_checkpoint(file(name), trainer_.model_, states());
   }
+  // The state of all processes is that of the first one while it prepares the file.
+  void save(const std::function<void()>& write) {
+    update_.finish();
+    if (processes_) optimizer_.collect(*processes_);
+    in_first(write);
+    if (processes_) optimizer_.release();
+  }
   void save_best() {
-    if (!options_.folder.empty()) saver_.save(checkpoint("best.h5"));
+    if (!options_.folder.empty()) save([&] { saver_.save(checkpoint("best.h5")); });
   }
   void save_last() {
-    if (!options_.folder.empty()) saver_.save_last(checkpoint("last.h5"), progress_.step);
+    if (!options_.folder.empty())
+      save([&] { saver_.save_last(checkpoint("last.h5"), progress_.step); });
     saved_step_ = progress_.step;
     last_save_ = Clock::now();
   }
@@ -393,31 +382,35 @@ class TrainingLoop<T>::Run {
     return options_.schedule ? options_.schedule->description() : "the optimizer's learning rate";
   }
 
-  bool save_is_due() const {
-    return (options_.save_every_steps > 0 && progress_.step % options_.save_every_steps == 0) ||
-           (options_.save_every_seconds > 0.0 &&
-            seconds_since(last_save_) >= options_.save_every_seconds);
+  bool save_is_due() {
+    const bool steps_are_due =
+        options_.save_every_steps > 0 && progress_.step % options_.save_every_steps == 0;
+    if (options_.save_every_seconds == 0.0) return steps_are_due;
+    bool seconds_are_due = seconds_since(last_save_) >= options_.save_every_seconds;
+    if (processes_) processes_->broadcast(std::as_writable_bytes(std::span(&seconds_are_due, 1)));
+    return steps_are_due || seconds_are_due;
   }
 
   TrainingLoop& trainer_;
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
-  const NamedParameters<T> parameters_;  // of the model
-  ParallelPass<T> pass_;
-  Index num_batches_ = 0;                // per epoch
-  std::vector<LoadedBatch<T>> batches_;  // of the current update
-  double loss_ = 0.0;                    // of the last update
-  double smoothed_loss_ = 0.0;           // moving average of loss_
-  double grad_norm_ = 0.0;
+  ProcessGroup* processes_;  // null when this one is alone
+  Update<T> update_;
+  double loss_ = 0.0;           // of the last update
+  double smoothed_loss_ = 0.0;  // moving average of loss_
+  int interrupt_status_ = 0;
   bool should_stop_ = false;  // last result of options_.should_stop
+  std::vector<double> votes_ = std::vector<double>(num_processes());
+  std::vector<int> vote_counts_ = std::vector<int>(num_processes(), 1);
 
   ProgressLine line_;
   std::optional<DirectoryLock> lock_;
   CheckpointSaver saver_;  // done before the lock is released
   std::optional<MetricsFile> metrics_;
-  std::int64_t first_step_ = 0;       // when this run started
-  std::int64_t saved_step_ = -1;      // in last.h5; -1 when there is none
+  std::int64_t first_step_ = 0;   // when this run started
+  std::int64_t saved_step_ = -1;  // in last.h5; -1 when there is none
+  bool best_is_missing_ = false;
   std::int64_t validated_step_ = -1;  // the last one that was validated by this run
   std::int64_t labels_seen_ = 0;
   double seconds_ = 0.0;  // spent in updates

@@ -16,6 +16,7 @@
 #include "weft/train/batch_losses.hpp"
 #include "weft/train/data/data_source.hpp"
 #include "weft/train/data/pairs.hpp"
+#include "weft/train/distributed/process_group.hpp"
 #include "weft/train/evaluation.hpp"
 #include "weft/train/interrupt.hpp"
 #include "weft/train/moving_average.hpp"
@@ -31,6 +32,7 @@ struct Validation {
   // The names of the values: columns of metrics.csv.
   std::vector<std::string> columns;
   // Returns one value per column. The first one, the lower the better, selects the best model.
+  // Called in every process; the values of the first count.
   std::function<std::vector<double>()> run;
   // Steps between validations; 0: at the end of every epoch. The last step of a training is always
   // validated.
@@ -97,6 +99,13 @@ struct TrainerOptions {
   std::int64_t keep_checkpoints = 0;
   // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
   Precision precision = Precision::full;
+
+  // The processes that train together; null for this one alone. Each of them calls the same
+  // functions of its trainer with the same model, data and options, which is checked before the
+  // first step, and computes some of the `parts`, of which there are as many as processes or more.
+  // The result is bitwise identical for any number of processes. The first process reads and writes
+  // `folder` and writes to `output`; an interrupt or `should_stop` of one ends the training of all.
+  ProcessGroup* processes = nullptr;
 };
 
 enum class TrainingEnd { finished, stopped_early, interrupted };
@@ -107,6 +116,8 @@ struct TrainingResult {
   // The best validation: its step (0 when there was none) and first value.
   std::int64_t best_step = 0;
   double best_value = 0.0;
+  // After an interrupt, that of the process which got it (see Interrupt); otherwise 0.
+  int exit_status = 0;
 };
 
 // The training loop, for batches of any type. See Trainer.
@@ -132,7 +143,8 @@ class WEFT_API TrainingLoop {
   // the step and the operation, when a loss or a gradient is not finite; parameters are then those
   // of the previous step, and nothing is saved. Throws ValueError or ShapeError for batches that
   // contradict themselves. Throws FileError when saving fails; the previous checkpoint is then
-  // unchanged.
+  // unchanged. With several processes, throws ValueError when they differ in what must be the same,
+  // and in all of them what one throws in a step (an Error that names the process).
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }
@@ -189,7 +201,8 @@ class Trainer : public TrainingLoop<T> {
           std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options)
       : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss), options),
         loss_(std::move(loss)),
-        parts_(options.parts) {
+        parts_(options.parts),
+        processes_(options.processes) {
     if (!loss_) fail<ValueError>("trainer: loss", "a function", "none");
     check_parts<B>("trainer: parts", parts_);
   }
@@ -207,10 +220,11 @@ class Trainer : public TrainingLoop<T> {
       if (!metric.function) fail<ValueError>("metric " + metric.name, "a function", "none");
       validation.columns.push_back(metric.name);
     }
-    validation.run = [&source, loss = loss_, parts = parts_, metrics = std::move(metrics)] {
-      std::vector<double> values{mean_loss<T, B>(source, loss, parts)};
+    validation.run = [&source, loss = loss_, parts = parts_, processes = processes_,
+                      metrics = std::move(metrics)] {
+      std::vector<double> values{mean_loss<T, B>(source, loss, parts, processes)};
       for (const Metric<T, B>& metric : metrics)
-        values.push_back(mean_metric<T, B>(source, metric.function, parts));
+        values.push_back(mean_metric<T, B>(source, metric.function, parts, processes));
       return values;
     };
     this->set_validation(std::move(validation));
@@ -219,6 +233,7 @@ class Trainer : public TrainingLoop<T> {
  private:
   LossFunction<T, B> loss_;
   Index parts_;
+  ProcessGroup* processes_;
 };
 
 extern template class TrainingLoop<float>;

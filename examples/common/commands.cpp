@@ -26,7 +26,12 @@ int run_command(const std::string& program, std::span<const Command> commands, i
                 char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   for (const Command& command : commands)
-    if (name == command.name)
+    if (name == command.name && command.train)
+      return run_training(
+          program + ' ' + name,
+          [&](ProcessGroup& processes) { return command.train(processes, argc - 1, argv + 1); },
+          command.error_status);
+    else if (name == command.name)
       return run_program(
           program + ' ' + name, [&] { return command.run(argc - 1, argv + 1); },
           command.error_status);

@@ -4,14 +4,18 @@
 #include <span>
 #include <string>
 
+#include <weft/train/distributed/process_group.hpp>
+
 namespace weft::examples {
 
 struct Command {
   const char* name;
   // argv[0] is the command's name. Returns the exit status.
-  int (*run)(int argc, char** argv);
-  const char* about;  // for the help
+  int (*run)(int argc, char** argv) = nullptr;
+  const char* about = "";  // for the help
   int error_status = 1;
+  // Instead of `run`, for a command that trains: see run_training.
+  int (*train)(ProcessGroup& processes, int argc, char** argv) = nullptr;
 };
 
 // Runs the command argv[1] of a program. Returns its exit status as `run_program` does, and the

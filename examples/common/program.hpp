@@ -5,12 +5,20 @@
 #include <functional>
 #include <string>
 
+#include <weft/train/distributed/process_group.hpp>
+
 namespace weft::examples {
 
 // Runs `work`, which returns an exit status. Returns that status, `error_status` if it throws or
 // its output could not be written, or 2 if it throws UsageError. An error is printed to standard
 // error as one line that starts with `name`.
 int run_program(const std::string& name, const std::function<int()>& work, int error_status = 1);
+
+// The same for a program, or a command, that trains with the processes that mpirun started, or
+// alone: of several only the first one writes to standard output, and an error of one ends all.
+// Those of `run_program` end with an error when there are several.
+int run_training(const std::string& name, const std::function<int(ProcessGroup&)>& work,
+                 int error_status = 1);
 
 // run_program for a program with one option: --out, the output directory (default build/tour),
 // which is created and passed to `work`. `about` is a one-sentence description for the help.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/distributed/broadcast_state.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "examples/common/command_line.hpp"
 
@@ -78,17 +79,24 @@ Configuration load_configuration(const std::filesystem::path& checkpoint) {
   return configuration;
 }
 
-// Takes the configuration of the checkpoint from which a training in `folder` resumes. Returns
-// false when there is none. Throws FileError when it cannot be read, and ValueError, naming the
-// setting, when the command line asks for another one.
+// Takes the configuration of the checkpoint from which a training in `folder` resumes, which the
+// first process reads. Returns false when there is none. Throws FileError when it cannot be read,
+// and ValueError, naming the setting, when the command line asks for another one.
 template <class Configuration>
 bool resume_configuration(const std::filesystem::path& folder, const CommandLine& line,
-                          Configuration& configuration) {
-  const std::filesystem::path checkpoint = folder / "last.h5";
-  // A file that cannot be looked at is refused by the trainer, a link without target on loading.
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(checkpoint, error))) return false;
-  const auto stored = load_configuration<Configuration>(checkpoint);
+                          Configuration& configuration, ProcessGroup& processes) {
+  Configuration stored;
+  const std::string found = processes.from_first([&] {
+    const std::filesystem::path checkpoint = folder / "last.h5";
+    // A file that cannot be looked at is refused by the trainer, a link without target on loading.
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(checkpoint, error)))
+      return std::string();
+    stored = load_configuration<Configuration>(checkpoint);
+    return checkpoint.string();
+  });
+  if (found.empty()) return false;
+  broadcast_state<float>(processes, stored);
   configuration = stored;
   line.apply();
   check_settings_equal(configuration, stored);

@@ -7,10 +7,10 @@ namespace weft::gpt {
 namespace {
 
 constexpr examples::Command commands[] = {
-    {"train", train, "train a model on a text"},
-    {"sample", sample, "continue a text"},
-    {"evaluate", evaluate, "compute how well a model predicts a text"},
-    {"attention", attention, "draw the attention weights for a text"},
+    {.name = "train", .about = "train a model on a text", .train = train},
+    {.name = "sample", .run = sample, .about = "continue a text"},
+    {.name = "evaluate", .run = evaluate, .about = "compute how well a model predicts a text"},
+    {.name = "attention", .run = attention, .about = "draw the attention weights for a text"},
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ struct Options {
 };
 
 // Parses the command line. Returns false when --help is given.
-bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
+bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
+           Configuration& configuration) {
   constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("gpt train",
                              "Trains a language model on the first 90 % of a text; the others are "
@@ -61,7 +62,8 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
   if (options.preset == "gpt2") options.tokenizer = "bytepairs";
   line.apply();
   const Configuration asked = configuration;
-  if (options.resume && examples::resume_configuration(options.out, line, configuration)) {
+  if (options.resume &&
+      examples::resume_configuration(options.out, line, configuration, processes)) {
     // What is given must be that of the checkpoint.
     const std::string stored = Tokenizer::of(configuration).kind();
     options.tokenizer = stored;
@@ -104,15 +106,18 @@ TokenSplit encode(const Tokenizer& tokenizer, const std::string& text) {
 
 }  // namespace
 
-int train(int argc, char** argv) {
+int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::preset(options.preset);
-  if (!parse(argc, argv, options, configuration)) return 0;
+  if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path directory = options.out;
-  const std::string text = read_texts(options.text);
+  const std::string text = processes.from_first([&] { return read_texts(options.text); });
   // Learning byte pairs takes time.
-  examples::make_directory(directory);
-  examples::check_picture(directory / "loss.svg");
+  processes.from_first([&] {
+    examples::make_directory(directory);
+    examples::check_picture(directory / "loss.svg");
+    return std::string();
+  });
   const Tokenizer tokenizer = make_tokenizer(options, configuration, text);
   const TokenSplit tokens = encode(tokenizer, text);
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -134,13 +139,15 @@ int train(int argc, char** argv) {
                                              .interrupt = &interrupt,
                                              .save_in_background = options.background,
                                              .keep_checkpoints = options.keep_checkpoints,
-                                             .precision = options.precision});
+                                             .precision = options.precision,
+                                             .processes = &processes});
+  if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(
                    directory / "metrics.csv", directory / "loss.svg",
                    {.title = "Loss of the language model", .y_label = "cross entropy per token"})
             << '\n';
-  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
+  return result.exit_status;
 }
 
 }  // namespace weft::gpt

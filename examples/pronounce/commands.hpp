@@ -2,9 +2,11 @@
 // status.
 #pragma once
 
+#include <weft/train/distributed/process_group.hpp>
+
 namespace weft::pronounce {
 
-int train(int argc, char** argv);
+int train(ProcessGroup& processes, int argc, char** argv);
 int evaluate(int argc, char** argv);
 int say(int argc, char** argv);
 int gradcheck(int argc, char** argv);

@@ -91,7 +91,11 @@ std::string to_string(const Phones& phones) {
 std::vector<Entry> read_dictionary(const std::filesystem::path& path) {
   const std::string name = "dictionary '" + path.string() + "'";
   std::ifstream file = examples::open_text(path, name);
-  std::vector<Entry> lines = parse(file, name);
+  return read_dictionary(file, name);
+}
+
+std::vector<Entry> read_dictionary(std::istream& text, const std::string& name) {
+  std::vector<Entry> lines = parse(text, name);
   if (lines.empty()) fail<FileError>(name, "at least one word", "none");
 
   std::stable_sort(lines.begin(), lines.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ constexpr std::size_t max_length = 64;
 // Throws FileError when the file is missing, empty, no regular file or not UTF-8, and for a
 // malformed line, naming file and line number.
 std::vector<Entry> read_dictionary(const std::filesystem::path& path);
+// The same for its text; `name` is its name in messages.
+std::vector<Entry> read_dictionary(std::istream& text, const std::string& name);
 
 // `text` with A–Z converted to a–z.
 std::string lower_case(std::string_view text);

@@ -7,11 +7,11 @@ namespace weft::pronounce {
 namespace {
 
 constexpr examples::Command commands[] = {
-    {"train", train, "train a model on a dictionary"},
-    {"evaluate", evaluate, "compute the error rates on held-out words"},
-    {"say", say, "pronounce words"},
-    {"gradcheck", gradcheck, "check all gradients of a small model"},
-    {"attention", attention, "draw the attention weights for a word"},
+    {.name = "train", .about = "train a model on a dictionary", .train = train},
+    {.name = "evaluate", .run = evaluate, .about = "compute the error rates on held-out words"},
+    {.name = "say", .run = say, .about = "pronounce words"},
+    {.name = "gradcheck", .run = gradcheck, .about = "check all gradients of a small model"},
+    {.name = "attention", .run = attention, .about = "draw the attention weights for a word"},
 };
 
 }  // namespace

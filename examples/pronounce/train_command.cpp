@@ -24,7 +24,8 @@ struct Options {
 };
 
 // Parses the command line. Returns false when --help is given.
-bool parse(int argc, char** argv, Options& options, Configuration& configuration) {
+bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
+           Configuration& configuration) {
   constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("pronounce train",
                              "Trains a model on a pronunciation dictionary; 5 % of the words are "
@@ -43,7 +44,7 @@ bool parse(int argc, char** argv, Options& options, Configuration& configuration
 
   if (options.full) configuration = Configuration::full();
   line.apply();
-  if (options.resume) examples::resume_configuration(options.out, line, configuration);
+  if (options.resume) examples::resume_configuration(options.out, line, configuration, processes);
   configuration.check_state();
   return true;
 }
@@ -62,11 +63,11 @@ Language make_language(const Options& options, const Dataset& dataset,
 
 }  // namespace
 
-int train(int argc, char** argv) {
+int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::quick();
-  if (!parse(argc, argv, options, configuration)) return 0;
-  const Dataset dataset(options.dictionary);
+  if (!parse(argc, argv, processes, options, configuration)) return 0;
+  const Dataset dataset(options.dictionary, processes);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
   Pronouncer<float> model(configuration, language, random);
@@ -76,7 +77,7 @@ int train(int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   const fs::path directory = options.out;
-  examples::check_picture(directory / "loss.svg");
+  if (processes.is_first()) examples::check_picture(directory / "loss.svg");
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = train_model(model, configuration, language, dataset,
@@ -86,14 +87,16 @@ int train(int argc, char** argv) {
                                              .save_every_steps = options.save_every,
                                              .output = &std::cout,
                                              .interrupt = &interrupt,
-                                             .precision = options.precision});
+                                             .precision = options.precision,
+                                             .processes = &processes});
+  if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",
                                      {.title = "Loss of the pronunciation model",
                                       .y_label = "cross entropy per phone",
                                       .training = "training (with dropout and label smoothing)"})
             << '\n';
-  return result.end == TrainingEnd::interrupted ? interrupt.exit_status() : 0;
+  return result.exit_status;
 }
 
 }  // namespace weft::pronounce

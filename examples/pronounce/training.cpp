@@ -1,11 +1,14 @@
 #include "examples/pronounce/training.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <ostream>
+#include <sstream>
 
 #include <weft/train/evaluation.hpp>
 #include <weft/train/optim/adam.hpp>
+#include "examples/common/text_input.hpp"
 #include "examples/pronounce/evaluation.hpp"
 
 namespace weft::pronounce {
@@ -20,30 +23,35 @@ Schedule make_schedule(const Configuration& configuration, Index batches_per_epo
 
 // The loss on all entries, and the word error rate on the first 1000, which takes longer.
 Validation make_validation(const Pronouncer<float>& model, const Language& language,
-                           const std::vector<Entry>& entries, Index parts) {
+                           const std::vector<Entry>& entries, Index parts,
+                           ProcessGroup* processes) {
   auto batches =
       std::make_shared<PairBatches>(language.pairs(entries), BatchOptions{.batch_size = 256});
   const auto sample = std::span(entries).first(std::min<std::size_t>(1000, entries.size()));
   return {.columns = {"validation_loss", "validation_word_error_rate"},
-          .run = [&model, &language, batches, sample, parts]() -> std::vector<double> {
+          .run = [&model, &language, batches, sample, parts, processes]() -> std::vector<double> {
             const auto model_loss = [&](Tape<float>& tape, const PairBatch& batch) {
               return batch_loss(model, tape, batch);
             };
-            return {mean_loss(*batches, model_loss, parts),
+            return {mean_loss(*batches, model_loss, parts, processes),
                     error_rates(model, language, sample).word_error_rate()};
           }};
 }
 
 }  // namespace
 
-Dataset::Dataset(const std::filesystem::path& dictionary) {
-  const std::vector<Entry> entries = read_dictionary(dictionary);
+Dataset::Dataset(const std::filesystem::path& dictionary, ProcessGroup& processes) {
+  const std::string name = "dictionary '" + dictionary.string() + "'";
+  std::istringstream text(processes.from_first([&] {
+    std::ifstream file = examples::open_text(dictionary, name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }));
+  const std::vector<Entry> entries = read_dictionary(text, name);
   train = entries_of(Split::train, entries);
   validation = entries_of(Split::validation, entries);
   test = entries_of(Split::test, entries);
   if (train.empty() || validation.empty())
-    fail<FileError>("dictionary '" + dictionary.string() + "'",
-                    "at least one training and one validation word",
+    fail<FileError>(name, "at least one training and one validation word",
                     concatenate_text(train.size(), " and ", validation.size()));
 }
 
@@ -61,7 +69,8 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.clip_norm = configuration.clip_norm;
   options.schedule = make_schedule(configuration, batches.num_batches());
   options.seed = seed;
-  options.validation = make_validation(model, language, dataset.validation, options.parts);
+  options.validation =
+      make_validation(model, language, dataset.validation, options.parts, options.processes);
   Trainer<float> trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {

@@ -12,9 +12,9 @@ namespace weft::pronounce {
 
 // The entries of a dictionary, by split.
 struct Dataset {
-  // Throws FileError when the file cannot be read, or the training or the validation split is
-  // empty.
-  explicit Dataset(const std::filesystem::path& dictionary);
+  // The first process reads the file. Throws FileError when it cannot be read, or the training or
+  // the validation split is empty.
+  Dataset(const std::filesystem::path& dictionary, ProcessGroup& processes);
 
   std::vector<Entry> train, validation, test;
 };

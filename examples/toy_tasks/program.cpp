@@ -103,7 +103,8 @@ void check_outputs(const Options& options) {
 
 // A model whose training is interrupted is saved, beside an earlier one if there is one, but not
 // tested.
-Result train_task(const Task& task, const Options& options, const Interrupt& interrupt) {
+Result train_task(const Task& task, const Options& options, const Interrupt& interrupt,
+                  ProcessGroup& processes) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
   Solver solver(task, seed);
   Result result{.task = task.name, .parameters = count_parameters(solver.model)};
@@ -113,7 +114,9 @@ Result train_task(const Task& task, const Options& options, const Interrupt& int
                                   .seed = seed,
                                   .interrupt = &interrupt,
                                   .output = &std::cout,
-                                  .precision = options.precision});
+                                  .precision = options.precision,
+                                  .processes = &processes});
+  if (!processes.is_first()) return result;
   fs::path checkpoint = checkpoint_path(options.out, task);
   if (result.history.interrupted && fs::exists(checkpoint))
     checkpoint.replace_extension(".interrupted.h5");
@@ -151,21 +154,24 @@ void print_table(const std::vector<Result>& results) {
 }
 
 // Returns the exit status. When interrupted, the tasks that are finished are shown.
-int train_tasks(const Options& options) {
-  check_outputs(options);
+int train_tasks(const Options& options, ProcessGroup& processes) {
+  if (processes.is_first()) check_outputs(options);
   const Interrupt interrupt;
   std::vector<Result> results;
   std::vector<examples::Line> lines;
+  int exit_status = 0;
   for (const Task& task : all_tasks()) {
-    if (!is_selected(task, options) || interrupt.requested()) continue;
-    const Result result = train_task(task, options, interrupt);
+    if (!is_selected(task, options) || exit_status != 0) continue;
+    const Result result = train_task(task, options, interrupt, processes);
+    exit_status = result.history.exit_status;
     if (!result.history.validation_seconds.empty())
       lines.push_back(accuracy_line(task, result.history));
     if (!result.history.interrupted) results.push_back(result);
   }
+  if (!processes.is_first()) return exit_status;
   if (!results.empty()) print_table(results);
   if (!lines.empty()) std::cout << draw_accuracies(lines, accuracy_picture(options)) << '\n';
-  return interrupt.exit_status();
+  return exit_status;
 }
 
 void answer_question(const Options& options) {
@@ -178,10 +184,10 @@ void answer_question(const Options& options) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  return examples::run_program("toy_tasks", [&] {
+  return examples::run_training("toy_tasks", [&](ProcessGroup& processes) {
     Options options;
     if (!parse(argc, argv, options)) return 0;
-    if (options.question.empty()) return train_tasks(options);
+    if (options.question.empty()) return train_tasks(options, processes);
     answer_question(options);
     return 0;
   });

@@ -67,10 +67,12 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
        .should_stop =
            [&] { return accuracy >= options.target_accuracy || seconds() >= options.seconds; },
        .interrupt = options.interrupt,
-       .precision = options.precision});
+       .precision = options.precision,
+       .processes = options.processes});
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
   history.interrupted = result.end == TrainingEnd::interrupted;
+  history.exit_status = result.exit_status;
   history.seconds = seconds();
   return history;
 }

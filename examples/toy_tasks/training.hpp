@@ -4,6 +4,7 @@
 #include <iosfwd>
 
 #include <weft/autograd/precision.hpp>
+#include <weft/train/distributed/process_group.hpp>
 #include <weft/train/interrupt.hpp>
 #include "examples/toy_tasks/solver.hpp"
 
@@ -21,12 +22,15 @@ struct TrainingOptions {
   // Progress is printed to this stream unless it is null.
   std::ostream* output = nullptr;
   Precision precision = Precision::full;
+  // Those that train together, if there are several.
+  ProcessGroup* processes = nullptr;
 };
 
 struct TrainingHistory {
   std::int64_t steps = 0;
   double seconds = 0.0;
   bool interrupted = false;
+  int exit_status = 0;  // after an interrupt
   // For each validation the seconds since the start, and the accuracy in percent.
   std::vector<double> validation_seconds, validation_accuracies;
 };

@@ -14,6 +14,7 @@
 #include "tests/benchmarks/generation.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
+#include "tests/benchmarks/training.hpp"
 #include "tests/benchmarks/workloads.hpp"
 
 namespace weft::benchmarks {
@@ -32,7 +33,11 @@ constexpr const char* usage =
     "GB/s\n"
     "                                               of copying 256 MB (read and written) and of\n"
     "                                               reading 512 MB\n"
-    "weft_benchmark operations THREADS SECONDS      prints a table\n";
+    "weft_benchmark operations THREADS SECONDS      prints a table\n"
+    "weft_benchmark train WORKLOAD PARTS THREADS SECONDS   (W3 or W5; with mpirun by all "
+    "processes)\n"
+    "  prints: median_ms tokens bytes_sent least_bytes peak_mib\n"
+    "weft_benchmark messages THREADS SECONDS        with mpirun -n 2, prints: latency_us GB/s\n";
 
 void print_step(const std::string& name, Precision precision, double seconds) {
   const Workload workload = make_workload(name, precision);
@@ -74,11 +79,26 @@ void print_generation(char** argv, Precision weights, double seconds) {
               1e3 * times.prompt_seconds, peak_mebibytes(), times.prompt_flops, times.step_bytes);
 }
 
+void print_training(const std::string& workload, Index parts, double seconds) {
+  ProcessGroup processes;
+  const TrainingRate rate = measure_training(processes, workload, parts, seconds);
+  if (processes.is_first())
+    std::printf("%.6f %.0f %.0f %.0f %.1f\n", 1e3 * rate.median_seconds, rate.tokens,
+                rate.bytes_sent, rate.least_bytes, peak_mebibytes());
+}
+
+void print_messages() {
+  ProcessGroup processes;
+  if (processes.size() < 2) fail<ValueError>("messages", "mpirun -n 2", "one process");
+  const MessageRate rate = measure_messages(processes);
+  if (processes.is_first()) std::printf("%.2f %.2f\n", 1e6 * rate.latency, 1e-9 * rate.bandwidth);
+}
+
 // The number of operands of a command, before threads and seconds; -1 when there is none.
 int operands_of(const std::string& command) {
-  if (command == "operations") return 0;
+  if (command == "operations" || command == "messages") return 0;
   if (command == "generate") return 9;
-  if (command == "step" || command == "mean") return 2;
+  if (command == "step" || command == "mean" || command == "train") return 2;
   for (const char* with_one : {"limits", "save", "load"})
     if (command == with_one) return 1;
   return -1;
@@ -107,6 +127,10 @@ int run(int argc, char** argv) {
     print_file_rate(measure_loading(argv[2], seconds));
   else if (command == "generate")
     print_generation(argv + 2, precision(10), seconds);
+  else if (command == "train")
+    print_training(argv[2], parse_number<Index>("parts", argv[3], "an integer"), seconds);
+  else if (command == "messages")
+    print_messages();
   else if (command == "limits")
     print_limits(precision(2), seconds);
   else

@@ -31,8 +31,9 @@ const std::vector<Lines> floors = {
     {"train/files/", "train/data/"},
     {"train/hdf5/", "train/generation/", "train/tokenizers/"},
     {"train/weights/"},
+    {"train/distributed/process_group", "train/distributed/internal/transport"},
     {"train/optim/"},
-    {"train/"},
+    {"train/", "train/distributed/"},
     {"examples/common/"},
     {"examples/"},
 };
@@ -48,6 +49,7 @@ const std::map<std::string, Lines> libraries = {
     {"xxhash.h", {"train/files/"}},
     {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},
+    {"mpi.h", {"train/distributed/internal/transport.cpp"}},
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
     {"nlohmann/", {"train/tokenizers/", "examples/common/"}},
     {"catch2/", {}},

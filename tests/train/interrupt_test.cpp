@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/interrupt.hpp>
@@ -36,6 +37,26 @@ TEST_CASE("interrupt: signals only set a flag, and the exit status is 128 and th
     CHECK(interrupt.requested());
     CHECK(interrupt.exit_status() == 128 + signal);
   }
+}
+
+TEST_CASE("interrupt: SIGCONT and then SIGTERM by mpirun are a Ctrl-C", "[train]") {
+  const char* const name = "OMPI_COMM_WORLD_SIZE";
+  const bool is_set = std::getenv(name) != nullptr;
+  if (!is_set) {
+    const Interrupt interrupt;
+    std::raise(SIGCONT);
+    std::raise(SIGTERM);
+    CHECK(interrupt.exit_status() == 128 + SIGTERM);
+  }
+  setenv(name, "2", 0);
+  {
+    const Interrupt interrupt;
+    std::raise(SIGCONT);
+    CHECK_FALSE(interrupt.requested());
+    std::raise(SIGTERM);
+    CHECK(interrupt.exit_status() == 130);
+  }
+  if (!is_set) unsetenv(name);
 }
 
 TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include <weft/autograd/error.hpp>
@@ -74,6 +75,27 @@ TEST_CASE("parallel pass: a parameter that only a later part uses gets its gradi
       0, 2, [&](Tape<double>& tape, Index part) { return tape.parameter(part == 0 ? a : b); });
   CHECK(a.grad().item() == 1.0);
   CHECK(b.grad().item() == 1.0);
+}
+
+TEST_CASE("parallel pass: the zero of a part that alone has a gradient keeps its sign", "[train]") {
+  Parameter<double> a(Tensor<double>({1}, {3.0})), b(Tensor<double>({1}, {5.0}));
+  ParallelPass<double> pass({{"a", &a}, {"b", &b}}, 4, {.training = true});
+  pass.add_gradients(0, 4, [&](Tape<double>& tape, Index part) {
+    return part == 3 ? scale(tape.parameter(a), -0.0) : tape.parameter(b);
+  });
+  CHECK(a.grad().item() == 0.0);
+  CHECK(std::signbit(a.grad().item()));
+}
+
+TEST_CASE("parallel pass: the sums of both halves of the parts are added", "[train]") {
+  Parameter<double> a(Tensor<double>({1}, {3.0}));
+  ParallelPass<double> pass({{"a", &a}}, 4, {.training = true});
+  // One after the other, 2⁻⁵³ would be lost twice.
+  const double small = std::ldexp(1.0, -53);
+  pass.add_gradients(0, 4, [&](Tape<double>& tape, Index part) {
+    return scale(tape.parameter(a), part == 0 ? 1.0 : part == 1 ? 0.0 : small);
+  });
+  CHECK(a.grad().item() == 1.0 + 2.0 * small);
 }
 
 TEST_CASE("parallel pass: every part has its own random numbers", "[train]") {

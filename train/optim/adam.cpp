@@ -38,7 +38,8 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
 }
 
 template <class T>
-void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+void Adam<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad, T* const* state,
+                     T scale) {
   const double lr = this->learning_rate(index);
   const auto step = static_cast<double>(this->steps());
   const double weight_decay = this->weight_decay(index);
@@ -51,11 +52,12 @@ void Adam<T>::update(std::size_t index, Index begin, Index end, const T* grad, T
   const auto step_size = static_cast<T>(lr / (1.0 - std::pow(options_.beta1, step)));
   const auto root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, step)));
   const auto eps = static_cast<T>(options_.eps);
-  T* values = this->values(index);
-  T* first = this->tensor(first_moment, index).data();
-  T* second = this->tensor(second_moment, index).data();
+  T* values = of_parameter.data();
+  const Index size = std::ssize(of_parameter);
+  T* first = state[first_moment];
+  T* second = state[second_moment];
 #pragma omp simd
-  for (Index i = begin; i < end; ++i) {
+  for (Index i = 0; i < size; ++i) {
     const T g = scale * grad[i] + decay * values[i];
     const T m = first[i] + one_minus_beta1 * (g - first[i]);
     const T v = beta2 * second[i] + one_minus_beta2 * g * g;

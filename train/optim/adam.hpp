@@ -60,7 +60,8 @@ class WEFT_API Adam : public Optimizer<T> {
        const std::function<bool(const std::string&, const Shape&)>& decays);
 
  private:
-  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+              T scale) override;
 
   enum : std::size_t { first_moment, second_moment };  // the state's tensors
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "weft/autograd/finite.hpp"
 #include "autograd/internal/checks.hpp"
@@ -21,24 +22,35 @@ double sum_of_squares(const T* values, Index begin, Index end) {
 
 }  // namespace
 
+double norm_of_sums(std::span<const double> sums) {
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+template <class T>
+void sums_of_squares(const ParameterElements<T>& elements, Index first, Index last,
+                     std::span<double> sums) {
+  parallel_for(last - first, 1, [&](Index begin_range, Index end_range) {
+    for (Index i = begin_range; i < end_range; ++i) {
+      double sum = 0.0;
+      elements.for_each_part(elements.range_begin(first + i), elements.range_begin(first + i + 1),
+                             [&](std::size_t index, Index begin, Index end) {
+                               const GradientSum<T>& gradient =
+                                   elements.parameters()[index].parameter->gradient_sum();
+                               if (!gradient.empty())
+                                 sum += sum_of_squares(gradient.values().data(), begin, end);
+                             });
+      sums[static_cast<std::size_t>(i)] = sum;
+    }
+  });
+}
+
 template <class T>
 double grad_norm(const ParameterElements<T>& elements) {
   elements.check_shapes("gradient norm");
-  // One sum per range, added in the order of the ranges.
-  constexpr Index max_ranges = 256;
-  std::array<double, max_ranges> sums{};
-  const Index grain = std::max(grain_of(1), (elements.size() + max_ranges - 1) / max_ranges);
-  parallel_for(elements.size(), grain, [&](Index first, Index last) {
-    double sum = 0.0;
-    elements.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      const GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
-      if (!gradient.empty()) sum += sum_of_squares(gradient.values().data(), begin, end);
-    });
-    sums[static_cast<std::size_t>(first / grain)] = sum;
-  });
-  double total = 0.0;
-  for (double sum : sums) total += sum;
-  return std::sqrt(total);
+  std::array<double, ParameterElements<T>::most_ranges> sums;
+  const std::span<double> used(sums.data(), static_cast<std::size_t>(elements.num_ranges()));
+  sums_of_squares(elements, 0, elements.num_ranges(), used);
+  return norm_of_sums(used);
 }
 
 double clip_factor(double norm, double max_norm) {
@@ -78,6 +90,8 @@ void check_gradients_finite(const std::string& what, const NamedParameters<T>& p
 
 template double grad_norm(const ParameterElements<float>&);
 template double grad_norm(const ParameterElements<double>&);
+template void sums_of_squares(const ParameterElements<float>&, Index, Index, std::span<double>);
+template void sums_of_squares(const ParameterElements<double>&, Index, Index, std::span<double>);
 template double clip_grad_norm(Module<float>&, double);
 template double clip_grad_norm(Module<double>&, double);
 template void check_gradients_finite(const std::string&, const NamedParameters<float>&);

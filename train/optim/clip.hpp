@@ -1,6 +1,8 @@
 // Gradient clipping by the total norm of all gradients (Pascanu et al., 2013).
 #pragma once
 
+#include <span>
+
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
@@ -13,6 +15,14 @@ namespace weft {
 // parameter has changed.
 template <class T>
 WEFT_API double grad_norm(const ParameterElements<T>& elements);
+
+// The square root of the sum of `sums`, in double, in their order.
+WEFT_API double norm_of_sums(std::span<const double> sums);
+
+// Σ g² over each of the ranges first … last of the elements (see ParameterElements), into `sums`.
+template <class T>
+WEFT_API void sums_of_squares(const ParameterElements<T>& elements, Index first, Index last,
+                              std::span<double> sums);
 
 // The factor that scales gradients of norm `norm` to a norm of at most `max_norm`:
 // min(1, max_norm / (norm + 1e-6)), as in PyTorch. Throws NonFiniteError when the norm is NaN or
@@ -35,6 +45,10 @@ WEFT_API void check_gradients_finite(const std::string& what, const NamedParamet
 
 extern template double grad_norm(const ParameterElements<float>&);
 extern template double grad_norm(const ParameterElements<double>&);
+extern template void sums_of_squares(const ParameterElements<float>&, Index, Index,
+                                     std::span<double>);
+extern template void sums_of_squares(const ParameterElements<double>&, Index, Index,
+                                     std::span<double>);
 extern template double clip_grad_norm(Module<float>&, double);
 extern template double clip_grad_norm(Module<double>&, double);
 extern template void check_gradients_finite(const std::string&, const NamedParameters<float>&);

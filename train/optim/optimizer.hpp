@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "weft/train/weights/state.hpp"
 
 namespace weft {
+
+class ProcessGroup;
 
 // The model must outlive the optimizer and must not be moved, and its parameters must keep their
 // shapes. A parameter that is given several times is updated once. Parameters of the model that the
@@ -48,8 +51,20 @@ class WEFT_API Optimizer : public Stateful<T> {
   // those of each group.
   virtual std::string description() const = 0;
 
+  // Throws Error while the state is divided among processes.
   void state(State<T>& state) override;
   void check_state() const override;
+
+  // For the trainer, with several processes. All of them call the same of these functions:
+  //   divide    each process keeps the state of the ranges of elements that it owns (see
+  //             ParameterElements) and `step` updates those only; owners[i] owns range i
+  //   collect   the first process also gets the whole state, for `state`, until `release`
+  //   unite     all processes get the whole state, and `step` updates all elements again
+  // Divided before the first step, an optimizer never takes memory for the whole state.
+  void divide(std::vector<int> owners, int rank);
+  void collect(ProcessGroup& processes);
+  void release();
+  void unite(ProcessGroup& processes);
 
  protected:
   // `type` is the name of the optimizer in messages and checkpoints; `decays`, when given, selects
@@ -65,23 +80,18 @@ class WEFT_API Optimizer : public Stateful<T> {
   }
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
-  // Updates elements begin … end of parameter `index`, whose gradient is `grad`. Called
+  // Updates consecutive elements of parameter `index`: their values, from their gradients and from
+  // their state, of which `state[number]` are the elements in the state tensors `number`. Called
   // concurrently; `steps()` already includes the current step.
-  virtual void update(std::size_t index, Index begin, Index end, const T* grad, T scale) = 0;
+  virtual void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+                      T scale) = 0;
 
   const std::string& type() const { return type_; }
   // Adds a tensor of zeros for each parameter to the optimizer's state. Numbered in the order of
-  // the calls, from 0, and saved as "name.<parameter's name>".
+  // the calls, from 0, and saved as "name.<parameter's name>". Throws Error after the eighth.
   void add_tensors(std::string name);
   // How often `add_tensors` was called.
   std::size_t tensors() const { return tensors_.size(); }
-  // The tensor of parameter `index` in the state tensors `number`.
-  Tensor<T>& tensor(std::size_t number, std::size_t index) { return tensors_[number].of[index]; }
-  const Tensor<T>& tensor(std::size_t number, std::size_t index) const {
-    return tensors_[number].of[index];
-  }
-  // The elements of parameter `index`.
-  T* values(std::size_t index) { return parameters()[index].parameter->values().data(); }
   // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
   // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
   std::string settings_description() const;
@@ -89,9 +99,13 @@ class WEFT_API Optimizer : public Stateful<T> {
   void check_not_negative(std::size_t number) const;
 
  private:
+  static constexpr std::size_t most_tensors = 8;
+
   struct StateTensors {
     std::string name;
-    std::vector<Tensor<T>> of;  // each parameter
+    // Of each parameter; none before the first use, and while the state is divided.
+    std::vector<Tensor<T>> of;
+    std::vector<T> own;  // while it is divided: of the ranges that this process owns
   };
 
   // Of a parameter.
@@ -101,13 +115,21 @@ class WEFT_API Optimizer : public Stateful<T> {
     double weight_decay = 0.0;
   };
 
+  bool is_divided() const { return !owners_.empty(); }
+  void add_missing_tensors();
   void prepare_tensors();
+  void update_range(Index range, T scale);
+  // Copies the elements of the ranges that a process owns, which are consecutive in `values`.
+  void take_owned(const StateTensors& from, int owner, std::vector<T>& values) const;
+  void put_owned(const std::vector<T>& values, int owner, StateTensors& to) const;
 
   std::string type_;
   std::string loaded_type_;
   ParameterElements<T> elements_;
   std::vector<Settings> settings_;  // of each parameter
   std::vector<StateTensors> tensors_;
+  std::vector<int> owners_;     // of each range of elements, while the state is divided
+  std::vector<Index> offsets_;  // of each range in StateTensors::own; -1: another process owns it
   double learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;

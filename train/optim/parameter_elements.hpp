@@ -31,6 +31,13 @@ class WEFT_API ParameterElements {
   // parameter memory of its own.
   void prepare(const std::string& what) const;
 
+  // The elements are divided into ranges that depend on their number only: sums over all elements
+  // add one sum per range, and of several processes each owns whole ranges.
+  static constexpr Index most_ranges = 256;
+  Index num_ranges() const { return (size() + range_size() - 1) / range_size(); }
+  // The first element of a range; `size()` for `num_ranges()`.
+  Index range_begin(Index range) const { return std::min(range * range_size(), size()); }
+
   // Calls body(i, begin, end) for each part of elements first … last that lies in one parameter:
   // elements begin … end of parameter i.
   template <class Body>
@@ -46,6 +53,10 @@ class WEFT_API ParameterElements {
   }
 
  private:
+  Index range_size() const {
+    return std::max(grain_of(1), (size() + most_ranges - 1) / most_ranges);
+  }
+
   NamedParameters<T> parameters_;
   std::vector<Shape> shapes_;
   std::vector<Index> ends_;  // where each parameter's elements end in the sequence

@@ -25,14 +25,16 @@ RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options
 }
 
 template <class T>
-void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+void RMSprop<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad,
+                        T* const* state, T scale) {
   const auto lr = static_cast<T>(this->learning_rate(index));
   const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
   const auto one_minus_alpha = static_cast<T>(1.0 - options_.alpha);
   const auto decay = static_cast<T>(this->weight_decay(index));
   const auto momentum = static_cast<T>(options_.momentum);
-  T* values = this->values(index);
-  T* squares = this->tensor(mean_square, index).data();
+  T* values = of_parameter.data();
+  const Index size = std::ssize(of_parameter);
+  T* squares = state[mean_square];
   // The direction of element i; its running mean is updated.
   const auto direction = [=](Index i) {
     const T g = scale * grad[i] + decay * values[i];
@@ -42,12 +44,12 @@ void RMSprop<T>::update(std::size_t index, Index begin, Index end, const T* grad
   };
   if (this->tensors() == 1) {
 #pragma omp simd
-    for (Index i = begin; i < end; ++i) values[i] -= lr * direction(i);
+    for (Index i = 0; i < size; ++i) values[i] -= lr * direction(i);
     return;
   }
-  T* buffers = this->tensor(momentum_buffer, index).data();
+  T* buffers = state[momentum_buffer];
 #pragma omp simd
-  for (Index i = begin; i < end; ++i) {
+  for (Index i = 0; i < size; ++i) {
     buffers[i] = momentum * buffers[i] + direction(i);
     values[i] -= lr * buffers[i];
   }

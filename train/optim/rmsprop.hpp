@@ -34,7 +34,8 @@ class WEFT_API RMSprop final : public Optimizer<T> {
   void check_state() const override;
 
  private:
-  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+              T scale) override;
 
   enum : std::size_t { mean_square, momentum_buffer };  // the state's tensors
 

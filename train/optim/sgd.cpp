@@ -20,21 +20,23 @@ SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
 }
 
 template <class T>
-void SGD<T>::update(std::size_t index, Index begin, Index end, const T* grad, T scale) {
+void SGD<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad, T* const* state,
+                    T scale) {
   const auto lr = static_cast<T>(this->learning_rate(index));
   const auto decay = static_cast<T>(this->weight_decay(index));
-  T* values = this->values(index);
+  T* values = of_parameter.data();
+  const Index size = std::ssize(of_parameter);
   if (this->tensors() == 0) {
 #pragma omp simd
-    for (Index i = begin; i < end; ++i) values[i] -= lr * (scale * grad[i] + decay * values[i]);
+    for (Index i = 0; i < size; ++i) values[i] -= lr * (scale * grad[i] + decay * values[i]);
     return;
   }
   const auto momentum = static_cast<T>(options_.momentum);
   const T gradient_factor = options_.nesterov ? T{1} : T{0};
   const T velocity_factor = options_.nesterov ? momentum : T{1};
-  T* velocities = this->tensor(0, index).data();
+  T* velocities = state[0];
 #pragma omp simd
-  for (Index i = begin; i < end; ++i) {
+  for (Index i = 0; i < size; ++i) {
     const T g = scale * grad[i] + decay * values[i];
     const T velocity = momentum * velocities[i] + g;
     velocities[i] = velocity;

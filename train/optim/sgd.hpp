@@ -30,7 +30,8 @@ class WEFT_API SGD final : public Optimizer<T> {
   std::string description() const override;
 
  private:
-  void update(std::size_t index, Index begin, Index end, const T* grad, T scale) override;
+  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+              T scale) override;
 
   SGDOptions options_;
 };

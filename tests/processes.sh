@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# processes.sh [KILLS]: trains a small `pronounce` in one process, then in one to four, of which a
+# random one is killed (SIGKILL) at KILLS (20) random times. After each kill all must end within ten
+# seconds; the training is resumed by another number of processes, and the final checkpoints must be
+# the same. Then Ctrl-C at mpirun: the step is finished and saved.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+kills=${1:-20}
+
+install_packages "${build_packages[@]}" "${mpi_packages[@]}" pocketsphinx-en-us
+build_targets pronounce
+
+# Open MPI refuses root and more processes than cores unless it is told otherwise.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMP_NUM_THREADS=1
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+seconds() { date +%s.%N; }
+calculate() { awk "BEGIN { printf \"%.3f\", $1 }"; }
+# train PROCESSES NAME [OPTION...]
+train() {
+  exec mpiexec -n "$1" "$build/examples/pronounce" train --width 32 --layers 1 --heads 2 \
+    --epochs 2 --parts 4 --max-steps 1200 --save-every 3 --out "$work/$2" "${@:3}" \
+    >>"$work/$2.log" 2>&1
+}
+# The training processes that mpiexec, process $1, has started.
+processes_of() { pgrep -P "$1" -x pronounce || true; }
+
+log "Training in one process without interruption"
+start=$(seconds)
+(train 1 startup --max-steps 1) || fail "training failed: $(tail -n 30 "$work/startup.log")"
+startup=$(calculate "$(seconds) - $start")
+start=$(seconds)
+(train 1 uninterrupted) || fail "training failed: $(tail -n 30 "$work/uninterrupted.log")"
+duration=$(calculate "$(seconds) - $start - $startup")
+echo "1200 steps in $duration s, after $startup s of startup"
+
+log "Training with $kills kills"
+for ((kill = 1; kill <= kills; ++kill)); do
+  count=$((kill % 4 + 1))
+  pause=$(calculate "$startup / 2 + ($startup / 2 + $duration * 1.5 / $kills) * $RANDOM / 32768")
+  (train $count killed --resume) &
+  launcher=$!
+  sleep "$pause"
+  mapfile -t running < <(processes_of $launcher)
+  if [ ${#running[@]} -gt 0 ]; then
+    kill -KILL "${running[RANDOM % ${#running[@]}]}" 2>/dev/null || true
+  else
+    kill -KILL $launcher 2>/dev/null || fail "the training ended before kill $kill"
+  fi
+  start=$(seconds)
+  wait $launcher 2>/dev/null && fail "the training ended before kill $kill"
+  for process in "${running[@]}"; do
+    while kill -0 "$process" 2>/dev/null; do
+      [ "$(calculate "($(seconds) - $start > 10)")" = 0.000 ] || fail "a process was left after kill $kill"
+      sleep 0.05
+    done
+  done
+  took=$(calculate "$(seconds) - $start")
+  step=none
+  [ ! -f "$work/killed/metrics.csv" ] || step=$(tail -n 1 "$work/killed/metrics.csv" | cut -d, -f1)
+  echo "kill $kill, of one of $count processes after $pause s, near step $step: all ended in $took s"
+done
+(train 3 killed --resume) || fail "training failed: $(tail -n 30 "$work/killed.log")"
+
+log "Comparing"
+cmp "$work/uninterrupted/last.h5" "$work/killed/last.h5" ||
+  fail "the checkpoint after $kills kills differs from that of the uninterrupted training"
+echo "$kills kills: identical checkpoints of $(stat -c %s "$work/uninterrupted/last.h5") bytes"
+
+log "Ctrl-C"
+# With its own handlers of signals, which a shell takes from processes in the background.
+set -m
+(train 2 interrupted --max-steps 0 --save-every 0) &
+launcher=$!
+set +m
+sleep "$(calculate "$startup + 2")"
+kill -INT $launcher
+wait $launcher 2>/dev/null || true
+grep -a -q '^interrupted after' "$work/interrupted.log" ||
+  fail "no checkpoint at Ctrl-C: $(tail -n 3 "$work/interrupted.log")"
+grep -a '^interrupted after' "$work/interrupted.log" | sed "s|$work/||"

@@ -1,0 +1,34 @@
+// The main function of the tests of several processes, of which only the first one prints.
+#define CATCH_CONFIG_RUNNER
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
+
+#include <fstream>
+#include <iostream>
+
+#include "tests/train/distributed/several_processes.hpp"
+
+namespace weft {
+namespace {
+
+ProcessGroup* group = nullptr;
+
+}  // namespace
+
+ProcessGroup& test_processes() { return *group; }
+
+}  // namespace weft
+
+int main(int argc, char** argv) {
+  weft::ProcessGroup processes;
+  weft::group = &processes;
+  std::ofstream nowhere;
+  if (!processes.is_first()) std::cout.rdbuf(nowhere.rdbuf());
+  const int failures = Catch::Session().run(argc, argv);
+  std::cout << processes.size() << " processes" << std::endl;
+  // A process that failed may have left the others in the middle of something.
+  return failures == 0 ? 0 : processes.fail("tests failed in this process", 1);
+}

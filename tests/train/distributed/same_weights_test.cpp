@@ -1,0 +1,175 @@
+// Several processes end with the bits of one.
+#include <filesystem>
+#include <functional>
+
+#include "tests/catch.hpp"
+#include "tests/train/distributed/several_processes.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct Outcome {
+  std::string weights, average, state;
+  double last_validation = 0.0;
+};
+
+template <class T>
+class Recorder final : public State<T> {
+ public:
+  void tensor(const std::string&, Tensor<T>& value) override {
+    const std::span<const T> values = std::as_const(value).values();
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  }
+  void integer(const std::string&, std::int64_t& value) override { bytes += std::to_string(value); }
+  void number(const std::string&, double& value) override { bytes += std::to_string(value); }
+  void text(const std::string&, std::string& value) override { bytes += value; }
+
+  std::string bytes;
+};
+
+template <class T>
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer<T>>(Module<T>&)>;
+
+template <class T>
+MakeOptimizer<T> adam() {
+  return [](Module<T>& model) {
+    return std::make_unique<AdamW<T>>(model, AdamWOptions{.lr = 1e-3, .weight_decay = 0.1});
+  };
+}
+
+template <class T>
+Outcome train(const TrainerOptions& options, const MakeOptimizer<T>& make_optimizer = adam<T>(),
+              bool keeps_average = false) {
+  ManyElementsTraining<T> training;
+  const std::unique_ptr<Optimizer<T>> optimizer = make_optimizer(training.model);
+  Trainer trainer(training.model, *optimizer, training.batches, training.loss(), options);
+  Outcome outcome;
+  TensorBatches<T> held_out(ManyElementsTraining<T>::inputs(8), ManyElementsTraining<T>::targets(8),
+                            {.batch_size = 3});
+  trainer.validate_on(held_out, {.every_steps = 3});
+  MovingAverage<T> average(training.model, 0.9);
+  if (keeps_average) trainer.keep_average(average);
+  outcome.last_validation = trainer.run().best_value;
+  outcome.weights = bytes_of_parameters(training.model);
+  Recorder<T> of_average, of_optimizer;
+  average.state(of_average);
+  outcome.average = of_average.bytes;
+  optimizer->state(of_optimizer);
+  outcome.state = of_optimizer.bytes;
+  return outcome;
+}
+
+// Trains in this process alone, and with the others.
+template <class T>
+void check_same(TrainerOptions options, const MakeOptimizer<T>& make_optimizer = adam<T>(),
+                bool keeps_average = false) {
+  const Outcome alone = train<T>(options, make_optimizer, keeps_average);
+  options.processes = &test_processes();
+  const Outcome together = train<T>(options, make_optimizer, keeps_average);
+  CHECK((alone.weights == together.weights));
+  CHECK((alone.average == together.average));
+  CHECK((alone.state == together.state));
+  CHECK(alone.last_validation == together.last_validation);
+}
+
+}  // namespace
+
+TEST_CASE("processes: the weights of one process, for any number of parts", "[processes]") {
+  for (const Index parts : {4, 5, 6, 8}) {
+    INFO(parts << " parts");
+    check_same<float>({.epochs = 2, .parts = parts, .seed = 9});
+  }
+  check_same<double>({.epochs = 2, .parts = 7, .clip_norm = 0.1, .seed = 9});
+}
+
+TEST_CASE("processes: the same with clipping, accumulation, an average and several threads",
+          "[processes]") {
+  for (const int threads : {1, 2, 3}) {
+    INFO(threads << " threads");
+    const int before = thread_count();
+    set_thread_count(threads);
+    check_same<float>({.epochs = 2, .accumulation = 3, .parts = 4, .clip_norm = 0.05},
+                      adam<float>(), true);
+    set_thread_count(before);
+  }
+}
+
+TEST_CASE("processes: the same with every optimizer", "[processes]") {
+  check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
+    return std::make_unique<SGD<float>>(model, SGDOptions{.lr = 0.1});
+  });
+  check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
+    return std::make_unique<SGD<float>>(model, SGDOptions{.lr = 0.1, .momentum = 0.9});
+  });
+  check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
+    return std::make_unique<RMSprop<float>>(model, RMSpropOptions{.lr = 1e-3, .momentum = 0.5});
+  });
+  check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
+    freeze(model, "recomputed");
+    return std::make_unique<Adam<float>>(model, AdamOptions{.lr = 1e-3});
+  });
+}
+
+TEST_CASE("processes: a training moves from several processes to one and back", "[processes]") {
+  ProcessGroup& processes = test_processes();
+  const TemporaryFolder own;
+  // The first process's folder, which all use.
+  const std::filesystem::path shared = processes.broadcast(own.path().string());
+  TrainerOptions options{.epochs = 3,
+                         .accumulation = 2,
+                         .parts = 4,
+                         .clip_norm = 0.5,
+                         .folder = own / "alone",
+                         .save_every_steps = 1};
+  const Outcome alone = train<float>(options, adam<float>(), true);
+  for (const bool in_background : {false, true}) {
+    options.save_in_background = in_background;
+    options.folder = shared / (in_background ? "background" : "moved");
+    options.resume = false;
+    options.processes = &processes;
+    options.max_steps = 2;
+    train<float>(options, adam<float>(), true);
+    options.resume = true;
+    options.max_steps = 4;
+    options.processes = nullptr;
+    if (processes.is_first()) train<float>(options, adam<float>(), true);
+    processes.broadcast("");
+    options.max_steps = 0;
+    options.processes = &processes;
+    const Outcome moved = train<float>(options, adam<float>(), true);
+    CHECK((alone.weights == moved.weights));
+    CHECK((alone.state == moved.state));
+    CHECK((alone.average == moved.average));
+    if (!processes.is_first()) continue;
+    for (const char* name : {"last.h5", "best.h5"})
+      CHECK((bytes_of(own / "alone" / name) == bytes_of(options.folder / name)));
+  }
+}
+
+TEST_CASE("processes: no more bytes are sent than the exchange of gradients and weights needs",
+          "[processes]") {
+  ProcessGroup& processes = test_processes();
+  const auto sent = [&](std::int64_t steps) {
+    const std::int64_t before = processes.bytes_sent();
+    ManyElementsTraining<float> training;
+    AdamW<float> optimizer(training.model);
+    Trainer(training.model, optimizer, training.batches, training.loss(),
+            {.epochs = 9, .max_steps = steps, .parts = 4, .processes = &processes})
+        .run();
+    double all = static_cast<double>(processes.bytes_sent() - before);
+    std::vector<double> of_each(static_cast<std::size_t>(processes.size()));
+    of_each[static_cast<std::size_t>(processes.rank())] = all;
+    processes.gather(of_each, std::vector<int>(of_each.size(), 1));
+    all = 0.0;
+    for (const double each : of_each) all += each;
+    return all;
+  };
+  ManyElements<float> model;
+  const double gradients = 4.0 * static_cast<double>(count_parameters(model));
+  // 2 (n - 1) / n of the gradients by each of n processes.
+  CHECK(sent(1) == 2.0 * (processes.size() - 1) * gradients);
+  CHECK(sent(3) == 6.0 * (processes.size() - 1) * gradients);
+}

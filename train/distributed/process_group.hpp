@@ -1,0 +1,77 @@
+// ProcessGroup: the processes that train a model together, started by mpirun.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+
+namespace weft {
+
+class Transport;
+
+// The processes of `mpirun -n 4 program`, in each of which the program creates one ProcessGroup and
+// gives it to its trainers (see TrainerOptions::processes). In a program that was started directly
+// the group is that process alone, and costs nothing.
+//
+// Functions marked as collective are called by all processes, in the same order, and throw Error
+// when another process cannot be reached. A program has at most one group; it is used by one thread
+// at a time, and destroyed when everything is done: a process in which an exception destroys it
+// ends without a farewell, upon which mpirun ends the others.
+class WEFT_API ProcessGroup {
+ public:
+  // Throws Error for a second group of the program, and when mpirun has started several processes
+  // of a weft that was built without MPI.
+  ProcessGroup();
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  // This process is number `rank` of `size`, from 0.
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  // The first process reads and writes files, and prints.
+  bool is_first() const { return rank_ == 0; }
+
+  // Prints an error of this process to standard error as one line, ends all the others and this
+  // one, with the exit status. An error of all processes is shown once, by the first: the others
+  // wait for it for a second. Returns the exit status when the process is alone. For the handler of
+  // the program's exceptions.
+  int fail(const std::string& message, int exit_status = 1) const;
+
+  // Collective: the first process's bytes become those of all.
+  void broadcast(std::span<std::byte> bytes);
+  // Collective: returns the first process's text.
+  std::string broadcast(std::string text);
+  // Collective: returns the texts of all processes in their order.
+  std::vector<std::string> gather(const std::string& text);
+  // Collective: `all` has the items of the processes one after the other, as many as `counts` says
+  // of each. Those of this process become those of all.
+  void gather(std::span<double> all, std::span<const int> counts);
+  // Collective: returns what `read` returns in the first process, which reads files for all. What
+  // it throws, all throw.
+  std::string from_first(const std::function<std::string()>& read);
+
+  // From one process to another, which is waiting for as many bytes.
+  void send(std::span<const std::byte> bytes, int to);
+  void receive(std::span<std::byte> bytes, int from);
+
+  // The bytes of gradients and weights that this process has sent.
+  std::int64_t bytes_sent() const;
+
+  // Null when the process is alone.
+  Transport* transport() const { return transport_.get(); }
+
+ private:
+  std::unique_ptr<Transport> transport_;
+  int rank_ = 0;
+  int size_ = 1;
+  int exceptions_;  // in flight at construction
+};
+
+}  // namespace weft

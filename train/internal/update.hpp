@@ -1,0 +1,75 @@
+// Update: one step of training, from reading its batches to the new weights.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weft/train/parallel_pass.hpp"
+#include "weft/train/trainer.hpp"
+#include "train/distributed/internal/gradient_exchange.hpp"
+
+namespace weft {
+
+template <class T>
+class Update {
+ public:
+  // Throws ValueError unless the optimizer has exactly the parameters of the model that are not
+  // frozen, and when there are more processes than parts.
+  Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
+         const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average);
+
+  // With several processes: from here on, each updates the elements that it owns. Collective.
+  void divide();
+
+  // Throws as Trainer::run does; with several processes, all of them throw what one throws.
+  void run();
+  // Waits for the weights that other processes have updated.
+  void finish();
+
+  // Of the last step.
+  double loss() const { return loss_; }
+  double grad_norm() const { return grad_norm_; }
+  Index labels() const { return labels_; }
+  Index num_batches() const { return num_batches_; }  // per epoch
+
+ private:
+  void check_parameters() const;
+  TapeOptions tape_options() const;
+  PartRange own_parts() const;
+  Index read_batches();
+  void add_batches(ParallelPass<T>& pass, bool sends);
+  void add_up_alone();
+  void add_up_with_others();
+  void zero_grad();
+  [[noreturn]] void fail_together(const std::exception_ptr& error);
+  std::string non_finite_operation();
+  [[noreturn]] void fail_non_finite(const char* what);
+
+  Optimizer<T>& optimizer_;
+  const BatchLosses<T>& losses_;
+  const TrainerOptions& options_;
+  TrainingProgress<T>& progress_;
+  MovingAverage<T>* average_;
+  ProcessGroup* processes_;              // null when this one is alone
+  const NamedParameters<T> parameters_;  // of the model
+  ParallelPass<T> pass_;
+  std::optional<GradientExchange<T>> exchange_;
+  std::vector<PartObserver<T>*> observers_;  // of the exchange
+  std::vector<LoadedBatch<T>> batches_;      // of the current step
+  Index num_batches_ = 0;
+  Index labels_ = 0;
+  double loss_ = 0.0;
+  double grad_norm_ = 0.0;
+  // Of each process: whether it failed, the losses of its parts, which parameters have a gradient.
+  std::vector<double> reports_;
+  std::vector<int> report_sizes_;
+  std::vector<double> has_gradient_;  // of each parameter
+};
+
+extern template class Update<float>;
+extern template class Update<double>;
+
+}  // namespace weft
