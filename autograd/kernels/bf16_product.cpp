@@ -53,13 +53,16 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
     emulated_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
-SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
-    : b_(b), columns_(n), k_(k) {
+bool SharedBf16Matrix::is_shared(Index n, Index k) {
   // A larger one would be in no cache when the tiles read it.
   constexpr Index max_bytes = 8 << 20;
-  const Index bytes = avx512::packed_bytes(n, k);
-  if (!uses_instructions() || bytes > max_bytes) return;
-  void* const packed = packed_memory(bytes);
+  return uses_instructions() && avx512::packed_bytes(n, k) <= max_bytes;
+}
+
+SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
+    : b_(b), columns_(n), k_(k) {
+  if (!is_shared(n, k)) return;
+  void* const packed = packed_memory(avx512::packed_bytes(n, k));
   parallel_for(n, column_multiple * grain_of(column_multiple * k),
                [&](Index first, Index last) { avx512::pack(n, k, b, first, last, packed); });
   packed_ = packed;

@@ -20,6 +20,9 @@ class SharedBf16Matrix {
   // The tiles' columns begin at multiples of this.
   static constexpr Index column_multiple = 32;
 
+  // Whether a matrix [k, n] is rounded once for all tiles.
+  static bool is_shared(Index n, Index k);
+
   // b [k, n].
   SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b);
 

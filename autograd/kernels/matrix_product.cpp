@@ -114,8 +114,8 @@ void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, con
 Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
   // About eight tiles, but none so small that scheduling it costs more than it saves.
   constexpr Index min_tile_work = Index{1} << 19;  // multiplications
-  // The columns of b are packed once for all tiles of bf16, the rows of a for each.
-  const Index row_cost = precision == Precision::bf16 ? 4 : 1;
+  // A shared b is packed once for all tiles, the rows of a for each.
+  const Index row_cost = precision == Precision::bf16 && SharedBf16Matrix::is_shared(n, k) ? 4 : 1;
   choose_tiles(std::clamp<Index>(
                    m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8),
                row_cost);

@@ -14,6 +14,7 @@
 #include "tests/benchmarks/generation.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
+#include "tests/benchmarks/phases.hpp"
 #include "tests/benchmarks/training.hpp"
 #include "tests/benchmarks/workloads.hpp"
 
@@ -37,7 +38,10 @@ constexpr const char* usage =
     "weft_benchmark train WORKLOAD PARTS THREADS SECONDS   (W3 or W5; with mpirun by all "
     "processes)\n"
     "  prints: median_ms tokens bytes_sent least_bytes peak_mib\n"
-    "weft_benchmark messages THREADS SECONDS        with mpirun -n 2, prints: latency_us GB/s\n";
+    "weft_benchmark messages THREADS SECONDS        with mpirun -n 2, prints: latency_us GB/s\n"
+    "weft_benchmark phases THREADS SECONDS          prints, of W4: milliseconds of forward and\n"
+    "                                               backward, of those of half a batch, of the\n"
+    "                                               update, and the number of parameters\n";
 
 void print_step(const std::string& name, Precision precision, double seconds) {
   const Workload workload = make_workload(name, precision);
@@ -94,9 +98,15 @@ void print_messages() {
   if (processes.is_first()) std::printf("%.2f %.2f\n", 1e6 * rate.latency, 1e-9 * rate.bandwidth);
 }
 
+void print_phases(double seconds) {
+  const Phases phases = measure_phases(seconds);
+  std::printf("%.3f %.3f %.3f %ld\n", 1e3 * phases.whole_batch, 1e3 * phases.half_batch,
+              1e3 * phases.update, phases.parameters);
+}
+
 // The number of operands of a command, before threads and seconds; -1 when there is none.
 int operands_of(const std::string& command) {
-  if (command == "operations" || command == "messages") return 0;
+  if (command == "operations" || command == "messages" || command == "phases") return 0;
   if (command == "generate") return 9;
   if (command == "step" || command == "mean" || command == "train") return 2;
   for (const char* with_one : {"limits", "save", "load"})
@@ -131,6 +141,8 @@ int run(int argc, char** argv) {
     print_training(argv[2], parse_number<Index>("parts", argv[3], "an integer"), seconds);
   else if (command == "messages")
     print_messages();
+  else if (command == "phases")
+    print_phases(seconds);
   else if (command == "limits")
     print_limits(precision(2), seconds);
   else
