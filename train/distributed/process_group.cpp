@@ -18,9 +18,9 @@ ProcessGroup::ProcessGroup()
 }
 
 ProcessGroup::~ProcessGroup() {
-  // The goodbye would wait for processes that wait for this one.
+  // Finalizing would wait for processes that wait for this one.
   if (transport_ && size_ > 1 && std::uncaught_exceptions() > exceptions_)
-    transport_->leave_without_goodbye();
+    transport_->skip_finalizing();
 }
 
 int ProcessGroup::fail(const std::string& message, int exit_status) const {

@@ -22,7 +22,7 @@ class Transport;
 // Functions marked as collective are called by all processes, in the same order, and throw Error
 // when another process cannot be reached. A program has at most one group; it is used by one thread
 // at a time, and destroyed when everything is done: a process in which an exception destroys it
-// ends without a farewell, upon which mpirun ends the others.
+// ends without finalizing MPI, upon which mpirun ends the others.
 class WEFT_API ProcessGroup {
  public:
   // Throws Error for a second group of the program, and when mpirun has started several processes

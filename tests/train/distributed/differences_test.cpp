@@ -58,12 +58,12 @@ TEST_CASE("processes: what one process throws in a step, all throw", "[processes
   Trainer trainer(
       training.model, optimizer, training.batches,
       [&](Tape<float>& tape, const TensorBatch<float>& batch) {
-        if (is_last() && ++calls == 3) throw Error("loss: expected luck, got none");
+        if (is_last() && ++calls == 3) throw Error("loss: expected a number, got none");
         return loss(tape, batch);
       },
       options);
   CHECK(message_of<Error>([&] { trainer.run(); }) ==
-        (is_last() ? "" : last_name() + ": ") + "loss: expected luck, got none");
+        (is_last() ? "" : last_name() + ": ") + "loss: expected a number, got none");
 
   // The group is ready for another training.
   ManyElementsTraining<float> again;

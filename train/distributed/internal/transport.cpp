@@ -56,7 +56,7 @@ constexpr std::size_t most_at_once = std::size_t{1} << 30;
 struct Transport::State {
   MPI_Comm all = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  bool says_goodbye = false;
+  bool finalizes = false;
   std::vector<int> starts;  // of a gather: kept for its memory
   std::vector<MPI_Request> requests;
   std::vector<std::size_t> outgoing;  // bytes of each message; 0 for incoming ones
@@ -75,7 +75,7 @@ std::unique_ptr<Transport> Transport::join() {
   if (!is_initialized) {
     int provided = MPI_THREAD_SINGLE;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-    state->says_goodbye = true;
+    state->finalizes = true;
     if (provided < MPI_THREAD_SERIALIZED)
       fail<Error>("processes", "an MPI that threads may take turns in", "one for a single thread");
   }
@@ -88,13 +88,13 @@ std::unique_ptr<Transport> Transport::join() {
 
 Transport::~Transport() {
   remove_messages();
-  if (state_->says_goodbye) MPI_Finalize();
+  if (state_->finalizes) MPI_Finalize();
 }
 
 int Transport::rank() const { return state_->rank; }
 int Transport::size() const { return state_->size; }
-void Transport::leave_without_goodbye() {
-  state_->says_goodbye = false;
+void Transport::skip_finalizing() {
+  state_->finalizes = false;
   state_->requests.clear();
 }
 
@@ -206,7 +206,7 @@ std::unique_ptr<Transport> Transport::join() {
 
 int Transport::rank() const { return 0; }
 int Transport::size() const { return 1; }
-void Transport::leave_without_goodbye() {}
+void Transport::skip_finalizing() {}
 void Transport::abort(int exit_status) { std::_Exit(exit_status); }
 void Transport::broadcast(std::span<std::byte>) {}
 void Transport::gather(std::span<double>, std::span<const int>) {}

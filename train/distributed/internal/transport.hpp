@@ -13,14 +13,14 @@ class Transport {
   // The processes that mpirun started this one with; null when it was started alone. Throws Error
   // when they cannot be joined.
   static std::unique_ptr<Transport> join();
-  // Says goodbye to the other processes, unless `leave_without_goodbye` was called.
+  // Finalizes MPI, which waits for the other processes, unless `skip_finalizing` was called.
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
   int rank() const;
   int size() const;
-  void leave_without_goodbye();
+  void skip_finalizing();
   // Ends all processes.
   [[noreturn]] void abort(int exit_status);
 
