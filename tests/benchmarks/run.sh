@@ -5,7 +5,8 @@
 # Workloads: W1 … W5, W6, W6-128 … W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm, GQA
 # and pooling, also one by one) and `operations`, which measures weft's operations one by one; all by
 # default. `run.sh generate` runs generate.sh. Run it on an otherwise idle machine.
-#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
+# PROGRAMS limits the table to some programs; weft is always measured.
+#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3 PROGRAMS="weft weft-bf16 jax"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 [ "$*" != generate ] || exec bash "$repository/tests/benchmarks/generate.sh"
 python=${PYTHON:-python3}
@@ -27,10 +28,6 @@ done
 install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
-[ "${workloads[*]}" = operations ] || (
-  build=$build/portable cmake_options=(-DWEFT_NATIVE=OFF)
-  build_targets weft_benchmark
-)
 
 # Prints the median milliseconds, the tokens, the FLOPs (weft only) and the peak MiB of a run.
 run_program() {
@@ -53,17 +50,17 @@ precision_of() { [[ $1 = *bf16* ]] && echo bf16 || echo full; }
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 programs=(weft weft-portable)
-precisions=(full)
+has_bf16=false
 if "$weft" limits bf16 1 0 >"$work/bf16" 2>&1; then
   programs+=(weft-bf16)
-  precisions+=(bf16)
+  has_bf16=true
 else
   echo "bf16: not measured: $(tail -n 1 "$work/bf16")"
 fi
 [ "$threads" = 1 ] || programs+=(weft-1-thread)
 if "$python" -c 'import torch' 2>/dev/null; then
   programs+=(torch-eager torch-compile)
-  [ ${#precisions[@]} = 1 ] || programs+=(torch-bf16-eager torch-bf16-compile)
+  ! $has_bf16 || programs+=(torch-bf16-eager torch-bf16-compile)
   torch_cpp=$build/torch_step
   if bash "$peers/build_torch_cpp.sh" "$python" "$torch_cpp" >"$work/torch_cpp.log" 2>&1; then
     programs+=(torch-c++)
@@ -79,6 +76,22 @@ if "$python" -c 'import jax' 2>/dev/null; then
 else
   echo "JAX: not measured, $python has no module jax"
 fi
+if [ -n "${PROGRAMS-}" ]; then
+  read -r -a asked <<<"$PROGRAMS"
+  for program in "${asked[@]}"; do
+    [[ " ${programs[*]} " = *" $program "* ]] ||
+      fail "PROGRAMS: expected some of ${programs[*]}, got '$program'"
+  done
+  programs=(weft)
+  for program in "${asked[@]}"; do [ "$program" = weft ] || programs+=("$program"); done
+fi
+
+if [[ " ${programs[*]} " = *" weft-portable "* && ${workloads[*]} != operations ]]; then
+  (
+    build=$build/portable cmake_options=(-DWEFT_NATIVE=OFF)
+    build_targets weft_benchmark
+  )
+fi
 
 log "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
 lscpu | grep -E '^(Model name|L2|L3)' || true
@@ -91,10 +104,10 @@ for workload in "${workloads[@]}"; do
   rm -f -- "$work"/*.runs "$work"/limits.*
   failed=()
   for ((round = 0; round < rounds; ++round)); do
-    for count in $(printf '%s\n' 1 "$threads" | sort -u); do
-      for precision in "${precisions[@]}"; do
-        "$weft" limits "$precision" "$count" 1 >>"$work/limits.$precision.$count"
-      done
+    for program in "${programs[@]}"; do
+      echo "$(precision_of "$program") $(threads_of "$program")"
+    done | sort -u | while read -r precision count; do
+      "$weft" limits "$precision" "$count" 1 >>"$work/limits.$precision.$count"
     done
     for program in "${programs[@]}"; do
       [[ " ${failed[*]-} " != *" $program "* ]] || continue
