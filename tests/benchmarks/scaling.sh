@@ -34,7 +34,8 @@ awk -v whole="$whole" -v half="$half" -v update="$update" -v parameters="$parame
   -v copy="$copy" -v latency="$latency" -v bandwidth="$bandwidth" '
   function greater(x, y) { return x > y ? x : y }
   # Milliseconds of a step; latency in µs, bandwidth in GB/s.
-  function step_ms(n, b, latency, bandwidth,   per_sequence, fixed, compute, all, buckets, one, rest) {
+  function step_ms(n, b, latency, bandwidth,   per_sequence, fixed, compute, all, buckets, one, rest,
+                   addition, agreement) {
     per_sequence = (whole - half) / 2
     fixed = whole - 4 * per_sequence
     compute = fixed + b * per_sequence
@@ -43,8 +44,9 @@ awk -v whole="$whole" -v half="$half" -v update="$update" -v parameters="$parame
     buckets = all / 4194304
     one = (n - 1) * (latency * 1e-3 + 4194304 / n / bandwidth * 1e-6)
     rest = greater(one, buckets * one - compute * 2 / 3 * (buckets - 1) / buckets)
-    return compute + rest + 2 * (n - 1) / n * all / copy * 1e-6 + update / n + buckets * one +
-           6 * log(n) / log(2) * latency * 1e-3
+    addition = 2 * (n - 1) / n * all / copy * 1e-6
+    agreement = 6 * log(n) / log(2) * latency * 1e-3
+    return compute + rest + addition + update / n + buckets * one + agreement
   }
   BEGIN {
     latencies["here"] = latency; bandwidths["here"] = bandwidth
@@ -66,11 +68,11 @@ awk -v whole="$whole" -v half="$half" -v update="$update" -v parameters="$parame
 column -s, -t "$csv"
 
 gnuplot -d -e "set terminal pngcairo size 900,540; set output '$build/scaling.png';
-  set datafile separator ','; set logscale x 2; set xrange [1:1024]; set yrange [0:1.05];
+  set datafile separator ','; set datafile missing NaN; set logscale x 2; set xrange [1:1024]; set yrange [0:1.1];
   set xlabel 'machines'; set ylabel 'efficiency'; set key outside right; set grid;
   set title 'Efficiency of training W4 on several machines (model)';
   plot for [network in 'here 10Gb/s 100Gb/s'] for [batch in '4 4n'] '$csv'
-    using 1:(strcol(2) eq network && strcol(3) eq batch ? \$5 : 1/0)
+    using 1:(strcol(2) eq network && strcol(3) eq batch ? \$5 : NaN)
     with linespoints title network.', batch '.batch" ||
   fail "gnuplot failed"
 echo "wrote $csv and $build/scaling.png"
