@@ -27,6 +27,7 @@ constexpr Index max_depth = 384;  // elements along k that are packed at a time
 constexpr Index max_pairs = max_depth / 2;
 constexpr Index max_packed_rows = 768;     // of a
 constexpr Index max_packed_columns = 256;  // of b
+constexpr Index part_columns = 128;        // of a part of a packed matrix
 constexpr Index panel_size = max_pairs * panel_columns;
 
 constexpr Index least(Index x, Index y) { return x < y ? x : y; }
@@ -284,10 +285,15 @@ Index packed_bytes(Index n, Index k) {
   return panel_at(n, k + max_depth - 1, 0) * static_cast<Index>(sizeof(Pair));
 }
 
-void pack(Index n, Index k, const MatrixView<float>& b, Index first, Index last, void* packed) {
-  for (Index p = 0; p < k; p += max_depth)
-    pack_b(b.at(p, first), last - first, least(max_depth, k - p),
-           static_cast<Pair*>(packed) + panel_at(n, p, first));
+Index packed_parts(Index n, Index k) {
+  return (k + max_depth - 1) / max_depth * ((n + part_columns - 1) / part_columns);
+}
+
+void pack(Index n, Index k, const MatrixView<float>& b, Index part, void* packed) {
+  const Index parts_per_depth = (n + part_columns - 1) / part_columns;
+  const Index p = part / parts_per_depth * max_depth, j = part % parts_per_depth * part_columns;
+  pack_b(b.at(p, j), least(part_columns, n - j), least(max_depth, k - p),
+         static_cast<Pair*>(packed) + panel_at(n, p, j));
 }
 
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
@@ -310,7 +316,8 @@ void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const Ma
 void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const void*, Index, Index,
                   float, float*, Index) {}
 Index packed_bytes(Index, Index) { return 0; }
-void pack(Index, Index, const MatrixView<float>&, Index, Index, void*) {}
+Index packed_parts(Index, Index) { return 0; }
+void pack(Index, Index, const MatrixView<float>&, Index, void*) {}
 
 }  // namespace weft::avx512
 

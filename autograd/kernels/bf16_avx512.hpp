@@ -18,8 +18,9 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
 
 // The bytes of a packed matrix [k, n].
 Index packed_bytes(Index n, Index k);
-// Packs columns first … last of b [k, n], where `first` is a multiple of 32. `packed` is aligned to
-// 64 bytes.
-void pack(Index n, Index k, const MatrixView<float>& b, Index first, Index last, void* packed);
+// Packs one of the packed_parts(n, k) parts of b [k, n], all of them about as large. `packed` is
+// aligned to 64 bytes.
+Index packed_parts(Index n, Index k);
+void pack(Index n, Index k, const MatrixView<float>& b, Index part, void* packed);
 
 }  // namespace weft::avx512

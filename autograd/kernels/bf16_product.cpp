@@ -63,8 +63,9 @@ SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
     : b_(b), columns_(n), k_(k) {
   if (!is_shared(n, k)) return;
   void* const packed = packed_memory(avx512::packed_bytes(n, k));
-  parallel_for(n, column_multiple * grain_of(column_multiple * k),
-               [&](Index first, Index last) { avx512::pack(n, k, b, first, last, packed); });
+  parallel_for(avx512::packed_parts(n, k), 1, [&](Index first, Index last) {
+    for (Index part = first; part < last; ++part) avx512::pack(n, k, b, part, packed);
+  });
   packed_ = packed;
 }
 
