@@ -1,32 +1,7 @@
 // Steps of several processes allocate no memory from the heap after the first ones.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/distributed/several_processes.hpp"
-
-namespace {
-
-std::atomic<std::int64_t> allocations = 0;
-
-void* allocated(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocated(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 using namespace weft;
 
