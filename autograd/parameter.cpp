@@ -1,5 +1,7 @@
 #include "weft/autograd/parameter.hpp"
 
+#include <cstdint>
+
 #include "weft/autograd/parallel.hpp"
 #include "autograd/internal/bfloat16.hpp"
 
@@ -7,9 +9,9 @@ namespace weft {
 
 template <class T>
 void Parameter<T>::round_to_bf16() {
-  Tensor<std::uint16_t> rounded = Tensor<std::uint16_t>::uninitialized(shape());
+  Buffer rounded(static_cast<std::size_t>(size()) * sizeof(std::uint16_t));
   T* const from = value_.data();
-  std::uint16_t* const to = rounded.data();
+  auto* const to = static_cast<std::uint16_t*>(rounded.data());
   parallel_for(size(), grain_of(4), [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       to[i] = bfloat16_of(static_cast<float>(from[i]));

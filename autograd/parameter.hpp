@@ -1,12 +1,12 @@
 // Parameter: a trainable tensor and its gradient.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/buffer.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/gradient.hpp"
 #include "weft/autograd/tensor.hpp"
@@ -60,7 +60,7 @@ class WEFT_API Parameter {
   // that.
   void round_to_bf16();
   // The elements in 16 bits each; empty unless they are kept.
-  const Tensor<std::uint16_t>& bf16() const { return bf16_; }
+  const Buffer& bf16() const { return bf16_; }
 
   // Whether passes compute its gradient; true unless set otherwise (see `freeze`). Must not be set
   // during a pass that uses the parameter.
@@ -86,7 +86,7 @@ class WEFT_API Parameter {
 
  private:
   Tensor<T> value_;
-  Tensor<std::uint16_t> bf16_;
+  Buffer bf16_;
   mutable GradientSum<T> gradient_;
   bool requires_grad_ = true;
 };

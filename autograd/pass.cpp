@@ -28,7 +28,7 @@ Tensor<T> Pass<T>::zeros(const Shape& shape) const {
 template <class T>
 Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
   Var<T> result = record_parameter(parameter);
-  result.parameter_ = &parameter;
+  result.bf16_ = parameter.bf16();
   return result;
 }
 

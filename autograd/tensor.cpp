@@ -112,7 +112,6 @@ Index Tensor<T>::offset(std::initializer_list<Index> indices) const {
 template class Tensor<float>;
 template class Tensor<double>;
 template class Tensor<std::int32_t>;
-template class Tensor<std::uint16_t>;
 template class Tensor<bool>;
 
 }  // namespace weft

@@ -107,7 +107,6 @@ using Tokens = Tensor<TokenId>;
 extern template class Tensor<float>;
 extern template class Tensor<double>;
 extern template class Tensor<std::int32_t>;
-extern template class Tensor<std::uint16_t>;
 extern template class Tensor<bool>;
 
 }  // namespace weft

@@ -1,5 +1,7 @@
 #include "weft/autograd/ops/linear.hpp"
 
+#include <cstdint>
+
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
@@ -73,8 +75,8 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
         add_bias_and_activate(0, rows, j0, j1);
       });
     };
-    if (const Parameter<T>* parameter = weight.parameter(); parameter && !parameter->bf16().empty())
-      multiply(parameter->bf16().data());
+    if (const void* bf16 = weight.bf16().data())
+      multiply(static_cast<const std::uint16_t*>(bf16));
     else
       multiply(w_data);
   } else {
