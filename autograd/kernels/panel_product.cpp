@@ -5,6 +5,7 @@
 
 // c is computed in blocks of a few rows. The sums of a block stay in registers over the loop along
 // k: for each p, the vectors of row p of the panel are multiplied by one element of each row of a.
+// Meanwhile the memory of c is fetched, where the sums are stored in the end.
 
 namespace weft {
 namespace {
@@ -50,6 +51,13 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T beta, T*
         [&](const Part& sum, T* to) { store<T, bytes>(sum + beta * load<bytes>(to), to); });
 }
 
+// Begins to fetch a block of c, in order to write it.
+template <class T>
+void prefetch_block(Index rows, Index width, T* c, Index c_stride) {
+  for (Index r = 0; r < rows; ++r)
+    for (const Index j : {Index{0}, width - 1}) __builtin_prefetch(c + r * c_stride + j, 1);
+}
+
 template <class T>
 using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T, T*, Index);
 template <class T>
@@ -85,9 +93,11 @@ void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T bet
   Index i = 0;
   for (Index block = 0; block < blocks; ++block) {
     const Index count = rows + (block < longer);
+    T* const to = c + i * c_stride;
     next.begin(block, blocks);
-    products[static_cast<std::size_t>(count - 1)](panel, a.at(i, 0).data, a.stride, beta,
-                                                  c + i * c_stride, c_stride);
+    prefetch_block(count, panel.width, to, c_stride);
+    products[static_cast<std::size_t>(count - 1)](panel, a.at(i, 0).data, a.stride, beta, to,
+                                                  c_stride);
     i += count;
   }
 }

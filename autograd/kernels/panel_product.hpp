@@ -40,7 +40,9 @@ struct Prefetch {
   // Begins to read one of `parts` parts into the L2 cache.
   void begin(Index part, Index parts) const {
     constexpr Index line = 64;
-    for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+    if (rows == 0) return;
+    const Index end = rows * (part + 1) / parts;
+    for (Index row = rows * part / parts; row < end; ++row)
       for (Index at = 0; at < row_bytes; at += line)
         __builtin_prefetch(static_cast<const char*>(data) + row * stride + at, 0, 2);
   }

@@ -44,9 +44,12 @@ struct Gelu {
   static T value(T z) { return z * normal_cdf(z); }
   static T slope(T z, T) {
     constexpr T inverse_sqrt_2pi = std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
-    return normal_cdf(z) + z * inverse_sqrt_2pi * fast_exp(T{-0.5} * z * z);
+    return normal_cdf(z) + z * inverse_sqrt_2pi * gaussian(z);
   }
-  static T normal_cdf(T z) { return T{0.5} * (T{1} + fast_erf(z / std::numbers::sqrt2_v<T>)); }
+  static T gaussian(T z) { return fast_exp(T{-0.5} * z * z); }
+  static T normal_cdf(T z) {
+    return T{0.5} * (T{1} + fast_erf(z / std::numbers::sqrt2_v<T>, gaussian(z)));
+  }
 };
 
 // z/2 (1 + tanh u) = z sigmoid(2u), u = √(2/π) (z + 0.044715 z³).
