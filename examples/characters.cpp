@@ -31,7 +31,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
       [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
         return cross_entropy(model(tape, batch.inputs), batch.targets);
       },
-      {.epochs = 16, .parts = 2, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
+      {.epochs = 16, .parts = 4, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out);
   trainer.run();
   if (!processes.is_first()) return;

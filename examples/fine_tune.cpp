@@ -40,7 +40,7 @@ void train(ProcessGroup& processes, Forecaster& model, WindowBatches<float> wind
            std::int64_t epochs) {
   AdamW optimizer(model, {.lr = 5e-3});
   Trainer(model, optimizer, windows, loss_of(model),
-          {.epochs = epochs, .parts = 2, .clip_norm = 1.0, .processes = &processes})
+          {.epochs = epochs, .parts = 4, .clip_norm = 1.0, .processes = &processes})
       .run();
 }
 

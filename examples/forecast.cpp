@@ -50,7 +50,7 @@ int main() {
   };
   Trainer trainer(
       model, optimizer, windows, loss,
-      {.epochs = 15, .parts = 2, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
+      {.epochs = 15, .parts = 4, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out, {.every_steps = 100});
   trainer.run();
   if (!processes.is_first()) return 0;

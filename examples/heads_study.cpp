@@ -30,6 +30,7 @@ struct Options {
   std::string out = "build/tour";
   std::int64_t words = 300;
   std::int64_t epochs = 1;
+  Precision precision = Precision::full;
 };
 
 // --- Statistics of heads ----------------------------------------------------------------------
@@ -296,9 +297,11 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
     Random random(static_cast<std::uint64_t>(configuration.seed));
     Pronouncer<float> model(configuration, language, random);
     const auto start = std::chrono::steady_clock::now();
-    const TrainingResult result =
-        train_model(model, configuration, language, dataset,
-                    {.output = &std::cerr, .interrupt = &interrupt, .processes = &processes});
+    const TrainingResult result = train_model(model, configuration, language, dataset,
+                                              {.output = &std::cerr,
+                                               .interrupt = &interrupt,
+                                               .precision = options.precision,
+                                               .processes = &processes});
     if (result.end == TrainingEnd::interrupted) {
       std::cout << "\ninterrupted in the training with " << heads
                 << (heads > 1 ? " heads\n" : " head\n");
@@ -330,6 +333,7 @@ int run(ProcessGroup& processes, int argc, char** argv) {
   line.option("words", "number of test words for the statistics", options.words, 1, 1'000'000);
   line.option("epochs", "training epochs of the models with 1, 2, 4 and 8 heads; 0 disables",
               options.epochs, 0, 1000);
+  line.choice("precision", "inputs of matrix products in training", options.precision);
   if (!line.parse(argc, argv)) return 0;
   const fs::path out = options.out;
   examples::make_directory(out);

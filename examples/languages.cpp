@@ -40,7 +40,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
     return accuracy(logits(tape, batch), batch.labels);
   };
   Trainer trainer(model, optimizer, batches, loss,
-                  {.epochs = 25, .parts = 2, .output = &std::cout, .processes = &processes});
+                  {.epochs = 25, .parts = 4, .output = &std::cout, .processes = &processes});
   trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
   trainer.run();
 }

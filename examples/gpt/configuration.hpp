@@ -35,7 +35,7 @@ class Configuration final : public Stateful<float> {
   std::int64_t steps = 2000;
   std::int64_t batch = 12;
   std::int64_t accumulation = 1;
-  std::int64_t parts = 2;
+  std::int64_t parts = 4;
   double lr = 1e-3;
   double final_lr = 1e-4;
   std::int64_t warmup = 100;

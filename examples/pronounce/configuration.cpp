@@ -14,7 +14,7 @@ Configuration Configuration::quick() {
   configuration.dropout = 0.0;
   configuration.epochs = 5;
   configuration.batch = 32;
-  configuration.parts = 2;
+  configuration.parts = 4;
   configuration.lr = 2e-3;
   configuration.warmup = 300;
   configuration.weight_decay = 0.01;

@@ -10,7 +10,7 @@
 namespace weft::toy_tasks {
 namespace {
 
-constexpr Index batch_size = 64, parts = 2, validation_examples = 500;
+constexpr Index batch_size = 64, parts = 4, validation_examples = 500;
 constexpr std::int64_t steps_between_validations = 100, warmup_steps = 200;
 
 PairBatches make_batches(const Solver& solver, const TrainingOptions& options) {
