@@ -1,7 +1,9 @@
 // Several processes end with the bits of one.
 #include <filesystem>
 #include <functional>
+#include <optional>
 
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/distributed/several_processes.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -14,20 +16,6 @@ namespace {
 struct Outcome {
   std::string weights, average, state;
   double last_validation = 0.0;
-};
-
-template <class T>
-class Recorder final : public State<T> {
- public:
-  void tensor(const std::string&, Tensor<T>& value) override {
-    const std::span<const T> values = std::as_const(value).values();
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  }
-  void integer(const std::string&, std::int64_t& value) override { bytes += std::to_string(value); }
-  void number(const std::string&, double& value) override { bytes += std::to_string(value); }
-  void text(const std::string&, std::string& value) override { bytes += value; }
-
-  std::string bytes;
 };
 
 template <class T>
@@ -95,6 +83,22 @@ TEST_CASE("processes: the same with clipping, accumulation, an average and sever
                       adam<float>(), true);
     set_thread_count(before);
   }
+}
+
+TEST_CASE("processes: the same with bf16 products and several threads", "[processes]") {
+  std::optional<EmulateBf16> emulation;
+  if (!is_supported(Precision::bf16)) emulation.emplace();
+  const TrainerOptions options{
+      .epochs = 2, .parts = 4, .clip_norm = 0.1, .precision = Precision::bf16};
+  for (const int threads : {1, 2, 3}) {
+    INFO(threads << " threads");
+    const int before = thread_count();
+    set_thread_count(threads);
+    check_same<float>(options);
+    set_thread_count(before);
+  }
+  CHECK((train<float>(options).weights !=
+         train<float>({.epochs = 2, .parts = 4, .clip_norm = 0.1}).weights));
 }
 
 TEST_CASE("processes: the same with every optimizer", "[processes]") {

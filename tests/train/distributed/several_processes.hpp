@@ -74,6 +74,21 @@ struct ManyElementsTraining {
   TensorBatches<T> batches;
 };
 
+// Records a state as bytes.
+template <class T>
+class Recorder final : public State<T> {
+ public:
+  void tensor(const std::string&, Tensor<T>& value) override {
+    const std::span<const T> values = std::as_const(value).values();
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  }
+  void integer(const std::string&, std::int64_t& value) override { bytes += std::to_string(value); }
+  void number(const std::string&, double& value) override { bytes += std::to_string(value); }
+  void text(const std::string&, std::string& value) override { bytes += value; }
+
+  std::string bytes;
+};
+
 // The values of all parameters as bytes.
 template <class T>
 std::string bytes_of_parameters(Module<T>& model) {
