@@ -239,7 +239,7 @@ TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]
   CHECK(files.error_with_merges("a b\na b c\n") == pairs + "got 'a b c'");
   CHECK(files.error_with_merges("a b\nab \n") == pairs + "got 'ab '");
   CHECK(files.error_with_merges("a b\n\nĠ ab\n") == pairs + "got ''");
-  CHECK(files.error_with_merges("a b\na " + std::string(1000, 'b') + " c") ==
+  CHECK(files.error_with_merges(concatenate_text("a b\na ", std::string(1000, 'b'), " c")) ==
         pairs + "got 'a " + std::string(78, 'b') + "…'");
   CHECK(
       contains(files.error_with_merges("a b\nb c\n"), "merges.txt\", line 2: expected tokens of "));
