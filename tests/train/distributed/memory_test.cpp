@@ -1,4 +1,5 @@
-// Steps of several processes allocate no memory from the heap after the first ones.
+// Steps of several processes allocate no memory from the heap after the first ones, and each
+// process has its share of the optimizer's state only.
 #include <cmath>
 
 #include "tests/allocations.hpp"
