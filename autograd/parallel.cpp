@@ -1,11 +1,80 @@
 #include "weft/autograd/parallel.hpp"
 
 #include <omp.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <span>
 
 #include "weft/autograd/error.hpp"
-#include "autograd/runtime/team.hpp"
 
 namespace weft {
+namespace {
+
+// True in a process that was forked off one which had started a parallel region: OpenMP's threads
+// do not exist there, and a region would wait for them for ever.
+std::atomic<bool> is_forked = false;
+
+// The chunks of a loop, in consecutive queues. Each thread begins with a queue of its own (up to 8
+// threads; more share them) and then takes chunks from the others, so that a thread which is late
+// leaves no work undone.
+class Chunks {
+ public:
+  Chunks(Index count, int threads) : used_(static_cast<std::size_t>(std::min(threads, 8))) {
+    const Index length = count / std::ssize(queues()), longer = count % std::ssize(queues());
+    Index begin = 0;
+    for (Index i = 0; Queue & queue : queues()) {
+      queue.next.store(begin, std::memory_order_relaxed);
+      queue.end = begin += length + (i++ < longer ? 1 : 0);
+    }
+  }
+
+  // Calls `run(chunk)` for each chunk that no thread has taken.
+  template <class Run>
+  void take(int thread, const Run& run) {
+    for (std::size_t i = 0; i < used_; ++i) {
+      Queue& queue = queues_[(static_cast<std::size_t>(thread) + i) % used_];
+      while (queue.next.load(std::memory_order_relaxed) < queue.end) {
+        const Index chunk = queue.next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk < queue.end) run(chunk);
+      }
+    }
+  }
+
+ private:
+  struct alignas(64) Queue {
+    std::atomic<Index> next = 0;
+    Index end = 0;
+  };
+  std::span<Queue> queues() { return std::span(queues_).first(used_); }
+
+  std::array<Queue, 8> queues_;
+  std::size_t used_;
+};
+
+// The exception of the first chunk that threw.
+class FirstError {
+ public:
+  void keep_current(Index chunk) {
+    const std::lock_guard lock(mutex_);
+    if (error_ && chunk_ < chunk) return;
+    chunk_ = chunk;
+    error_ = std::current_exception();
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  Index chunk_ = 0;
+};
+
+}  // namespace
 
 int thread_limit() {
   static const int limit = std::max(16, 4 * omp_get_num_procs());  // a system call
@@ -13,8 +82,8 @@ int thread_limit() {
 }
 
 int thread_count() {
-  if (Team::is_running() || omp_in_parallel()) return 1;
-  return std::clamp(omp_get_max_threads(), 1, thread_limit());
+  if (omp_in_parallel() || is_forked.load(std::memory_order_relaxed)) return 1;
+  return std::clamp(std::min(omp_get_max_threads(), omp_get_thread_limit()), 1, thread_limit());
 }
 
 void set_thread_count(int threads) {
@@ -25,11 +94,28 @@ void set_thread_count(int threads) {
 
 namespace detail {
 
-void run_chunks(Index chunks, void (*run)(const void*, Index, int), const void* context) {
-  const auto threads = static_cast<int>(std::min<Index>(chunks, thread_count()));
-  Team* team = threads > 1 ? Team::of_this_thread() : nullptr;
-  if (team) return team->run(threads, chunks, run, context);
-  for (Index chunk = 0; chunk < chunks; ++chunk) run(context, chunk, 0);
+void run_chunks(Index count, void (*run)(const void*, Index, int), const void* context) {
+  const auto threads = static_cast<int>(std::min<Index>(count, thread_count()));
+  if (threads == 1) {
+    for (Index chunk = 0; chunk < count; ++chunk) run(context, chunk, 0);
+    return;
+  }
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  Chunks chunks(count, threads);
+  FirstError error;
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    chunks.take(thread, [&](Index chunk) {
+      try {
+        run(context, chunk, thread);
+      } catch (...) {
+        error.keep_current(chunk);
+      }
+    });
+  }
+  error.rethrow();
 }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// parallel_for: distributes all of weft's parallel work over threads.
+// parallel_for: all of weft's parallel work, in parallel regions of OpenMP.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace weft {
 
 // The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS, omp_set_num_threads
-// or `set_thread_count`), but at most `thread_limit()`; 1 inside a parallel region, weft's or
-// OpenMP's.
+// or `set_thread_count`, OMP_THREAD_LIMIT), but at most `thread_limit()`; 1 inside a parallel
+// region, and in a process that was forked off after the first one (OpenMP's threads do not exist
+// there).
 WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless
 // 1 ≤ threads ≤ `thread_limit()`.
@@ -63,10 +64,24 @@ void parallel_for(Index count, Index grain, const Body& body) {
                      &context);
 }
 
-// The number of items, each of `cost` elementary operations (a multiply-add, a load), that make a
-// range worth running on another thread.
-constexpr Index grain_of(Index cost) {
-  return std::max<Index>(1, 16384 / std::max<Index>(1, cost));
+// The number of items in ranges of a few microseconds.
+struct Grain {
+  Index items;
+  constexpr operator Index() const { return items; }
+};
+
+// For items of `cost` elementary operations (a multiply-add, a load).
+constexpr Grain grain_of(Index cost) {
+  return {std::max<Index>(1, 16384 / std::max<Index>(1, cost))};
+}
+
+// The same for short ranges: up to four of them are worth less than waking a thread, and run on the
+// calling thread.
+template <class Body>
+void parallel_for(Index count, Grain grain, const Body& body) {
+  if (grain.items == 1 || count > 4 * grain.items) return parallel_for(count, grain.items, body);
+  for (Index begin = 0; begin < count; begin += grain.items)
+    detail::call(body, begin, std::min(begin + grain.items, count), 0);
 }
 
 }  // namespace weft

@@ -33,8 +33,8 @@ embed --vectors "$work/vectors.h5"
 log "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
 peer() { "$python" "$tests/benchmarks/peers/sentences_step.py" "$threads" "$seconds" "$1" 2>"$work/errors"; }
 for ((round = 0; round < rounds; ++round)); do
-  "$build/tests/weft_benchmark" limits "$threads" 1 >>"$work/limits"
-  "$build/tests/weft_benchmark" step sentences "$threads" "$seconds" >>"$work/weft"
+  "$build/tests/weft_benchmark" limits full "$threads" 1 >>"$work/limits"
+  "$build/tests/weft_benchmark" step sentences full "$threads" "$seconds" >>"$work/weft"
   for program in torch onnx; do
     peer "$program" >>"$work/$program" || fail "$program: $(tail -n 1 "$work/errors")"
   done

@@ -2,16 +2,25 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 # use_sanitizers address|thread: what is built after this has the address and undefined-behaviour
-# sanitizers, or the thread sanitizer.
+# sanitizers, or the thread sanitizer. That one is clang's, with LLVM's OpenMP, whose tool Archer
+# tells the sanitizer how a parallel region synchronizes (GCC's OpenMP does not); and without oneDNN,
+# which would bring GCC's OpenMP.
 use_sanitizers() {
   local flags
   case $1 in
     address) flags="-fsanitize=address,undefined -fno-sanitize-recover=all" ;;
-    thread) flags="-fsanitize=thread" ;;
+    thread)
+      flags="-fsanitize=thread"
+      install_packages clang libomp-dev
+      export CC=clang CXX=clang++ OMP_TOOL_LIBRARIES
+      OMP_TOOL_LIBRARIES=$(realpath "$(dirname "$(realpath "$(command -v clang)")")/../lib/libarcher.so")
+      [ -f "$OMP_TOOL_LIBRARIES" ] || fail "expected Archer in $OMP_TOOL_LIBRARIES, got no file"
+      cmake_options+=(-DWEFT_ONEDNN=OFF)
+      ;;
     *) fail "expected address or thread, got $1" ;;
   esac
   build=$build/sanitize-$1
   export CXXFLAGS="$flags -fno-omit-frame-pointer -O1" LDFLAGS="$flags"
-  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1"
   install_packages "${build_packages[@]}" catch2 pkg-config
 }

@@ -54,7 +54,7 @@ template <class Body>
 double sum_of_ranges(Index count, Index cost, const Body& body) {
   constexpr Index max_ranges = 64;
   std::array<double, max_ranges> sums{};
-  const Index grain = std::max(grain_of(cost), (count + max_ranges - 1) / max_ranges);
+  const Index grain = std::max<Index>(grain_of(cost), (count + max_ranges - 1) / max_ranges);
   parallel_for(count, grain, [&](Index begin, Index end) {
     sums[static_cast<std::size_t>(begin / grain)] = body(begin, end);
   });

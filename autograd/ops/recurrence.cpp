@@ -176,7 +176,7 @@ void for_ranges_of_sequences(Index batch, Index cost, const Body& body) {
   // At least eight rows per product amortize reading the weight; fewer when there would be only one
   // range.
   const Index min_rows = std::min<Index>(8, (batch + 1) / 2);
-  parallel_for(batch, std::max({min_rows, (batch + 7) / 8, grain_of(cost / 8)}), body);
+  parallel_for(batch, std::max<Index>({min_rows, (batch + 7) / 8, grain_of(cost / 8)}), body);
 }
 
 template <class T, class Cell>

@@ -160,26 +160,67 @@ TEST_CASE("parallel_for: within a parallel region of OpenMP, there is one thread
   CHECK(wrong == 0);
 }
 
-TEST_CASE("parallel_for: a loop does not wait for threads that have begun nothing", "[autograd]") {
-  // Each of two callers has a worker, and many loops are over before it wakes.
-  const ThreadCountGuard guard(8);
-  std::atomic<Index> sum = 0;
-  for (int round = 0; round < 2000; ++round) {
-    if (round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    parallel_for(3, 1, [&](Index begin, Index) { sum += begin; });
+TEST_CASE("parallel_for: a thread that is done takes the ranges of others", "[autograd]") {
+  // The first range ends after all others, of which the same thread would have run some.
+  for (const int threads : {2, 3, 12}) {
+    const ThreadCountGuard guard(threads);
+    std::atomic<int> done = 0;
+    parallel_for(48, 1, [&](Index begin, Index) {
+      const auto start = std::chrono::steady_clock::now();
+      while (begin == 0 && done < 47 &&
+             std::chrono::steady_clock::now() - start < std::chrono::seconds(20))
+        std::this_thread::yield();
+      if (begin > 0 || done == 47) ++done;
+    });
+    CHECK(done == 48);
   }
-  CHECK(sum == 6000);
 }
 
-TEST_CASE("parallel_for: works in a process that was forked off", "[autograd]") {
+TEST_CASE("parallel_for: a process that was forked off computes on one thread", "[autograd]") {
   const ThreadCountGuard guard(3);
-  CHECK(ranges(100, 1).size() == 100);
+  const auto sums = [] {
+    std::vector<double> sums_of_ranges(100);
+    parallel_for(100'000, 1'000, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        sums_of_ranges[static_cast<std::size_t>(begin / 1'000)] += 0.1 * static_cast<double>(i);
+    });
+    return sums_of_ranges;
+  };
+  const std::vector<double> expected = sums();
   const pid_t child = fork();
-  if (child == 0) std::_Exit(ranges(100, 1).size() == 100 ? 0 : 1);
+  if (child == 0) std::_Exit(thread_count() == 1 && sums() == expected ? 0 : 1);
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
+  CHECK(thread_count() == 3);
+}
+
+TEST_CASE("parallel_for: up to four short ranges run on the calling thread", "[autograd]") {
+  const ThreadCountGuard guard(3);
+  const auto is_in_region = [](Index count, Grain grain) {
+    std::atomic<bool> region = false;
+    std::atomic<Index> sum = 0;
+    parallel_for(count, grain, [&](Index begin, Index end) {
+      if (is_sequential()) region = true;
+      if (end - begin <= grain.items) sum += end - begin;
+    });
+    CHECK(sum == count);
+    return region.load();
+  };
+  CHECK_FALSE(is_in_region(0, grain_of(1)));
+  CHECK_FALSE(is_in_region(4 * 16384, grain_of(1)));
+  CHECK(is_in_region(4 * 16384 + 1, grain_of(1)));
+  CHECK_FALSE(is_in_region(4, grain_of(16384 / 2)));
+  CHECK(is_in_region(2, grain_of(16384)));  // long items
+}
+
+// Run by tests/sanitize.sh, to show that the thread sanitizer finds a race between ranges.
+TEST_CASE("parallel_for: ranges that write one element", "[.race]") {
+  const ThreadCountGuard guard(2);
+  std::vector<Index> elements(1);
+  parallel_for(1000, 1, [&](Index begin, Index) { elements[0] += begin; });
+  CHECK(elements[0] > 0);
 }
 
 TEST_CASE("parallel_for: ranges of a count near the largest do not overflow", "[autograd]") {

@@ -1,17 +1,37 @@
 #!/usr/bin/env bash
-# busy.sh [WORKLOAD …]: the speed of weft beside other work. Measures the workloads (W1, W2, W5 and
-# sampling by default, others as in run.sh) on an idle machine and beside one and two processes that
-# are always busy, in turn, and prints how much of the fair share of the cores weft makes use of: a
-# fair system gives each of n threads of which t are weft's the same time, so weft's share of its
-# idle speed is min(1, processors / n).
-#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors>
+# busy.sh [WORKLOAD …]: the speed of weft beside other work, for several settings of OpenMP. Measures
+# the workloads (W1, W2, W5 and sampling by default, others as in run.sh) on an idle machine and
+# beside one and two processes that are always busy, in turn, and prints the mean milliseconds of a
+# step; PyTorch's too, where it is installed and has the workload.
+#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
-processors=$(nproc)
+python=${PYTHON:-python3}
 workloads=("$@")
 [ $# -gt 0 ] || workloads=(W1 W2 W5 sampling)
 
 install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
+
+settings=("no setting" GOMP_SPINCOUNT=10000 OMP_WAIT_POLICY=passive "1 thread")
+if "$python" -c 'import torch' 2>/dev/null; then
+  settings+=(PyTorch "PyTorch, passive")
+else
+  echo "PyTorch: not measured, $python has no module torch"
+fi
+
+# Prints the mean milliseconds of a step.
+run_setting() { # SETTING WORKLOAD
+  local weft=("$build/tests/weft_benchmark" mean "$2" full)
+  local torch=("$python" "$repository/tests/benchmarks/peers/torch_step.py" "$2" "$threads"
+    "$seconds" eager full)
+  case $1 in
+    "no setting") "${weft[@]}" "$threads" "$seconds" ;;
+    "1 thread") "${weft[@]}" 1 "$seconds" ;;
+    PyTorch) "${torch[@]}" | cut -d' ' -f3 ;;
+    "PyTorch, passive") OMP_WAIT_POLICY=passive "${torch[@]}" | cut -d' ' -f3 ;;
+    *) env "$1" "${weft[@]}" "$threads" "$seconds" ;;
+  esac
+}
 
 work=$(mktemp -d)
 busy=()
@@ -28,25 +48,23 @@ end_busy() {
 }
 trap 'end_busy; rm -rf -- "$work"' EXIT
 
-log "Measuring on $threads threads and $processors processors, $rounds rounds of ${seconds}s each"
-row='%-9s %8s %10s %16s\n'
-printf "$row" workload busy mean_ms 'of fair share'
+log "Measuring on $threads threads and $(nproc) processors, $rounds rounds of ${seconds}s each"
+row='%-9s %-24s %9s %9s %9s\n'
+printf "$row" workload setting idle '1 busy' '2 busy'
 for workload in "${workloads[@]}"; do
   for ((round = 0; round < rounds; ++round)); do
     for others in 0 1 2; do
       start_busy "$others"
-      "$build/tests/weft_benchmark" mean "$workload" full "$threads" "$seconds" \
-        >>"$work/$workload.$others"
+      for i in "${!settings[@]}"; do
+        [[ ${settings[i]} != PyTorch* || $workload = W* ]] || continue
+        run_setting "${settings[i]}" "$workload" >>"$work/$workload.$i.$others"
+      done
       end_busy
     done
   done
-  idle=$(median <"$work/$workload.0")
-  for others in 0 1 2; do
-    ms=$(median <"$work/$workload.$others")
-    awk -v row="$row" -v w="$workload" -v others="$others" -v ms="$ms" -v idle="$idle" \
-      -v threads="$threads" -v processors="$processors" 'BEGIN {
-        fair = processors / (threads + others)
-        printf row, w, others, sprintf("%.4g", ms), sprintf("%.2f", idle / ms / (fair < 1 ? fair : 1))
-      }'
+  for i in "${!settings[@]}"; do
+    [ -f "$work/$workload.$i.0" ] || continue
+    printf "$row" "$workload" "${settings[i]}" \
+      $(for others in 0 1 2; do printf '%.4g ' "$(median <"$work/$workload.$i.$others")"; done)
   done
 done

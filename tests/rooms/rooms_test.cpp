@@ -42,7 +42,7 @@ const std::vector<Lines> floors = {
 const std::map<std::string, Lines> libraries = {
     {"Eigen/", {"autograd/kernels/"}},
     {"dnnl", {"autograd/kernels/"}},
-    {"omp.h", {"autograd/parallel.cpp", "autograd/kernels/", "autograd/runtime/"}},
+    {"omp.h", {"autograd/parallel.cpp", "autograd/kernels/"}},
     {"hdf5", {"train/hdf5/"}},
     {"H5", {"train/hdf5/"}},
     {"zlib.h", {"train/hdf5/"}},

@@ -54,7 +54,7 @@ class WEFT_API ParameterElements {
 
  private:
   Index range_size() const {
-    return std::max(grain_of(1), (size() + most_ranges - 1) / most_ranges);
+    return std::max<Index>(grain_of(1), (size() + most_ranges - 1) / most_ranges);
   }
 
   NamedParameters<T> parameters_;

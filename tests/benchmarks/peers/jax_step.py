@@ -1,7 +1,7 @@
 """The benchmarks with JAX: one training step of a workload, jitted as a whole.
 
 usage: jax_step.py WORKLOAD THREADS SECONDS
-prints: median_ms tokens peak_mib
+prints: median_ms tokens mean_ms peak_mib
 """
 import os
 import sys

@@ -3,8 +3,8 @@ import resource
 import time
 
 
-def median_ms(step, seconds, warmup=3, least=5):
-    """The median time of a step in milliseconds, of at least `least` steps, after warmup steps."""
+def step_times(step, seconds, warmup=3, least=5):
+    """The times of steps in milliseconds, of at least `least` steps, after warmup steps."""
     for _ in range(warmup):
         step()
     times = []
@@ -12,8 +12,14 @@ def median_ms(step, seconds, warmup=3, least=5):
     while len(times) < least or time.perf_counter() - start < seconds:
         before = time.perf_counter()
         step()
-        times.append(time.perf_counter() - before)
-    return sorted(times)[len(times) // 2] * 1e3
+        times.append((time.perf_counter() - before) * 1e3)
+    return times
+
+
+def median_ms(step, seconds, warmup=3, least=5):
+    """The median of step_times."""
+    times = step_times(step, seconds, warmup, least)
+    return sorted(times)[len(times) // 2]
 
 
 def peak_mib():
@@ -22,5 +28,6 @@ def peak_mib():
 
 
 def report(step, tokens, seconds):
-    """Runs warmup steps, then measures and prints: median_ms tokens peak_mib."""
-    print(f"{median_ms(step, seconds):.6f} {tokens} {peak_mib():.1f}")
+    """Runs warmup steps, then measures and prints: median_ms tokens mean_ms peak_mib."""
+    times = sorted(step_times(step, seconds))
+    print(f"{times[len(times) // 2]:.6f} {tokens} {sum(times) / len(times):.6f} {peak_mib():.1f}")

@@ -2,7 +2,7 @@
 tokens, by a BERT of 6 blocks of width 384 with 12 heads.
 
 usage: sentences_step.py THREADS SECONDS torch|onnx
-prints: median_ms tokens peak_mib
+prints: median_ms tokens mean_ms peak_mib
 """
 import os
 import sys

@@ -3,7 +3,7 @@
 usage: torch_step.py WORKLOAD THREADS SECONDS eager|compile full|bf16
 
 bf16 is torch.autocast; for W1 … W6 only.
-prints: median_ms tokens peak_mib
+prints: median_ms tokens mean_ms peak_mib
 """
 import sys
 
