@@ -4,15 +4,11 @@
 # memory of an allocation (64 MiB) and on the time of a file (10 s). New inputs stay in
 # build/fuzz/corpus; one that fails is in build/fuzz/.
 seconds=${1:-1800}
-source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
-install_packages "${build_packages[@]}" catch2 clang libomp-dev
-# The sanitizers' libraries, in a package of their own since Debian 12.
-runtime=libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev
-! apt-cache show "$runtime" >/dev/null 2>&1 || install_packages "$runtime"
-
+install_packages "${build_packages[@]}" catch2
+use_clang
 build=$build/fuzz
-export CXX=clang++ CC=clang
 cmake_options=(-DWEFT_FUZZ=ON -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF -DWEFT_ONEDNN=OFF)
 build_targets fuzz_load_weights fuzz_write_seeds
 

@@ -1,6 +1,16 @@
 # Sourced by scripts of tests/: builds with sanitizers, in folders of their own.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
+# Makes cmake use clang, with LLVM's OpenMP.
+use_clang() {
+  install_packages clang libomp-dev
+  # The sanitizers' libraries, in a package of their own since Debian 12.
+  local runtime
+  runtime=libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev
+  ! apt-cache show "$runtime" >/dev/null 2>&1 || install_packages "$runtime"
+  export CC=clang CXX=clang++
+}
+
 # use_sanitizers address|thread: what is built after this has the address and undefined-behaviour
 # sanitizers, or the thread sanitizer. That one is clang's, with LLVM's OpenMP, whose tool Archer
 # tells the sanitizer how a parallel region synchronizes (GCC's OpenMP does not); and without oneDNN,
@@ -11,8 +21,8 @@ use_sanitizers() {
     address) flags="-fsanitize=address,undefined -fno-sanitize-recover=all" ;;
     thread)
       flags="-fsanitize=thread"
-      install_packages clang libomp-dev
-      export CC=clang CXX=clang++ OMP_TOOL_LIBRARIES
+      use_clang
+      export OMP_TOOL_LIBRARIES
       OMP_TOOL_LIBRARIES=$(realpath "$(dirname "$(realpath "$(command -v clang)")")/../lib/libarcher.so")
       [ -f "$OMP_TOOL_LIBRARIES" ] || fail "expected Archer in $OMP_TOOL_LIBRARIES, got no file"
       cmake_options+=(-DWEFT_ONEDNN=OFF)
