@@ -39,6 +39,10 @@ optional_packages=(libdnnl-dev)
 
 # What training in several processes needs.
 mpi_packages=(libopenmpi-dev openmpi-bin)
+# Open MPI refuses root and more processes than cores unless it is told otherwise, version 5 in
+# another way than version 4.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
 # Installs the missing ones of the named packages; needs neither network nor sudo if none is missing.
 install_packages() {

@@ -11,8 +11,6 @@ work=$build/mutation
 seconds_allowed=600 # for a program of tests; a mistake that makes one hang is caught
 
 install_packages "${build_packages[@]}" catch2 "${mpi_packages[@]}"
-# Open MPI refuses root and more processes than cores unless it is told otherwise.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 # Copies a file unless the copy is the same, so that only what changed is compiled again.
 update() { # FROM TO

@@ -7,11 +7,12 @@
 
 namespace weft {
 
-// During its lifetime, these signals only set a flag: SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
-// terminal) and SIGPIPE (the reader of a pipe is gone; further writes to it fail). A second SIGINT
-// or SIGTERM terminates the program. SIGHUP and SIGPIPE stay ignored where they were, as by nohup.
-// At a Ctrl-C, Open MPI's mpirun sends a SIGCONT and later a SIGTERM, which then counts as SIGINT;
-// a SIGCONT alone, which follows a stop, is none of these. At most one object may exist: the
+// During its lifetime, these signals only set a flag: SIGINT (Ctrl-C), SIGTERM, SIGUSR1 (which
+// mpirun and batch systems pass on), SIGHUP (a closed terminal) and SIGPIPE (the reader of a pipe
+// is gone; further writes to it fail). A second SIGINT, SIGTERM or SIGUSR1 terminates the program.
+// SIGHUP and SIGPIPE stay ignored where they were, as by nohup. At a Ctrl-C, Open MPI's mpirun
+// sends a SIGCONT and later a SIGTERM, which then counts as SIGINT, and ends the process soon after
+// it; a SIGCONT alone, which follows a stop, is none of these. At most one object may exist: the
 // constructor of a second one throws Error.
 class WEFT_API Interrupt {
  public:
@@ -26,7 +27,7 @@ class WEFT_API Interrupt {
   int exit_status() const;
 
  private:
-  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCONT};
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE, SIGCONT};
 
   struct sigaction previous_[sizeof signals / sizeof *signals];
 };

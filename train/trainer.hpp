@@ -213,21 +213,20 @@ class Trainer : public TrainingLoop<T> {
   // function.
   void validate_on(DataSource<B>& source, const ValidationOptions& options = {},
                    std::vector<std::type_identity_t<Metric<T, B>>> metrics = {}) {
-    Validation validation{.columns = {"validation_loss"},
-                          .every_steps = options.every_steps,
-                          .patience = options.patience};
+    std::vector<std::string> columns{"validation_loss"};
     for (const Metric<T, B>& metric : metrics) {
       if (!metric.function) fail<ValueError>("metric " + metric.name, "a function", "none");
-      validation.columns.push_back(metric.name);
+      columns.push_back(metric.name);
     }
-    validation.run = [&source, loss = loss_, parts = parts_, processes = processes_,
-                      metrics = std::move(metrics)] {
+    auto run = [&source, loss = loss_, parts = parts_, processes = processes_,
+                metrics = std::move(metrics)] {
       std::vector<double> values{mean_loss<T, B>(source, loss, parts, processes)};
       for (const Metric<T, B>& metric : metrics)
         values.push_back(mean_metric<T, B>(source, metric.function, parts, processes));
       return values;
     };
-    this->set_validation(std::move(validation));
+    this->set_validation(
+        {std::move(columns), std::move(run), options.every_steps, options.patience});
   }
 
  private:

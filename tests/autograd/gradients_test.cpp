@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 std::vector<float> values(const Tensor<float>& tensor) { return {tensor.begin(), tensor.end()}; }
 

@@ -8,7 +8,6 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 install_packages "${build_packages[@]}" catch2 "${mpi_packages[@]}"
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

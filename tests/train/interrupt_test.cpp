@@ -29,7 +29,7 @@ int status_of(const Action& action) {
 
 TEST_CASE("interrupt: signals only set a flag, and the exit status is 128 and the signal",
           "[train]") {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) {
     const Interrupt interrupt;
     CHECK_FALSE(interrupt.requested());
     CHECK(interrupt.exit_status() == 0);
@@ -66,8 +66,8 @@ TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {
   CHECK(interrupt.exit_status() == 128 + SIGHUP);
 }
 
-TEST_CASE("interrupt: a second SIGINT or SIGTERM ends the program", "[train]") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+TEST_CASE("interrupt: a second SIGINT, SIGTERM or SIGUSR1 ends the program", "[train]") {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     const int status = status_of([&] {
       const Interrupt interrupt;
       std::raise(signal);
@@ -105,7 +105,7 @@ TEST_CASE("interrupt: a signal that is ignored on purpose, as by nohup, stays ig
 
 TEST_CASE("interrupt: previous handlers are restored", "[train]") {
   static volatile std::sig_atomic_t handled = 0;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) {
     handled = 0;
     const auto before = std::signal(signal, [](int) { handled = 1; });
     { const Interrupt interrupt; }

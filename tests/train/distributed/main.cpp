@@ -1,10 +1,6 @@
 // The main function of the tests of several processes, of which only the first one prints.
 #define CATCH_CONFIG_RUNNER
-#if __has_include(<catch2/catch_all.hpp>)
-#include <catch2/catch_all.hpp>
-#else
-#include <catch2/catch.hpp>
-#endif
+#include "tests/catch.hpp"
 
 #include <fstream>
 #include <iostream>

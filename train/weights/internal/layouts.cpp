@@ -178,7 +178,7 @@ void replace_all(std::string& name, const TextRule& rule) {
 
 const std::vector<WeightLayout>& weight_layouts() { return layouts; }
 
-const WeightLayout& weight_layout(const std::string& name) {
+const WeightLayout& weight_layout(std::string_view name) {
   const auto layout = std::ranges::find(layouts, name, &WeightLayout::name);
   if (layout == layouts.end()) fail<ValueError>("layout", "one that is known", name);
   return *layout;

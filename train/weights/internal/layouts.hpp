@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/weights/internal/name_rules.hpp"
@@ -55,7 +56,7 @@ struct WeightLayout {
 // All layouts, in the order in which they are tried.
 const std::vector<WeightLayout>& weight_layouts();
 // The layout of that name.
-const WeightLayout& weight_layout(const std::string& name);
+const WeightLayout& weight_layout(std::string_view name);
 
 // The weights in a dataset of that name.
 std::vector<WeightPart> weights_in(const WeightLayout& layout, std::string name);
