@@ -52,8 +52,8 @@ void philox_lanes(Counters& c, std::uint64_t key) {
 }
 
 // Items `first` … `first + count` of the stream. Its 32-bit number i is word (i / lanes) % 4 of
-// lane i % lanes in group i / (4 · lanes); 16-bit items are the halves of these numbers in memory
-// order.
+// lane i % lanes in group i / (4 · lanes); 16-bit and 64-bit items are the halves and the pairs of
+// these numbers in memory order.
 template <class Item>
 void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index count, Item* items) {
   if (count == 0) return;
@@ -143,6 +143,10 @@ void RandomStream::fill(std::uint64_t first, Index count, std::uint32_t* numbers
 
 void RandomStream::fill(std::uint64_t first, Index count, std::uint16_t* halves) const {
   fill_from_groups(*this, first, count, halves);
+}
+
+void RandomStream::fill(std::uint64_t first, Index count, std::uint64_t* pairs) const {
+  fill_from_groups(*this, first, count, pairs);
 }
 
 std::uint64_t Random::next() {

@@ -25,6 +25,9 @@ struct WEFT_API RandomStream {
   // The same numbers split into 16-bit halves, the low half first: halves
   // `first` … `first + count`.
   void fill(std::uint64_t first, Index count, std::uint16_t* halves) const;
+  // The same numbers in pairs as 64-bit numbers, the low half first: pairs
+  // `first` … `first + count`.
+  void fill(std::uint64_t first, Index count, std::uint64_t* pairs) const;
 };
 
 // A sequence of random numbers. Its entire state is the seed and the number of draws made.

@@ -30,8 +30,7 @@ KeyValueCache<T>::KeyValueCache(const KeyValueCacheOptions& options, Index num_s
 template <class T>
 const typename KeyValueCache<T>::Sequence& KeyValueCache<T>::at(Index sequence) const {
   if (sequence < 0 || sequence >= num_sequences())
-    fail<ValueError>("KeyValueCache: sequence",
-                     concatenate_text("one of 0 … ", num_sequences() - 1), sequence);
+    fail<ValueError>("KeyValueCache: sequence", "one of " + index_range(num_sequences()), sequence);
   return sequences_[static_cast<std::size_t>(sequence)];
 }
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "autograd/internal/checks.hpp"
+
 namespace weft {
 
 template <class T>
@@ -20,7 +22,7 @@ void Sequential<T>::members(Members<T>& members) {
 template <class T>
 Module<T>& Sequential<T>::module(Index position) {
   if (position < 0 || position >= size())
-    fail<ValueError>("Sequential", concatenate_text("a position of 0 to ", size() - 1), position);
+    fail<ValueError>("Sequential", "a position of " + index_range(size()), position);
   return parts_[static_cast<std::size_t>(position)].module();
 }
 

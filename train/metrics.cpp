@@ -4,6 +4,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/cross_entropy.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
@@ -19,7 +20,7 @@ double accuracy(const Tensor<T>& logits, const Tokens& labels) {
     const TokenId label = labels.data()[i];
     if (label == CrossEntropyOptions{}.ignore_index) continue;
     if (label < 0 || label >= classes)
-      fail<ValueError>("accuracy", concatenate_text("labels of 0 … ", classes - 1),
+      fail<ValueError>("accuracy", "labels of " + index_range(classes),
                        concatenate_text(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
     ++counted;

@@ -212,7 +212,8 @@ class TrainingLoop<T>::Run {
 
   void update_plateau(double value) {
     const auto& [factor, patience, threshold] = *options_.plateau;
-    if (value < progress_.plateau_best * (1.0 - threshold)) {
+    const double best = progress_.plateau_best;
+    if (std::isfinite(value) && value < best * (best < 0.0 ? 1.0 + threshold : 1.0 - threshold)) {
       progress_.plateau_best = value;
       progress_.plateau_validations = 0;
     } else if (++progress_.plateau_validations > patience) {

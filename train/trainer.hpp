@@ -42,10 +42,11 @@ struct Validation {
   std::int64_t patience = 0;
 };
 
-// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau.
+// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau, but also
+// for values below 0, of which torch takes one that is equal to the best for an improvement.
 struct Plateau {
   // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
-  // whose first value was not below (1 - threshold) times the lowest.
+  // whose first value was not finite and below best - threshold · |best|.
   double factor = 0.1;
   std::int64_t patience = 10;
   double threshold = 1e-4;

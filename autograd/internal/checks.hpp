@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/shape.hpp"
 
 namespace weft {
 
@@ -37,6 +38,11 @@ void check_finite_non_negative(std::string_view what, double value) {
 // Throws ValueError, naming `what`, unless 0 ≤ p ≤ 1.
 inline void check_probability(std::string_view what, double p) {
   if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability of 0 to 1", p);
+}
+
+// The indices of `count` elements, for a message.
+inline std::string index_range(Index count) {
+  return count > 0 ? concatenate_text("0 to ", count - 1) : "an empty range";
 }
 
 // Throws ValueError, naming `what`, for an empty std::function.

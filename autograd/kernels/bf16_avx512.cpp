@@ -29,6 +29,9 @@ constexpr Index max_packed_rows = 768;     // of a
 constexpr Index max_packed_columns = 256;  // of b
 constexpr Index part_columns = 128;        // of a part of a packed matrix
 constexpr Index panel_size = max_pairs * panel_columns;
+// Of a, rounded up, as packing writes whole squares of pairs.
+constexpr Index packed_a_size = (max_packed_rows + lanes) * max_pairs;
+constexpr Index packed_b_size = max_packed_columns * max_pairs;
 
 constexpr Index least(Index x, Index y) { return x < y ? x : y; }
 
@@ -229,9 +232,7 @@ constexpr BlockProduct block_products[block_rows] = {
 // c = alpha · a · b + beta · c, where panels(p, j) is the packed panel of b at row p and column j.
 template <class Panels>
 void product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-             const Panels& panels, float beta, float* c, Index c_stride) {
-  // Rounded up, as packing writes whole squares of pairs.
-  alignas(64) static thread_local Pair packed_a[(max_packed_rows + lanes) * max_pairs];
+             const Panels& panels, float beta, float* c, Index c_stride, Pair* packed_a) {
   const Index passes = (m + max_packed_rows - 1) / max_packed_rows;
   for (Index pass = 0; pass < passes; ++pass) {
     const Index i = m * pass / passes, rows = m * (pass + 1) / passes - i;
@@ -270,15 +271,21 @@ Index panel_at(Index n, Index p, Index j) {
 }  // namespace
 
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-                  const MatrixView<float>& b, float beta, float* c, Index c_stride) {
-  alignas(64) static thread_local Pair packed[max_packed_columns * max_pairs];
+                  const MatrixView<float>& b, float beta, float* c, Index c_stride,
+                  void* workspace) {
+  Pair* const packed_a = static_cast<Pair*>(workspace);
+  Pair* const packed = packed_a + packed_a_size;
   const auto panels = [&](Index p, Index j) {
     const Index panel = j % max_packed_columns;
     if (panel == 0)
       pack_b(b.at(p, j), least(max_packed_columns, n - j), least(max_depth, k - p), packed);
     return packed + panel / panel_columns * panel_size;
   };
-  product(m, n, k, alpha, a, panels, beta, c, c_stride);
+  product(m, n, k, alpha, a, panels, beta, c, c_stride, packed_a);
+}
+
+Index workspace_bytes() {
+  return (packed_a_size + packed_b_size) * static_cast<Index>(sizeof(Pair));
 }
 
 Index packed_bytes(Index n, Index k) {
@@ -298,11 +305,11 @@ void pack(Index n, Index k, const MatrixView<float>& b, Index part, void* packed
 
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const void* packed, Index packed_columns, Index first, float beta, float* c,
-                  Index c_stride) {
+                  Index c_stride, void* workspace) {
   const auto panels = [&](Index p, Index j) {
     return static_cast<const Pair*>(packed) + panel_at(packed_columns, p, first + j);
   };
-  product(m, n, k, alpha, a, panels, beta, c, c_stride);
+  product(m, n, k, alpha, a, panels, beta, c, c_stride, static_cast<Pair*>(workspace));
 }
 
 }  // namespace weft::avx512
@@ -312,9 +319,10 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
 namespace weft::avx512 {
 
 void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const MatrixView<float>&,
-                  float, float*, Index) {}
+                  float, float*, Index, void*) {}
 void bf16_product(Index, Index, Index, float, const MatrixView<float>&, const void*, Index, Index,
-                  float, float*, Index) {}
+                  float, float*, Index, void*) {}
+Index workspace_bytes() { return 0; }
 Index packed_bytes(Index, Index) { return 0; }
 Index packed_parts(Index, Index) { return 0; }
 void pack(Index, Index, const MatrixView<float>&, Index, void*) {}

@@ -6,15 +6,20 @@
 
 namespace weft::avx512 {
 
-// As weft::bf16_product. The processor must have AVX512-BF16.
+// As weft::bf16_product, with workspace_bytes() of memory, aligned to 64 bytes. The processor must
+// have AVX512-BF16.
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-                  const MatrixView<float>& b, float beta, float* c, Index c_stride);
+                  const MatrixView<float>& b, float beta, float* c, Index c_stride,
+                  void* workspace);
 
 // The same with columns first, first + 1, … of a packed matrix with `packed_columns` columns, where
 // `first` is a multiple of 32.
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const void* packed, Index packed_columns, Index first, float beta, float* c,
-                  Index c_stride);
+                  Index c_stride, void* workspace);
+
+// A multiple of 64.
+Index workspace_bytes();
 
 // The bytes of a packed matrix [k, n].
 Index packed_bytes(Index n, Index k);

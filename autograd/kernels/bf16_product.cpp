@@ -1,5 +1,6 @@
 #include "autograd/kernels/bf16_product.hpp"
 
+#include <cstddef>
 #include <vector>
 
 #include "weft/autograd/buffer.hpp"
@@ -32,15 +33,16 @@ void emulated_product(Index m, Index n, Index k, float alpha, const MatrixView<f
 // Whether the instructions are used.
 bool uses_instructions() { return is_supported(Precision::bf16) && !EmulateBf16::is_on(); }
 
-// Memory for one packed matrix, which the thread keeps.
-void* packed_memory(Index bytes) {
+// Memory that the thread keeps: the workspace of products, and `bytes` after it. On the heap, as an
+// array that is thread_local would take it from the stack of every thread.
+std::byte* thread_memory(Index bytes = 0) {
   static thread_local Buffer memory;
-  static thread_local Index capacity = 0;
+  static thread_local Index capacity = -1;
   if (bytes > capacity) {
-    memory = Buffer(static_cast<std::size_t>(bytes));
+    memory = Buffer(static_cast<std::size_t>(avx512::workspace_bytes() + bytes));
     capacity = bytes;
   }
-  return memory.data();
+  return static_cast<std::byte*>(memory.data());
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ void* packed_memory(Index bytes) {
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
   if (uses_instructions())
-    avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride);
+    avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride, thread_memory());
   else
     emulated_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
@@ -62,7 +64,7 @@ bool SharedBf16Matrix::is_shared(Index n, Index k) {
 SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
     : b_(b), columns_(n), k_(k) {
   if (!is_shared(n, k)) return;
-  void* const packed = packed_memory(avx512::packed_bytes(n, k));
+  void* const packed = thread_memory(avx512::packed_bytes(n, k)) + avx512::workspace_bytes();
   parallel_for(avx512::packed_parts(n, k), 1, [&](Index first, Index last) {
     for (Index part = first; part < last; ++part) avx512::pack(n, k, b, part, packed);
   });
@@ -72,7 +74,8 @@ SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
 void SharedBf16Matrix::product(Index m, Index n, float alpha, const MatrixView<float>& a,
                                Index first, float beta, float* c, Index c_stride) const {
   if (packed_)
-    avx512::bf16_product(m, n, k_, alpha, a, packed_, columns_, first, beta, c, c_stride);
+    avx512::bf16_product(m, n, k_, alpha, a, packed_, columns_, first, beta, c, c_stride,
+                         thread_memory());
   else
     bf16_product(m, n, k_, alpha, a, b_.at(0, first), beta, c, c_stride);
 }

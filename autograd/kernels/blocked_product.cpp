@@ -70,9 +70,7 @@ template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride) {
   constexpr Index max_k = panel_bytes / (2 * vector_bytes);
-  // Static, so that the padding beyond a panel's columns holds values of an earlier panel, or
-  // zeros: uninitialized memory might hold denormals, which are slow.
-  alignas(64) static thread_local T packed[panel_bytes / static_cast<Index>(sizeof(T))];
+  alignas(64) T packed[panel_bytes / static_cast<Index>(sizeof(T))];
   for (Index i = 0; i < m; i += rows_per_pass) {
     const Index rows = std::min(rows_per_pass, m - i);
     const bool is_worth_packing =
@@ -87,6 +85,10 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
         const MatrixView<T> b_part = b.at(p, j);
         Panel<T> panel{b_part.data, b.stride, depth, width};
         if (b.transposed || columns < width || is_worth_packing || alpha != T{1}) {
+          // What is beyond the columns must not be denormals, which are slow.
+          if (columns < width)
+            for (Index end = width; end <= depth * width; end += width)
+              store(Vector<T>{}, packed + end - lanes<T>);
           pack(depth, columns, alpha, b_part, packed, width);
           panel = {packed, width, depth, width};
         }

@@ -21,6 +21,7 @@ Index check_targets(const Shape& logits, const Tokens& targets,
   if (options.divisor && !(*options.divisor > 0.0 && std::isfinite(*options.divisor)))
     fail<ValueError>("cross_entropy: divisor", "a finite number > 0", *options.divisor);
   const Index classes = logits[-1];
+  if (classes == 0) fail<ShapeError>("cross_entropy", "logits of at least one class", logits);
   Index counted = 0;
   for (Index i = 0; i < targets.size(); ++i) {
     const TokenId target = targets.data()[i];

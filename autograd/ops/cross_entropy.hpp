@@ -22,8 +22,9 @@ struct CrossEntropyOptions {
 // The mean over the targets that are not ignored of -log softmax(logits)[target]. logits
 // [..., classes], targets [...], result []. For finite logits the gradient is finite, and so is
 // the loss unless its value exceeds T's range. When every target is ignored, the loss and its
-// gradient are 0 (torch gives NaN). Throws ShapeError, and ValueError for options outside their
-// ranges and for a target outside 0 … classes - 1, naming its position.
+// gradient are 0 (torch gives NaN). Throws ShapeError, also for logits of no classes, and
+// ValueError for options outside their ranges and for a target outside 0 … classes - 1, naming its
+// position.
 template <class T>
 WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                               const CrossEntropyOptions& options = {});

@@ -7,9 +7,9 @@
 namespace weft {
 
 // Inverted dropout (Srivastava et al., 2014): while the tape trains, each element becomes 0 with
-// probability p and x / (1 - p) otherwise; p = 1 gives zeros. On other tapes, returns x itself. The
-// mask is a function of the tape's seed and step and is regenerated in backward instead of being
-// kept. Throws ValueError unless 0 ≤ p ≤ 1.
+// probability p, rounded to a multiple of 2^-16 if p ≤ 0.9, and x / (1 - p) otherwise; p = 1 gives
+// zeros. On other tapes, returns x itself. The mask is a function of the tape's seed and step and
+// is regenerated in backward instead of being kept. Throws ValueError unless 0 ≤ p ≤ 1.
 template <class T>
 WEFT_API Var<T> dropout(const Var<T>& x, double p);
 

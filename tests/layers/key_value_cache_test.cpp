@@ -266,6 +266,8 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   const Tokens tokens({2, 1});
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 0}), ValueError);
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 4}, -1), ValueError);
+  CHECK(message_of<ValueError>([] { KeyValueCache<float>({.head_size = 4}, 0).length(0); }) ==
+        "KeyValueCache: sequence: expected one of an empty range, got 0");
   CHECK_THROWS_AS(model.extend(tape, Tokens({3, 1}), cache), ShapeError);
   KeyValueCache<float> too_large = model.make_cache(2, std::numeric_limits<Index>::max());
   CHECK_THROWS_AS(model.extend(tape, tokens, too_large), ShapeError);

@@ -117,12 +117,13 @@ TEST_CASE("model: no heap allocation from the second step on", "[layers]") {
     return cross_entropy(model(own, source, target, lengths), labels, {.label_smoothing = 0.1});
   };
   const auto update = [&] { optimizer.step(clip_factor(optimizer.grad_norm(), 1.0)); };
-  const auto step = [&] {
+  const auto step_of = [&](Tape<float>& own) {
     const std::int64_t before = allocations;
-    tape.backward(loss(tape));
+    own.backward(loss(own));
     update();
     return allocations - before;
   };
+  const auto step = [&] { return step_of(tape); };
   const auto step_in_parts = [&] {
     const std::int64_t before = allocations;
     pass.add_gradients(tape.step(), 2, [&](Tape<float>& own, Index) { return loss(own); });
@@ -135,6 +136,15 @@ TEST_CASE("model: no heap allocation from the second step on", "[layers]") {
   CHECK(step_in_parts() > 0);
   CHECK(step_in_parts() == 0);
   CHECK(step_in_parts() == 0);
+  // On one thread: each allocates memory for its first product in bf16.
+  if (!is_supported(Precision::bf16)) return;
+  const int threads = thread_count();
+  set_thread_count(1);
+  Tape bf16({.training = true, .precision = Precision::bf16});
+  CHECK(step_of(bf16) > 0);
+  CHECK(step_of(bf16) == 0);
+  CHECK(step_of(bf16) == 0);
+  set_thread_count(threads);
 }
 
 TEST_CASE("model: no heap allocation per generated token", "[layers]") {

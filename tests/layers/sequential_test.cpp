@@ -117,6 +117,8 @@ TEST_CASE("sequential: positions and types that it does not have throw", "[layer
         "Sequential: expected a position of 0 to 1, got 2");
   CHECK(message_of<ValueError>([&] { model.at<Dropout<float>>(-1); }) ==
         "Sequential: expected a position of 0 to 1, got -1");
+  CHECK(message_of<ValueError>([] { Sequential<float>().at<Dropout<float>>(0); }) ==
+        "Sequential: expected a position of an empty range, got 0");
   CHECK(message_of<Error>([&] { model.at<Dropout<float>>(0); }) ==
         "Sequential: expected a module of the requested type, got one of another type at position "
         "0");

@@ -1,6 +1,7 @@
 // The trainer with batches of other types than pairs.
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <sstream>
 
@@ -90,6 +91,31 @@ bool same_bits(const std::vector<Tensor<float>>& a, const std::vector<Tensor<flo
   return std::ranges::equal(a, b, [](const Tensor<float>& x, const Tensor<float>& y) {
     return std::ranges::equal(x.values(), y.values());
   });
+}
+
+// The learning rates of the steps before validations that give `values`, each below the last one by
+// a factor of 0.1 after two validations without improvement.
+std::vector<double> rates_on_plateau(const std::vector<double>& values,
+                                     const std::optional<Schedule>& schedule = {}) {
+  Regression task;
+  SGD<float> optimizer(task.model, {.lr = 0.5});
+  std::vector<double> rates;
+  const auto validate = [&] {
+    rates.push_back(optimizer.learning_rate());
+    return std::vector{values[rates.size() - 1]};
+  };
+  TrainerOptions options{
+      .epochs = 9,
+      .max_steps = std::ssize(values),
+      .validation = Validation{.columns = {"loss"}, .run = validate, .every_steps = 1}};
+  options.plateau = Plateau{.factor = 0.1, .patience = 1};
+  options.schedule = schedule;
+  Trainer(
+      task.model, optimizer, task.source,
+      [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
+      options)
+      .run();
+  return rates;
 }
 
 }  // namespace
@@ -258,32 +284,11 @@ TEST_CASE("trainer: keeps an average, validates it and saves it", "[train]") {
 }
 
 TEST_CASE("trainer: lowers the learning rate on a plateau", "[train]") {
-  // Validations 1 … 6; improvements at 1 and 3. Patience 1: lowered after validation 5.
-  const std::vector<double> values{3.0, 3.0, 2.0, 2.0, 1.9999, 5.0};
-  for (const bool scheduled : {false, true}) {
-    Regression task;
-    SGD<float> optimizer(task.model, {.lr = 0.5});
-    std::vector<double> rates;
-    TrainerOptions options{
-        .epochs = 9,
-        .max_steps = 7,
-        .validation = Validation{.columns = {"loss"},
-                                 .run =
-                                     [&] {
-                                       rates.push_back(optimizer.learning_rate());
-                                       return std::vector{
-                                           values.at(std::min(rates.size(), values.size()) - 1)};
-                                     },
-                                 .every_steps = 1}};
-    options.plateau = Plateau{.factor = 0.1, .patience = 1};
-    if (scheduled) options.schedule = constant_schedule(0.5);
-    Trainer(
-        task.model, optimizer, task.source,
-        [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
-        options)
-        .run();
-    CHECK(rates == std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.05, 0.05});
-  }
+  // Improvements at validations 1 and 3.
+  const std::vector<double> values{3.0, 3.0, 2.0, 2.0, 1.9999, 5.0, 5.0};
+  const std::vector<double> rates{0.5, 0.5, 0.5, 0.5, 0.5, 0.05, 0.05};
+  CHECK(rates_on_plateau(values) == rates);
+  CHECK(rates_on_plateau(values, constant_schedule(0.5)) == rates);
   Regression task;
   SGD<float> optimizer(task.model, {.lr = 0.5});
   Trainer trainer(task.model, optimizer, task.source,
@@ -291,4 +296,15 @@ TEST_CASE("trainer: lowers the learning rate on a plateau", "[train]") {
                   {.plateau = Plateau{}});
   CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
         "trainer: plateau: expected a validation, got none");
+}
+
+TEST_CASE("trainer: a negative value improves when it is lower by more than the threshold",
+          "[train]") {
+  CHECK(rates_on_plateau({-5.0, -5.0, -5.0, -5.0}) == std::vector{0.5, 0.5, 0.5, 0.05});
+  CHECK(rates_on_plateau({-5.0, -5.0004, -5.0006, -5.0006, -5.0006, -5.0006}) ==
+        std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.05});
+  CHECK(rates_on_plateau({0.0, 0.0, -1e-9, -1e-9, -1e-9, -1e-9}) ==
+        std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.05});
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(rates_on_plateau({-infinity, -5.0, -6.0, -7.0}) == std::vector{0.5, 0.5, 0.5, 0.5});
 }

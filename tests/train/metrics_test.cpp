@@ -22,7 +22,10 @@ TEST_CASE("accuracy: other shapes and labels outside the classes are refused", "
         "accuracy: expected logits [..., classes] and labels [...], got [2, 3] and [3]");
   CHECK(message_of<ValueError>([&] {
           accuracy(logits, Tokens({2}, {0, 3}));
-        }) == "accuracy: expected labels of 0 … 2, got 3 at [1]");
+        }) == "accuracy: expected labels of 0 to 2, got 3 at [1]");
+  CHECK(message_of<ValueError>([] {
+          accuracy(Tensor<float>({1, 0}), Tokens({1}, {0}));
+        }) == "accuracy: expected labels of an empty range, got 0 at [0]");
 }
 
 TEST_CASE("split: every example is in one of the parts", "[train]") {

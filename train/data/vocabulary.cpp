@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
@@ -85,8 +86,7 @@ TokenId Vocabulary::id(std::string_view symbol) const {
 bool Vocabulary::contains(std::string_view symbol) const { return ids_.find(symbol) != ids_.end(); }
 
 const std::string& Vocabulary::symbol(TokenId id) const {
-  if (id < 0 || id >= size())
-    fail<ValueError>("vocabulary", concatenate_text("an id of 0 to ", size() - 1), id);
+  if (id < 0 || id >= size()) fail<ValueError>("vocabulary", "an id of " + index_range(size()), id);
   return symbols_[static_cast<std::size_t>(id)];
 }
 

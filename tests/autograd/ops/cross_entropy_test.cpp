@@ -95,6 +95,8 @@ TEST_CASE("cross entropy: invalid targets, shapes and options throw", "[autograd
   CHECK_THROWS_WITH(
       cross_entropy(logits, Tokens({3}, {0, 0, 0})),
       "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");
+  CHECK_THROWS_WITH(cross_entropy(tape.constant(Tensor<float>({2, 0})), Tokens({2}, {-100, -100})),
+                    "cross_entropy: expected logits of at least one class, got [2, 0]");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.label_smoothing = 1.5}),
                     "cross_entropy: label_smoothing: expected a number of 0 to 1, got 1.5");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.divisor = 0.0}),

@@ -1,5 +1,9 @@
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include <weft/autograd/ops/dropout.hpp>
 #include "tests/autograd/gradient_table.hpp"
@@ -31,6 +35,44 @@ TEST_CASE("dropout: zeros about p of the elements and scales the others by 1 / (
   CHECK(std::abs(static_cast<double>(zeros) - 0.3 * static_cast<double>(n)) < 1025.0);
 }
 
+TEMPLATE_TEST_CASE("dropout: keeps 1 - p of the elements also when p is near 1", "[autograd]",
+                   float, double) {
+  constexpr Index n = 1 << 18;
+  const auto x = Tensor<TestType>::full({n}, TestType{1});
+  for (const auto& [p, steps] : {std::pair{0.99, 1}, {0.9999, 384}, {0.999999, 384}}) {
+    INFO("p " << p);
+    double sum = 0.0;
+    Tape<TestType> tape({.training = true, .seed = 1});
+    for (int step = 0; step < steps; ++step) {
+      tape.clear();
+      tape.set_step(static_cast<std::uint32_t>(step));
+      const auto y = dropout(tape.constant(x), p).value();
+      sum = std::accumulate(y.begin(), y.end(), sum);
+    }
+    // Five standard deviations of a binomial, divided by its mean.
+    const double count = static_cast<double>(n * steps);
+    CHECK(std::abs(sum / count - 1.0) < 5.0 * std::sqrt(p / (count * (1.0 - p))));
+  }
+}
+
+TEST_CASE("dropout: decides by 64-bit numbers when p > 0.9", "[autograd]") {
+  for (const double p : {0.9, 0.95, std::nextafter(1.0, 0.0)}) {
+    constexpr Index n = 5000;
+    Tape<double> tape({.training = true, .seed = 1});
+    const auto y = dropout(tape.constant(Tensor<double>::full({n}, 1.0)), p).value();
+    std::vector<std::uint16_t> halves(n);
+    std::vector<std::uint32_t> words(2 * n);
+    RandomStream{1, 0, 0}.fill(0, n, halves.data());
+    RandomStream{1, 0, 0}.fill(0, 2 * n, words.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto wide = (std::uint64_t{words[2 * i + 1]} << 32) | words[2 * i];
+      const bool keeps =
+          p > 0.9 ? static_cast<long double>(wide) >= 0x1p64L * p : halves[i] >= 58982;
+      REQUIRE(y(static_cast<Index>(i)) == (keeps ? 1.0 / (1.0 - p) : 0.0));
+    }
+  }
+}
+
 TEST_CASE("dropout: masks depend only on seed, step and position in the pass", "[autograd]") {
   const auto mask = [](std::uint64_t seed, std::uint32_t step, int position) {
     Tape<float> tape({.training = true, .seed = seed});
@@ -47,9 +89,10 @@ TEST_CASE("dropout: masks depend only on seed, step and position in the pass", "
 }
 
 TEST_CASE("dropout: the gradient has the same mask as the value", "[autograd]") {
+  const double p = GENERATE(0.25, 0.99);
   Parameter<float> x(Tensor<float>::full({5000}, 2.0F));
   Tape<float> tape({.training = true, .seed = 4});
-  const auto y = dropout(tape.parameter(x), 0.25);
+  const auto y = dropout(tape.parameter(x), p);
   tape.backward(y, Tensor<float>::full({5000}, 2.0F));
   CHECK(std::equal(y.value().begin(), y.value().end(), x.grad().begin()));
 }
@@ -72,10 +115,11 @@ TEST_CASE("dropout: p outside 0 … 1 is an error, also when dropout is off", "[
 }
 
 TEST_CASE("dropout: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
+  const double p = GENERATE(0.5, 0.99);
   check_same_bits([&] {
     Tape<float> tape({.training = true, .seed = 4});
     return std::vector<Tensor<float>>{
-        dropout(tape.constant(Tensor<float>::full({100001}, 1.0F)), 0.5).value()};
+        dropout(tape.constant(Tensor<float>::full({100001}, 1.0F)), p).value()};
   });
 }
 
