@@ -174,8 +174,9 @@ TEST_CASE("hostile file: data past the end of the file", "[train]") {
       file.find(std::string(reinterpret_cast<const char*>(&size), sizeof size)) - 8;
   REQUIRE(file.bytes.substr(at - 2, 2) == std::string("\3\1", 2));
   const std::uint64_t end = file.bytes.size();
-  for (const std::uint64_t address : {end, end - 3999, end + 1, end - 1, std::uint64_t{1} << 63,
-                                      std::numeric_limits<std::uint64_t>::max() - 1}) {
+  for (const std::uint64_t address :
+       {std::uint64_t{0}, end, end - 3999, end + 1, end - 1, std::uint64_t{1} << 63,
+        std::numeric_limits<std::uint64_t>::max() - 1}) {
     Changed changed = file;
     changed.set(at, address);
     CHECK_THAT(changed.error(), Catch::Contains("/x: expected 1000 elements of 4 bytes"));
@@ -188,12 +189,14 @@ TEST_CASE("hostile file: data past the end of the file", "[train]") {
   }
 }
 
-TEST_CASE("hostile file: a chunk past the end of the file, or twice", "[train]") {
+TEST_CASE("hostile file: a chunk outside the file, or twice", "[train]") {
   const Changed file = chunks();
   const std::size_t node = file.find("TREE", 3);
   REQUIRE(file.bytes[node + 5] == 0);
   const std::size_t first = node + node_header, entry = 40;
-  for (const std::uint64_t address : {std::uint64_t{file.bytes.size()}, std::uint64_t{1} << 60}) {
+  // At address 0 is the superblock.
+  for (const std::uint64_t address :
+       {std::uint64_t{0}, std::uint64_t{file.bytes.size()}, std::uint64_t{1} << 60}) {
     Changed changed = file;
     changed.set(first + 32, address);
     CHECK_THAT(changed.error(), damaged);

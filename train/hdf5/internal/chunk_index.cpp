@@ -29,7 +29,7 @@ class Collector {
       fail_at(location_, concatenate_text("chunks of ", grid_.bytes(), " bytes"),
               concatenate_text("one stored in ", chunk.size));
     if (chunk.size > file_.bytes_from(chunk.address))
-      fail_with_damage(location_, "a chunk past the end of the file");
+      fail_with_damage(location_, "a chunk outside the file");
     if (chunks_[place].address != undefined_address)
       fail_with_damage(location_, "a chunk that is there twice");
     chunks_[place] = chunk;

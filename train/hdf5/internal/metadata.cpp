@@ -9,14 +9,12 @@ SourceFile::SourceFile(std::filesystem::path path, OpenFile bytes, const Superbl
     : path_(std::move(path)), bytes_(std::move(bytes)), superblock_(superblock) {}
 
 std::uint64_t SourceFile::bytes_from(Address address) const {
-  const std::uint64_t size = superblock_.end - superblock_.base;
-  return address < size ? size - address : 0;
+  return min_superblock_size <= address && address < size() ? size() - address : 0;
 }
 
 void SourceFile::read(Address address, std::span<std::byte> bytes, const Location& location) const {
   if (bytes.empty()) return;
-  if (bytes.size() > bytes_from(address))
-    fail_with_damage(location, "an address past the end of the file");
+  if (bytes.size() > bytes_from(address)) fail_with_damage(location, "an address outside the file");
   if (!bytes_.read(superblock_.base + address, bytes))
     fail_at(location, "data that can be read", "an error, or a file that was cut short");
 }
@@ -28,8 +26,7 @@ std::vector<std::byte> Metadata::read(Address address, std::uint64_t size,
   if (cost > left_)
     fail_at(location, concatenate_text("at most ", max_bytes, " bytes of structure"), "more");
   left_ -= cost;
-  if (size > file_.bytes_from(address))
-    fail_with_damage(location, "an address past the end of the file");
+  if (size > file_.bytes_from(address)) fail_with_damage(location, "an address outside the file");
   std::vector<std::byte> bytes(size);
   file_.read(address, bytes, location);
   return bytes;

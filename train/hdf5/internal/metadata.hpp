@@ -24,7 +24,8 @@ class SourceFile {
 
   const std::filesystem::path& path() const { return path_; }
   Address root() const { return superblock_.root; }
-  // The number of bytes from an address to the end of the file; 0 past it.
+  std::uint64_t size() const { return superblock_.end - superblock_.base; }
+  // The number of bytes from an address to the end of the file; 0 past it and in the superblock.
   std::uint64_t bytes_from(Address address) const;
   // Throws FileError when the file has no such bytes, or they cannot be read.
   void read(Address address, std::span<std::byte> bytes, const Location& location) const;
