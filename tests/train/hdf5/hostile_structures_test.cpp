@@ -227,7 +227,7 @@ TEST_CASE("hostile file: an object header that continues in itself", "[train]") 
   file.set(block + 8, block);
   file.set(block + 16, size);
   CHECK_THAT(file.error(),
-             Catch::Contains("expected at most 67108864 bytes of structure, got more"));
+             Catch::Contains("expected at most 1048576 bytes of structure, got more"));
 }
 
 TEST_CASE("hostile file: a type that is stored in the dataset itself", "[train]") {

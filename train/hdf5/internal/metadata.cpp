@@ -21,10 +21,16 @@ void SourceFile::read(Address address, std::span<std::byte> bytes, const Locatio
 
 std::vector<std::byte> Metadata::read(Address address, std::uint64_t size,
                                       const Location& location) {
+// In proportion to the file, of which every structure is read once or twice: short ones count more.
+Metadata::Metadata(const SourceFile& file) : file_(file) {
+  constexpr std::uint64_t lowest = 1 << 20, highest = 64 << 20;
+  limit_ = left_ = std::clamp(16 * std::min(file.size(), highest), lowest, highest);
+}
+
   constexpr std::uint64_t min_cost = 64;  // of the call
   const std::uint64_t cost = std::max(size, min_cost);
   if (cost > left_)
-    fail_at(location, concatenate_text("at most ", max_bytes, " bytes of structure"), "more");
+    fail_at(location, concatenate_text("at most ", limit_, " bytes of structure"), "more");
   left_ -= cost;
   if (size > file_.bytes_from(address)) fail_with_damage(location, "an address outside the file");
   std::vector<std::byte> bytes(size);

@@ -40,9 +40,7 @@ class SourceFile {
 // another one many times, reaches the limit soon; nothing else has to look for cycles.
 class Metadata {
  public:
-  static constexpr std::uint64_t max_bytes = 64 << 20;
-
-  explicit Metadata(const SourceFile& file) : file_(file) {}
+  explicit Metadata(const SourceFile& file);
 
   const SourceFile& file() const { return file_; }
   // Throws FileError as SourceFile does, and past the limit.
@@ -52,7 +50,8 @@ class Metadata {
 
  private:
   const SourceFile& file_;
-  std::uint64_t left_ = max_bytes;
+  std::uint64_t limit_ = 0;
+  std::uint64_t left_ = 0;
 };
 
 }  // namespace weft::hdf5
