@@ -15,10 +15,11 @@ namespace weft {
 
 // A file open for reading. Objects are named by path: "/encoder/0/weight", with or without the
 // leading "/". Nothing outside the file is read or loaded: links other than hard ones, data in
-// other files and filters other than deflate, shuffle and fletcher32 are errors, and data are read
-// only when all of them are stored in the file. Every error is a FileError that names the file and
-// the object, but for the ValueError of an object that was moved from. A file that is replaced
-// while it is open (see AtomicFile) stays as it was. Files may be used on several threads.
+// other files and filters other than deflate, shuffle and fletcher32 are errors, data are read only
+// when all of them are stored in the file, and structures only when the checksums are right that
+// HDF5's newer formats give them. Every error is a FileError that names the file and the object,
+// but for the ValueError of an object that was moved from. A file that is replaced while it is open
+// (see AtomicFile) stays as it was. Files may be used on several threads.
 class WEFT_API Hdf5File {
  public:
   // Limits on files, above the needs of a gigabyte of parameters in ten thousand layers.

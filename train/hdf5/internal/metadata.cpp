@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "train/hdf5/internal/checksum.hpp"
+
 namespace weft::hdf5 {
 
 SourceFile::SourceFile(std::filesystem::path path, OpenFile bytes, const Superblock& superblock)
@@ -19,14 +21,14 @@ void SourceFile::read(Address address, std::span<std::byte> bytes, const Locatio
     fail_at(location, "data that can be read", "an error, or a file that was cut short");
 }
 
-std::vector<std::byte> Metadata::read(Address address, std::uint64_t size,
-                                      const Location& location) {
 // In proportion to the file, of which every structure is read once or twice: short ones count more.
 Metadata::Metadata(const SourceFile& file) : file_(file) {
   constexpr std::uint64_t lowest = 1 << 20, highest = 64 << 20;
   limit_ = left_ = std::clamp(16 * std::min(file.size(), highest), lowest, highest);
 }
 
+std::vector<std::byte> Metadata::read(Address address, std::uint64_t size,
+                                      const Location& location) {
   constexpr std::uint64_t min_cost = 64;  // of the call
   const std::uint64_t cost = std::max(size, min_cost);
   if (cost > left_)
@@ -35,6 +37,13 @@ Metadata::Metadata(const SourceFile& file) : file_(file) {
   if (size > file_.bytes_from(address)) fail_with_damage(location, "an address outside the file");
   std::vector<std::byte> bytes(size);
   file_.read(address, bytes, location);
+  return bytes;
+}
+
+std::vector<std::byte> Metadata::read_checked(Address address, std::uint64_t size,
+                                              const Location& location) {
+  std::vector<std::byte> bytes = read(address, size, location);
+  bytes.resize(without_checksum(bytes, location).size());
   return bytes;
 }
 

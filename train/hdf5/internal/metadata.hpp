@@ -45,7 +45,11 @@ class Metadata {
   const SourceFile& file() const { return file_; }
   // Throws FileError as SourceFile does, and past the limit.
   std::vector<std::byte> read(Address address, std::uint64_t size, const Location& location);
-  // The same, of fewer bytes where the file ends.
+  // The bytes of a structure before the checksum at its end, which it throws for unless it is
+  // theirs.
+  std::vector<std::byte> read_checked(Address address, std::uint64_t size,
+                                      const Location& location);
+  // As `read`, of fewer bytes where the file ends.
   std::vector<std::byte> read_up_to(Address address, std::uint64_t size, const Location& location);
 
  private:
