@@ -15,10 +15,11 @@ namespace weft {
 
 // A file open for reading. Objects are named by path: "/encoder/0/weight", with or without the
 // leading "/". Nothing outside the file is read or loaded: links other than hard ones, data in
-// other files and filters other than deflate, shuffle and fletcher32 are errors, and data are read
-// only when all of them are stored in the file. Every error is a FileError that names the file and
-// the object, but for the ValueError of an object that was moved from. A file that is replaced
-// while it is open (see AtomicFile) stays as it was. Files may be used on several threads.
+// other files and filters other than deflate, shuffle and fletcher32 are errors, data are read only
+// when all of them are stored in the file, and structures only when the checksums are right that
+// HDF5's newer formats give them. Every error is a FileError that names the file and the object,
+// but for the ValueError of an object that was moved from. A file that is replaced while it is open
+// (see AtomicFile) stays as it was. Files may be used on several threads.
 class WEFT_API Hdf5File {
  public:
   // Limits on files, above the needs of a gigabyte of parameters in ten thousand layers.
@@ -29,8 +30,9 @@ class WEFT_API Hdf5File {
   static constexpr std::size_t max_text_bytes = 16'777'216;  // per string or object's attributes
 
   // Throws unless `path` is a complete HDF5 file, regular and readable, that no other process is
-  // writing. When its last line has a checksum (see Hdf5Writer::save), throws unless it is that of
-  // all bytes before it. Opened while it is being replaced, it is the old file or the new one.
+  // writing. When its last line has a checksum (see Hdf5Writer::save), or is what is left of such a
+  // line, throws unless it is that of all bytes before it. Opened while it is being replaced, it is
+  // the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;

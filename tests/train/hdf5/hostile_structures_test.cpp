@@ -1,11 +1,15 @@
 // Files whose structures were changed by hand: opening or reading them throws, soon and without
 // reading past anything.
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/train/hdf5/hdf5_file.hpp>
@@ -68,12 +72,13 @@ struct Changed {
   }
 };
 
-void write(hid_t file, const std::string& name, const Sizes& sizes,
-           hid_t properties = H5P_DEFAULT) {
+void write(hid_t file, const std::string& name, const Sizes& sizes, hid_t properties = H5P_DEFAULT,
+           float value = 1.0f, const Sizes& limits = {}) {
   std::size_t count = 1;
   for (const hsize_t size : sizes) count *= size;
-  const std::vector<float> values(count, 1.0f);
-  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
+  const std::vector<float> values(count, value);
+  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(),
+                                      limits.empty() ? nullptr : limits.data()));
   const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT,
                                   properties, H5P_DEFAULT));
   H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
@@ -174,8 +179,9 @@ TEST_CASE("hostile file: data past the end of the file", "[train]") {
       file.find(std::string(reinterpret_cast<const char*>(&size), sizeof size)) - 8;
   REQUIRE(file.bytes.substr(at - 2, 2) == std::string("\3\1", 2));
   const std::uint64_t end = file.bytes.size();
-  for (const std::uint64_t address : {end, end - 3999, end + 1, end - 1, std::uint64_t{1} << 63,
-                                      std::numeric_limits<std::uint64_t>::max() - 1}) {
+  for (const std::uint64_t address :
+       {std::uint64_t{0}, end, end - 3999, end + 1, end - 1, std::uint64_t{1} << 63,
+        std::numeric_limits<std::uint64_t>::max() - 1}) {
     Changed changed = file;
     changed.set(at, address);
     CHECK_THAT(changed.error(), Catch::Contains("/x: expected 1000 elements of 4 bytes"));
@@ -188,12 +194,14 @@ TEST_CASE("hostile file: data past the end of the file", "[train]") {
   }
 }
 
-TEST_CASE("hostile file: a chunk past the end of the file, or twice", "[train]") {
+TEST_CASE("hostile file: a chunk outside the file, or twice", "[train]") {
   const Changed file = chunks();
   const std::size_t node = file.find("TREE", 3);
   REQUIRE(file.bytes[node + 5] == 0);
   const std::size_t first = node + node_header, entry = 40;
-  for (const std::uint64_t address : {std::uint64_t{file.bytes.size()}, std::uint64_t{1} << 60}) {
+  // At address 0 is the superblock.
+  for (const std::uint64_t address :
+       {std::uint64_t{0}, std::uint64_t{file.bytes.size()}, std::uint64_t{1} << 60}) {
     Changed changed = file;
     changed.set(first + 32, address);
     CHECK_THAT(changed.error(), damaged);
@@ -224,7 +232,7 @@ TEST_CASE("hostile file: an object header that continues in itself", "[train]") 
   file.set(block + 8, block);
   file.set(block + 16, size);
   CHECK_THAT(file.error(),
-             Catch::Contains("expected at most 67108864 bytes of structure, got more"));
+             Catch::Contains("expected at most 1048576 bytes of structure, got more"));
 }
 
 TEST_CASE("hostile file: a type that is stored in the dataset itself", "[train]") {
@@ -250,6 +258,86 @@ TEST_CASE("hostile file: many long names", "[train]") {
   heap.set(heap.find("HEAP") + 8, std::uint64_t{20'000'000});
   CHECK_THAT(heap.error(),
              Catch::Contains("/: expected at most 4194304 bytes of names in a group"));
+}
+
+namespace {
+
+// Everything that is in a file, as text.
+std::string contents_of(const std::filesystem::path& path) {
+  std::string text;
+  const Hdf5File file(path);
+  for (const std::string& name : file.datasets()) {
+    text += concatenate_text(name, file.type(name), file.shape(name));
+    if (file.type(name) == "string") {
+      text += file.value<std::string>(name);
+      continue;
+    }
+    const Tensor<float> values = file.tensor<float>(name);
+    text.append(reinterpret_cast<const char*>(values.data()), values.values().size_bytes());
+  }
+  for (const auto& [group, attributes] : {std::pair("few", 1), std::pair("many", 12)})
+    for (int i = 0; i < attributes && file.has_group(group); ++i)
+      text += concatenate_text(' ', file.attribute<std::int64_t>(group, std::to_string(i)));
+  return text;
+}
+
+// Changes one bit of every `step`-th byte outside the elements, one at a time. Returns how many
+// changes were refused; with the others, the contents have to stay.
+int refused_changes(const Changed& file, std::size_t step) {
+  const std::string expected = contents_of(file.path);
+  std::fstream stored(file.path, std::ios::binary | std::ios::in | std::ios::out);
+  const auto put = [&](std::size_t at, int byte) {
+    stored.seekp(static_cast<std::streamoff>(at));
+    stored.put(static_cast<char>(byte)).flush();
+  };
+  int refused = 0;
+  std::vector<std::size_t> other;  // positions of bytes with which other contents are read
+  for (std::size_t at = 0; at < file.bytes.size(); at += step) {
+    const std::size_t element = file.bytes.find("weft", at < 3 ? 0 : at - 3);
+    if (element <= at) continue;
+    put(at, file.bytes[at] ^ 1 << at % 8);
+    try {
+      if (contents_of(file.path) != expected) other.push_back(at);
+    } catch (const FileError&) {
+      ++refused;
+    }
+    put(at, file.bytes[at]);
+  }
+  CHECK(other == std::vector<std::size_t>{});
+  return refused;
+}
+
+}  // namespace
+
+TEST_CASE("hostile file: single bits of the newest structures", "[train]") {
+  const float value = std::bit_cast<float>(std::array{'w', 'e', 'f', 't'});
+  const Changed file(
+      [value](hid_t out) {
+        for (int i = 0; i < 40; ++i) write(out, std::to_string(i), {1}, H5P_DEFAULT, value);
+        const Handle scalar(H5Screate(H5S_SCALAR));
+        for (const auto& [name, attributes] : {std::pair("few", 1), std::pair("many", 12)}) {
+          const Handle group(H5Gcreate2(out, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+          for (std::int64_t i = 0; i < attributes; ++i) {
+            const Handle attribute(H5Acreate2(group, std::to_string(i).c_str(), H5T_STD_I64LE,
+                                              scalar, H5P_DEFAULT, H5P_DEFAULT));
+            H5Awrite(attribute, H5T_NATIVE_INT64, &i);
+          }
+        }
+        const Handle text_type(H5Tcopy(H5T_C_S1));
+        H5Tset_size(text_type, H5T_VARIABLE);
+        const Handle text_dataset(
+            H5Dcreate2(out, "text", text_type, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        const char* const text = "weftweftweft";
+        H5Dwrite(text_dataset, text_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text);
+        write(out, "one chunk", {3, 4}, chunks_of({3, 4}), value);
+        write(out, "array", {3, 4}, chunks_of({2, 2}), value);
+        write(out, "tree", {4, 4}, chunks_of({2, 2}), value, {H5S_UNLIMITED, H5S_UNLIMITED});
+      },
+      true);
+  CHECK(refused_changes(file, 1) > 5000);
+  const Changed pages(
+      [value](hid_t out) { write(out, "pages of chunks", {1100}, chunks_of({1}), value); }, true);
+  CHECK(refused_changes(pages, 47) > 100);
 }
 
 TEST_CASE("hostile file: every byte of the structure changed in turn", "[train]") {

@@ -40,7 +40,6 @@ std::optional<Attribute> find_dense(Metadata& metadata, Bytes message, const std
   const DenseStorage dense = read_dense_storage(message, 2, location);
   if (dense.heap == undefined_address) return std::nullopt;
   const FractalHeap heap(metadata, dense.heap, location);
-  if (heap.has_filters()) fail_unsupported(location, "attributes with filters");
   std::optional<Attribute> found;
   bool any_large = false;
   visit_records(metadata, dense.names, location, [&](Bytes record) {

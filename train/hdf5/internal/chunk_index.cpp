@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
+#include "train/hdf5/internal/checksum.hpp"
 #include "train/hdf5/internal/dense_storage.hpp"
 #include "train/hdf5/internal/tree.hpp"
 
@@ -29,7 +30,7 @@ class Collector {
       fail_at(location_, concatenate_text("chunks of ", grid_.bytes(), " bytes"),
               concatenate_text("one stored in ", chunk.size));
     if (chunk.size > file_.bytes_from(chunk.address))
-      fail_with_damage(location_, "a chunk past the end of the file");
+      fail_with_damage(location_, "a chunk outside the file");
     if (chunks_[place].address != undefined_address)
       fail_with_damage(location_, "a chunk that is there twice");
     chunks_[place] = chunk;
@@ -108,8 +109,8 @@ void add_from_tree(Metadata& metadata, const ChunkedData& data, const ChunkGrid&
 
 void add_from_fixed_array(Metadata& metadata, const ChunkedData& data, const ChunkGrid& grid,
                           Collector& chunks, const Location& location) {
-  constexpr std::uint64_t header_size = 24, block_header_size = 14, checksum_size = 4;
-  const std::vector<std::byte> head = metadata.read(data.address, header_size, location);
+  constexpr std::uint64_t header_size = 28, block_header_size = 14;
+  const std::vector<std::byte> head = metadata.read_checked(data.address, header_size, location);
   Cursor header(head, location);
   header.expect("FAHD");
   header.skip(2);
@@ -121,30 +122,28 @@ void add_from_fixed_array(Metadata& metadata, const ChunkedData& data, const Chu
   if (entries != chunks.count()) fail_unsupported(location, "a dataset that can grow");
   if (entry_size < address_size || page_bits > 31)
     fail_with_damage(location, "an index of contradictory sizes");
-  at += block_header_size;
+  const auto add_page = [&](std::uint64_t first, Bytes page) {
+    for (; !page.empty(); page = page.subspan(entry_size)) {
+      Cursor entry(page.first(entry_size), location);
+      chunks.add(first++, read_chunk(entry, grid, !data.filters.empty(),
+                                     entry_size - std::min(entry_size, address_size + mask_size)));
+    }
+  };
   // Large arrays are divided into pages, after a bit for each that is set when it was written.
   const std::uint64_t per_page = std::uint64_t{1} << page_bits;
   const bool paged = entries > per_page;
-  std::vector<std::byte> written;
-  if (paged) {
-    const std::uint64_t pages = (entries - 1) / per_page + 1;
-    written = metadata.read(at, (pages + 7) / 8, location);
-    at += written.size() + checksum_size;
-  }
-  for (std::uint64_t first = 0; first < entries; first += per_page) {
-    const std::uint64_t count = std::min(per_page, entries - first);
-    const std::uint64_t page = first / per_page;
-    const bool is_written =
-        !paged || std::to_integer<unsigned>(written[page / 8] << (page % 8) & std::byte{0x80}) != 0;
-    if (is_written) {
-      const std::vector<std::byte> body = metadata.read(at, count * entry_size, location);
-      for (std::uint64_t i = 0; i < count; ++i) {
-        Cursor entry(Bytes(body).subspan(i * entry_size, entry_size), location);
-        chunks.add(first + i,
-                   read_chunk(entry, grid, !data.filters.empty(),
-                              entry_size - std::min(entry_size, address_size + mask_size)));
-      }
-    }
+  const std::uint64_t pages = (entries - 1) / per_page + 1;
+  const std::uint64_t size =
+      block_header_size + (paged ? (pages + 7) / 8 : entries * entry_size) + checksum_size;
+  const std::vector<std::byte> block = metadata.read_checked(at, size, location);
+  Cursor(block, location).expect("FADB");
+  const Bytes written = Bytes(block).subspan(block_header_size);
+  if (!paged) return add_page(0, written);
+  at += size;
+  for (std::uint64_t page = 0; page < pages; ++page) {
+    const std::uint64_t first = page * per_page, count = std::min(per_page, entries - first);
+    if (std::to_integer<unsigned>(written[page / 8] << (page % 8) & std::byte{0x80}) != 0)
+      add_page(first, metadata.read_checked(at, count * entry_size + checksum_size, location));
     at += count * entry_size + checksum_size;
   }
 }

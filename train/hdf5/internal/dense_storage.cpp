@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "train/hdf5/internal/checksum.hpp"
+
 // "Disk Format: Level 1A2 - Version 2 B-trees" and "Level 1G - Fractal Heap" in the HDF5 File
 // Format Specification.
 namespace weft::hdf5 {
 namespace {
+
+constexpr std::uint64_t address_size = 8;
 
 // The number of bytes of numbers up to `limit`.
 std::size_t bytes_for(std::uint64_t limit) {
@@ -21,7 +25,7 @@ class Records {
   void tree(Address address) {
     constexpr std::uint64_t header_size = 38;
     constexpr unsigned max_depth = 16;
-    const std::vector<std::byte> bytes = metadata_.read(address, header_size, location_);
+    const std::vector<std::byte> bytes = metadata_.read_checked(address, header_size, location_);
     Cursor header(bytes, location_);
     header.expect("BTHD");
     header.skip(2);
@@ -55,7 +59,7 @@ class Records {
   void node(Address address, std::uint64_t records, unsigned level) {
     const std::uint64_t pointer =
         level == 0 ? 0 : 8 + count_bytes_ + total_bytes_[std::size_t{level} - 1];
-    const std::vector<std::byte> bytes = metadata_.read(
+    const std::vector<std::byte> bytes = metadata_.read_checked(
         address, overhead + records * record_size_ + (level == 0 ? 0 : (records + 1) * pointer),
         location_);
     Cursor cursor(bytes, location_);
@@ -96,13 +100,16 @@ void visit_records(Metadata& metadata, Address tree, const Location& location,
 
 FractalHeap::FractalHeap(Metadata& metadata, Address address, const Location& location)
     : location_(location) {
-  constexpr std::uint64_t header_size = 142;
+  constexpr std::uint64_t header_size = 146;
+  constexpr unsigned with_checksums = 0x02;
   const std::vector<std::byte> bytes = metadata.read(address, header_size, location);
   Cursor header(bytes, location);
   header.expect("FRHP");
   header.skip(3);
-  has_filters_ = header.number(2) != 0;
-  header.skip(1);
+  // With filters, the header would be longer.
+  if (header.number(2) != 0) fail_unsupported(location, "links or attributes with filters");
+  without_checksum(bytes, location);
+  has_checksums_ = (header.byte() & with_checksums) != 0;
   const std::uint64_t max_object_size = header.number(4);
   header.skip(96);
   width_ = header.short_number();
@@ -117,6 +124,7 @@ FractalHeap::FractalHeap(Metadata& metadata, Address address, const Location& lo
       heap_bits > 64)
     fail_with_damage(location, "a heap of contradictory sizes");
   offset_bytes_ = (heap_bits + 7) / 8;
+  head_size_ = 13 + offset_bytes_;
   length_bytes_ = std::min(bytes_for(max_direct_size_ - 1), bytes_for(max_object_size));
   const auto bits = static_cast<unsigned>(std::bit_width(start_size_)) +
                     static_cast<unsigned>(std::bit_width(width_));
@@ -127,11 +135,38 @@ std::uint64_t FractalHeap::row_size(unsigned row) const {
   return row == 0 ? start_size_ : start_size_ << (row - 1);
 }
 
+std::vector<std::byte> FractalHeap::read_indirect(Metadata& metadata, Address address,
+                                                  unsigned rows) const {
+  std::vector<std::byte> bytes = metadata.read_checked(
+      address, head_size_ + address_size * rows * width_ + checksum_size, location_);
+  Cursor(bytes, location_).expect("FHIB");
+  return bytes;
+}
+
+std::vector<std::byte> FractalHeap::read_direct(Metadata& metadata, const Block& block) const {
+  std::vector<std::byte> bytes = metadata.read(block.address, block.size, location_);
+  Cursor head(bytes, location_);
+  head.expect("FHDB");
+  if (!has_checksums_) return bytes;
+  head.skip(head_size_ - 4);
+  const std::uint64_t checksum = head.number(checksum_size);
+  // It is that of the block with zeros in its place.
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(head_size_), checksum_size, std::byte{0});
+  check_checksum(checksum, bytes, location_);
+  return bytes;
+}
+
+template <class Read>
+Bytes FractalHeap::once(Address address, const Read& read) const {
+  const auto known = blocks_.find(address);
+  return known != blocks_.end() ? known->second : blocks_.emplace(address, read()).first->second;
+}
+
 FractalHeap::Block FractalHeap::find(Metadata& metadata, std::uint64_t offset) const {
-  if (rows_ == 0) return {root_, 0};
+  Block block{root_, 0, start_size_};
+  if (rows_ == 0) return block;
   const unsigned direct_rows =
       static_cast<unsigned>(std::bit_width(max_direct_size_) - std::bit_width(start_size_)) + 2;
-  Block block{root_, 0};
   // An indirect block has rows of `width_` blocks of the same size.
   for (unsigned rows = rows_;;) {
     unsigned row = 0;
@@ -143,11 +178,11 @@ FractalHeap::Block FractalHeap::find(Metadata& metadata, std::uint64_t offset) c
     }
     if (row == end) fail_with_damage(location_, "a heap without the object");
     const std::uint64_t column = (offset - begin) / row_size(row);
-    const std::uint64_t entry = std::uint64_t{row} * width_ + column;
-    const std::uint64_t header_size = 13 + offset_bytes_;
-    const std::vector<std::byte> bytes =
-        metadata.read(block.address + header_size + 8 * entry, 8, location_);
-    block = {little_endian(bytes), begin + column * row_size(row)};
+    const Bytes children =
+        once(block.address, [&] { return read_indirect(metadata, block.address, rows); });
+    Cursor child(children, location_);
+    child.skip(head_size_ + address_size * (std::uint64_t{row} * width_ + column));
+    block = {child.address(), begin + column * row_size(row), row_size(row)};
     if (row < direct_rows) return block;
     // The child's rows add up to its size.
     rows = static_cast<unsigned>(std::bit_width(row_size(row)) -
@@ -167,8 +202,9 @@ Bytes FractalHeap::read(Metadata& metadata, Bytes identifier) const {
   const std::uint64_t offset = cursor.number(offset_bytes_);
   const std::uint64_t length = cursor.number(length_bytes_);
   const Block block = find(metadata, offset);
-  object_ = metadata.read(block.address + (offset - block.offset), length, location_);
-  return object_;
+  Cursor object(once(block.address, [&] { return read_direct(metadata, block); }), location_);
+  object.skip(offset - block.offset);
+  return object.take(length);
 }
 
 }  // namespace weft::hdf5

@@ -108,7 +108,7 @@ std::string read_variable_text(Metadata& metadata, Bytes reference, const Locati
     at += header_size;
     if (index == 0 || size > end - at) break;
     if (index == wanted) {
-      if (size < length) fail_with_damage(location, "a string that is shorter than it should be");
+      if (size != length) fail_with_damage(location, "a string of another length");
       const std::vector<std::byte> text = metadata.read(at, length, location);
       const auto* characters = reinterpret_cast<const char*>(text.data());
       return std::string(characters, ::strnlen(characters, text.size()));

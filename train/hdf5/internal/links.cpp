@@ -111,7 +111,6 @@ void add_dense_links(Metadata& metadata, Bytes message, Collector& links,
   const DenseStorage dense = read_dense_storage(message, 8, location);
   if (dense.heap == undefined_address) return;
   const FractalHeap heap(metadata, dense.heap, location);
-  if (heap.has_filters()) fail_at(location, "a group without filters", "one with filters");
   visit_records(metadata, dense.names, location, [&](Bytes record) {
     Cursor cursor(record, location);
     cursor.skip(hash_size);

@@ -24,7 +24,8 @@ class SourceFile {
 
   const std::filesystem::path& path() const { return path_; }
   Address root() const { return superblock_.root; }
-  // The number of bytes from an address to the end of the file; 0 past it.
+  std::uint64_t size() const { return superblock_.end - superblock_.base; }
+  // The number of bytes from an address to the end of the file; 0 past it and in the superblock.
   std::uint64_t bytes_from(Address address) const;
   // Throws FileError when the file has no such bytes, or they cannot be read.
   void read(Address address, std::span<std::byte> bytes, const Location& location) const;
@@ -39,19 +40,22 @@ class SourceFile {
 // another one many times, reaches the limit soon; nothing else has to look for cycles.
 class Metadata {
  public:
-  static constexpr std::uint64_t max_bytes = 64 << 20;
-
-  explicit Metadata(const SourceFile& file) : file_(file) {}
+  explicit Metadata(const SourceFile& file);
 
   const SourceFile& file() const { return file_; }
   // Throws FileError as SourceFile does, and past the limit.
   std::vector<std::byte> read(Address address, std::uint64_t size, const Location& location);
-  // The same, of fewer bytes where the file ends.
+  // The bytes of a structure before the checksum at its end, which it throws for unless it is
+  // theirs.
+  std::vector<std::byte> read_checked(Address address, std::uint64_t size,
+                                      const Location& location);
+  // As `read`, of fewer bytes where the file ends.
   std::vector<std::byte> read_up_to(Address address, std::uint64_t size, const Location& location);
 
  private:
   const SourceFile& file_;
-  std::uint64_t left_ = max_bytes;
+  std::uint64_t limit_ = 0;
+  std::uint64_t left_ = 0;
 };
 
 }  // namespace weft::hdf5

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "train/hdf5/internal/checksum.hpp"
+
 // "Disk Format: Level 2A - Data Object Headers" in the HDF5 File Format Specification.
 namespace weft::hdf5 {
 namespace {
 
 constexpr unsigned with_times = 0x20, with_attribute_limits = 0x10, with_creation_order = 0x04;
-
-constexpr std::size_t checksum_size = 4;
 
 }  // namespace
 
@@ -31,20 +31,25 @@ ObjectHeader::ObjectHeader(Metadata& metadata, Address address, const Location& 
     if ((flags & with_attribute_limits) != 0) prefix.skip(4);
     size = prefix.number(std::size_t{1} << (flags & 3));
   }
-  const Address contents = address + (bytes.size() - prefix.rest().size());
-  read_blocks(metadata, {{contents, size}}, version == 1 ? 1 : 2, flags, location);
+  const std::uint64_t head = bytes.size() - prefix.rest().size();
+  if (version == 1)
+    read_blocks(metadata, {{address + head, size, 0}}, 1, flags, location);
+  else
+    read_blocks(metadata, {{address, head + size + checksum_size, head}}, 2, flags, location);
 }
 
 void ObjectHeader::read_blocks(Metadata& metadata, std::vector<Block> blocks, unsigned version,
                                unsigned flags, const Location& location) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks_.push_back(metadata.read(blocks[i].address, blocks[i].size, location));
+    const auto [block_address, block_size, head] = blocks[i];
+    blocks_.push_back(version == 1 ? metadata.read(block_address, block_size, location)
+                                   : metadata.read_checked(block_address, block_size, location));
     Cursor block(blocks_.back(), location);
     if (version == 2 && i > 0) block.expect("OCHK");
+    block.skip(head);
     // What does not fill a message's own header is a gap.
     const std::size_t header_size = version == 1 ? 8 : (flags & with_creation_order) != 0 ? 6 : 4;
-    const std::size_t end = version == 2 && i > 0 ? checksum_size : 0;
-    while (block.rest().size() >= header_size + end) {
+    while (block.rest().size() >= header_size) {
       const auto type = static_cast<MessageType>(block.number(version == 1 ? 2 : 1));
       const std::uint64_t size = block.number(2);
       const unsigned message_flags = block.byte();
@@ -53,7 +58,7 @@ void ObjectHeader::read_blocks(Metadata& metadata, std::vector<Block> blocks, un
       if (type == MessageType::continuation) {
         Cursor next(contents, location);
         const Address address = next.address();
-        blocks.push_back({address, next.number(8)});
+        blocks.push_back({address, next.number(8), 0});
       } else {
         messages_.push_back({type, (message_flags & 2) != 0, contents});
       }

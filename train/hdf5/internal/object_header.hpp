@@ -51,6 +51,7 @@ class ObjectHeader {
   struct Block {
     Address address;
     std::uint64_t size;
+    std::uint64_t head;  // the bytes before the messages
   };
   // Reads the blocks and those that they continue in.
   void read_blocks(Metadata& metadata, std::vector<Block> blocks, unsigned version, unsigned flags,

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "train/hdf5/internal/cursor.hpp"
+#include "train/hdf5/internal/checksum.hpp"
 
 // "Disk Format: Level 0A - Format Signature and Superblock" in the HDF5 File Format Specification.
 namespace weft::hdf5 {
@@ -26,8 +26,9 @@ void check_sizes(unsigned offsets, unsigned lengths, const Location& location) {
   if (offsets != 8 || lengths != 8) fail_unsupported(location, "addresses of other than 64 bits");
 }
 
-Superblock parse(Cursor cursor) {
-  const Location& location = cursor.location();
+Superblock parse(Bytes bytes, const Location& location) {
+  Cursor cursor(bytes, location);
+  cursor.skip(signature_size);
   Superblock superblock{};
   const unsigned version = cursor.byte();
   if (version <= 1) {
@@ -49,6 +50,7 @@ Superblock parse(Cursor cursor) {
     cursor.skip(8);
     superblock.end = cursor.address();
     superblock.root = cursor.address();
+    without_checksum(Cursor(bytes, location).take(min_superblock_size), location);
   } else {
     fail_at(location, "an HDF5 file with a superblock of version 0 to 3",
             concatenate_text("version ", version));
@@ -66,7 +68,7 @@ std::optional<Superblock> read_superblock(const OpenFile& file, const Location& 
   const Bytes read = Bytes(bytes).first(stored);
   if (!file.read(*start, std::span(bytes).first(stored)))
     fail_at(location, "a file that can be read", "an error of the disk");
-  Superblock superblock = parse(Cursor(read.subspan(signature_size), location));
+  Superblock superblock = parse(read, location);
   if (superblock.base != *start) fail_with_damage(location, "another base address");
   if (superblock.end < superblock.base) fail_with_damage(location, "an end before the start");
   if (superblock.end > file.size())

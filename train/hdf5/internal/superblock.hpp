@@ -9,6 +9,9 @@
 
 namespace weft::hdf5 {
 
+// Of all versions.
+inline constexpr std::uint64_t min_superblock_size = 48;
+
 struct Superblock {
   // Where the file begins: other data may stand before it. Addresses count from here.
   std::uint64_t base;
