@@ -131,8 +131,8 @@ class WEFT_API TrainingLoop {
   void also_save(const std::string& name, Stateful<T>& object);
 
   // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
-  // "average". Validations run with the average in the model. To use it after training:
-  // load_checkpoint(…/best.h5, model, {{"average", average}}) and average.swap().
+  // "average". Validations run with the average in the model, and load_checkpoint(…/best.h5, model)
+  // and load_weights read it.
   void keep_average(MovingAverage<T>& average);
 
   // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError,

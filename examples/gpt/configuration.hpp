@@ -90,7 +90,7 @@ class Configuration final : public Stateful<float> {
           1, 65536);
     visit("modern", "RMSNorm, rotary positions, SwiGLU and grouped-query attention", self.modern);
     visit("bias", "linear layers and norms with biases; without --modern only", self.bias);
-    visit("dropout", "dropout probability", self.dropout, 0.0, 1.0);
+    visit("dropout", "dropout probability", self.dropout, 0.0, 0.999999);
     visit("vocabulary", "number of tokens to learn, with --tokenizer bytepairs", self.vocabulary,
           257, 1'000'000);
     visit("steps", "number of training steps", self.steps, 1, max_count);
@@ -100,13 +100,13 @@ class Configuration final : public Stateful<float> {
           "number of parts of a batch that are computed in parallel; 1: each operation is, for "
           "large models",
           self.parts, 1, 1024);
-    visit("lr", "peak learning rate", self.lr, 0.0, 10.0);
+    visit("lr", "peak learning rate", self.lr, 1e-9, 10.0);
     visit("final-lr", "learning rate at the end of the cosine", self.final_lr, 0.0, 10.0);
     visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
     visit("beta2", "decay rate of AdamW's second moment", self.beta2, 0.0, 0.999999);
     visit("weight-decay", "weight decay of AdamW on weight matrices", self.weight_decay, 0.0, 10.0);
     visit("label-smoothing", "probability mass of the target spread over all tokens",
-          self.label_smoothing, 0.0, 1.0);
+          self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
     visit("average", "decay rate of a moving average of the weights, which is the model; 0: none",
           self.average, 0.0, 0.999999);

@@ -47,7 +47,7 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   line.option("top-k", "number of most probable tokens to choose from; 0: all", top_k, 0,
               1'000'000'000);
   line.option("top-p", "choose from the most probable tokens of this total probability",
-              sampling.top_p, 0.0, 1.0);
+              sampling.top_p, 1e-6, 1.0);
   line.option("min-p", "choose from tokens at least this probable relative to the most probable",
               sampling.min_p, 0.0, 1.0);
   line.option("repetition-penalty", "above 1: tokens that are in the text are less probable",

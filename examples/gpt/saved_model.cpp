@@ -3,7 +3,6 @@
 #include <weft/autograd/error.hpp>
 #include <weft/layers/round_to_bf16.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/moving_average.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/common/settings.hpp"
@@ -61,20 +60,13 @@ SavedModel load_converted(const fs::path& folder) {
   return saved;
 }
 
-// With the average of the weights, if there is one.
 SavedModel load_trained(const fs::path& checkpoint) {
   const auto configuration = examples::load_configuration<Configuration>(checkpoint);
   Tokenizer tokenizer = Tokenizer::of(configuration);
   Random random(0);
   SavedModel saved{tokenizer, Gpt<float>(configuration.model_options(tokenizer.size()), random),
                    configuration.context};
-  if (configuration.average == 0.0) {
-    load_checkpoint(checkpoint, saved.model);
-    return saved;
-  }
-  MovingAverage<float> average(saved.model, configuration.average);
-  load_checkpoint(checkpoint, saved.model, {{"average", average}});
-  if (average.updates() > 0) average.swap();
+  load_checkpoint(checkpoint, saved.model);
   return saved;
 }
 

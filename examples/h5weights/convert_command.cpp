@@ -21,21 +21,28 @@ std::vector<std::string> choices(const Names& names) {
 int convert(int argc, char** argv) {
   std::vector<std::string> files;
   std::string layout = "weft", storage = "same";
+  bool averaged = true;
   examples::CommandLine line(
       "h5weights convert",
       "Writes the weights of a file, in the layout of weft, PyTorch, nanoGPT, GPT-2 or BERT, in "
       "another one.");
   line.choice("layout", "names of the datasets in OUT", layout, choices(layout_names));
   line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
+  line.flag("averaged",
+            "of a checkpoint with averages of the weights, write these; --averaged=false: the last "
+            "weights",
+            averaged);
   if (!parse_files(line, argc, argv, {"IN", "OUT"}, files)) return 0;
 
   examples::check_replaceable(files[1]);
   const ConvertWeightsReport report =
       convert_weights(files[0], files[1],
                       {.layout = value_named("layout", layout, layout_names),
-                       .storage = value_named("storage", storage, storage_type_names)});
+                       .storage = value_named("storage", storage, storage_type_names)},
+                      averaged);
   std::cout << files[1] << ": " << counted(static_cast<std::size_t>(report.written), "dataset")
-            << " in the layout " << layout << ", from " << report.layout << '\n';
+            << " in the layout " << layout << ", from " << report.layout
+            << (report.averaged ? ", averaged\n" : "\n");
   for (const std::string& name : report.left) std::cout << "left out: " << printable(name) << '\n';
   return 0;
 }

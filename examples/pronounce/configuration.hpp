@@ -64,15 +64,15 @@ class Configuration final : public Stateful<float> {
           1, 4096);
     visit("rotary-base", "base of the wavelengths of the rotary position embedding",
           self.rotary_base, 1e-6, 1e9);
-    visit("dropout", "dropout probability", self.dropout, 0.0, 1.0);
+    visit("dropout", "dropout probability", self.dropout, 0.0, 0.999999);
     visit("epochs", "number of training epochs", self.epochs, 1, max_count);
     visit("batch", "batch size, in pronunciations", self.batch, 1, max_count);
     visit("parts", "number of parts of a batch that are computed in parallel", self.parts, 1, 1024);
-    visit("lr", "peak learning rate", self.lr, 0.0, 10.0);
+    visit("lr", "peak learning rate", self.lr, 1e-9, 10.0);
     visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
     visit("weight-decay", "weight decay of AdamW", self.weight_decay, 0.0, 10.0);
     visit("label-smoothing", "probability mass of the target spread over all phones",
-          self.label_smoothing, 0.0, 1.0);
+          self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
     visit("seed", "random seed", self.seed, 0, max_count);
   }

@@ -197,6 +197,7 @@ TEST_CASE("gpt: bad command lines are refused", "[examples]") {
                                                     {"--samples", "0"},
                                                     {"--prompt", ""},
                                                     {"--top-p", "1.5"},
+                                                    {"--top-p", "0"},
                                                     {"--min-p", "-0.5"},
                                                     {"--repetition-penalty", "0"},
                                                     {"--prompt", "a", "--interactive"},

@@ -199,10 +199,18 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
                                                     {"--preset", "huge"},
                                                     {"--tokenizer", "words"},
                                                     {"--vocabulary", "256"},
+                                                    {"--lr", "0"},
+                                                    {"--dropout", "1"},
+                                                    {"--label-smoothing", "1"},
                                                     {"--steps"},
                                                     {"--unknown"},
                                                     {"text"}})
     CHECK_FALSE(fixture.error(arguments, 2).empty());
+  CHECK(contains(fixture.error({"--modern", "--bias"}, 2), "expected either --modern or --bias"));
+  CHECK(contains(fixture.error({"--preset", "three-minutes", "--bias"}, 2), "or --bias, got both"));
+  CHECK(
+      contains(fixture.error({"--tokenizer", "characters", "--tokenizer-files", WEFT_TEST_DATA}, 2),
+               "expected either --tokenizer characters or --tokenizer-files, got both"));
   CHECK(contains(fixture.error({"--heads", "3"}), "heads: expected a divisor of the width 16"));
   CHECK(contains(fixture.error({"--kv-heads", "4"}), "kv-heads: expected a divisor of "));
   CHECK(contains(fixture.error({"--modern", "--heads", "16"}), "heads: expected width / heads "));

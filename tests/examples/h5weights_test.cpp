@@ -7,6 +7,8 @@
 #include <weft/layers/linear.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/moving_average.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/h5weights/program.hpp"
 #include "examples/h5weights/statistics.hpp"
@@ -283,6 +285,30 @@ TEST_CASE("h5weights convert: between layouts and types", "[examples]") {
   CHECK(run({"verify", back}).status == 0);
   CHECK(run({"diff", weft, back}).status == 1);
   CHECK(run({"diff", weft, back, "--tolerance", "0.01"}).status == 0);
+}
+
+TEST_CASE("h5weights convert: averages of a checkpoint, unless the last weights are asked for",
+          "[examples]") {
+  const Files files;
+  Random random(1);
+  Linear<float> model({.in_features = 1, .out_features = 1, .bias = false}, random);
+  model.weight.set_value(Tensor<float>({1, 1}, {2}));
+  MovingAverage average(model);
+  average.update();
+  model.weight.set_value(Tensor<float>({1, 1}, {3}));
+  const std::string source = (files.folder / "best.h5").string(),
+                    out = (files.folder / "out.h5").string();
+  save_checkpoint(source, model, {{"average", average}});
+  CHECK(run({"convert", source, out, "--layout", "pytorch"}).output ==
+        out +
+            ": 1 dataset in the layout pytorch, from weft, averaged\n"
+            "left out: average/updates\nleft out: model/weight\n");
+  CHECK(Hdf5File(out).tensor<float>("weight")(0, 0) == 2.0f);
+  CHECK(run({"convert", source, out, "--layout", "pytorch", "--averaged=false"}).output ==
+        out +
+            ": 1 dataset in the layout pytorch, from weft\n"
+            "left out: average/updates\nleft out: average/weight\n");
+  CHECK(Hdf5File(out).tensor<float>("weight")(0, 0) == 3.0f);
 }
 
 TEST_CASE("h5weights convert: errors are one line, and change no file", "[examples]") {

@@ -159,6 +159,9 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of(run({"sing"}), 2), "expected a command, got 'sing'"));
   CHECK(contains(error_of(run({"train", "--speed", "3"}), 2), "speed"));
   CHECK(contains(error_of(run({"train", "--width", "0"}), 2), "option --width"));
+  for (const std::string option : {"--lr=0", "--dropout=1", "--label-smoothing=1"})
+    CHECK(contains(error_of(run({"train", option}), 2),
+                   "option " + option.substr(0, option.find('=')) + ": expected a number in "));
   CHECK(contains(error_of(run({"attention"}), 2), "expected one word, got 0"));
   CHECK(contains(error_of(run({"train", "--out", ""}), 2),
                  "option --out: expected a value, got an empty one"));

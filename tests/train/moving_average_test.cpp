@@ -4,6 +4,8 @@
 #include <weft/autograd/random.hpp>
 #include <weft/train/moving_average.hpp>
 #include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/convert_weights.hpp>
+#include <weft/train/weights/weights.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -57,6 +59,62 @@ TEST_CASE("moving average: is saved and loaded with a checkpoint", "[train]") {
   CHECK(loaded.updates() == 1);
   loaded.swap();
   CHECK(other.bias.value()(1) == 3.0f);
+}
+
+TEST_CASE("moving average: is what reading the weights of a checkpoint gives", "[train]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "model.h5", converted = folder / "converted.h5";
+  Affine<float> model({1, 2}, {1}), other({1, 2}, {1});
+  MovingAverage average(model, 0.5);
+  const auto save = [&] { save_checkpoint(path, model, {{"average", average}}); };
+  const auto bias_in = [&other](const auto& load) {
+    load();
+    return other.bias.value()(0);
+  };
+  model.bias(0) = 2.0f;
+  save();  // before the first update
+  CHECK(bias_in([&] { load_checkpoint(path, other); }) == 2.0f);
+  CHECK(bias_in([&] { CHECK_FALSE(load_weights(path, other).averaged); }) == 2.0f);
+  CHECK_FALSE(convert_weights(path, converted).averaged);
+  average.update();
+  model.bias(0) = 4.0f;
+  average.update();
+  save();
+
+  CHECK(bias_in([&] { load_checkpoint(path, other); }) == 3.0f);
+  MovingAverage loaded(other, 0.5);
+  CHECK(bias_in([&] { load_checkpoint(path, other, {{"average", loaded}}); }) == 4.0f);
+  loaded.swap();
+  CHECK(other.bias.value()(0) == 3.0f);
+  CHECK(bias_in([&] { CHECK_FALSE(load_weights(path, other, {.group = "model"}).averaged); }) ==
+        4.0f);
+  CHECK(bias_in([&] {
+          const LoadWeightsReport report = load_weights(path, other);
+          CHECK(report.averaged);
+          CHECK(report.left == std::vector<std::string>{"model.bias", "model.weight"});
+          CHECK(concatenate_text(report).starts_with(
+              "loaded 2 parameters, averaged from below 'model.', layout state_dict\n"));
+        }) == 3.0f);
+
+  const ConvertWeightsReport report = convert_weights(path, converted, {.layout = Layout::pytorch});
+  CHECK(report.averaged);
+  CHECK(report.left == std::vector<std::string>{"average/updates", "model/bias", "model/weight"});
+  CHECK(bias_in([&] { CHECK_FALSE(load_weights(converted, other).averaged); }) == 3.0f);
+  CHECK_FALSE(convert_weights(path, converted, {}, false).averaged);
+  CHECK(bias_in([&] { (void)load_weights(converted, other); }) == 4.0f);
+}
+
+TEST_CASE("moving average: a checkpoint of another model changes nothing", "[train]") {
+  const TemporaryFolder folder;
+  Affine<float> model({1, 2}, {1});
+  Affine<float> larger({1, 2}, {2});
+  MovingAverage average(larger);
+  average.update();
+  save_checkpoint(folder / "model.h5", model, {{"average", average}});
+  model.bias(0) = 7.0f;
+  CHECK_THROWS_AS(load_checkpoint(folder / "model.h5", model), FileError);
+  CHECK_THROWS_AS(load_weights(folder / "model.h5", model), FileError);
+  CHECK(model.bias.value()(0) == 7.0f);
 }
 
 TEST_CASE("moving average: a decay outside 0 … 1 is refused", "[train]") {

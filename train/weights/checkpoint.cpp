@@ -8,6 +8,7 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/staged_state.hpp"
+#include "train/weights/internal/stored_average.hpp"
 
 namespace weft {
 namespace {
@@ -24,17 +25,35 @@ class ModelState final : public Stateful<T> {
   explicit ModelState(Module<T>& model)
       : parameters_(named_parameters(model)), buffers_(named_buffers(model)) {}
   void state(State<T>& state) override {
+    parameters(state);
+    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
+  }
+  void parameters(State<T>& state) {
     for (const auto& [name, parameter] : parameters_) {
       Tensor<T> value = parameter->value();
       state.tensor(name, value);
       parameter->set_value(std::move(value));
     }
-    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
   }
 
  private:
   NamedParameters<T> parameters_;
   NamedBuffers<T> buffers_;
+};
+
+// A model's parameters as the state of a MovingAverage of them.
+template <class T>
+class AverageState final : public Stateful<T> {
+ public:
+  explicit AverageState(ModelState<T>& model) : model_(model) {}
+  void state(State<T>& state) override {
+    state.integer("updates", updates_);
+    model_.parameters(state);
+  }
+
+ private:
+  ModelState<T>& model_;
+  std::int64_t updates_ = 0;
 };
 
 // The model and the other objects, each under its name. Throws ValueError when the group of one
@@ -99,8 +118,7 @@ void restore(StagedState<T>& state) {
 
 // Loads all objects or none.
 template <class T>
-void load(const fs::path& path, const NamedStates<T>& states) {
-  const Hdf5File file = open_checkpoint(path);
+void load(const Hdf5File& file, const NamedStates<T>& states) {
   std::vector<StagedState<T>> staged;
   for (const auto& [name, object] : states) staged.emplace_back(file, path_of_name(name), *object);
   std::size_t begun = 0;  // to exchange
@@ -111,7 +129,8 @@ void load(const fs::path& path, const NamedStates<T>& states) {
     }
     for (const StagedState<T>& state : staged) state.check();
   } catch (...) {
-    for (std::size_t i = 0; i < begun; ++i) restore(staged[i]);
+    // The last first, as two objects may name the same.
+    while (begun > 0) restore(staged[--begun]);
     throw;
   }
 }
@@ -141,13 +160,17 @@ void save_checkpoint(const fs::path& path, Module<T>& model,
 template <class T>
 void load_checkpoint(const fs::path& path, Module<T>& model,
                      const std::type_identity_t<NamedStates<T>>& states) {
+  const Hdf5File file = open_checkpoint(path);
   ModelState<T> model_state(model);
-  load(path, all_of(model_state, states));
+  AverageState<T> average(model_state);
+  NamedStates<T> all = all_of(model_state, states);
+  if (states.empty() && has_average(file)) all.push_back({average_group, average});
+  load(file, all);
 }
 
 template <class T>
 void load_state(const fs::path& path, const std::string& name, Stateful<T>& object) {
-  load(path, NamedStates<T>{{name, object}});
+  load(open_checkpoint(path), NamedStates<T>{{name, object}});
 }
 
 template Hdf5Writer prepare_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);

@@ -49,10 +49,11 @@ template <class T>
 WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, Module<T>& model,
                                        const std::type_identity_t<NamedStates<T>>& states = {});
 
-// Reads what `save_checkpoint` wrote, bit for bit. Other groups are ignored; the requested ones
-// must contain exactly the names, shapes and types of the objects. Throws FileError for a file that
-// is damaged (its checksum covers every byte), of a later format or of another model, and what
-// `check_state` throws; all objects are then unchanged.
+// Reads what `save_checkpoint` wrote, bit for bit. Without `states`, of a checkpoint with a
+// MovingAverage (see TrainingLoop::keep_average) the parameters are the averages. Other groups are
+// ignored; the requested ones must contain exactly the names, shapes and types of the objects.
+// Throws FileError for a file that is damaged (its checksum covers every byte), of a later format
+// or of another model, and what `check_state` throws; all objects are then unchanged.
 template <class T>
 WEFT_API void load_checkpoint(const std::filesystem::path& path, Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/name_pattern.hpp"
+#include "train/weights/internal/stored_average.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 #include "train/weights/internal/written_layout.hpp"
 
@@ -53,7 +55,7 @@ bool is_transposed(const WeightLayout& layout, const std::string& dataset, const
 
 // A weight in the file that is read.
 struct Source {
-  std::string path;
+  std::string path;  // empty for zeros that are in no file
   std::string type;  // of its numbers
   StoredForm form;
 
@@ -68,9 +70,9 @@ struct Target {
 
 class Conversion {
  public:
-  Conversion(const fs::path& from, const SaveWeightsOptions& options)
+  Conversion(const fs::path& from, const SaveWeightsOptions& options, bool averaged)
       : file_(from), options_(options), layout_(options.layout) {
-    find_sources();
+    find_sources(averaged);
     find_targets();
   }
 
@@ -88,17 +90,21 @@ class Conversion {
   }
 
  private:
-  void find_sources() {
-    const FileContents contents = contents_of(file_);
+  void find_sources(bool averaged) {
+    FileContents contents = contents_of(file_);
+    report_.averaged = averaged && !use_average(file_, "", contents.paths).empty();
     const WeightLayout* const marked = layout_of(file_, contents);
     report_.layout = name_of(file_, marked);
     if (report_.layout.starts_with("Keras"))
       fail_on_file(file_.path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
                    concatenate_text("the layout ", report_.layout,
                                     ", of which weights can be loaded into a model only"));
-    if (is_weft(file_))
+    if (is_weft(file_)) {
+      std::set<std::string> paths;
+      for (const auto& [dataset, path] : contents.paths) paths.insert(path);
       for (const std::string& path : file_.datasets())
-        if (!path.starts_with(weft_group + '/')) report_.left.push_back(path.substr(1));
+        if (!paths.contains(path)) report_.left.push_back(path.substr(1));
+    }
     const WeightLayout& table = marked ? *marked : weight_layout("state_dict");
     const std::string prefix = prefix_of(table, contents);
     for (const auto& [dataset, path] : contents.paths) {
@@ -167,7 +173,18 @@ class Conversion {
     return has_values(file_.dataset(b.path), what(b), b.form, read<T>(a));
   }
 
+  // Those that the layout has, but not the file.
+  void add_zero_biases() {
+    std::map<std::string, Source> biases;
+    for (const auto& [name, source] : sources_)
+      if (const std::string bias = layout_.bias_of(name);
+          !bias.empty() && source.form.parameter.rank() > 0)
+        biases.emplace(bias, Source{"", source.type, {.parameter = {source.form.parameter[0]}}});
+    sources_.merge(biases);
+  }
+
   void find_targets() {
+    add_zero_biases();
     for (const auto& [name, source] : sources_) add_target(name, source);
     // GPT-2's state_dict has both names.
     const auto tokens = sources_.find(token_embedding);
@@ -223,6 +240,7 @@ class Conversion {
 
   template <class T>
   Tensor<T> read(const Source& source) const {
+    if (source.path.empty()) return Tensor<T>(source.form.parameter);
     StoredTensor<T> tensor{source.form};
     read_stored<T>(file_.dataset(source.path), what(source), {&tensor, 1});
     return std::move(tensor.value);
@@ -247,8 +265,8 @@ std::string weights_layout(const Hdf5File& file) {
 }
 
 ConvertWeightsReport convert_weights(const fs::path& from, const fs::path& to,
-                                     const SaveWeightsOptions& options) {
-  return Conversion(from, options).write(to);
+                                     const SaveWeightsOptions& options, bool averaged) {
+  return Conversion(from, options, averaged).write(to);
 }
 
 }  // namespace weft

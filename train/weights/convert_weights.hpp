@@ -14,6 +14,8 @@ namespace weft {
 struct [[nodiscard]] ConvertWeightsReport {
   // What `weights_layout` says of the file that was read.
   std::string layout;
+  // Whether the weights are a checkpoint's moving average of them.
+  bool averaged = false;
   // The number of datasets that were written.
   Index written = 0;
   // The names of the datasets that were not: causal masks, other state of a checkpoint, layers that
@@ -28,12 +30,14 @@ WEFT_API std::string weights_layout(const Hdf5File& file);
 // Reads a file in any layout but Keras's, without a model, and writes its weights as `save_weights`
 // does; numbers keep their type unless `options.storage` says another. Names change only where
 // a Gpt or a Bert has others in one of the layouts, so a state_dict of another model stays as it
-// is, flat or nested. Only one dataset at a time is in memory. Throws FileError for a file that
+// is, flat or nested. Of a checkpoint with a MovingAverage, the weights are the averages if
+// `averaged` is true. Only one dataset at a time is in memory. Throws FileError for a file that
 // cannot be read, has two datasets for one weight or no weights, or has weights without a name in
 // the new layout, ValueError for a number that overflows the storage type, and NonFiniteError for a
 // NaN or an infinity; nothing is then written.
 WEFT_API ConvertWeightsReport convert_weights(const std::filesystem::path& from,
                                               const std::filesystem::path& to,
-                                              const SaveWeightsOptions& options = {});
+                                              const SaveWeightsOptions& options = {},
+                                              bool averaged = true);
 
 }  // namespace weft

@@ -15,6 +15,7 @@
 #include "train/weights/internal/name_pattern.hpp"
 #include "train/weights/internal/nearest_names.hpp"
 #include "train/weights/internal/renames.hpp"
+#include "train/weights/internal/stored_average.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -80,18 +81,32 @@ class Loader {
   void find_sources() {
     FileContents contents{datasets_by_name(file_, options_.group),
                           [&](const std::string& path) { return file_.dataset(path).shape(); }};
-    report_.left = remove_prefix(options_.prefix, contents.paths);
+    const bool anywhere = options_.group.empty() && options_.prefix.empty();
+    report_.left =
+        anywhere ? take_average(contents.paths) : remove_prefix(options_.prefix, contents.paths);
     WeightSearch search{.parameters = {},
                         .tied = weights_.tied,
                         .rename = [renames = Renames(options_.rename)](
                                       const std::string& name) { return renames.apply(name); },
-                        .anywhere = options_.group.empty() && options_.prefix.empty()};
+                        .anywhere = anywhere};
     for (const ModelWeight<T>& weight : weights_.all) search.parameters.push_back(weight.name);
     sources_ = find_weight_sources(search, contents);
     report_.layout = sources_.layout->name;
     report_.prefix = options_.prefix + sources_.prefix;
     report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
     differences_.ambiguous = sources_.ambiguous;
+  }
+
+  // Reads the average of a checkpoint that has one. Returns the names of the datasets that are then
+  // left.
+  Names take_average(std::map<std::string, std::string>& paths) {
+    Names replaced = use_average(file_, "model.", paths);
+    report_.averaged = !replaced.empty();
+    if (report_.averaged)
+      std::erase_if(paths, [](const auto& entry) {
+        return entry.first.starts_with(std::string(average_group) + '.');
+      });
+    return replaced;
   }
 
   // Finds the dataset of each parameter. Records those that have another shape or type, and those
@@ -142,10 +157,29 @@ class Loader {
       report_.unexpected.push_back(source.dataset);
       return;
     }
+    if (is_zero_bias(source)) {
+      report_.left.push_back(source.dataset);
+      return;
+    }
     const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
     differences_.unexpected.push_back(
         has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
     if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
+  }
+
+  // Whether it is a bias that save_weights writes for a weight without one.
+  bool is_zero_bias(const WeightSource& source) const {
+    const std::string end = "bias";
+    if (!sources_.layout->has_all_biases || !source.name.ends_with('.' + end)) return false;
+    const std::string name = source.name.substr(sources_.prefix.size()),
+                      weight = name.substr(0, name.size() - end.size()) + "weight";
+    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
+    if (found == weights_.all.end() || found->shape().rank() == 0) return false;
+    const Hdf5Dataset dataset = file_.dataset(source.path);
+    const Shape shape{source.parts * found->shape()[0]};
+    return is_float(dataset.type()) && dataset.shape() == shape &&
+           has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
+                      Tensor<T>(shape));
   }
 
   // With the unexpected datasets that have the shape of the parameter.
@@ -246,6 +280,7 @@ std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
   constexpr std::size_t shown = 8;
   out << "loaded " << report.loaded.size()
       << (report.loaded.size() == 1 ? " parameter" : " parameters");
+  if (report.averaged) out << ", averaged";
   if (!report.prefix.empty()) out << " from below '" << printable(report.prefix) << '\'';
   out << ", layout " << report.layout << '\n';
   const auto write = [&](const char* kind, const std::vector<std::string>& names) {

@@ -21,7 +21,8 @@ struct Rename {
 // the head, {"*"} everything.
 struct LoadWeightsOptions {
   // The group of the parameters. When empty, they are searched at the root, in /model, and below
-  // the common prefix of all names in the file ("transformer/", "_orig_mod.").
+  // the common prefix of all names in the file ("transformer/", "_orig_mod."). With "model", those
+  // of a checkpoint with a moving average are not the average.
   std::string group = "";
   // Parameters that keep their values if the file does not contain them, and datasets of the file
   // that are ignored if they are no parameters: by name as the report and the error list them.
@@ -46,6 +47,8 @@ struct [[nodiscard]] LoadWeightsReport {
   std::string layout;
   // The prefix of the parameters' names in the file: "", "model.", …
   std::string prefix;
+  // Whether the parameters are a checkpoint's moving average of them.
+  bool averaged = false;
   std::vector<std::string> loaded;
   // "attention.W_k.weight from self_attn.in_proj_weight, part 2 of 3": parameters with another name
   // in the file.
@@ -82,6 +85,9 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
 //   GRU (with `reset_after`), LSTM and SimpleRNN.
 // - transformers' tf_model.h5 of GPT-2 and BERT.
+//
+// Of a checkpoint with a MovingAverage, the parameters are the averages. Biases of zeros in a
+// state_dict of GPT-2 need not be in the model.
 //
 // Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
 // parameter with several names (tied weights) may have any of them in the file, or several with
