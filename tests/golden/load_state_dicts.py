@@ -53,14 +53,18 @@ def nanogpt(tied):
 with torch.no_grad(), h5py.File(folder / "outputs.h5") as outputs:
     tokens = torch.tensor(outputs["tokens"][()]).long()
     segments = torch.tensor(outputs["segments"][()]).long()
-    for name, make in (("nanogpt", nanogpt), ("gpt2", gpt2)):
-        for tied in (True, False):
-            output = name if tied else name + "_untied"
-            for suffix, bound in (("", 1e-5), ("_float16", 0.05)):
-                model = make(tied).eval()
-                model.load_state_dict(read_state_dict(folder / f"{output}{suffix}.h5"), strict=True)
-                result = model(tokens)
-                compare(output + suffix, getattr(result, "logits", result), outputs[output], bound)
+    for output, make, tied in (
+        ("nanogpt", nanogpt, True),
+        ("nanogpt_untied", nanogpt, False),
+        ("gpt2", gpt2, True),
+        ("gpt2_untied", gpt2, False),
+        ("gpt2_unbiased", gpt2, True),
+    ):
+        for suffix, bound in (("", 1e-5), ("_float16", 0.05)):
+            model = make(tied).eval()
+            model.load_state_dict(read_state_dict(folder / f"{output}{suffix}.h5"), strict=True)
+            result = model(tokens)
+            compare(output + suffix, getattr(result, "logits", result), outputs[output], bound)
     bert = transformers.BertModel(
         transformers.BertConfig(
             vocab_size=vocabulary,

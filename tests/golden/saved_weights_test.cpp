@@ -31,17 +31,19 @@ TEST_CASE("saved weights: files for tests/state_dicts.sh", "[.state_dicts]") {
   Tape<float> tape = Tape<float>::inference();
   for (const auto& [layout, activation] :
        {std::pair(Layout::nanogpt, Activation::gelu), {Layout::gpt2, Activation::gelu_tanh}})
-    for (const bool tied : {true, false}) {
+    for (const std::string variant : {"", "_untied", "_unbiased"}) {
+      if (layout == Layout::nanogpt && variant == "_unbiased") continue;
       Gpt<float> gpt({.vocabulary_size = 29,
                       .max_len = 16,
                       .num_hiddens = 12,
                       .num_heads = 3,
                       .num_blocks = 2,
-                      .tied = tied,
+                      .bias = variant != "_unbiased",
+                      .tied = variant != "_untied",
                       .activation = activation},
                      random);
       randomize(gpt, random);
-      const std::string name = to_string(layout) + (tied ? "" : "_untied");
+      const std::string name = to_string(layout) + variant;
       save_weights(folder / (name + ".h5"), gpt, {.layout = layout});
       save_weights(folder / (name + "_float16.h5"), gpt,
                    {.layout = layout, .storage = StorageType::float16});

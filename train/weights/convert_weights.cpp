@@ -55,7 +55,7 @@ bool is_transposed(const WeightLayout& layout, const std::string& dataset, const
 
 // A weight in the file that is read.
 struct Source {
-  std::string path;
+  std::string path;  // empty for zeros that are in no file
   std::string type;  // of its numbers
   StoredForm form;
 
@@ -173,7 +173,18 @@ class Conversion {
     return has_values(file_.dataset(b.path), what(b), b.form, read<T>(a));
   }
 
+  // Those that the layout has, but not the file.
+  void add_zero_biases() {
+    std::map<std::string, Source> biases;
+    for (const auto& [name, source] : sources_)
+      if (const std::string bias = layout_.bias_of(name);
+          !bias.empty() && source.form.parameter.rank() > 0)
+        biases.emplace(bias, Source{"", source.type, {.parameter = {source.form.parameter[0]}}});
+    sources_.merge(biases);
+  }
+
   void find_targets() {
+    add_zero_biases();
     for (const auto& [name, source] : sources_) add_target(name, source);
     // GPT-2's state_dict has both names.
     const auto tokens = sources_.find(token_embedding);
@@ -229,6 +240,7 @@ class Conversion {
 
   template <class T>
   Tensor<T> read(const Source& source) const {
+    if (source.path.empty()) return Tensor<T>(source.form.parameter);
     StoredTensor<T> tensor{source.form};
     read_stored<T>(file_.dataset(source.path), what(source), {&tensor, 1});
     return std::move(tensor.value);

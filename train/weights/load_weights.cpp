@@ -157,10 +157,29 @@ class Loader {
       report_.unexpected.push_back(source.dataset);
       return;
     }
+    if (is_zero_bias(source)) {
+      report_.left.push_back(source.dataset);
+      return;
+    }
     const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
     differences_.unexpected.push_back(
         has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
     if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
+  }
+
+  // Whether it is a bias that save_weights writes for a weight without one.
+  bool is_zero_bias(const WeightSource& source) const {
+    const std::string end = "bias";
+    if (!sources_.layout->has_all_biases || !source.name.ends_with('.' + end)) return false;
+    const std::string name = source.name.substr(sources_.prefix.size()),
+                      weight = name.substr(0, name.size() - end.size()) + "weight";
+    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
+    if (found == weights_.all.end() || found->shape().rank() == 0) return false;
+    const Hdf5Dataset dataset = file_.dataset(source.path);
+    const Shape shape{source.parts * found->shape()[0]};
+    return is_float(dataset.type()) && dataset.shape() == shape &&
+           has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
+                      Tensor<T>(shape));
   }
 
   // With the unexpected datasets that have the shape of the parameter.

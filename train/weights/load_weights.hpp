@@ -86,7 +86,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   GRU (with `reset_after`), LSTM and SimpleRNN.
 // - transformers' tf_model.h5 of GPT-2 and BERT.
 //
-// Of a checkpoint with a MovingAverage, the parameters are the averages.
+// Of a checkpoint with a MovingAverage, the parameters are the averages. Biases of zeros in a
+// state_dict of GPT-2 need not be in the model.
 //
 // Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
 // parameter with several names (tied weights) may have any of them in the file, or several with

@@ -28,6 +28,15 @@ class Datasets {
     parts_[dataset.name].push_back(
         {weight.form(layout_.table(), dataset.name, dataset.part, dataset.parts), weight.value()});
   }
+  // Those that the layout has beside the weights, but not the model.
+  void add_zero_biases(const std::vector<ModelWeight<T>>& weights) {
+    for (const ModelWeight<T>& weight : weights) {
+      const std::string name = layout_.bias_of(weight.name);
+      if (name.empty() || std::ranges::count(weights, name, &ModelWeight<T>::name) > 0) continue;
+      Tensor<T> bias({weight.shape()[0]});
+      add(name, {name, nullptr, &bias});
+    }
+  }
 
   void write(Hdf5Writer& writer, StorageType storage) {
     for (auto& [name, parts] : parts_) {
@@ -59,6 +68,7 @@ void save_weights(const std::filesystem::path& path, Module<T>& model,
   for (const ModelWeight<T>& weight : weights.all) datasets.add(weight.name, weight);
   if (options.layout != Layout::weft)
     for (const auto& [name, index] : weights.tied) datasets.add(name, weights.all[index]);
+  datasets.add_zero_biases(weights.all);
   Hdf5Writer writer(path);
   datasets.write(writer, options.storage);
   writer.save();

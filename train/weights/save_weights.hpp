@@ -18,7 +18,8 @@ enum class Layout {
   // A state_dict of the model's own names: "encoder.0.weight", or with groups for dots.
   pytorch,
   pytorch_nested,
-  // A state_dict of nanoGPT's form, or of transformers' GPT2LMHeadModel, for a Gpt.
+  // A state_dict of nanoGPT's form, or of transformers' GPT2LMHeadModel, for a Gpt. The latter has
+  // all biases: zeros where the Gpt has none.
   nanogpt,
   gpt2,
   // A state_dict of transformers' BertModel, for a Bert.

@@ -114,6 +114,46 @@ TEST_CASE("convert_weights: weft loads what is converted, and what it saves is c
   CHECK(weights_layout(Hdf5File(folder / "again.h5")) == "weft");
 }
 
+TEST_CASE("convert_weights: GPT-2 has zeros for biases that a Gpt has not", "[train]") {
+  const TemporaryFolder folder;
+  const auto saved = folder / "saved.h5", weft = folder / "weft.h5", converted = folder / "gpt2.h5";
+  GptOptions options{.vocabulary_size = 29,
+                     .max_len = 16,
+                     .num_hiddens = 12,
+                     .num_heads = 3,
+                     .num_blocks = 2,
+                     .bias = false};
+  Random random(1);
+  Gpt<float> model(options, random), loaded(options, random);
+  save_weights(saved, model, {.layout = Layout::gpt2});
+  save_weights(weft, model);
+  CHECK(convert_weights(weft, converted, {.layout = Layout::gpt2}).written == 29);
+  check_same_datasets(converted, saved);
+  const Hdf5File file(saved);
+  for (const std::string name :
+       {"transformer.h.1.ln_1", "transformer.h.0.attn.c_attn", "transformer.h.0.attn.c_proj",
+        "transformer.h.1.ln_2", "transformer.h.1.mlp.c_fc", "transformer.h.0.mlp.c_proj",
+        "transformer.ln_f"}) {
+    INFO(name);
+    const Tensor<float> bias = file.tensor<float>(name + ".bias");
+    const Shape weight = file.shape(name + ".weight");
+    CHECK(bias.shape() == Shape{weight[weight.rank() - 1]});
+    CHECK(std::ranges::count(bias.values(), 0.0f) == bias.size());
+  }
+
+  CHECK(load_weights(saved, loaded).left.size() == 13);
+  save_weights(folder / "again.h5", loaded);
+  check_same_datasets(folder / "again.h5", weft);
+  options.bias = true;
+  Gpt<float> with_biases(options, random);
+  CHECK(load_weights(saved, with_biases).left.empty());
+  for (const auto& [name, parameter] : named_parameters(with_biases))
+    if (name == "blocks.norm.bias") parameter->values()[3] = 1.0f;
+  save_weights(saved, with_biases, {.layout = Layout::gpt2});
+  CHECK(contains(message_of<FileError>([&] { (void)load_weights(saved, loaded); }),
+                 "transformer.ln_f.bias"));
+}
+
 TEST_CASE("convert_weights: state_dicts of other models keep their names", "[train]") {
   const Converted nested("torch_flat.h5", {.layout = Layout::pytorch_nested});
   CHECK(nested.report.layout == "state_dict");

@@ -46,6 +46,9 @@ struct WeightLayout {
   std::vector<std::string> not_transposed = {};
   // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
   bool splits_axes = false;
+  // Whether all linear layers and norms of a Gpt's blocks have biases, zeros where the Gpt has
+  // none.
+  bool has_all_biases = false;
   // For layers with gates in another order than weft's.
   std::vector<GateOrder> gate_orders = {};
   // Layers with one bias, of the inputs, where weft has another, of the states, which is then 0.

@@ -31,6 +31,13 @@ WeightPart WrittenLayout::dataset_of(const std::string& weight) const {
   return has_own_names() ? WeightPart{weight} : table_->rules.theirs(weight);
 }
 
+std::string WrittenLayout::bias_of(const std::string& weight) const {
+  const std::string end = "weight";
+  if (!table_->has_all_biases || !weight.starts_with("blocks.") || !weight.ends_with('.' + end))
+    return "";
+  return weight.substr(0, weight.size() - end.size()) + "bias";
+}
+
 std::string WrittenLayout::path_of(const std::string& dataset) const {
   if (layout_ == Layout::weft) return path_of_name("model." + dataset);
   const std::string nested = path_of_name(dataset);

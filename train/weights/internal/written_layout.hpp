@@ -20,6 +20,8 @@ class WrittenLayout {
   bool has_own_names() const;
   // The dataset of a weight and its part of it; empty when the layout has no name for the weight.
   WeightPart dataset_of(const std::string& weight) const;
+  // The bias beside a weight that every file of the layout has; empty where it has none.
+  std::string bias_of(const std::string& weight) const;
   // The path of a dataset in the file.
   std::string path_of(const std::string& dataset) const;
 
