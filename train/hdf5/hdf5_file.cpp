@@ -46,20 +46,20 @@ enum class Checksum { optional, required };
 // Throws when the checksum is wrong, or when there is none and one is required.
 void check_bytes(const hdf5::OpenFile& file, const hdf5::Superblock& superblock,
                  const fs::path& path, Checksum checksum) {
-  if (!has_checksum_line(file.descriptor(), path)) {
-    if (checksum == Checksum::required)
-      fail_on_file(path, "a file of weft with its checksum in the last line",
-                   "one without (truncated, or written by another program)");
-    return;
-  }
+  const std::uint64_t after_data = file.size() - superblock.end;
   // The checksum takes time in proportion to the size of the file, which should be that of its
   // data.
-  const std::uint64_t contents = file.size() - checksum_line_size;
-  if (superblock.end != contents)
+  if (after_data != checksum_line_size && has_checksum_line(file.descriptor(), path))
     fail_on_file(path,
-                 concatenate_text("an HDF5 file of ", contents, " bytes before the checksum line"),
+                 concatenate_text("an HDF5 file of ", file.size() - checksum_line_size,
+                                  " bytes before the checksum line"),
                  concatenate_text("one of ", superblock.end));
-  verify_checksum_line(file.descriptor(), path);
+  // Other programs leave nothing after the data, or more: this is a checksum line, if damaged.
+  if (0 < after_data && after_data <= checksum_line_size)
+    verify_checksum_line(file.descriptor(), path);
+  else if (checksum == Checksum::required)
+    fail_on_file(path, "a file of weft with its checksum in the last line",
+                 "one without (truncated, or written by another program)");
 }
 
 std::shared_ptr<const hdf5::SourceFile> open_source(const fs::path& path, Checksum checksum) {

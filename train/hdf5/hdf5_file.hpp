@@ -30,8 +30,9 @@ class WEFT_API Hdf5File {
   static constexpr std::size_t max_text_bytes = 16'777'216;  // per string or object's attributes
 
   // Throws unless `path` is a complete HDF5 file, regular and readable, that no other process is
-  // writing. When its last line has a checksum (see Hdf5Writer::save), throws unless it is that of
-  // all bytes before it. Opened while it is being replaced, it is the old file or the new one.
+  // writing. When its last line has a checksum (see Hdf5Writer::save), or is what is left of such a
+  // line, throws unless it is that of all bytes before it. Opened while it is being replaced, it is
+  // the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;

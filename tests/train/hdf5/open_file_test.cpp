@@ -123,6 +123,26 @@ TEST_CASE("hdf5: handles are closed while nobody else calls the library", "[trai
   CHECK(H5Iis_valid(id) == 0);
 }
 
+TEST_CASE("hdf5: a damaged checksum line is an error", "[train]") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "file.h5";
+  save(path, 1.0f);
+  const std::string bytes = bytes_of(path);
+  constexpr std::size_t line_size = 46;
+  const auto error_with = [&](const std::string& damaged) {
+    write_bytes(path, damaged);
+    return message_of<FileError>([&] { Hdf5File file(path); });
+  };
+  const auto refused =
+      Catch::Contains("file.h5\": expected the checksum of its contents in the last line");
+  for (std::size_t i = 1; i <= line_size; ++i) {
+    std::string changed = bytes;
+    changed[bytes.size() - i] ^= 1;
+    CHECK_THAT(error_with(changed), refused);
+    if (i < line_size) CHECK_THAT(error_with(bytes.substr(0, bytes.size() - i)), refused);
+  }
+}
+
 TEST_CASE("hdf5: a file that is much longer than its data is refused by its length", "[train]") {
   const TemporaryFolder folder;
   const fs::path path = folder / "file.h5";
