@@ -11,7 +11,8 @@
 namespace weft {
 
 // Text for messages, of which a user or a file may have written a part: the same text with its
-// control characters, and the bytes that are not UTF-8, as "\x1b".
+// control characters, those that are invisible or change the direction of others (U+202E), and the
+// bytes that are not UTF-8, as "\x1b".
 WEFT_API std::string printable(std::string_view text);
 
 // The base class of all exceptions that weft throws. The message is printable; it may have line
