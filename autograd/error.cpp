@@ -56,17 +56,6 @@ std::size_t printable_size(std::string_view text) {
   return is_format ? 0 : form->size;
 }
 
-std::string printable_lines(std::string_view text) {
-  std::string result;
-  for (;;) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    result += printable(text.substr(0, end));
-    if (end == text.size()) return result;
-    result += '\n';
-    text.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -85,6 +74,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-Error::Error(std::string_view message) : std::runtime_error(printable_lines(message)) {}
+Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
 
 }  // namespace weft
