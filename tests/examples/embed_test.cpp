@@ -119,6 +119,20 @@ TEST_CASE("embed: prints the similarities of all pairs, or of many sentences the
   CHECK(contains(nearest.output, "\n    20      1  1.000  A DE\n"));
 }
 
+TEST_CASE("embed: vectors do not replace what they are computed from", "[examples]") {
+  const ModelFolder folder;
+  folder.write("text.csv", "ba\n");
+  const std::string weights = bytes_of(folder / "model.h5");
+  CHECK(contains(error_of(folder.embed({"ba", "--vectors", folder / "model.h5"})),
+                 "model.h5': expected another file than the input, got the same one"));
+  std::filesystem::create_hard_link(folder / "text.csv", folder / "vectors.csv");
+  CHECK(contains(
+      error_of(folder.embed({"--file", folder / "text.csv", "--vectors", folder / "vectors.csv"})),
+      "vectors.csv': expected another file than the input, got the same one"));
+  CHECK(bytes_of(folder / "model.h5") == weights);
+  CHECK(bytes_of(folder / "text.csv") == "ba\n");
+}
+
 TEST_CASE("embed: vectors as CSV and as HDF5 are the same", "[examples]") {
   const ModelFolder folder;
   const Tensor<float> expected = vectors_of(folder, sentences);
