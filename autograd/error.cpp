@@ -27,6 +27,11 @@ constexpr std::array<Utf8Form, 10> printable_forms{{
     {0xf4, 0xf4, 4, 0x80, 0x8f},  // up to U+10FFFF
 }};
 
+// Format characters, which are invisible, and separators of lines: first and last.
+constexpr char32_t format_characters[][2] = {
+    {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200f},  {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
 unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
@@ -40,20 +45,15 @@ std::size_t printable_size(std::string_view text) {
   if (form == printable_forms.end() || text.size() < form->size) return 0;
   if (form->size == 1) return 1;
   if (byte_at(text, 1) < form->second_least || byte_at(text, 1) > form->second_most) return 0;
-  for (std::size_t i = 2; i < form->size; ++i)
+  char32_t code = first & (0x7f >> form->size);
+  for (std::size_t i = 1; i < form->size; ++i) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
-  return form->size;
-}
-
-std::string printable_lines(std::string_view text) {
-  std::string result;
-  for (;;) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    result += printable(text.substr(0, end));
-    if (end == text.size()) return result;
-    result += '\n';
-    text.remove_prefix(end + 1);
+    code = code << 6 | (byte_at(text, i) & 0x3f);
   }
+  const bool is_format = std::ranges::any_of(format_characters, [code](const auto& range) {
+    return range[0] <= code && code <= range[1];
+  });
+  return is_format ? 0 : form->size;
 }
 
 }  // namespace
@@ -74,6 +74,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-Error::Error(std::string_view message) : std::runtime_error(printable_lines(message)) {}
+Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
 
 }  // namespace weft

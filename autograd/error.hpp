@@ -11,11 +11,11 @@
 namespace weft {
 
 // Text for messages, of which a user or a file may have written a part: the same text with its
-// control characters, and the bytes that are not UTF-8, as "\x1b".
+// control and format characters (U+202E), and the bytes that are not UTF-8, as "\x1b".
 WEFT_API std::string printable(std::string_view text);
 
-// The base class of all exceptions that weft throws. The message is printable; it may have line
-// breaks.
+// The base class of all exceptions that weft throws. The message is one line of text: `printable`
+// of what it is made of.
 class WEFT_API Error : public std::runtime_error {
  public:
   explicit Error(std::string_view message);

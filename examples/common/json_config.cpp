@@ -36,7 +36,7 @@ struct JsonConfig::Fields {
 JsonConfig::JsonConfig(const std::filesystem::path& path)
     : path_(path), fields_(std::make_unique<Fields>()) {
   try {
-    fields_->json = Json::parse(read_text(path));
+    fields_->json = Json::parse(read_text(path, max_bytes));
   } catch (const Json::exception& error) {
     fail<FileError>(name_of_file(path), "JSON", message_of(error));
   }

@@ -24,7 +24,7 @@ void make_directory(const fs::path& directory) {
   unlink(name.c_str());
 }
 
-void check_replaceable(const fs::path& file) {
+void check_replaceable(const fs::path& file, const std::vector<fs::path>& inputs) {
   const std::string what = "output '" + file.string() + "'";
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -35,6 +35,9 @@ void check_replaceable(const fs::path& file) {
                     fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
   if (access(file.c_str(), W_OK) != 0)
     fail<FileError>(what, "a writable file", std::strerror(errno));
+  for (const fs::path& input : inputs)
+    if (fs::equivalent(file, input, error))
+      fail<FileError>(what, "another file than the input", "the same one");
 }
 
 }  // namespace weft::examples

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace weft::examples {
 
@@ -10,7 +11,8 @@ namespace weft::examples {
 void make_directory(const std::filesystem::path& directory);
 
 // Throws FileError when there is something at `file` that cannot be replaced: a directory, a pipe,
-// or a file that cannot be written.
-void check_replaceable(const std::filesystem::path& file);
+// a file that cannot be written, or one of the inputs, also under another name.
+void check_replaceable(const std::filesystem::path& file,
+                       const std::vector<std::filesystem::path>& inputs = {});
 
 }  // namespace weft::examples

@@ -92,9 +92,9 @@ constexpr const char* viridis =
 
 }  // namespace
 
-void check_picture(const fs::path& picture) {
+void check_picture(const fs::path& picture, const std::vector<fs::path>& inputs) {
   for (const fs::path& file : {picture, data_file(picture), script_file(picture)})
-    check_replaceable(file);
+    check_replaceable(file, inputs);
 }
 
 std::string draw(const LineChart& chart, const fs::path& picture) {

@@ -52,8 +52,9 @@ struct HeatMaps {
 std::string draw(const LineChart& chart, const std::filesystem::path& picture);
 std::string draw(const HeatMaps& maps, const std::filesystem::path& picture);
 
-// Throws FileError when a file that `draw` would write exists and cannot be replaced; for programs
-// to call before they compute what they draw.
-void check_picture(const std::filesystem::path& picture);
+// Throws FileError when a file that `draw` would write exists and cannot be replaced, or is one of
+// the inputs; for programs to call before they compute what they draw.
+void check_picture(const std::filesystem::path& picture,
+                   const std::vector<std::filesystem::path>& inputs = {});
 
 }  // namespace weft::examples

@@ -22,12 +22,15 @@ bool has_failed(const std::istream& in) {
 
 }  // namespace
 
-std::ifstream open_text(const fs::path& path, const std::string& what) {
+std::ifstream open_text(const fs::path& path, const std::string& what, std::uintmax_t max_bytes) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
     fail<FileError>(what, "a regular file",
                     fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
+  if (const std::uintmax_t bytes = fs::file_size(path, error); !error && bytes > max_bytes)
+    fail<FileError>(what, concatenate_text("a file of at most ", max_bytes, " bytes"),
+                    concatenate_text(bytes, " bytes"));
   std::ifstream file(path, std::ios::binary);
   if (!file) fail<FileError>(what, "a readable file", std::strerror(errno));
   return file;

@@ -1,16 +1,20 @@
 // Reading text from files and from standard input.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include <weft/train/data/characters.hpp>
+
 namespace weft::examples {
 
-// Opens a text file. Throws FileError, starting with `what`, unless it is a regular file that can
-// be read: a pipe would wait for a process that writes to it.
-std::ifstream open_text(const std::filesystem::path& path, const std::string& what);
+// Opens a text file. Throws FileError, starting with `what`, unless it is a regular file of at most
+// `max_bytes` that can be read: a pipe would wait for a process that writes to it.
+std::ifstream open_text(const std::filesystem::path& path, const std::string& what,
+                        std::uintmax_t max_bytes = max_text_bytes);
 
 // Reads a line without its line break. Returns false at the end. Throws FileError, starting with
 // `what`, when reading fails or the line is longer than 65536 bytes, as in files that are no text.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
+#include "examples/common/output_files.hpp"
 #include "examples/common/plot.hpp"
 #include "examples/common/text_input.hpp"
 
@@ -67,6 +68,12 @@ Line read_column(const std::filesystem::path& file, const std::string& name,
 }
 
 }  // namespace
+
+void check_outputs(const std::filesystem::path& folder, const std::filesystem::path& input) {
+  for (const char* name : {"best.h5", "last.h5", "metrics.csv"})
+    check_replaceable(folder / name, {input});
+  check_picture(folder / "loss.svg", {input});
+}
 
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder) {
   return concatenate_text(to_text(result.end), " after ", result.steps, " steps; weights in ",

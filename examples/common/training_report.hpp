@@ -1,4 +1,4 @@
-// What programs that train report at the end: how it ended, and a plot of the losses.
+// What programs leave that train: files in a folder, how it ended, and a plot of the losses.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,10 @@
 #include <weft/train/trainer.hpp>
 
 namespace weft::examples {
+
+// Throws FileError when a file that training writes in a folder cannot be replaced, or is the
+// input; for programs to call before they train.
+void check_outputs(const std::filesystem::path& folder, const std::filesystem::path& input);
 
 // "finished after 2000 steps; weights in build/gpt/best.h5".
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder);

@@ -80,6 +80,8 @@ def main():
     source, output = map(pathlib.Path, sys.argv[1:])
     if not source.exists():
         sys.exit(f"to_hdf5: {source}: expected a file or a folder, got nothing")
+    if output.exists() and output.samefile(source):
+        sys.exit(f"to_hdf5: {output}: expected another file or folder than the source, got the same")
     if source.is_dir():
         weights = read_folder(source)
         output.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,9 @@ void print_nearest(const Tensor<float>& vectors, const std::vector<std::string>&
 
 void embed(const Options& options) {
   constexpr std::size_t largest_table = 12;
-  if (!options.vectors.empty()) check_vectors_file(options.vectors);
+  if (!options.vectors.empty())
+    check_vectors_file(options.vectors,
+                       {std::filesystem::path(options.model) / "model.h5", options.file});
   const SentenceModel model = model_of(options);
   const std::vector<std::string> sentences = sentences_of(options);
   std::vector<Sequence> sequences;

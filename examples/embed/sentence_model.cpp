@@ -7,6 +7,7 @@
 #include <weft/train/data/padding.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/common/json_config.hpp"
+#include "examples/common/weights_size.hpp"
 
 namespace weft::embed {
 namespace {
@@ -23,19 +24,13 @@ Activation activation_of(const JsonConfig& config) {
   config.fail_on("hidden_act", "gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish");
 }
 
-// Throws FileError for sizes far beyond those of encoders in use, before memory is allocated for
-// them.
-void check_sizes(const JsonConfig& config, const BertOptions& options) {
-  constexpr double most_parameters = 4e9;
-  const auto n = [](Index size) { return static_cast<double>(size); };
-  const double width = n(options.num_hiddens);
-  const double parameters =
-      width * (n(options.vocabulary_size) + n(options.max_len) + n(options.num_segments) +
-               n(options.num_blocks) * (4 * width + 2 * n(*options.ffn_num_hiddens)));
-  if (parameters > most_parameters)
-    fail<FileError>(concatenate_text("configuration '", config.path().string(), "'"),
-                    concatenate_text("a model of at most ", most_parameters, " parameters"),
-                    parameters);
+// The number of weights in the matrices of such a model.
+double weights_of(const BertOptions& options) {
+  const auto number = [](Index size) { return static_cast<double>(size); };
+  const double width = number(options.num_hiddens);
+  return width *
+         (number(options.vocabulary_size) + number(options.max_len) + number(options.num_segments) +
+          number(options.num_blocks) * (4 * width + 2 * number(*options.ffn_num_hiddens)));
 }
 
 Bert<float> encoder_of(const fs::path& folder) {
@@ -53,7 +48,7 @@ Bert<float> encoder_of(const fs::path& folder) {
                             .ffn_num_hiddens = config.size("intermediate_size"),
                             .activation = activation_of(config),
                             .norm_eps = config.number("layer_norm_eps", 1e-12)};
-  check_sizes(config, options);
+  examples::check_weights_size(folder / "model.h5", config.path(), weights_of(options));
   Random random(1);
   return Bert<float>(options, random);
 }

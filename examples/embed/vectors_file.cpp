@@ -34,12 +34,12 @@ void write_csv(const fs::path& path, const Tensor<float>& vectors) {
 
 }  // namespace
 
-void check_vectors_file(const fs::path& path) {
+void check_vectors_file(const fs::path& path, const std::vector<fs::path>& inputs) {
   if (const fs::path extension = path.extension(); extension != ".csv" && extension != ".h5")
     fail<ValueError>("output '" + path.string() + "'", "a name that ends in .csv or .h5",
                      extension.empty() ? "none" : extension.string());
   examples::make_directory(fs::absolute(path).parent_path());
-  examples::check_replaceable(path);
+  examples::check_replaceable(path, inputs);
 }
 
 void write_vectors(const fs::path& path, const Tensor<float>& vectors) {

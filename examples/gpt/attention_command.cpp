@@ -48,6 +48,7 @@ int attention(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   if (texts.size() != 1) fail<examples::UsageError>("command line", "one text", texts.size());
 
+  examples::check_picture(picture, {model});
   std::cout << draw_attention(SavedModel::load(model), texts.front(), picture) << '\n';
   return 0;
 }

@@ -2,10 +2,10 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/round_to_bf16.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/common/settings.hpp"
+#include "examples/common/weights_size.hpp"
 #include "examples/gpt/config_json.hpp"
 #include "examples/gpt/configuration.hpp"
 
@@ -14,22 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Throws FileError when the file has fewer elements than the weights of such a model, before memory
-// for them is allocated.
-void check_size(const GptOptions& options, const fs::path& config, const fs::path& weights) {
+// The number of weights in the matrices of such a model.
+double weights_of(const GptOptions& options) {
   const auto number = [](Index index) { return static_cast<double>(index); };
   const double width = number(options.num_hiddens),
-               ffn = number(options.ffn_num_hiddens.value_or(4 * options.num_hiddens)),
-               block = width * (4 * width + 2 * ffn),
-               expected = width * number(options.vocabulary_size + options.max_len) +
-                          number(options.num_blocks) * block;
-  const Hdf5File file(weights);
-  double elements = 0;
-  for (const std::string& path : file.datasets()) elements += number(file.shape(path).elements());
-  if (elements < expected)
-    fail<FileError>("weights '" + weights.string() + '\'',
-                    concatenate_text("at least the ", expected, " weights of ", config.string()),
-                    elements);
+               ffn = number(options.ffn_num_hiddens.value_or(4 * options.num_hiddens));
+  return width * (number(options.vocabulary_size + options.max_len) +
+                  number(options.num_blocks) * (4 * width + 2 * ffn));
 }
 
 // Random weights, which those of the file overwrite.
@@ -54,7 +45,7 @@ SavedModel load_converted(const fs::path& folder) {
     fail<FileError>("configuration '" + config.string() + "': vocab_size",
                     concatenate_text("at least the ", encoding.size(), " tokens of vocab.json"),
                     options.vocabulary_size);
-  check_size(options, config, weights);
+  examples::check_weights_size(weights, config, weights_of(options));
   SavedModel saved{Tokenizer(encoding), initial_model(options, config), options.max_len};
   (void)load_weights(weights, saved.model);
   return saved;

@@ -33,6 +33,12 @@ std::string read_texts(const fs::path& path) {
   if (error || files.empty())
     fail<FileError>("folder '" + path.string() + "'", "text files",
                     error ? error.message() : "none");
+  std::uintmax_t bytes = 0;
+  for (const fs::path& file : files)
+    if (const std::uintmax_t size = fs::file_size(file, error); !error) bytes += size;
+  if (bytes > max_text_bytes)
+    fail<FileError>("folder '" + path.string() + "'",
+                    concatenate_text("texts of at most ", max_text_bytes, " bytes"), bytes);
   std::ranges::sort(files);
   std::string text;
   for (const fs::path& file : files) text += read_file(file);

@@ -121,7 +121,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   // Learning byte pairs takes time.
   processes.from_first([&] {
     examples::make_directory(directory);
-    examples::check_picture(directory / "loss.svg");
+    examples::check_outputs(directory, options.text);
     return std::string();
   });
   const Tokenizer tokenizer = make_tokenizer(options, configuration, text);

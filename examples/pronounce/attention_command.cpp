@@ -18,6 +18,7 @@ int attention(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   if (words.size() != 1) fail<examples::UsageError>("command line", "one word", words.size());
 
+  examples::check_picture(picture, {model});
   std::cout << draw_attention(SavedModel(model), words.front(), picture) << '\n';
   return 0;
 }

@@ -90,7 +90,7 @@ std::string to_string(const Phones& phones) {
 
 std::vector<Entry> read_dictionary(const std::filesystem::path& path) {
   const std::string name = "dictionary '" + path.string() + "'";
-  std::ifstream file = examples::open_text(path, name);
+  std::ifstream file = examples::open_text(path, name, max_vocabulary_bytes);
   return read_dictionary(file, name);
 }
 

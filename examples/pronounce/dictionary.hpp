@@ -29,8 +29,8 @@ constexpr std::size_t max_length = 64;
 // phones, separated by blanks; further pronunciations of a word as "word(2)". Empty lines and lines
 // that begin with ";;;" are ignored, and so is a byte-order mark at the beginning. Letters A–Z are
 // converted to a–z. Entries are sorted by word, the pronunciations of a word are in file order.
-// Throws FileError when the file is missing, empty, no regular file or not UTF-8, and for a
-// malformed line, naming file and line number.
+// Throws FileError when the file is missing, empty, no regular file, larger than
+// max_vocabulary_bytes or not UTF-8, and for a malformed line, naming file and line number.
 std::vector<Entry> read_dictionary(const std::filesystem::path& path);
 // The same for its text; `name` is its name in messages.
 std::vector<Entry> read_dictionary(std::istream& text, const std::string& name);

@@ -77,7 +77,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   const fs::path directory = options.out;
-  if (processes.is_first()) examples::check_picture(directory / "loss.svg");
+  if (processes.is_first()) examples::check_outputs(directory, options.dictionary);
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = train_model(model, configuration, language, dataset,

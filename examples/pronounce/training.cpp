@@ -43,7 +43,7 @@ Validation make_validation(const Pronouncer<float>& model, const Language& langu
 Dataset::Dataset(const std::filesystem::path& dictionary, ProcessGroup& processes) {
   const std::string name = "dictionary '" + dictionary.string() + "'";
   std::istringstream text(processes.from_first([&] {
-    std::ifstream file = examples::open_text(dictionary, name);
+    std::ifstream file = examples::open_text(dictionary, name, max_vocabulary_bytes);
     return std::string(std::istreambuf_iterator<char>(file), {});
   }));
   const std::vector<Entry> entries = read_dictionary(text, name);

@@ -56,6 +56,13 @@ TEST_CASE("dictionary: all pronunciations of a word are merged into one entry", 
   CHECK(to_string(entries[1].pronunciations[0]) == "IY DH ER");
 }
 
+TEST_CASE("dictionary: a file that is too large is an error", "[examples]") {
+  const TemporaryFile file("a AH\n");
+  std::filesystem::resize_file(file.path(), std::uintmax_t{20} << 30);
+  CHECK(contains(message_of<FileError>([&] { read_dictionary(file.path()); }),
+                 "expected a file of at most 67108864 bytes, got 21474836480 bytes"));
+}
+
 TEST_CASE("dictionary: an error for a malformed line names the file and the line number",
           "[examples]") {
   CHECK(contains(error_for("a AH\nhello\n"),

@@ -216,6 +216,14 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
   CHECK(contains(fixture.error({"--modern", "--heads", "16"}), "heads: expected width / heads "));
   CHECK(contains(fixture.error({"--final-lr", "1"}), "final-lr: expected at most "));
   CHECK(contains(fixture.error({"--out", "/dev/null/out"}), "/dev/null"));
+  const TemporaryFolder folder;
+  for (const char* name : {"metrics.csv", "loss.dat"}) {
+    const std::string text = folder / name;
+    std::filesystem::copy(fixture.text, text);
+    CHECK(contains(fixture.error({"--text", text, "--out", folder.path()}),
+                   text + "': expected another file than the input, got the same one"));
+    CHECK(bytes_of(text) == bytes_of(fixture.text));
+  }
   // A directory in which not even root can create files.
   CHECK(contains(fixture.error({"--out", "/proc/self/fdinfo"}),
                  "directory '/proc/self/fdinfo': expected a writable directory, got "));

@@ -47,6 +47,15 @@ TEST_CASE("JsonConfig: fields of each type, and what they are otherwise", "[exam
   CHECK(config.text("position", "absolute") == "absolute");
 }
 
+TEST_CASE("JsonConfig: a file that is too large is an error", "[examples]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "config.json";
+  write_bytes(path, "{}");
+  std::filesystem::resize_file(path, 300'000'000);
+  CHECK(contains(message_of<FileError>([&] { JsonConfig config(path); }),
+                 "config.json\": expected a file of at most 4194304 bytes, got 300000000 bytes"));
+}
+
 TEST_CASE("JsonConfig: files that are no JSON object are errors with line and column",
           "[examples]") {
   CHECK(contains(parse_error("{\n  \"a\": 1,\n  b\n}"),

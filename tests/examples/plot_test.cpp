@@ -10,6 +10,7 @@
 #include "examples/common/child_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
@@ -124,5 +125,11 @@ TEST_CASE("plot: a file that cannot be replaced is refused before anything is wr
         std::string(name) + "': expected a regular file to replace, got a device, pipe or socket"));
     fs::remove(folder / name);
     CHECK(fs::is_empty(folder.path()));
+  }
+  for (const char* name : {"x.svg", "x.dat", "x.gp"}) {
+    write_bytes(folder / name, "text");
+    CHECK(
+        contains(message_of<FileError>([&] { check_picture(folder / "x.svg", {folder / name}); }),
+                 std::string(name) + "': expected another file than the input, got the same one"));
   }
 }

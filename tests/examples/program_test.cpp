@@ -171,6 +171,11 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of(run({"say", "--model", "no/such.h5", "a"}), 1), "no/such.h5"));
   CHECK(contains(error_of(run({"say", "--model", fixture.dictionary, "a"}), 1), "small.dict"));
   CHECK(contains(error_of(fixture.train({"--out", "/dev/null/out"}), 1), "/dev/null"));
+  const TemporaryFolder folder;
+  const std::string dictionary = folder / "metrics.csv";
+  std::filesystem::copy(fixture.dictionary, dictionary);
+  CHECK(contains(error_of(fixture.train({"--dictionary", dictionary, "--out", folder.path()}), 1),
+                 "metrics.csv': expected another file than the input, got the same one"));
   CHECK(run({}).status == 2);
   CHECK(contains(run({"train", "--width", "0"}).errors, "(see pronounce train --help)"));
 }

@@ -55,8 +55,8 @@ std::vector<std::string> utf8_characters(std::string_view text, const std::strin
   return characters;
 }
 
-std::string read_text(const std::filesystem::path& path) {
-  std::optional<std::string> text = file_contents(path);
+std::string read_text(const std::filesystem::path& path, std::uintmax_t max_bytes) {
+  std::optional<std::string> text = file_contents(path, max_bytes);
   if (!text) fail_on_file(path, "a file", "none");
   if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
   if (text->empty()) fail_on_file(path, "a text", "an empty file");

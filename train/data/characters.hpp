@@ -1,6 +1,7 @@
 // UTF-8 texts: read from files, and split into characters.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,8 +18,14 @@ WEFT_API void check_utf8(std::string_view text, const std::string& what);
 // The characters (code points) of `text`, each as UTF-8. Throws as `check_utf8` does.
 WEFT_API std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);
 
+// Limits on files that are read as a whole, above those that are in use: texts and tables;
+// dictionaries and the vocabularies of tokenizers.
+inline constexpr std::uintmax_t max_text_bytes = std::uintmax_t{4} << 30;
+inline constexpr std::uintmax_t max_vocabulary_bytes = 64 << 20;
+
 // The contents of a text file, without a byte-order mark. Throws FileError for a file that cannot
-// be read, is empty or is not UTF-8.
-WEFT_API std::string read_text(const std::filesystem::path& path);
+// be read, is empty, has more than `max_bytes` or is not UTF-8.
+WEFT_API std::string read_text(const std::filesystem::path& path,
+                               std::uintmax_t max_bytes = max_text_bytes);
 
 }  // namespace weft

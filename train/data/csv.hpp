@@ -47,8 +47,9 @@ class WEFT_API Table {
 };
 
 // Reads a UTF-8 file; cells may be quoted as in RFC 4180, blank lines are skipped, and so is a
-// byte-order mark. Throws FileError for a file that cannot be read, is not UTF-8, has no rows, has
-// rows of different numbers of cells, a quote that does not end, or a NUL, naming the row.
+// byte-order mark. Throws FileError for a file that cannot be read, is larger than max_text_bytes,
+// is not UTF-8, has no rows, has rows of different numbers of cells, a quote that does not end, or
+// a NUL, naming the row.
 WEFT_API Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
 }  // namespace weft

@@ -135,7 +135,9 @@ struct BytePairEncoding::State {
 BytePairEncoding::BytePairEncoding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 BytePairEncoding BytePairEncoding::load(const fs::path& vocabulary, const fs::path& merges) {
-  return parse({read_text(vocabulary), read_text(merges)}, vocabulary, merges);
+  return parse(
+      {read_text(vocabulary, max_vocabulary_bytes), read_text(merges, max_vocabulary_bytes)},
+      vocabulary, merges);
 }
 
 BytePairEncoding BytePairEncoding::from_text(const Text& text) {

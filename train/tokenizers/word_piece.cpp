@@ -77,7 +77,7 @@ std::size_t room_of(std::optional<Index> max_len, Index specials) {
 
 WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options)
     : options_(options) {
-  const std::string text = read_text(vocabulary);
+  const std::string text = read_text(vocabulary, max_vocabulary_bytes);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string token = text.substr(begin, end - begin);

@@ -266,6 +266,9 @@ std::string weights_layout(const Hdf5File& file) {
 
 ConvertWeightsReport convert_weights(const fs::path& from, const fs::path& to,
                                      const SaveWeightsOptions& options, bool averaged) {
+  // Saving replaces the whole file, with all that is not converted.
+  if (std::error_code error; fs::equivalent(from, to, error))
+    fail_on_file(to, "another file than the one that is read", "the same one");
   return Conversion(from, options, averaged).write(to);
 }
 

@@ -32,9 +32,9 @@ WEFT_API std::string weights_layout(const Hdf5File& file);
 // a Gpt or a Bert has others in one of the layouts, so a state_dict of another model stays as it
 // is, flat or nested. Of a checkpoint with a MovingAverage, the weights are the averages if
 // `averaged` is true. Only one dataset at a time is in memory. Throws FileError for a file that
-// cannot be read, has two datasets for one weight or no weights, or has weights without a name in
-// the new layout, ValueError for a number that overflows the storage type, and NonFiniteError for a
-// NaN or an infinity; nothing is then written.
+// cannot be read, is `to` itself (also under another name), has two datasets for one weight or no
+// weights, or has weights without a name in the new layout, ValueError for a number that overflows
+// the storage type, and NonFiniteError for a NaN or an infinity; nothing is then written.
 WEFT_API ConvertWeightsReport convert_weights(const std::filesystem::path& from,
                                               const std::filesystem::path& to,
                                               const SaveWeightsOptions& options = {},

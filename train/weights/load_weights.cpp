@@ -182,19 +182,20 @@ class Loader {
                       Tensor<T>(shape));
   }
 
-  // With the unexpected datasets that have the shape of the parameter.
+  // In the message, with the unexpected datasets that have the shape of the parameter.
   void add_missing(const ModelWeight<T>& weight) {
+    std::string text = concatenate_text(weight.name, ' ', weight.shape());
+    if (differences_.missing.size() < Differences::shown) text += proposals(weight);
+    differences_.missing.push_back(std::move(text));
+  }
+
+  std::string proposals(const ModelWeight<T>& weight) const {
     Names names;
     for (const auto& [source, shape] : unused_)
       if (weight.form(*sources_.layout, source->dataset, source->part, source->parts).fits(shape))
         names.push_back(sources_.layout->rewrites_model ? source->dataset : source->name);
-    std::string line = concatenate_text(weight.name, ' ', weight.shape());
-    const char* separator = " - of its shape: ";
-    for (const std::string& name : nearest_names(weight.name, names)) {
-      line.append(separator).append(name);
-      separator = ", ";
-    }
-    differences_.missing.push_back(std::move(line));
+    names = nearest_names(weight.name, names);
+    return names.empty() ? "" : " (of its shape: " + first_of(names, names.size()) + ')';
   }
 
   // Empty for a dataset that cannot be read.
@@ -285,11 +286,7 @@ std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
   out << ", layout " << report.layout << '\n';
   const auto write = [&](const char* kind, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    out << names.size() << ' ' << kind << ": ";
-    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
-      out << (i > 0 ? ", " : "") << printable(names[i]);
-    if (names.size() > shown) out << ", and " << names.size() - shown << " more";
-    out << '\n';
+    out << names.size() << ' ' << kind << ": " << printable(first_of(names, shown)) << '\n';
   };
   write("renamed", report.renamed);
   write("reshaped", report.reshaped);

@@ -93,9 +93,11 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // parameter with several names (tied weights) may have any of them in the file, or several with
 // equal values. Loading takes the memory of the parameters a second time. Throws FileError when a
 // name is missing or unexpected and not ignored, a shape or type does not match, two datasets are
-// for one parameter (all of them are listed), two names of a parameter have different values, no
-// parameter is left to load, or the data cannot be read, NonFiniteError for a NaN or an infinity,
-// and ValueError for a rename that is no regular expression; the model is then unchanged.
+// for one parameter (the message has the first names of each kind, and how many more there are; the
+// report of a load that ignores {"*"} has all that are missing or unexpected), two names of a
+// parameter have different values, no parameter is left to load, or the data cannot be read,
+// NonFiniteError for a NaN or an infinity, and ValueError for a rename that is no regular
+// expression; the model is then unchanged.
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
                                         const LoadWeightsOptions& options = {});

@@ -129,17 +129,17 @@ TEST_CASE("hdf5: a damaged checksum line is an error", "[train]") {
   save(path, 1.0f);
   const std::string bytes = bytes_of(path);
   constexpr std::size_t line_size = 46;
+  const auto error_with = [&](const std::string& damaged) {
+    write_bytes(path, damaged);
+    return message_of<FileError>([&] { Hdf5File file(path); });
+  };
+  const auto refused =
+      Catch::Contains("file.h5\": expected the checksum of its contents in the last line");
   for (std::size_t i = 1; i <= line_size; ++i) {
     std::string changed = bytes;
     changed[bytes.size() - i] ^= 1;
-    for (const std::string& damaged :
-         {changed, bytes.substr(0, bytes.size() - line_size + i % line_size)}) {
-      if (damaged.size() == bytes.size() - line_size) continue;  // without the line
-      write_bytes(path, damaged);
-      CHECK_THAT(
-          message_of<FileError>([&] { Hdf5File file(path); }),
-          Catch::Contains("file.h5\": expected the checksum of its contents in the last line"));
-    }
+    CHECK_THAT(error_with(changed), refused);
+    if (i < line_size) CHECK_THAT(error_with(bytes.substr(0, bytes.size() - i)), refused);
   }
 }
 

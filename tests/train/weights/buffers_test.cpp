@@ -97,7 +97,7 @@ TEST_CASE("buffers: a PyTorch state_dict with buffers loads", "[train]") {
 TEST_CASE("buffers: missing, misshapen and infinite ones throw, and change nothing", "[train]") {
   WeightFile<Centered<float>> missing(
       Centered<float>(), [](Hdf5Writer& writer) { writer.tensor("/weight", Tensor<float>({3})); });
-  CHECK_THAT(missing.error(), Catch::Contains("missing (1):\n    running_mean [3]"));
+  CHECK_THAT(missing.error(), Catch::Contains("missing (1): running_mean [3]"));
   WeightFile<Centered<float>> other_shape(Centered<float>(), [](Hdf5Writer& writer) {
     writer.tensor("/weight", Tensor<float>({3}));
     writer.tensor("/running_mean", Tensor<float>({4}));

@@ -1,4 +1,5 @@
 #include <weft/layers/models/gpt.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
@@ -55,6 +56,24 @@ Gpt<float> gpt(std::uint64_t seed, bool tied) {
 }
 
 }  // namespace
+
+TEST_CASE("convert_weights: the output cannot be the input", "[train]") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const fs::path path = folder / "last.h5";
+  Affine<float> model({2}, {1});
+  save_checkpoint(path, model);
+  const std::string bytes = bytes_of(path);
+  fs::create_hard_link(path, folder / "hard.h5");
+  fs::create_symlink(path, folder / "soft.h5");
+  for (const char* name : {"last.h5", "hard.h5", "soft.h5"}) {
+    CHECK_THAT(
+        message_of<FileError>([&] { (void)convert_weights(path, folder / name, {}); }),
+        Catch::Contains(std::string(name) +
+                        "\": expected another file than the one that is read, got the same"));
+    CHECK(bytes_of(folder / name) == bytes);
+  }
+}
 
 TEST_CASE("convert_weights: files of other programs are the same after two conversions",
           "[train]") {

@@ -23,11 +23,18 @@ void Differences::check_type(const std::string& name, const std::string& expecte
     other_type.push_back(concatenate_text(name, ": expected ", expected, ", got ", found));
 }
 
+std::string first_of(const std::vector<std::string>& names, std::size_t shown) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
+    text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > shown) text += concatenate_text(", and ", names.size() - shown, " more");
+  return text;
+}
+
 std::ostream& operator<<(std::ostream& out, const Differences& differences) {
-  const auto write = [&](const char* kind, const std::vector<std::string>& lines) {
-    if (lines.empty()) return;
-    out << "\n  " << kind << " (" << lines.size() << "):";
-    for (const std::string& line : lines) out << "\n    " << printable(line);
+  const auto write = [&](const char* kind, const std::vector<std::string>& names) {
+    if (!names.empty())
+      out << "; " << kind << " (" << names.size() << "): " << first_of(names, Differences::shown);
   };
   write("missing", differences.missing);
   write("unexpected", differences.unexpected);

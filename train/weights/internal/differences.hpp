@@ -1,6 +1,8 @@
-// Differences between the expected and the actual contents of a file, each a line of text.
+// Differences between the expected and the actual contents of a file, each a text that begins with
+// a name.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -10,6 +12,8 @@
 namespace weft {
 
 struct Differences {
+  static constexpr std::size_t shown = 3;  // of each kind, in messages
+
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
   std::vector<std::string> other_shape;
@@ -27,7 +31,10 @@ struct Differences {
   void check_type(const std::string& name, const std::string& expected, const std::string& found);
 };
 
-// "\n  missing (2):\n    encoder.0.weight [3, 4]\n…": each non-empty kind, in full.
+// The first names and the number of the others: "a, b, and 2 more".
+std::string first_of(const std::vector<std::string>& names, std::size_t shown);
+
+// "; missing (9): encoder.0.weight [3, 4], …, and 6 more; unexpected …": each non-empty kind.
 std::ostream& operator<<(std::ostream& out, const Differences& differences);
 
 }  // namespace weft
