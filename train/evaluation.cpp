@@ -9,9 +9,10 @@
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
+namespace {
 
 template <class T>
-double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
+double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
   check_positive("mean over batches: parts", parts);
   const Index size = processes ? processes->size() : 1, rank = processes ? processes->rank() : 0;
   // For each batch its number of labels and the losses of its parts, by the process that computes
@@ -54,6 +55,15 @@ double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* proces
   }
   if (labels == 0.0) fail<ValueError>("mean over batches", "at least one label", "none");
   return sum / labels;
+}
+
+}  // namespace
+
+template <class T>
+double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
+  double mean = 0.0;
+  together(processes, [&] { mean = mean_of_batches(losses, parts, processes); });
+  return mean;
 }
 
 template double mean_over(const BatchLosses<float>&, Index, ProcessGroup*);

@@ -12,7 +12,7 @@ namespace weft {
 
 // Evaluation in at most `parts` parts of each batch, which run in parallel; the result does not
 // depend on the number of threads. Several processes, which all call it, share the batches and get
-// the same result. Throws ValueError when there are no labels.
+// the same result, or an error of any of them. Throws ValueError when there are no labels.
 template <class T>
 WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
                           ProcessGroup* processes = nullptr);

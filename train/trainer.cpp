@@ -80,6 +80,16 @@ class TrainingLoop<T>::Run {
         saver_({options_.folder, options_.save_in_background, options_.keep_checkpoints}) {}
 
   TrainingResult train() {
+    try {
+      return train_to_end();
+    } catch (...) {
+      finish_step();
+      throw;
+    }
+  }
+
+ private:
+  TrainingResult train_to_end() {
     if (options_.plateau && !options_.validation)
       fail<ValueError>("trainer: plateau", "a validation", "none");
     if (processes_) check_processes();
@@ -111,7 +121,15 @@ class TrainingLoop<T>::Run {
             end() == TrainingEnd::interrupted ? interrupt_status_ : 0};
   }
 
- private:
+  // After an error: with the weights that other processes have updated, if these still send them.
+  void finish_step() {
+    try {
+      update_.finish();
+    } catch (...) {
+      // One of the others has failed, too.
+    }
+  }
+
   void update() {
     const auto start = Clock::now();
     update_.run();
@@ -454,7 +472,10 @@ void TrainingLoop<T>::keep_average(MovingAverage<T>& average) {
 
 template <class T>
 TrainingResult TrainingLoop<T>::run() {
-  return Run(*this).train();
+  std::optional<Run> run;  // outlives the section: others may read from its memory until they leave
+  TrainingResult result;
+  together(options_.processes, [&] { result = run.emplace(*this).train(); });
+  return result;
 }
 
 template class TrainingLoop<float>;

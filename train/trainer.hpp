@@ -145,7 +145,8 @@ class WEFT_API TrainingLoop {
   // of the previous step, and nothing is saved. Throws ValueError or ShapeError for batches that
   // contradict themselves. Throws FileError when saving fails; the previous checkpoint is then
   // unchanged. With several processes, throws ValueError when they differ in what must be the same,
-  // and in all of them what one throws in a step (an Error that names the process).
+  // and in all of them what one throws, whatever and wherever it is (an Error that names the
+  // process).
   TrainingResult run();
 
   const TrainingProgress<T>& progress() const { return progress_; }

@@ -38,6 +38,25 @@ int ProcessGroup::fail(const std::string& message, int exit_status) const {
   transport_->abort(exit_status);
 }
 
+void ProcessGroup::together(const std::function<void()>& work) {
+  if (!transport_ || !transport_->enter()) return work();
+  std::exception_ptr own;
+  std::string message;
+  try {
+    work();
+  } catch (const std::exception& exception) {
+    own = std::current_exception();
+    message = exception.what();
+  } catch (...) {
+    own = std::current_exception();
+    message = "an exception of an unknown type";
+  }
+  if (own && message.empty()) message = "an exception without a message";
+  const std::string error = transport_->leave(message);
+  if (own) std::rethrow_exception(own);
+  if (!error.empty()) throw Error(error);
+}
+
 void ProcessGroup::broadcast(std::span<std::byte> bytes) {
   if (transport_) transport_->broadcast(bytes);
 }
@@ -76,21 +95,9 @@ void ProcessGroup::gather(std::span<double> all, std::span<const int> counts) {
 }
 
 std::string ProcessGroup::from_first(const std::function<std::string()>& read) {
-  // The first character says whether the rest is the result or an error.
   std::string result;
-  std::exception_ptr error;
-  if (is_first()) {
-    try {
-      result = '=' + read();
-    } catch (const std::exception& exception) {
-      error = std::current_exception();
-      result = std::string("!") + exception.what();
-    }
-  }
-  result = broadcast(std::move(result));
-  if (error) std::rethrow_exception(error);
-  if (result.front() == '!') throw Error(result.substr(1));
-  return result.substr(1);
+  together([&] { result = broadcast(is_first() ? read() : ""); });
+  return result;
 }
 
 void ProcessGroup::send(std::span<const std::byte> bytes, int to) {

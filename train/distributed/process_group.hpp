@@ -44,6 +44,12 @@ class WEFT_API ProcessGroup {
   // the program's exceptions.
   int fail(const std::string& message, int exit_status = 1) const;
 
+  // Collective: does `work`, the same in all processes. What it throws in one of them, whatever it
+  // is, all throw: the others an Error that names the process, as soon as they wait for another.
+  // None of them goes on before all have left `work`. Within another `together`, it is part of
+  // that.
+  void together(const std::function<void()>& work);
+
   // Collective: the first process's bytes become those of all.
   void broadcast(std::span<std::byte> bytes);
   // Collective: returns the first process's text.
@@ -73,5 +79,10 @@ class WEFT_API ProcessGroup {
   int size_ = 1;
   int exceptions_;  // in flight at construction
 };
+
+// The same, and just `work` without processes, where the pointer is null.
+inline void together(ProcessGroup* processes, const std::function<void()>& work) {
+  processes ? processes->together(work) : work();
+}
 
 }  // namespace weft

@@ -78,7 +78,7 @@ void Update<T>::divide() {
   has_gradient_.resize(optimizer_.parameters().size());
   for (int process = 0; process < processes_->size(); ++process)
     report_sizes_.push_back(
-        static_cast<int>(1 + parts_of_process(options_.parts, process, processes_->size()).size() +
+        static_cast<int>(parts_of_process(options_.parts, process, processes_->size()).size() +
                          std::ssize(has_gradient_)));
   reports_.resize(
       static_cast<std::size_t>(std::accumulate(report_sizes_.begin(), report_sizes_.end(), 0)));
@@ -164,69 +164,34 @@ void Update<T>::add_up_alone() {
   loss_ = pass_.sum_gradients();
 }
 
-// What fails in one process is told to all, after the gradients were exchanged as ever.
 template <class T>
 void Update<T>::add_up_with_others() {
-  std::exception_ptr error;
-  const auto attempt = [&](const auto& work) {
-    if (error) return;
-    try {
-      work();
-    } catch (...) {
-      error = std::current_exception();
-    }
-  };
-  attempt([&] { labels_ = read_batches(); });
+  labels_ = read_batches();
   exchange_->finish_weights();
   zero_grad();
   pass_.begin();
   exchange_->begin();
-  attempt([&] { add_batches(pass_, true); });
+  add_batches(pass_, true);
   exchange_->send_rest(has_gradient_);
 
   const auto start_of = [&](int process) {
     return reports_.begin() +
            std::accumulate(report_sizes_.begin(), report_sizes_.begin() + process, 0);
   };
-  auto report = start_of(processes_->rank());
-  *report++ = error ? 1.0 : 0.0;
-  report = std::copy(pass_.losses().begin(), pass_.losses().end(), report);
-  std::copy(has_gradient_.begin(), has_gradient_.end(), report);
+  const auto report = start_of(processes_->rank());
+  std::copy(has_gradient_.begin(), has_gradient_.end(),
+            std::copy(pass_.losses().begin(), pass_.losses().end(), report));
   processes_->gather(reports_, report_sizes_);
 
   loss_ = 0.0;
-  bool failed = false;
   std::fill(has_gradient_.begin(), has_gradient_.end(), 0.0);
   for (int process = 0; process < processes_->size(); ++process) {
-    auto next = start_of(process);
-    failed = failed || *next > 0.0;
-    ++next;
     const auto flags = start_of(process + 1) - std::ssize(has_gradient_);
-    loss_ = std::accumulate(next, flags, loss_);
+    loss_ = std::accumulate(start_of(process), flags, loss_);
     std::transform(flags, flags + std::ssize(has_gradient_), has_gradient_.begin(),
                    has_gradient_.begin(), [](double a, double b) { return std::max(a, b); });
   }
   exchange_->add_up(has_gradient_);
-  if (failed) fail_together(error);
-}
-
-template <class T>
-void Update<T>::fail_together(const std::exception_ptr& error) {
-  std::string message;
-  try {
-    if (error) std::rethrow_exception(error);
-  } catch (const std::exception& exception) {
-    message = exception.what();
-  } catch (...) {
-    message = "an exception of an unknown type";
-  }
-  const std::vector<std::string> messages = processes_->gather(message);
-  zero_grad();
-  if (error) std::rethrow_exception(error);
-  const auto first = std::find_if(messages.begin(), messages.end(),
-                                  [](const std::string& text) { return !text.empty(); });
-  throw Error(concatenate_text("process ", first - messages.begin() + 1, " of ", messages.size(),
-                               ": ", *first));
 }
 
 // Also of parameters that only the model or only the optimizer has, which nothing else would

@@ -1,7 +1,6 @@
 // Update: one step of training, from reading its batches to the new weights.
 #pragma once
 
-#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +23,7 @@ class Update {
   // With several processes: from here on, each updates the elements that it owns. Collective.
   void divide();
 
-  // Throws as Trainer::run does; with several processes, all of them throw what one throws.
+  // Throws as Trainer::run does.
   void run();
   // Waits for the weights that other processes have updated.
   void finish();
@@ -44,7 +43,6 @@ class Update {
   void add_up_alone();
   void add_up_with_others();
   void zero_grad();
-  [[noreturn]] void fail_together(const std::exception_ptr& error);
   std::string non_finite_operation();
   [[noreturn]] void fail_non_finite(const char* what);
 
@@ -63,7 +61,7 @@ class Update {
   Index labels_ = 0;
   double loss_ = 0.0;
   double grad_norm_ = 0.0;
-  // Of each process: whether it failed, the losses of its parts, which parameters have a gradient.
+  // Of each process: the losses of its parts, and which parameters have a gradient.
   std::vector<double> reports_;
   std::vector<int> report_sizes_;
   std::vector<double> has_gradient_;  // of each parameter

@@ -136,7 +136,10 @@ TEST_CASE("processes: an error of the first process's files is that of all", "[p
   CHECK_THROWS_AS(trainer.run(), Error);
   CHECK(message_of<Error>([] {
           test_processes().from_first([]() -> std::string { fail<Error>("text", "one", "none"); });
-        }) == "text: expected one, got none");
+        }) == (test_processes().is_first()
+                   ? ""
+                   : concatenate_text("process 1 of ", test_processes().size(), ": ")) +
+                  "text: expected one, got none");
   CHECK(test_processes().from_first(
             [] { return concatenate_text("text of ", test_processes().rank()); }) == "text of 0");
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace weft {
 
@@ -23,6 +24,14 @@ class Transport {
   void skip_finalizing();
   // Ends all processes.
   [[noreturn]] void abort(int exit_status);
+
+  // Begins a section of work that all processes do together, if this one is in none: otherwise
+  // returns false. In a section, whatever waits for others throws when a process has failed. It
+  // throws Error, naming that process, when all have stopped, so that no transfer is under way.
+  bool enter();
+  // Ends it in all processes, as one in which this one failed if there is an error. Returns the
+  // error of the first process that has one, with its name; empty if none has.
+  std::string leave(const std::string& error);
 
   // Of all processes: from process 0 to the others, and the items of each to all.
   void broadcast(std::span<std::byte> bytes);
