@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "examples/common/plot.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
 #include "examples/pronounce/pictures.hpp"
