@@ -22,6 +22,8 @@ Buffer::Block* Buffer::allocate(std::size_t bytes) {
 }
 
 void Buffer::release(Block* block) noexcept {
+  Buffer attached;
+  std::swap(attached.block_, block->attached);
   if (block->pool)
     block->pool->give_back(block);
   else

@@ -39,11 +39,18 @@ class WEFT_API Buffer {
   }
 
   // The start of the memory; null for an empty handle.
-  void* data() const {
-    return block_ ? reinterpret_cast<std::byte*>(block_) + sizeof(Block) : nullptr;
+  void* data() const { return block_ ? block_ + 1 : nullptr; }
+  // True when another handle shares the memory, or other memory is attached: whoever writes to it
+  // must take memory of its own first.
+  bool shared() const {
+    return block_ && (block_->references.load(std::memory_order_acquire) != 1 || block_->attached);
   }
-  // True when another handle shares the memory.
-  bool shared() const { return block_ && block_->references.load(std::memory_order_acquire) != 1; }
+  // Memory with another form of the contents, which is kept as long as this memory; null when there
+  // is none. To be attached before this memory is shared.
+  void attach(Buffer other) { std::swap(block_->attached, other.block_); }
+  const void* attached() const {
+    return block_ && block_->attached ? block_->attached + 1 : nullptr;
+  }
   // The pool that the memory came from; null for the heap.
   Pool* pool() const { return block_ ? block_->pool : nullptr; }
 
@@ -54,7 +61,8 @@ class WEFT_API Buffer {
   struct alignas(64) Block {
     std::atomic<std::int64_t> references{1};
     Pool* pool = nullptr;
-    Block* next = nullptr;     // in the pool's free list
+    Block* next = nullptr;  // in the pool's free list
+    Block* attached = nullptr;
     std::size_t capacity = 0;  // bytes of memory after the header
     unsigned size_class = 0;
   };

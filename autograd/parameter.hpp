@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "weft/autograd/buffer.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/gradient.hpp"
 #include "weft/autograd/tensor.hpp"
@@ -40,27 +39,15 @@ class WEFT_API Parameter {
   void set_value(Tensor<T> value) {
     if (value.shape() != shape()) fail<ShapeError>("parameter: value", shape(), value.shape());
     value_ = std::move(value);
-    bf16_ = {};
   }
   // The elements, for writing. A pass that has used the parameter keeps the elements that it used;
   // the span is to be used before the next pass.
-  std::span<T> values() {
-    bf16_ = {};
-    return value_.values();
-  }
+  std::span<T> values() { return value_.values(); }
   // One element, for writing. Throws ShapeError when there is none at the position.
   template <class... Indices>
   T& operator()(Indices... indices) {
-    bf16_ = {};
     return value_(indices...);
   }
-
-  // Rounds the elements to bf16, and keeps them in 16 bits each, too, for `linear`, which then
-  // reads half the bytes where it reads all weights for a few rows. Any change of the elements ends
-  // that.
-  void round_to_bf16();
-  // The elements in 16 bits each; empty unless they are kept.
-  const Buffer& bf16() const { return bf16_; }
 
   // Whether passes compute its gradient; true unless set otherwise (see `freeze`). Must not be set
   // during a pass that uses the parameter.
@@ -86,20 +73,21 @@ class WEFT_API Parameter {
 
  private:
   Tensor<T> value_;
-  Buffer bf16_;
   mutable GradientSum<T> gradient_;
   bool requires_grad_ = true;
 };
 
 // A parameter under its full name in a model, such as "encoder.0.attention.W_q.weight".
-template <class T = float>
+template <class T = float, class P = Parameter<T>>
 struct NamedParameter {
   std::string name;
-  Parameter<T>* parameter;
+  P* parameter;
 };
 
 template <class T = float>
 using NamedParameters = std::vector<NamedParameter<T>>;
+template <class T = float>
+using NamedConstParameters = std::vector<NamedParameter<T, const Parameter<T>>>;
 
 extern template class Parameter<float>;
 extern template class Parameter<double>;

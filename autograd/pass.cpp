@@ -27,13 +27,6 @@ Tensor<T> Pass<T>::zeros(const Shape& shape) const {
 
 template <class T>
 Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
-  Var<T> result = record_parameter(parameter);
-  result.bf16_ = parameter.bf16();
-  return result;
-}
-
-template <class T>
-Var<T> Pass<T>::record_parameter(const Parameter<T>& parameter) {
   if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
   GradientSum<T>* sum = &parameter.gradient_sum();
   if (store_) {

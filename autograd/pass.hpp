@@ -162,7 +162,6 @@ class WEFT_API Pass {
   void check_gradients(const char* operation);
 
   Var<T> parameter(const Parameter<T>& parameter);
-  Var<T> record_parameter(const Parameter<T>& parameter);
   Var<T> variable(Tensor<T> value);
   // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
   GradientSum<T>* sum_of(const Node& node) const {

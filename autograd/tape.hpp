@@ -35,9 +35,6 @@ class WEFT_API Var {
   // The only element. Throws ShapeError when there is not exactly one.
   T item() const { return value_.item(); }
   Tape<T>& tape() const { return *tape_; }
-  // The value in 16 bits each, if it is that of a parameter which keeps them (see
-  // Parameter::round_to_bf16); otherwise empty.
-  const Buffer& bf16() const { return bf16_; }
 
   // For writing operations (see operation.hpp): the pass and the record that computed the value.
   // `node` throws Error when that pass has ended.
@@ -51,7 +48,6 @@ class WEFT_API Var {
 
   Tensor<T> value_;
   Tape<T>* tape_;
-  Buffer bf16_;
   NodeId node_;
   std::uint32_t pass_number_;
 };

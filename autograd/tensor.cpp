@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "autograd/internal/bfloat16.hpp"
 
 namespace weft {
 
@@ -45,6 +47,23 @@ void Tensor<T>::detach() {
   Buffer own(static_cast<std::size_t>(size()) * sizeof(T), buffer_.pool());
   std::copy_n(static_cast<const T*>(buffer_.data()), size(), static_cast<T*>(own.data()));
   buffer_ = std::move(own);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
+  Tensor rounded = uninitialized(shape_);
+  Buffer numbers(static_cast<std::size_t>(size()) * sizeof(std::uint16_t));
+  const T* const from = data();
+  T* const to = rounded.data();
+  auto* const bits = static_cast<std::uint16_t*>(numbers.data());
+  parallel_for(size(), grain_of(4), [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      bits[i] = bfloat16_of(static_cast<float>(from[i]));
+      to[i] = static_cast<T>(float_of_bfloat16(bits[i]));
+    }
+  });
+  rounded.buffer_.attach(std::move(numbers));
+  return rounded;
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Tensor: a shape and a contiguous, 64-byte aligned, row-major buffer.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -88,6 +89,15 @@ class WEFT_API Tensor {
 
   // True when a write would copy the elements first, as another tensor shares the memory.
   bool shared() const { return buffer_.shared(); }
+
+  // The elements rounded to bf16, with the same numbers in 16 bits each beside them, for operations
+  // that are faster when they read half the bytes. Copies have these, too; a write to the elements
+  // ends that.
+  Tensor rounded_to_bf16() const requires std::floating_point<T>;
+  // The elements in 16 bits each; null unless they come from `rounded_to_bf16`.
+  const std::uint16_t* bf16() const {
+    return static_cast<const std::uint16_t*>(buffer_.attached());
+  }
 
  private:
   static inline const Shape no_elements{0};

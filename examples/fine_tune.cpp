@@ -11,7 +11,7 @@ struct Forecaster : Module<float> {
   explicit Forecaster(Random& random)
       : gru({.input_size = 1, .num_hiddens = 32}, random), output({32, 1}, random) {}
   Var<float> operator()(const Var<float>& x) const { return output(gru(x).states); }
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("Forecaster");
     members("gru", gru);
     members("output", output);

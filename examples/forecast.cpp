@@ -25,7 +25,7 @@ struct Forecaster : Module<float> {
   // x [batch, time, 1], result: the prediction of the value after each, of the same shape.
   Var<float> operator()(const Var<float>& x) const { return output(gru(x).states); }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("Forecaster");
     members("gru", gru);
     members("output", output);

@@ -192,7 +192,7 @@ struct LearnedPositionModel : Module<float> {
     return attention(encoded, encoded, x);
   }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("LearnedPositionModel");
     members("encoding", encoding);
     members("attention", attention);

@@ -59,7 +59,7 @@ struct LayerSet : Module<float> {
         rnn({.input_size = width, .num_hiddens = width}, random),
         gru({.input_size = width, .num_hiddens = width}, random) {}
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members("attention", attention);
     members("convolution", convolution);
     members("rnn", rnn);
@@ -232,7 +232,7 @@ struct SequenceModel : Module<float> {
     return output(hidden(embedding(tape, tokens)));
   }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members("embedding", embedding);
     members("output", output);
   }
@@ -253,7 +253,7 @@ struct AttentionModel : SequenceModel {
     return encoder(positions(x), {.causal = true});
   }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     SequenceModel::members(members);
     members("positions", positions);
     members("encoder", encoder);
@@ -279,7 +279,7 @@ struct ConvolutionModel : SequenceModel {
     return y;
   }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     SequenceModel::members(members);
     members("layers", layers);
   }
@@ -295,7 +295,7 @@ struct RecurrentModel : SequenceModel {
 
   Var<float> hidden(const Var<float>& x) const override { return layers(x).states; }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     SequenceModel::members(members);
     members("layers", layers);
   }

@@ -41,7 +41,7 @@ Var<T> Activate<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void Activate<T>::members(Members<T>& members) {
+void Activate<T>::members(Members<T>& members) const {
   const auto [type, arguments] = printed(activation);
   members.type(type, arguments);
 }

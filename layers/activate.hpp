@@ -18,7 +18,7 @@ struct WEFT_API Activate : Module<T> {
   // x of any shape, result of the same shape.
   Var<T> operator()(const Var<T>& x) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Activation activation;
 };

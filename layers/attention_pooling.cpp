@@ -46,7 +46,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
 }
 
 template <class T>
-void AttentionPooling<T>::members(Members<T>& members) {
+void AttentionPooling<T>::members(Members<T>& members) const {
   members.type("AttentionPooling",
                concatenate_text("scoring=", to_string(scoring_), ", num_heads=", num_heads));
   members("dropout", dropout);

@@ -36,7 +36,7 @@ struct WEFT_API AttentionPooling : Module<T> {
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Scoring scoring() const { return scoring_; }
   // The layer of additive scoring; none for other scoring functions.

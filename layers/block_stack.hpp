@@ -19,7 +19,7 @@ struct BlockStack : Module<T> {
   std::optional<BlockNorm<T>> norm;
   bool recompute;
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type(type_);
     members(blocks);
     members("norm", norm);

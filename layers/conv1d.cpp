@@ -58,7 +58,7 @@ Var<T> Conv1d<T>::operator()(const Var<T>& x, const ValidLens& valid_lens) const
 }
 
 template <class T>
-void Conv1d<T>::members(Members<T>& members) {
+void Conv1d<T>::members(Members<T>& members) const {
   members.type(
       "Conv1d",
       concatenate_text(weight.shape()[1], ", ", weight.shape()[0], ", kernel_size=", window.size,

@@ -48,7 +48,7 @@ struct WEFT_API Conv1d : Module<T> {
   // ValueError for lengths that are negative or greater than time.
   Var<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {}) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Parameter<T> weight;               // [out_channels, in_channels, kernel_size]
   std::optional<Parameter<T>> bias;  // [out_channels]

@@ -16,7 +16,7 @@ DotProductAttention<T>::DotProductAttention(const DotProductAttentionOptions& op
     : AttentionPooling<T>(pooling<T>(options)) {}
 
 template <class T>
-void DotProductAttention<T>::members(Members<T>& members) {
+void DotProductAttention<T>::members(Members<T>& members) const {
   members.type("DotProductAttention", concatenate_text("num_heads=", this->num_heads));
   members("dropout", this->dropout);
 }

@@ -20,7 +20,7 @@ struct WEFT_API DotProductAttention : AttentionPooling<T> {
   // Throws ValueError unless num_heads > 0 and 0 ≤ dropout ≤ 1.
   explicit DotProductAttention(const DotProductAttentionOptions& options);
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 };
 
 extern template struct DotProductAttention<float>;

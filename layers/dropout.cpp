@@ -16,7 +16,7 @@ Var<T> Dropout<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void Dropout<T>::members(Members<T>& members) {
+void Dropout<T>::members(Members<T>& members) const {
   members.type("Dropout", "p=" + python_text(p) + ", inplace=False");
 }
 

@@ -27,7 +27,7 @@ struct WEFT_API Embedding : Module<T> {
   // ValueError, naming the position, for a token below 0 or ≥ num_embeddings.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [num_embeddings, embedding_dim]
 };

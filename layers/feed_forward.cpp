@@ -27,7 +27,7 @@ Var<T> PositionWiseFeedForward<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void PositionWiseFeedForward<T>::members(Members<T>& members) {
+void PositionWiseFeedForward<T>::members(Members<T>& members) const {
   members.type("PositionWiseFeedForward", "activation=" + to_string(activation));
   members("dense1", dense1);
   members("dropout", dropout);

@@ -87,7 +87,7 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
 }
 
 template <class T>
-void KernelRegression<T>::members(Members<T>& members) {
+void KernelRegression<T>::members(Members<T>& members) const {
   members.type("KernelRegression", "kernel=" + to_string(kernel));
   members("w", w);
 }

@@ -52,7 +52,7 @@ struct WEFT_API KernelRegression : Module<T> {
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Tensor<bool>& allowed = {}, Tensor<T>* weights = nullptr) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Kernel kernel;
   Parameter<T> w;  // [1]

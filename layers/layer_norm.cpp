@@ -23,7 +23,7 @@ Var<T> LayerNorm<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void LayerNorm<T>::members(Members<T>& members) {
+void LayerNorm<T>::members(Members<T>& members) const {
   members.type("LayerNorm",
                concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
                                 ", elementwise_affine=True, bias=", python_text(bias.has_value())));

@@ -26,7 +26,7 @@ struct WEFT_API LayerNorm : Module<T> {
   // x [..., num_hiddens], result of the same shape. Throws ShapeError.
   Var<T> operator()(const Var<T>& x) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Parameter<T> weight;               // [num_hiddens]
   std::optional<Parameter<T>> bias;  // [num_hiddens]

@@ -39,7 +39,7 @@ Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& p
 }
 
 template <class T>
-void LearnedPositionalEncoding<T>::members(Members<T>& members) {
+void LearnedPositionalEncoding<T>::members(Members<T>& members) const {
   members.type("LearnedPositionalEncoding",
                concatenate_text(weight.shape()[0], ", ", weight.shape()[1]));
   members("weight", weight);

@@ -31,7 +31,7 @@ struct WEFT_API LearnedPositionalEncoding : Module<T> {
   // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
   Var<T> operator()(const Var<T>& x, const Tokens& positions) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [max_len, num_hiddens]
   Dropout<T> dropout;

@@ -27,7 +27,7 @@ Var<T> Linear<T>::operator()(const Var<T>& x, Activation activation) const {
 }
 
 template <class T>
-void Linear<T>::members(Members<T>& members) {
+void Linear<T>::members(Members<T>& members) const {
   members.type("Linear",
                concatenate_text("in_features=", in_features(), ", out_features=", out_features(),
                                 ", bias=", python_text(bias.has_value())));

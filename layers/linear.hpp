@@ -26,7 +26,7 @@ struct WEFT_API Linear : Module<T> {
   // operation. Throws ShapeError.
   Var<T> operator()(const Var<T>& x, Activation activation = Activation::none) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Index in_features() const { return weight.shape()[1]; }
   Index out_features() const { return weight.shape()[0]; }

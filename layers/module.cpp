@@ -12,7 +12,7 @@ template <class T>
 class Collector final : public Members<T> {
  public:
   void type(const std::string&, const std::string&) override {}
-  void parameter(const std::string& name, Parameter<T>& parameter) override {
+  void parameter(const std::string& name, const Parameter<T>& parameter) override {
     const std::string full = prefix_ + name;
     const auto [first, is_new] = first_names_.try_emplace(&parameter, full);
     if (!is_new) {
@@ -24,21 +24,21 @@ class Collector final : public Members<T> {
       fail<Error>("module", "a name of its own for each parameter",
                   concatenate_text("two parameters named ", full));
   }
-  void buffer(const std::string& name, Tensor<T>& buffer) override {
+  void buffer(const std::string& name, const Tensor<T>& buffer) override {
     if (!buffers_.insert(&buffer).second) return;
     buffers.push_back({prefix_ + name, &buffer});
     if (!names_.insert(buffers.back().name).second)
       fail<Error>("module", "a name of its own for each parameter and buffer",
                   concatenate_text("two members named ", buffers.back().name));
   }
-  void child(const std::string& name, Module<T>& child) override {
+  void child(const std::string& name, const Module<T>& child) override {
     const std::string outer = std::exchange(prefix_, prefix_ + name + ".");
     child.members(*this);
     prefix_ = outer;
   }
 
-  NamedParameters<T> parameters;
-  NamedBuffers<T> buffers;
+  NamedConstParameters<T> parameters;
+  NamedConstBuffers<T> buffers;
   std::vector<TiedName> tied;
 
  private:
@@ -49,7 +49,7 @@ class Collector final : public Members<T> {
 };
 
 template <class T>
-Collector<T> members_of(Module<T>& module) {
+Collector<T> members_of(const Module<T>& module) {
   Collector<T> collector;
   module.members(collector);
   return collector;
@@ -58,17 +58,34 @@ Collector<T> members_of(Module<T>& module) {
 }  // namespace
 
 template <class T>
-NamedParameters<T> named_parameters(Module<T>& module) {
+NamedConstParameters<T> named_parameters(const Module<T>& module) {
   return members_of(module).parameters;
 }
 
 template <class T>
-NamedBuffers<T> named_buffers(Module<T>& module) {
+NamedConstBuffers<T> named_buffers(const Module<T>& module) {
   return members_of(module).buffers;
 }
 
+// Members of a module that is not const are not const either.
 template <class T>
-std::vector<TiedName> tied_names(Module<T>& module) {
+NamedParameters<T> named_parameters(Module<T>& module) {
+  NamedParameters<T> parameters;
+  for (const auto& [name, parameter] : named_parameters(std::as_const(module)))
+    parameters.push_back({name, const_cast<Parameter<T>*>(parameter)});
+  return parameters;
+}
+
+template <class T>
+NamedBuffers<T> named_buffers(Module<T>& module) {
+  NamedBuffers<T> buffers;
+  for (const auto& [name, buffer] : named_buffers(std::as_const(module)))
+    buffers.push_back({name, const_cast<Tensor<T>*>(buffer)});
+  return buffers;
+}
+
+template <class T>
+std::vector<TiedName> tied_names(const Module<T>& module) {
   return members_of(module).tied;
 }
 
@@ -78,11 +95,15 @@ void zero_grad(Module<T>& module) {
 }
 
 template NamedParameters<float> named_parameters(Module<float>&);
+template NamedConstParameters<float> named_parameters(const Module<float>&);
 template NamedParameters<double> named_parameters(Module<double>&);
+template NamedConstParameters<double> named_parameters(const Module<double>&);
 template NamedBuffers<float> named_buffers(Module<float>&);
+template NamedConstBuffers<float> named_buffers(const Module<float>&);
 template NamedBuffers<double> named_buffers(Module<double>&);
-template std::vector<TiedName> tied_names(Module<float>&);
-template std::vector<TiedName> tied_names(Module<double>&);
+template NamedConstBuffers<double> named_buffers(const Module<double>&);
+template std::vector<TiedName> tied_names(const Module<float>&);
+template std::vector<TiedName> tied_names(const Module<double>&);
 template void zero_grad(Module<float>&);
 template void zero_grad(Module<double>&);
 

@@ -23,25 +23,25 @@ class WEFT_API Members {
 
   // The module's type, and its arguments as PyTorch prints them: "Linear", "in_features=4, …".
   virtual void type(const std::string& name, const std::string& arguments = "") = 0;
-  virtual void parameter(const std::string& name, Parameter<T>& parameter) = 0;
-  virtual void child(const std::string& name, Module<T>& child) = 0;
+  virtual void parameter(const std::string& name, const Parameter<T>& parameter) = 0;
+  virtual void child(const std::string& name, const Module<T>& child) = 0;
   // A tensor that files contain like a parameter, but that is not trained, such as a running mean
   // (torch's register_buffer). Only visitors that save and load use it.
-  virtual void buffer(const std::string& /*name*/, Tensor<T>& /*buffer*/) {}
+  virtual void buffer(const std::string& /*name*/, const Tensor<T>& /*buffer*/) {}
 
   // Registers a member under its name; an empty optional is skipped.
-  void operator()(const std::string& name, Parameter<T>& member) { parameter(name, member); }
-  void operator()(const std::string& name, Module<T>& member) { child(name, member); }
+  void operator()(const std::string& name, const Parameter<T>& member) { parameter(name, member); }
+  void operator()(const std::string& name, const Module<T>& member) { child(name, member); }
   template <class Member>
-  void operator()(const std::string& name, std::optional<Member>& member) {
+  void operator()(const std::string& name, const std::optional<Member>& member) {
     if (member) (*this)(name, *member);
   }
   // A list of children, printed as PyTorch's ModuleList and named "name.0", "name.1", …
   template <class Child>
-  void operator()(const std::string& name, std::vector<Child>& children);
+  void operator()(const std::string& name, const std::vector<Child>& children);
   // A module's own children, named "0", "1", …
   template <class Child>
-  void operator()(std::vector<Child>& children) {
+  void operator()(const std::vector<Child>& children) {
     for (std::size_t i = 0; i < children.size(); ++i) child(std::to_string(i), children[i]);
   }
 };
@@ -56,7 +56,7 @@ class WEFT_API Module {
   // Registers the type, each parameter, each buffer and each child. A parameter that is used in
   // several places (tied weights) may be registered by each of them: it is one parameter, under the
   // first of its names.
-  virtual void members(Members<T>& members) = 0;
+  virtual void members(Members<T>& members) const = 0;
 
  protected:
   Module() = default;
@@ -70,19 +70,19 @@ class WEFT_API Module {
 template <class T, class Child>
 class WEFT_API ModuleList final : public Module<T> {
  public:
-  explicit ModuleList(std::vector<Child>& children) : children_(children) {}
-  void members(Members<T>& members) override {
+  explicit ModuleList(const std::vector<Child>& children) : children_(children) {}
+  void members(Members<T>& members) const override {
     members.type("ModuleList");
     members(children_);
   }
 
  private:
-  std::vector<Child>& children_;
+  const std::vector<Child>& children_;
 };
 
 template <class T>
 template <class Child>
-void Members<T>::operator()(const std::string& name, std::vector<Child>& children) {
+void Members<T>::operator()(const std::string& name, const std::vector<Child>& children) {
   ModuleList<T, Child> list(children);
   child(name, list);
 }
@@ -92,21 +92,27 @@ void Members<T>::operator()(const std::string& name, std::vector<Child>& childre
 // is listed once, under the first. Throws Error when two parameters have the same name.
 template <class T>
 WEFT_API NamedParameters<T> named_parameters(Module<T>& module);
+template <class T>
+WEFT_API NamedConstParameters<T> named_parameters(const Module<T>& module);
 
 // A buffer under its full name in a model.
-template <class T = float>
+template <class T = float, class Buffer = Tensor<T>>
 struct NamedBuffer {
   std::string name;
-  Tensor<T>* buffer;
+  Buffer* buffer;
 };
 
 template <class T = float>
 using NamedBuffers = std::vector<NamedBuffer<T>>;
+template <class T = float>
+using NamedConstBuffers = std::vector<NamedBuffer<T, const Tensor<T>>>;
 
 // All buffers of a module and its children, as `named_parameters` lists the parameters. Throws
 // Error when a buffer has the name of another member.
 template <class T>
 WEFT_API NamedBuffers<T> named_buffers(Module<T>& module);
+template <class T>
+WEFT_API NamedConstBuffers<T> named_buffers(const Module<T>& module);
 
 // Another name of a parameter that `named_parameters` lists under the `first`.
 struct TiedName {
@@ -116,7 +122,7 @@ struct TiedName {
 // The names under which parameters are registered again, in the order in which the modules register
 // them. Throws as `named_parameters` does.
 template <class T>
-WEFT_API std::vector<TiedName> tied_names(Module<T>& module);
+WEFT_API std::vector<TiedName> tied_names(const Module<T>& module);
 
 // Clears the gradients of all parameters of a module, also of those that no optimizer updates: with
 // these left, each backward would add to the gradients of all steps before (torch's
@@ -125,11 +131,15 @@ template <class T>
 WEFT_API void zero_grad(Module<T>& module);
 
 extern template NamedParameters<float> named_parameters(Module<float>&);
+extern template NamedConstParameters<float> named_parameters(const Module<float>&);
 extern template NamedParameters<double> named_parameters(Module<double>&);
+extern template NamedConstParameters<double> named_parameters(const Module<double>&);
 extern template NamedBuffers<float> named_buffers(Module<float>&);
+extern template NamedConstBuffers<float> named_buffers(const Module<float>&);
 extern template NamedBuffers<double> named_buffers(Module<double>&);
-extern template std::vector<TiedName> tied_names(Module<float>&);
-extern template std::vector<TiedName> tied_names(Module<double>&);
+extern template NamedConstBuffers<double> named_buffers(const Module<double>&);
+extern template std::vector<TiedName> tied_names(const Module<float>&);
+extern template std::vector<TiedName> tied_names(const Module<double>&);
 extern template void zero_grad(Module<float>&);
 extern template void zero_grad(Module<double>&);
 

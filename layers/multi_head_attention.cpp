@@ -143,7 +143,7 @@ Var<T> MultiHeadAttention<T>::attend(const Var<T>& queries, const CachedLayer<T>
 }
 
 template <class T>
-void MultiHeadAttention<T>::members(Members<T>& members) {
+void MultiHeadAttention<T>::members(Members<T>& members) const {
   std::string arguments = rotary ? "rotary_base=" + python_text(rotary->base) : std::string();
   if (num_kv_heads_ != attention.num_heads)
     arguments += concatenate_text(arguments.empty() ? "" : ", ", "num_kv_heads=", num_kv_heads_);

@@ -66,7 +66,7 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   // The options of a cache with `num_layers` layers like this one.
   KeyValueCacheOptions cache_options(Index num_layers, Index capacity) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   AttentionPooling<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;

@@ -21,8 +21,8 @@ struct OneOf final : Module<T> {
     return std::visit([&](const auto& held) { return held(x); }, layer);
   }
 
-  void members(Members<T>& members) override {
-    std::visit([&](auto& held) { held.members(members); }, layer);
+  void members(Members<T>& members) const override {
+    std::visit([&](const auto& held) { held.members(members); }, layer);
   }
 
   // The layer of a type; null when it holds another.

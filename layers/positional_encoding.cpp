@@ -51,7 +51,7 @@ Var<T> PositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& position
 }
 
 template <class T>
-void PositionalEncoding<T>::members(Members<T>& members) {
+void PositionalEncoding<T>::members(Members<T>& members) const {
   members.type("PositionalEncoding");
   members("dropout", dropout);
 }

@@ -29,7 +29,7 @@ struct WEFT_API PositionalEncoding : Module<T> {
   // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
   Var<T> operator()(const Var<T>& x, const Tokens& positions) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   // P [max_len, num_hiddens]
   const Tensor<T>& table() const { return table_; }

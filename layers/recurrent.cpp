@@ -93,7 +93,7 @@ RecurrentResult<T> RecurrentLayers<T>::run(const Var<T>& x, const ValidLens& val
 }
 
 template <class T>
-void RecurrentLayers<T>::members(Members<T>& members) {
+void RecurrentLayers<T>::members(Members<T>& members) const {
   const std::size_t directions = bidirectional_ ? 2 : 1;
   if (layers.empty()) {
     members.type(type_, "num_layers=0");

@@ -51,7 +51,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
   RecurrentResult<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {},
                                 const std::optional<Var<T>>& initial_states = {}) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   // The parameters of one layer in one direction; `gates` is 1 in an RNN, 3 in a GRU and 4 in an
   // LSTM.

@@ -19,7 +19,7 @@ Var<T> RMSNorm<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void RMSNorm<T>::members(Members<T>& members) {
+void RMSNorm<T>::members(Members<T>& members) const {
   members.type("RMSNorm", concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
                                            ", elementwise_affine=True"));
   members("weight", weight);

@@ -7,7 +7,7 @@ Index round_to_bf16(Module<T>& module) {
   Index matrices = 0;
   for (const auto& [name, parameter] : named_parameters(module)) {
     if (parameter->shape().rank() != 2) continue;
-    parameter->round_to_bf16();
+    parameter->set_value(parameter->value().rounded_to_bf16());
     ++matrices;
   }
   return matrices;

@@ -103,7 +103,7 @@ Var<T> AdditiveScoring<T>::operator()(const Var<T>& queries, const Var<T>& keys)
 }
 
 template <class T>
-void AdditiveScoring<T>::members(Members<T>& members) {
+void AdditiveScoring<T>::members(Members<T>& members) const {
   members.type("AdditiveScoring");
   members("W_q", W_q);
   members("W_k", W_k);

@@ -64,7 +64,7 @@ struct WEFT_API AdditiveScoring : Module<T> {
   // [batch, num_queries, num_keys]. Throws ShapeError.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Linear<T> W_q, W_k, w_v;
 };

@@ -78,7 +78,7 @@ Var<T> SequencePooling<T>::operator()(const Var<T>& x, const ValidLens& valid_le
 }
 
 template <class T>
-void SequencePooling<T>::members(Members<T>& members) {
+void SequencePooling<T>::members(Members<T>& members) const {
   members.type("SequencePooling", to_string(pooling));
 }
 

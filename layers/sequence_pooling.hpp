@@ -35,7 +35,7 @@ struct WEFT_API SequencePooling : Module<T> {
   // lengths outside 0 … time.
   Var<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {}) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Pooling pooling;
 };

@@ -36,7 +36,7 @@ class SequentialPart {
   ~SequentialPart() = default;
 
   Var<T> operator()(const Var<T>& x) const { return (*held_)(x); }
-  Module<T>& module() { return held_->module(); }
+  Module<T>& module() const { return held_->module(); }
 
  private:
   struct Base {
@@ -84,7 +84,7 @@ class WEFT_API Sequential final : public Module<T> {
   // throw.
   Var<T> operator()(const Var<T>& x) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Index size() const { return std::ssize(parts_); }
   // The module at a position. Throws ValueError when there is none, and Error when it has another

@@ -7,12 +7,6 @@
 namespace weft {
 namespace {
 
-// Visiting the members of a module does not modify it.
-template <class T>
-Module<T>& as_mutable(const Module<T>& module) {
-  return const_cast<Module<T>&>(module);
-}
-
 bool is_number(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -29,7 +23,7 @@ std::string indented(const std::string& text) {
 template <class T>
 class TreePrinter final : public Members<T> {
  public:
-  static std::string print(Module<T>& module) {
+  static std::string print(const Module<T>& module) {
     TreePrinter printer;
     module.members(printer);
     return printer.text();
@@ -39,8 +33,8 @@ class TreePrinter final : public Members<T> {
     type_ = name;
     arguments_ = arguments;
   }
-  void parameter(const std::string&, Parameter<T>&) override {}
-  void child(const std::string& name, Module<T>& child) override {
+  void parameter(const std::string&, const Parameter<T>&) override {}
+  void child(const std::string& name, const Module<T>& child) override {
     std::string text = print(child);
     if (!runs_.empty() && is_number(name) && is_number(runs_.back().last) &&
         runs_.back().text == text) {
@@ -82,14 +76,13 @@ class TreePrinter final : public Members<T> {
 template <class T>
 Index count_parameters(const Module<T>& module) {
   Index count = 0;
-  for (const auto& [name, parameter] : named_parameters(as_mutable(module)))
-    count += parameter->size();
+  for (const auto& [name, parameter] : named_parameters(module)) count += parameter->size();
   return count;
 }
 
 template <class T>
 std::ostream& operator<<(std::ostream& out, const Module<T>& module) {
-  return out << TreePrinter<T>::print(as_mutable(module));
+  return out << TreePrinter<T>::print(module);
 }
 
 template <class T>
@@ -99,7 +92,7 @@ std::string parameter_table(const Module<T>& module) {
   const auto add = [&table](const std::string& name, const std::string& shape, Index count) {
     table.add({name, shape, std::to_string(count), std::to_string(count * Index{sizeof(T)})});
   };
-  const NamedParameters<T> parameters = named_parameters(as_mutable(module));
+  const NamedConstParameters<T> parameters = named_parameters(module);
   table.add({"parameter", "shape", "count", "bytes"});
   for (const auto& [name, parameter] : parameters)
     add(name, parameter->shape().to_string(), parameter->size());

@@ -27,7 +27,7 @@ Var<T> SwiGLU<T>::operator()(const Var<T>& x) const {
 }
 
 template <class T>
-void SwiGLU<T>::members(Members<T>& members) {
+void SwiGLU<T>::members(Members<T>& members) const {
   members.type("SwiGLU");
   members("w1", w1);
   members("w2", w2);

@@ -27,7 +27,7 @@ struct WEFT_API SwiGLU : Module<T> {
   // x [..., num_hiddens], result of the same shape. Throws ShapeError.
   Var<T> operator()(const Var<T>& x) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Linear<T> w1, w2, w3;
   Dropout<T> dropout;

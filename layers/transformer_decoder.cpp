@@ -45,7 +45,7 @@ Var<T> TransformerDecoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>&
 }
 
 template <class T>
-void TransformerDecoderBlock<T>::members(Members<T>& members) {
+void TransformerDecoderBlock<T>::members(Members<T>& members) const {
   members.type("TransformerDecoderBlock", "norm_first=" + python_text(norm_first));
   members("self_attention", self_attention);
   members("norm1", norm1);

@@ -25,7 +25,7 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // The same step by step, with the memory stored in a cache: see MultiHeadAttention::extend.
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   MultiHeadAttention<T> self_attention;
   BlockNorm<T> norm1;

@@ -32,7 +32,7 @@ Var<T> TransformerEncoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>&
 }
 
 template <class T>
-void TransformerEncoderBlock<T>::members(Members<T>& members) {
+void TransformerEncoderBlock<T>::members(Members<T>& members) const {
   members.type("TransformerEncoderBlock", "norm_first=" + python_text(norm_first));
   members("attention", attention);
   members("norm1", norm1);

@@ -23,7 +23,7 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   // The same step by step, with a causal mask: see MultiHeadAttention::extend.
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   MultiHeadAttention<T> attention;
   BlockNorm<T> norm1;

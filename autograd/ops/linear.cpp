@@ -75,8 +75,8 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
         add_bias_and_activate(0, rows, j0, j1);
       });
     };
-    if (const void* bf16 = weight.bf16().data())
-      multiply(static_cast<const std::uint16_t*>(bf16));
+    if (const std::uint16_t* bf16 = weight.value().bf16())
+      multiply(bf16);
     else
       multiply(w_data);
   } else {

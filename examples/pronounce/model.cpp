@@ -14,7 +14,7 @@ Pronouncer<T>::Pronouncer(const Configuration& configuration, const Language& la
                         random) {}
 
 template <class T>
-void Pronouncer<T>::members(Members<T>& members) {
+void Pronouncer<T>::members(Members<T>& members) const {
   members.type("Pronouncer");
   members("letter_embedding", this->source_embedding);
   members("phone_embedding", this->target_embedding);

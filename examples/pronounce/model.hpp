@@ -14,7 +14,7 @@ struct Pronouncer : EncoderDecoder<T> {
   Pronouncer(const Configuration& configuration, const Language& language, Random& random);
 
   // The embeddings are named after letters and phones.
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 };
 
 extern template struct Pronouncer<float>;

@@ -94,7 +94,7 @@ Var<T> Bert<T>::pooled(const Var<T>& states) const {
 }
 
 template <class T>
-void Bert<T>::members(Members<T>& members) {
+void Bert<T>::members(Members<T>& members) const {
   members.type("Bert");
   members("tokens", tokens);
   members("positions", positions);

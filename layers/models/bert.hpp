@@ -63,7 +63,7 @@ struct WEFT_API Bert : Module<T> {
   // time 0.
   Var<T> pooled(const Var<T>& states) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Embedding<T> tokens;
   LearnedPositionalEncoding<T> positions;

@@ -50,7 +50,7 @@ Var<T> EncoderClassifier<T>::operator()(Tape<T>& tape, const Tokens& tokens,
 }
 
 template <class T>
-void EncoderClassifier<T>::members(Members<T>& members) {
+void EncoderClassifier<T>::members(Members<T>& members) const {
   members.type("EncoderClassifier");
   members("embedding", embedding);
   members("position", position);

@@ -40,7 +40,7 @@ struct WEFT_API EncoderClassifier : Module<T> {
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {},
                     AttentionWeights<T>* weights = nullptr) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Embedding<T> embedding;
   OneOf<T, PositionalEncoding, LearnedPositionalEncoding> position;

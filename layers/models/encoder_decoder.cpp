@@ -72,7 +72,7 @@ Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Tokens& source,
 }
 
 template <class T>
-void EncoderDecoder<T>::members(Members<T>& members) {
+void EncoderDecoder<T>::members(Members<T>& members) const {
   members.type("EncoderDecoder");
   members("source_embedding", source_embedding);
   members("target_embedding", target_embedding);

@@ -48,7 +48,7 @@ struct WEFT_API EncoderDecoder : Module<T> {
   Var<T> operator()(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens,
                     const Tokens& target) const;
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Embedding<T> source_embedding, target_embedding;
   PositionalEncoding<T> position;

@@ -89,7 +89,7 @@ Var<T> Gpt<T>::logits(const Var<T>& states) const {
 }
 
 template <class T>
-void Gpt<T>::members(Members<T>& members) {
+void Gpt<T>::members(Members<T>& members) const {
   members.type("Gpt");
   members("tokens", tokens);
   members("positions", positions);

@@ -71,7 +71,7 @@ struct WEFT_API Gpt : Module<T> {
     return blocks.make_cache(num_sequences, capacity);
   }
 
-  void members(Members<T>& members) override;
+  void members(Members<T>& members) const override;
 
   Embedding<T> tokens;
   std::optional<LearnedPositionalEncoding<T>> positions;  // none with rotary positions

@@ -142,7 +142,7 @@ void print_operations(double seconds) {
   }
   struct Model : Module<float> {
     Parameter<float> parameter{Tensor<float>({16 << 20})};
-    void members(Members<float>& members) override { members("parameter", parameter); }
+    void members(Members<float>& members) const override { members("parameter", parameter); }
   } model;
   AdamW<float> optimizer(model, {.lr = 1e-3});
   // Reads the value, the gradient and both moments; writes all but the gradient.

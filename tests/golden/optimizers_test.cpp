@@ -27,7 +27,7 @@ struct Model : Module<T> {
     return linear(norm(embedding(tape, tokens)));
   }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members("embedding", embedding);
     members("norm", norm);
     members("linear", linear);

@@ -67,7 +67,7 @@ struct KerasForm : Module<float> {
     return dense2(dense1(norm(x + attention(x, x, x)), Activation::relu));
   }
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("KerasForm");
     members("embedding", embedding);
     members("multi_head_attention", attention);
@@ -90,7 +90,7 @@ struct RecurrentForm : Module<float> {
         dense({4, 2}, random),
         name(std::move(type)) {}
 
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("RecurrentForm");
     members(name, layer);
     members("dense", dense);
@@ -218,7 +218,7 @@ TEST_CASE("weights of other programs: a Sequential of Keras", "[weights]") {
   struct Network : Module<float> {
     explicit Network(Random& random)
         : dense1({4, 6}, random), norm({.num_hiddens = 6}), dense2({6, 2}, random) {}
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members.type("Network");
       members("dense", dense1);
       members("layer_normalization", norm);

@@ -37,7 +37,7 @@ struct TorchEncoderDecoder : Module<T> {
         decoder({.num_blocks = 2, .block = block_options(true, Activation::relu)}, random),
         output({.in_features = hiddens, .out_features = vocabulary}, random) {}
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members("source_embedding", source_embedding);
     members("target_embedding", target_embedding);
     members("encoder", encoder);
@@ -64,7 +64,7 @@ struct D2lStack : Module<T> {
     return position(scale(embedding(tape, tokens), embedding_scale));
   }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members("embedding", embedding);
     members("blks", blks);
     members("dense", dense);
@@ -82,7 +82,7 @@ struct D2lTransformer : Module<T> {
     decoder.dense.emplace(LinearOptions{hiddens, vocabulary}, random);
   }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members("encoder", encoder);
     members("decoder", decoder);
   }

@@ -222,7 +222,7 @@ TEST_CASE("dropout: in an encoder and decoder whose blocks are recomputed, at ev
     Model(bool recompute, Random& random)
         : encoder({2, block_options(true), recompute}, random),
           decoder({2, block_options(true), recompute}, random) {}
-    void members(Members<double>& members) override {
+    void members(Members<double>& members) const override {
       members("encoder", encoder);
       members("decoder", decoder);
     }

@@ -177,7 +177,7 @@ TEST_CASE("gradients: encoder and decoder",
   struct Model : Module<double> {
     Model(const TransformerOptions& options, Random& random_numbers)
         : encoder(options, random_numbers), decoder(options, random_numbers) {}
-    void members(Members<double>& members) override {
+    void members(Members<double>& members) const override {
       members("encoder", encoder);
       members("decoder", decoder);
     }

@@ -35,7 +35,7 @@ struct Model : Module<T> {
     return output(decoder(position(embedding(tape, target)), memory, valid_lens));
   }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("Model");
     members("embedding", embedding);
     members("position", position);
@@ -181,7 +181,7 @@ TEST_CASE("model: no heap allocation by recurrent layers and convolutions", "[la
                       random_numbers),
           rnn({.input_size = 8, .num_hiddens = 8, .num_layers = 2}, random_numbers),
           gru({.input_size = 8, .num_hiddens = 8, .num_layers = 3}, random_numbers) {}
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members("convolution", convolution);
       members("rnn", rnn);
       members("gru", gru);

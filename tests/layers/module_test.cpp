@@ -13,7 +13,7 @@ struct Block : Module<> {
       : dense({.in_features = 2, .out_features = 2}, random) {
     if (with_norm) norm.emplace(LayerNormOptions{.num_hiddens = 2});
   }
-  void members(Members<>& members) override {
+  void members(Members<>& members) const override {
     members.type("Block");
     members("dense", dense);
     members("norm", norm);
@@ -24,7 +24,7 @@ struct Block : Module<> {
 
 struct Model : Module<> {
   explicit Model(Random& random) : blocks{Block(random), Block(random, true)} {}
-  void members(Members<>& members) override {
+  void members(Members<>& members) const override {
     members("scale", scale);
     members("blocks", blocks);
   }
@@ -35,7 +35,7 @@ struct Model : Module<> {
 // A model whose output layer uses the embedding's weight: one parameter under two names.
 struct Tied : Module<> {
   explicit Tied(Random& random) : embedding({.num_embeddings = 5, .embedding_dim = 3}, random) {}
-  void members(Members<>& members) override {
+  void members(Members<>& members) const override {
     members.type("Tied");
     members("embedding", embedding);
     members("output", embedding);
@@ -75,7 +75,7 @@ TEST_CASE("module: a parameter with several names is listed and counted once, un
 
 TEST_CASE("module: two parameters of one name throw", "[layers]") {
   struct Twice : Module<> {
-    void members(Members<>& members) override {
+    void members(Members<>& members) const override {
       members("weight", first);
       members("weight", second);
     }
@@ -102,7 +102,7 @@ TEST_CASE("module: an encoder's blocks are named by their positions", "[layers]"
         : encoder({.num_blocks = 2,
                    .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .norm_first = true}},
                   random) {}
-    void members(Members<>& members) override { members("encoder", encoder); }
+    void members(Members<>& members) const override { members("encoder", encoder); }
     TransformerEncoder<> encoder;
   } holder(random);
   const std::vector<std::string> found = names(holder);

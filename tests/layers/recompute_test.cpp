@@ -17,7 +17,7 @@ struct Model : Module<float> {
             .block = {.num_hiddens = 16, .ffn_num_hiddens = 64, .num_heads = 2, .dropout = 0.2},
             .recompute = recompute};
   }
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members("encoder", encoder);
     members("decoder", decoder);
   }

@@ -41,7 +41,7 @@ TEST_CASE("round_to_bf16: matrices are rounded, vectors are not", "[layers][bf16
     const bool is_matrix = actual[i].parameter->shape().rank() == 2;
     const Tensor<float>& value = expected[i].parameter->value();
     CHECK(same(actual[i].parameter->value(), is_matrix ? rounded(value) : value));
-    CHECK((actual[i].parameter->bf16().data() != nullptr) == is_matrix);
+    CHECK((actual[i].parameter->value().bf16() != nullptr) == is_matrix);
     kept += is_matrix;
   }
   CHECK(matrices == kept);
@@ -61,25 +61,40 @@ TEST_CASE("round_to_bf16: results are those of the rounded weights, bit for bit"
   const Sequence prompt = {7, 8, 9};
   CHECK(generate(model, prompt, {.max_tokens = 20}) == generate(copy, prompt, {.max_tokens = 20}));
 
-  // A variable keeps what it was made of, as its value does.
+  // A variable keeps what it was made of.
   Parameter<float> parameter(Tensor<float>({1, 2}, {1.0F, 2.0F}));
-  parameter.round_to_bf16();
+  const auto round = [&] { parameter.set_value(parameter.value().rounded_to_bf16()); };
+  round();
   const Var<float> before = tape.parameter(parameter);
   parameter.values()[0] = 5.0F;
-  parameter.round_to_bf16();
+  round();
   const Var<float> x = tape.constant(Tensor<float>({1, 2}, {1.0F, 1.0F}));
   CHECK(linear(x, before).item() == 3.0F);
   CHECK(linear(x, tape.parameter(parameter)).item() == 7.0F);
+}
 
-  // Whatever changes the weights ends it: the 16-bit numbers would be old.
+TEST_CASE("round_to_bf16: the 16 bits stay until the weights change", "[layers][bf16]") {
+  Gpt<float> model = make_model();
+  const Index matrices = round_to_bf16(model);
+  const auto kept = [](const Gpt<float>& of) {
+    return std::ranges::count_if(named_parameters(of), [](const auto& named) {
+      return named.parameter->value().bf16() != nullptr;
+    });
+  };
+  CHECK(kept(model) == matrices);
+  Gpt<float> copy = model;
+  CHECK(kept(copy) == matrices);
+  model = std::move(copy);
+  CHECK(kept(model) == matrices);
+
+  // Otherwise the 16-bit numbers would be old.
   Parameter<float>& weight = model.blocks.blocks[0].attention.W_q.weight;
   const auto changed = [&](const auto& change) {
-    weight.round_to_bf16();
+    round_to_bf16(model);
     change();
-    return weight.bf16().data() == nullptr;
+    return kept(model) == matrices - 1 && !weight.value().bf16();
   };
   CHECK(changed([&] { weight.values()[0] = 1.0F; }));
   CHECK(changed([&] { weight(0, 0) = 2.0F; }));
   CHECK(changed([&] { weight.set_value(Tensor<float>(weight.shape())); }));
-  CHECK(changed([&] { weight = Parameter<float>(weight); }));
 }

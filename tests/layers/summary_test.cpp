@@ -11,7 +11,7 @@ struct Block : Module<> {
       : norm_first(first), dense({.in_features = 4, .out_features = 4, .bias = !first}, random) {
     if (with_norm) norm.emplace(LayerNormOptions{.num_hiddens = 4});
   }
-  void members(Members<>& members) override {
+  void members(Members<>& members) const override {
     members.type("Block", norm_first ? "norm_first=True" : "norm_first=False");
     members("dense", dense);
     members("norm", norm);
@@ -22,7 +22,7 @@ struct Block : Module<> {
 };
 
 struct Empty : Module<> {
-  void members(Members<>& members) override { members.type("Empty"); }
+  void members(Members<>& members) const override { members.type("Empty"); }
 };
 
 struct Model : Module<> {
@@ -38,7 +38,7 @@ struct Model : Module<> {
                                       {true, false}})
       blocks.emplace_back(first, random, norm);
   }
-  void members(Members<>& members) override {
+  void members(Members<>& members) const override {
     members.type("Model");
     members("embedding", embedding);
     members("dropout", dropout);

@@ -13,7 +13,7 @@ struct Affine final : Module<T> {
   // Zeros.
   Affine(const Shape& weight_shape, const Shape& bias_shape)
       : weight(Tensor<T>(weight_shape)), bias(Tensor<T>(bias_shape)) {}
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("Affine");
     members("weight", weight);
     members("bias", bias);

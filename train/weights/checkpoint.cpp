@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 // Files of other versions are rejected, as their layout is unknown.
 constexpr std::int64_t format_version = 1;
 
-// A model's parameters and buffers as state.
+// A model's parameters and buffers as state, to load.
 template <class T>
 class ModelState final : public Stateful<T> {
  public:
@@ -56,30 +56,29 @@ class AverageState final : public Stateful<T> {
   std::int64_t updates_ = 0;
 };
 
-// The model and the other objects, each under its name. Throws ValueError when the group of one
-// contains that of another.
+// Throws ValueError when the group of a state contains that of another, or is that of the model.
 template <class T>
-NamedStates<T> all_of(ModelState<T>& model, const NamedStates<T>& states) {
-  NamedStates<T> all{{"model", model}};
-  all.insert(all.end(), states.begin(), states.end());
-  for (auto inner = all.begin(); inner != all.end(); ++inner)
-    for (auto outer = all.begin(); outer != all.end(); ++outer)
-      if (inner != outer && (inner->name + '.').starts_with(outer->name + '.'))
-        fail<ValueError>("checkpoint: state '" + inner->name + '\'',
-                         "a group apart from those of the others", "one in '" + outer->name + '\'');
-  return all;
+void check_apart(const NamedStates<T>& states) {
+  std::vector<std::string> groups{"model"};
+  for (const NamedState<T>& state : states) groups.push_back(state.name);
+  for (auto inner = groups.begin(); inner != groups.end(); ++inner)
+    for (auto outer = groups.begin(); outer != groups.end(); ++outer)
+      if (inner != outer && (*inner + '.').starts_with(*outer + '.'))
+        fail<ValueError>("checkpoint: state '" + *inner + '\'',
+                         "a group apart from those of the others", "one in '" + *outer + '\'');
 }
 
 template <class T>
 class Saver final : public State<T> {
  public:
-  Saver(Hdf5Writer& writer, const std::string& group) : writer_(writer), group_(group) {}
+  Saver(Hdf5Writer& writer, std::string group) : writer_(writer), group_(std::move(group)) {}
 
-  void tensor(const std::string& name, Tensor<T>& value) override {
+  void save(const std::string& name, const Tensor<T>& value) {
     const std::string path = path_of_name(group_ + '.' + name);
     check_finite(path, value);
     writer_.tensor(path, value);
   }
+  void tensor(const std::string& name, Tensor<T>& value) override { save(name, value); }
   void integer(const std::string& name, std::int64_t& value) override { write(name, value); }
   void number(const std::string& name, double& value) override { write(name, value); }
   void text(const std::string& name, std::string& value) override { write(name, value); }
@@ -91,7 +90,7 @@ class Saver final : public State<T> {
   }
 
   Hdf5Writer& writer_;
-  const std::string& group_;
+  std::string group_;
 };
 
 Hdf5File open_checkpoint(const fs::path& path) {
@@ -138,13 +137,17 @@ void load(const Hdf5File& file, const NamedStates<T>& states) {
 }  // namespace
 
 template <class T>
-Hdf5Writer prepare_checkpoint(const fs::path& path, Module<T>& model,
+Hdf5Writer prepare_checkpoint(const fs::path& path, const Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states) {
   Hdf5Writer writer(path);
   writer.attribute("format_version", format_version);
   writer.attribute("weft_version", std::string(WEFT_VERSION));
-  ModelState<T> model_state(model);
-  for (const auto& [name, object] : all_of(model_state, states)) {
+  check_apart(states);
+  Saver<T> model_saver(writer, "model");
+  for (const auto& [name, parameter] : named_parameters(model))
+    model_saver.save(name, parameter->value());
+  for (const auto& [name, buffer] : named_buffers(model)) model_saver.save(name, *buffer);
+  for (const auto& [name, object] : states) {
     Saver<T> saver(writer, name);
     object->state(saver);
   }
@@ -152,7 +155,7 @@ Hdf5Writer prepare_checkpoint(const fs::path& path, Module<T>& model,
 }
 
 template <class T>
-void save_checkpoint(const fs::path& path, Module<T>& model,
+void save_checkpoint(const fs::path& path, const Module<T>& model,
                      const std::type_identity_t<NamedStates<T>>& states) {
   prepare_checkpoint(path, model, states).save();
 }
@@ -160,10 +163,12 @@ void save_checkpoint(const fs::path& path, Module<T>& model,
 template <class T>
 void load_checkpoint(const fs::path& path, Module<T>& model,
                      const std::type_identity_t<NamedStates<T>>& states) {
+  check_apart(states);
   const Hdf5File file = open_checkpoint(path);
   ModelState<T> model_state(model);
   AverageState<T> average(model_state);
-  NamedStates<T> all = all_of(model_state, states);
+  NamedStates<T> all{{"model", model_state}};
+  all.insert(all.end(), states.begin(), states.end());
   if (states.empty() && has_average(file)) all.push_back({average_group, average});
   load(file, all);
 }
@@ -173,11 +178,12 @@ void load_state(const fs::path& path, const std::string& name, Stateful<T>& obje
   load(open_checkpoint(path), NamedStates<T>{{name, object}});
 }
 
-template Hdf5Writer prepare_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
-template Hdf5Writer prepare_checkpoint(const fs::path&, Module<double>&,
+template Hdf5Writer prepare_checkpoint(const fs::path&, const Module<float>&,
+                                       const NamedStates<float>&);
+template Hdf5Writer prepare_checkpoint(const fs::path&, const Module<double>&,
                                        const NamedStates<double>&);
-template void save_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
-template void save_checkpoint(const fs::path&, Module<double>&, const NamedStates<double>&);
+template void save_checkpoint(const fs::path&, const Module<float>&, const NamedStates<float>&);
+template void save_checkpoint(const fs::path&, const Module<double>&, const NamedStates<double>&);
 template void load_checkpoint(const fs::path&, Module<float>&, const NamedStates<float>&);
 template void load_checkpoint(const fs::path&, Module<double>&, const NamedStates<double>&);
 template void load_state(const fs::path&, const std::string&, Stateful<float>&);

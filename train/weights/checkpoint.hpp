@@ -39,14 +39,14 @@ using NamedStates = std::vector<NamedState<T>>;
 // the groups are not apart from each other and from /model, and for strings with NUL; FileError
 // when writing fails.
 template <class T>
-WEFT_API void save_checkpoint(const std::filesystem::path& path, Module<T>& model,
+WEFT_API void save_checkpoint(const std::filesystem::path& path, const Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});
 
 // What `save_checkpoint` writes, not saved yet: `save` of the result writes the objects as they are
 // now, whatever happens to them until then, also on another thread. Tensors are copied only if they
 // change before. Throws as `save_checkpoint` does, except for errors of writing.
 template <class T>
-WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, Module<T>& model,
+WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, const Module<T>& model,
                                        const std::type_identity_t<NamedStates<T>>& states = {});
 
 // Reads what `save_checkpoint` wrote, bit for bit. Without `states`, of a checkpoint with a

@@ -44,7 +44,7 @@ template <class T>
 class Loader {
  public:
   Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(path), weights_(model), options_(options) {
+      : file_(path), model_(model), weights_(model), options_(options) {
     find_sources();
     find_datasets();
     if (!differences_.empty() || matches_.empty())
@@ -64,8 +64,13 @@ class Loader {
         check_tied(match);
       else
         describe(match);
-    for (std::size_t i = 0; i < values_.size(); ++i)
-      if (values_[i]) weights_.all[i].set_value(std::move(*values_[i]));
+    const NamedParameters<T> parameters = named_parameters(model_);
+    const NamedBuffers<T> buffers = named_buffers(model_);
+    auto value = values_.begin();
+    for (auto next = parameters.begin(); next != parameters.end(); ++next, ++value)
+      if (*value) next->parameter->set_value(std::move(**value));
+    for (auto next = buffers.begin(); next != buffers.end(); ++next, ++value)
+      if (*value) *next->buffer = std::move(**value);
     return std::move(report_);
   }
 
@@ -174,9 +179,9 @@ class Loader {
     const std::string name = source.name.substr(sources_.prefix.size()),
                       weight = name.substr(0, name.size() - end.size()) + "weight";
     const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
-    if (found == weights_.all.end() || found->shape().rank() == 0) return false;
+    if (found == weights_.all.end() || found->value->shape().rank() == 0) return false;
     const Hdf5Dataset dataset = file_.dataset(source.path);
-    const Shape shape{source.parts * found->shape()[0]};
+    const Shape shape{source.parts * found->value->shape()[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
            has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
                       Tensor<T>(shape));
@@ -184,7 +189,7 @@ class Loader {
 
   // In the message, with the unexpected datasets that have the shape of the parameter.
   void add_missing(const ModelWeight<T>& weight) {
-    std::string text = concatenate_text(weight.name, ' ', weight.shape());
+    std::string text = concatenate_text(weight.name, ' ', weight.value->shape());
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
@@ -259,6 +264,7 @@ class Loader {
   static constexpr std::size_t max_unused = 300;
 
   Hdf5File file_;
+  Module<T>& model_;
   ModelWeights<T> weights_;
   const LoadWeightsOptions& options_;
   WeightSources sources_;

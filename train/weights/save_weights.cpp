@@ -24,17 +24,17 @@ class Datasets {
     if (dataset.name.empty())
       fail<ValueError>("save_weights: parameter " + name,
                        concatenate_text("one with a name in the layout ", name_), "another");
-    check_finite(name, weight.value());
+    check_finite(name, *weight.value);
     parts_[dataset.name].push_back(
-        {weight.form(layout_.table(), dataset.name, dataset.part, dataset.parts), weight.value()});
+        {weight.form(layout_.table(), dataset.name, dataset.part, dataset.parts), *weight.value});
   }
   // Those that the layout has beside the weights, but not the model.
   void add_zero_biases(const std::vector<ModelWeight<T>>& weights) {
     for (const ModelWeight<T>& weight : weights) {
       const std::string name = layout_.bias_of(weight.name);
       if (name.empty() || std::ranges::count(weights, name, &ModelWeight<T>::name) > 0) continue;
-      Tensor<T> bias({weight.shape()[0]});
-      add(name, {name, nullptr, &bias});
+      Tensor<T> bias({weight.value->shape()[0]});
+      add(name, {name, &bias});
     }
   }
 
@@ -59,7 +59,7 @@ class Datasets {
 }  // namespace
 
 template <class T>
-void save_weights(const std::filesystem::path& path, Module<T>& model,
+void save_weights(const std::filesystem::path& path, const Module<T>& model,
                   const SaveWeightsOptions& options) {
   if (options.layout == Layout::weft && options.storage == StorageType::same)
     return save_checkpoint(path, model);
@@ -74,8 +74,9 @@ void save_weights(const std::filesystem::path& path, Module<T>& model,
   writer.save();
 }
 
-template void save_weights(const std::filesystem::path&, Module<float>&, const SaveWeightsOptions&);
-template void save_weights(const std::filesystem::path&, Module<double>&,
+template void save_weights(const std::filesystem::path&, const Module<float>&,
+                           const SaveWeightsOptions&);
+template void save_weights(const std::filesystem::path&, const Module<double>&,
                            const SaveWeightsOptions&);
 
 }  // namespace weft

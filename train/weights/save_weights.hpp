@@ -49,7 +49,7 @@ struct SaveWeightsOptions {
 // NaN or an infinity, each naming the parameter, and FileError when writing fails; an existing file
 // is then unchanged.
 template <class T>
-WEFT_API void save_weights(const std::filesystem::path& path, Module<T>& model,
+WEFT_API void save_weights(const std::filesystem::path& path, const Module<T>& model,
                            const SaveWeightsOptions& options = {});
 
 }  // namespace weft

@@ -31,7 +31,7 @@ struct GatedLinear : Module<T> {
   // x [..., in_features], result [..., out_features].
   Var<T> operator()(const Var<T>& x) const { return value(x) * gate(x, Activation::sigmoid); }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("GatedLinear");
     members("value", value);
     members("gate", gate);

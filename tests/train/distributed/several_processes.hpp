@@ -36,7 +36,7 @@ struct ManyElements : Module<T> {
     return inputs.data()[0] > T{1} ? y + tape.parameter(rare) : y;
   }
 
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("ManyElements");
     members("first", first);
     members("square", square);

@@ -22,7 +22,7 @@ using Names = std::vector<std::string>;
 
 template <class T>
 struct Centered : Module<T> {
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("Centered");
     members("weight", weight);
     members.buffer("running_mean", running_mean);
@@ -33,7 +33,7 @@ struct Centered : Module<T> {
 
 template <class T>
 struct Model : Module<T> {
-  void members(Members<T>& members) override {
+  void members(Members<T>& members) const override {
     members.type("Model");
     members("layers", layers);
   }
@@ -114,7 +114,7 @@ TEST_CASE("buffers: missing, misshapen and infinite ones throw, and change nothi
 
 TEST_CASE("buffers: one with the name of another member throws", "[train]") {
   struct Twice : Module<float> {
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members("mean", parameter);
       members.buffer("mean", buffer);
     }

@@ -49,7 +49,7 @@ TEST_CASE("former checkpoint: learned positions load from the name that they had
   struct Model : Module<float> {
     explicit Model(Random& random)
         : position({.num_hiddens = 2, .max_len = 3, .standard_deviation = 0.5}, random) {}
-    void members(Members<float>& members) override { members("position", position); }
+    void members(Members<float>& members) const override { members("position", position); }
     LearnedPositionalEncoding<float> position;
   };
   Random random(1);
@@ -61,7 +61,9 @@ TEST_CASE("former checkpoint: learned positions load from the name that they had
 
   // As weft 0.1.0 wrote it.
   struct Former : Module<float> {
-    void members(Members<float>& members) override { members("position.positions.weight", weight); }
+    void members(Members<float>& members) const override {
+      members("position.positions.weight", weight);
+    }
     Parameter<float> weight{Tensor<float>({3, 2}, {1, 2, 3, 4, 5, 6})};
   } former;
   SGD<float> former_optimizer(former, {.lr = 0.1, .momentum = 0.9});

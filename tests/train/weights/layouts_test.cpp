@@ -298,7 +298,7 @@ TEST_CASE("load_weights: names are changed by regular expressions, one after the
   Random random(1);
   struct Stack : Module<float> {
     std::vector<Linear<float>> blocks;
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members.type("Stack");
       members("blocks", blocks);
     }

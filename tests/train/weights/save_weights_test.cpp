@@ -1,9 +1,13 @@
 // Weights saved for other programs. tests/golden/load_saved_weights.py loads such files in PyTorch.
+#include <atomic>
 #include <limits>
+#include <thread>
 
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
+#include <weft/layers/round_to_bf16.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -148,6 +152,41 @@ TEST_CASE("save_weights: the state_dict of a model's own names, flat and nested"
              nested.tensor<float>("blocks/0/norm1/weight")));
   CHECK(same(flat.tensor<float>("output.weight"), model.tokens.weight.value()));
   check_same_datasets(flat, nested);
+}
+
+TEST_CASE("save_weights: saving leaves the model as it is, also for another thread", "[train]") {
+  Gpt<float> made = gpt<float>(3);
+  round_to_bf16(made);
+  const Gpt<float>& model = made;
+  // Where the numbers of each parameter are, in both types.
+  const auto places = [&] {
+    std::vector<const void*> all;
+    for (const auto& [name, parameter] : named_parameters(model)) {
+      all.push_back(parameter->value().data());
+      all.push_back(parameter->value().bf16());
+    }
+    return all;
+  };
+  const auto logits = [&] {
+    Tape<float> tape = Tape<float>::inference();
+    return model(tape, Tokens({1, 3}, {1, 2, 3})).value();
+  };
+  const auto before = places();
+  const Tensor<float> expected = logits();
+  const TemporaryFolder folder;
+  std::atomic<bool> ends = false, differ = false;
+  std::thread inference([&] {
+    while (!ends)
+      if (!same(logits(), expected)) differ = true;
+  });
+  save_checkpoint(folder / "checkpoint.h5", model);
+  for (const Layout layout : {Layout::weft, Layout::pytorch, Layout::gpt2})
+    save_weights(folder / "weights.h5", model, {.layout = layout});
+  const Hdf5Writer writer = prepare_checkpoint(folder / "checkpoint.h5", model);
+  ends = true;
+  inference.join();
+  CHECK_FALSE(differ);
+  CHECK(places() == before);
 }
 
 TEST_CASE("save_weights: numbers are rounded to the storage type", "[train]") {

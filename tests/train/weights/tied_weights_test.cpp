@@ -19,7 +19,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 struct Tied : Module<float> {
-  void members(Members<float>& members) override {
+  void members(Members<float>& members) const override {
     members.type("Tied");
     members("tokens.weight", weight);
     members("bias", bias);
@@ -118,7 +118,7 @@ TEST_CASE("tied weights: different values or shapes under the two names throw", 
 
 TEST_CASE("tied weights: a difference beyond the first block of rows throws", "[train]") {
   struct Large : Module<float> {
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members.type("Large");
       members("tokens.weight", weight);
       members("output.weight", weight);

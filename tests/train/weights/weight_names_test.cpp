@@ -153,7 +153,7 @@ TEST_CASE("weights: a model's own names take precedence over the common ones", "
   // Both children have one name in the common form.
   struct Two : Module<float> {
     Affine<float> attention{{2}, {2}}, self_attn{{2}, {2}};
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members("attention", attention);
       members("self_attn", self_attn);
     }

@@ -106,7 +106,7 @@ TEST_CASE("weights: the message of a failed load is one line, the report has all
           "[train]") {
   struct Many : Module<float> {
     std::vector<Parameter<float>> weights{9, Parameter<float>(Tensor<float>({2}))};
-    void members(Members<float>& members) override {
+    void members(Members<float>& members) const override {
       members.type("Many");
       for (std::size_t i = 0; i < weights.size(); ++i)
         members("weight" + std::to_string(i), weights[i]);

@@ -18,10 +18,10 @@ class Layers final : public Members<T> {
   };
 
   void type(const std::string& name, const std::string&) override { type_ = name; }
-  void parameter(const std::string& name, Parameter<T>& parameter) override {
+  void parameter(const std::string& name, const Parameter<T>& parameter) override {
     places.try_emplace(&parameter, Place{type_, name});
   }
-  void child(const std::string&, Module<T>& child) override {
+  void child(const std::string&, const Module<T>& child) override {
     const std::string outer = std::exchange(type_, "");
     child.members(*this);
     type_ = outer;
@@ -44,18 +44,10 @@ bool is_linear(const std::string& layer, const std::string& name) {
 }  // namespace
 
 template <class T>
-void ModelWeight<T>::set_value(Tensor<T> value) const {
-  if (parameter)
-    parameter->set_value(std::move(value));
-  else
-    *buffer = std::move(value);
-}
-
-template <class T>
 StoredForm ModelWeight<T>::form(const WeightLayout& layout, const std::string& dataset, Index part,
                                 Index parts) const {
   const auto order = std::ranges::find(layout.gate_orders, layer, &GateOrder::layer);
-  return {.parameter = shape(),
+  return {.parameter = value->shape(),
           .is_transposed =
               is_linear && layout.transposes_linear && !is_one_of(layout.not_transposed, dataset),
           .splits_axes = layout.splits_axes,
@@ -66,14 +58,14 @@ StoredForm ModelWeight<T>::form(const WeightLayout& layout, const std::string& d
 }
 
 template <class T>
-ModelWeights<T>::ModelWeights(Module<T>& model) {
+ModelWeights<T>::ModelWeights(const Module<T>& model) {
   Layers<T> layers;
   model.members(layers);
   for (const auto& [name, parameter] : named_parameters(model)) {
     const auto& [layer, own_name] = layers.places.at(parameter);
-    all.push_back({name, parameter, nullptr, is_linear(layer, own_name), layer});
+    all.push_back({name, &parameter->value(), is_linear(layer, own_name), layer});
   }
-  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, nullptr, buffer});
+  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer});
   for (const auto& [name, first] : tied_names(model))
     tied.emplace(name, static_cast<std::size_t>(
                            std::ranges::find(all, first, &ModelWeight<T>::name) - all.begin()));

@@ -15,16 +15,11 @@ namespace weft {
 template <class T>
 struct ModelWeight {
   std::string name;
-  Parameter<T>* parameter;  // null for a buffer
-  Tensor<T>* buffer;        // null for a parameter
+  const Tensor<T>* value;
   // Whether it is the weight of a linear or recurrent layer, which some layouts transpose.
   bool is_linear = false;
   // The type of its layer, where a parameter has one.
   std::string layer = "";
-
-  const Shape& shape() const { return parameter ? parameter->shape() : buffer->shape(); }
-  const Tensor<T>& value() const { return parameter ? parameter->value() : *buffer; }
-  void set_value(Tensor<T> value) const;
 
   // Its form in a dataset of that name.
   StoredForm form(const WeightLayout& layout, const std::string& dataset, Index part,
@@ -33,9 +28,9 @@ struct ModelWeight {
 
 template <class T>
 struct ModelWeights {
-  explicit ModelWeights(Module<T>& model);
+  explicit ModelWeights(const Module<T>& model);
 
-  std::vector<ModelWeight<T>> all;
+  std::vector<ModelWeight<T>> all;  // parameters, then buffers
   // The indices of parameters by their other names (tied weights).
   std::map<std::string, std::size_t> tied;
 };
