@@ -155,7 +155,7 @@ TEST_CASE("gradcheck: names the worst element, both gradients and both errors", 
   text << report;
   CHECK_THAT(text.str(), Catch::Contains("layer.wrong  [2, 3]"));
   CHECK_THAT(text.str(), Catch::Contains("8 gradients compared, 2 failed; the worst is "
-                                                   "layer.wrong at [1, 2]"));
+                                         "layer.wrong at [1, 2]"));
 }
 
 TEST_CASE("gradcheck: a scalar parameter's element is at []", "[autograd]") {

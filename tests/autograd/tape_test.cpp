@@ -256,7 +256,7 @@ TEST_CASE("tape: detect_anomaly names the operation where NaN or infinity first 
   CHECK_THROWS_AS(log(x), NonFiniteError);
   CHECK_THROWS_WITH(exp(log(x)),
                     Catch::StartsWith("operation 'log' (record 1 of the pass): expected "
-                                                "finite values, got -inf at [1] of [3]"));
+                                      "finite values, got -inf at [1] of [3]"));
   const auto q = parameter_of({4, 0});
   const Var root = sqrt(scale(tape.parameter(q), 1.0));
   CHECK_THROWS_WITH(tape.backward(sum(root)),

@@ -1,10 +1,9 @@
 // The main function of the tests of several processes, of which only the first one prints.
 #define CATCH_CONFIG_RUNNER
-#include "tests/catch.hpp"
-
 #include <fstream>
 #include <iostream>
 
+#include "tests/catch.hpp"
 #include "tests/train/distributed/several_processes.hpp"
 
 namespace weft {
