@@ -149,15 +149,15 @@ void block_product(const Block<T, W>& block) {
 template <Index rows, bool prefetch, class T, class W>
 void rows_product(Index n, const Block<T, W>& all) {
   constexpr Index w_rows = rows_of_w(rows);
-  Block<T, W> block = all;
-  Index j = 0;
-  const auto advance = [&](Index count) {
-    j += count;
-    block.w += count * block.w_stride;
-    block.y += count;
+  const auto block_at = [&](Index column) {
+    Block<T, W> block = all;
+    block.w += column * block.w_stride;
+    block.y += column;
+    return block;
   };
-  for (; j + w_rows <= n; advance(w_rows)) block_product<rows, w_rows, prefetch>(block);
-  for (; j < n; advance(1)) block_product<rows, 1, prefetch>(block);
+  Index j = 0;
+  for (; j + w_rows <= n; j += w_rows) block_product<rows, w_rows, prefetch>(block_at(j));
+  for (; j < n; ++j) block_product<rows, 1, prefetch>(block_at(j));
 }
 
 template <class T, class W>
