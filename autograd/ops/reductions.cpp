@@ -113,13 +113,13 @@ Var<T> mean(const Reduction<T>& reduction) {
 template <class Extremum, class T>
 Var<T> extremum(const char* operation, const Reduction<T>& reduction) {
   check_not_empty(operation, reduction);
-  const auto& [x, layout, shape] = reduction;
+  const Var<T>& x = reduction.x;
+  const ReductionLayout& layout = reduction.layout;
   const Tensor<T> y =
-      reduce<Extremum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(shape);
+      reduce<Extremum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(reduction.result);
   return x.pass().record(
       operation, y, {x.node()},
-      [x = x.node(), x_value = x.value(), y, layout = layout](Pass<T>& backward,
-                                                              const Tensor<T>& dy) {
+      [x = x.node(), x_value = x.value(), y, layout](Pass<T>& backward, const Tensor<T>& dy) {
         const auto is_extremum = [v = x_value.data(), m = y.data()](Index element, Index result) {
           return v[element] == m[result];
         };
@@ -137,7 +137,8 @@ Var<T> extremum(const char* operation, const Reduction<T>& reduction) {
 // Backward: dx = dy · 2 (x - mean) / (n - correction).
 template <class T>
 Var<T> variance(const Reduction<T>& reduction, Index correction) {
-  const auto& [x, layout, shape] = reduction;
+  const Var<T>& x = reduction.x;
+  const ReductionLayout& layout = reduction.layout;
   if (correction < 0) fail<ValueError>("variance", "a correction of at least 0", correction);
   if (layout.reduced <= correction)
     fail<ShapeError>("variance",
@@ -149,10 +150,10 @@ Var<T> variance(const Reduction<T>& reduction, Index correction) {
     const T deviation = v[element] - m[result];
     return deviation * deviation;
   };
-  Tensor<T> y = reduce<Sum>(x.pass(), layout, square).reshaped(shape);
+  Tensor<T> y = reduce<Sum>(x.pass(), layout, square).reshaped(reduction.result);
   array(y, 0, y.size()) /= divisor;
   return x.pass().record("variance", y, {x.node()},
-                         [x = x.node(), x_value = x.value(), mean, layout = layout, divisor](
+                         [x = x.node(), x_value = x.value(), mean, layout, divisor](
                              Pass<T>& backward, const Tensor<T>& dy) {
                            add_broadcast(backward.gradient(x), layout,
                                          [v = x_value.data(), m = mean.data(), g = dy.data(),

@@ -27,8 +27,8 @@ TEST_CASE("gradients: linear", "[layers][gradients][Linear]") {
   const bool bias = GENERATE(false, true);
   Linear<double> layer({.in_features = 3, .out_features = 4, .bias = bias}, random);
   for (const auto& [activation, name] : activation_names)
-    check_gradients(layer, {{2, 3, 3}}, [&, activation = activation](Tape<double>&, const Vars& x) {
-      return layer(x[0], activation);
+    check_gradients(layer, {{2, 3, 3}}, [&, function = activation](Tape<double>&, const Vars& x) {
+      return layer(x[0], function);
     });
 }
 

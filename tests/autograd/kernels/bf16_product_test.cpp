@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -117,7 +118,8 @@ TEST_CASE("bf16 product: with k = 0, the result is beta times the old matrix", "
 TEST_CASE("bf16 product: an element has the same bits whatever else is computed",
           "[autograd][bf16]") {
   // In parallel, the tiles are rows of the first one, and rows and columns of the second.
-  const auto [m, n, k] = GENERATE(table<Index, Index, Index>({{700, 150, 500}, {100, 1500, 300}}));
+  Index m = 0, n = 0, k = 0;
+  std::tie(m, n, k) = GENERATE(table<Index, Index, Index>({{700, 150, 500}, {100, 1500, 300}}));
   const Tiles tiles(Precision::bf16, m, n, k);
   if (is_supported(Precision::bf16)) {
     CHECK(tiles.rows > tiles.tile_rows);
@@ -125,7 +127,7 @@ TEST_CASE("bf16 product: an element has the same bits whatever else is computed"
   }
   Random random(3);
   const auto a = random.normal_tensor<float>({m, k}), b = random.normal_tensor<float>({k, n});
-  with_and_without_emulation([&, m = m, n = n, k = k] {
+  with_and_without_emulation([&] {
     Tensor<float> all({m, n});
     bf16_product(m, n, k, 1.0F, {a.data(), k}, {b.data(), n}, 0.0F, all.data(), n);
     for (const auto& [i, j] : {std::pair<Index, Index>{0, 0}, {79, 31}, {81, 33}, {m - 1, n - 1}}) {

@@ -170,7 +170,7 @@ TEST_CASE("functions of one element: every activation is compared", "[autograd]"
     if (activation != Activation::none) {
       INFO(name);
       CHECK(std::any_of(rows.begin(), rows.end(),
-                        [name = name](const Row& row) { return row.function == name; }));
+                        [wanted = name](const Row& row) { return row.function == wanted; }));
       CHECK(functions<float>.contains(name));
     }
 }
@@ -340,9 +340,7 @@ std::vector<GradientCase> gradient_rows() {
 std::vector<GradientCase> activation_rows() {
   std::vector<GradientCase> all;
   for (const auto& [activation, name] : activation_names) {
-    const auto apply = [activation = activation](const auto& x) {
-      return activate(x[0], activation);
-    };
+    const auto apply = [function = activation](const auto& x) { return activate(x[0], function); };
     const std::string operation = activation == Activation::none ? "activate" : name;
     all.push_back(
         {operation, "away from 0", {away_from_zero({3, 7})}, {away_from_zero({60, 80})}, apply});

@@ -160,8 +160,8 @@ void GradientExchange<T>::add_sums() {
         sums_.begin());
   };
   for (const auto& [all, middle] : sum_tree(parts_)) {
-    const bool is_made = std::any_of(sums_.begin(), sums_.end(), [&all = all](const auto& sum) {
-      return sum.parts.contains(all);
+    const bool is_made = std::any_of(sums_.begin(), sums_.end(), [&range = all](const auto& sum) {
+      return sum.parts.contains(range);
     });
     if (!is_made) additions_.emplace_back(sum_from(all.first), sum_from(middle));
   }
