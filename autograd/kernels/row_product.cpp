@@ -149,15 +149,20 @@ void block_product(const Block<T, W>& block) {
 template <Index rows, bool prefetch, class T, class W>
 void rows_product(Index n, const Block<T, W>& all) {
   constexpr Index w_rows = rows_of_w(rows);
-  const auto block_at = [&](Index column) {
-    Block<T, W> block = all;
-    block.w += column * block.w_stride;
-    block.y += column;
-    return block;
+  Block<T, W> block = all;
+  const auto advance = [&](Index count) {
+    n -= count;
+    block.w += count * block.w_stride;
+    block.y += count;
   };
-  Index j = 0;
-  for (; j + w_rows <= n; j += w_rows) block_product<rows, w_rows, prefetch>(block_at(j));
-  for (; j < n; ++j) block_product<rows, 1, prefetch>(block_at(j));
+  while (n >= w_rows) {
+    block_product<rows, w_rows, prefetch>(block);
+    advance(w_rows);
+  }
+  while (n > 0) {
+    block_product<rows, 1, prefetch>(block);
+    advance(1);
+  }
 }
 
 template <class T, class W>
