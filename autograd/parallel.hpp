@@ -75,11 +75,11 @@ constexpr Grain grain_of(Index cost) {
   return {std::max<Index>(1, 16384 / std::max<Index>(1, cost))};
 }
 
-// The same for short ranges: up to four of them are worth less than waking a thread, and run on the
+// The same for short ranges: up to two of them are worth less than waking a thread, and run on the
 // calling thread.
 template <class Body>
 void parallel_for(Index count, Grain grain, const Body& body) {
-  if (grain.items == 1 || count > 4 * grain.items) return parallel_for(count, grain.items, body);
+  if (grain.items == 1 || count > 2 * grain.items) return parallel_for(count, grain.items, body);
   for (Index begin = 0; begin < count; begin += grain.items)
     detail::call(body, begin, std::min(begin + grain.items, count), 0);
 }

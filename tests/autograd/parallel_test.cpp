@@ -198,7 +198,7 @@ TEST_CASE("parallel_for: a process that was forked off computes on one thread", 
   CHECK(thread_count() == 3);
 }
 
-TEST_CASE("parallel_for: up to four short ranges run on the calling thread", "[autograd]") {
+TEST_CASE("parallel_for: up to two short ranges run on the calling thread", "[autograd]") {
   const ThreadCountGuard guard(3);
   const auto is_in_region = [](Index count, Grain grain) {
     std::atomic<bool> region = false;
@@ -211,8 +211,8 @@ TEST_CASE("parallel_for: up to four short ranges run on the calling thread", "[a
     return region.load();
   };
   CHECK_FALSE(is_in_region(0, grain_of(1)));
-  CHECK_FALSE(is_in_region(4 * 16384, grain_of(1)));
-  CHECK(is_in_region(4 * 16384 + 1, grain_of(1)));
+  CHECK_FALSE(is_in_region(2 * 16384, grain_of(1)));
+  CHECK(is_in_region(2 * 16384 + 1, grain_of(1)));
   CHECK_FALSE(is_in_region(4, grain_of(16384 / 2)));
   CHECK(is_in_region(2, grain_of(16384)));  // long items
 }
