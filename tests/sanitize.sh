@@ -2,15 +2,15 @@
 # sanitize.sh [address|thread] [CTEST OPTIONS]: builds everything into build/sanitize-… with the
 # address and undefined-behaviour sanitizers (address, the default) or the thread sanitizer, and runs
 # all tests except those that a sanitizer does not support: it aborts when an allocation exceeds the
-# available memory, and the thread sanitizer does not know how MPI waits. The thread sanitizer first
-# has to find a race that is there.
+# available memory, and the thread sanitizer, whose LLVM's OpenMP reads its variables differently,
+# does not know how MPI waits. The thread sanitizer first has to find a race that is there.
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac
 
 use_sanitizers "$sanitizer"
 unsupported="more memory than there is|does not fit into memory|an allocation that fails"
-[ "$sanitizer" = address ] || unsupported+="|mpirun"
+[ "$sanitizer" = address ] || unsupported+="|mpirun|threads: OMP_|without elements costs nothing"
 build_targets all
 if [ "$sanitizer" = thread ]; then
   log "Looking for the race of a test that has one"
