@@ -51,7 +51,13 @@ std::uint32_t lookup3(Bytes bytes) {
 }
 
 void check_checksum(std::uint64_t checksum, Bytes bytes, const Location& location) {
-  if (checksum != lookup3(bytes)) fail_with_damage(location, "a structure with another checksum");
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  constexpr bool is_checked = false;  // changed files would end here; clang's fuzzer defines it
+#else
+  constexpr bool is_checked = true;
+#endif
+  if (is_checked && checksum != lookup3(bytes))
+    fail_with_damage(location, "a structure with another checksum");
 }
 
 Bytes without_checksum(Bytes structure, const Location& location) {
