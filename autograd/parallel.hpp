@@ -64,19 +64,19 @@ void parallel_for(Index count, Index grain, const Body& body) {
                      &context);
 }
 
-// The number of items in ranges of a few microseconds.
+// The number of items in a range of a few microseconds.
 struct Grain {
   Index items;
   constexpr operator Index() const { return items; }
 };
 
-// For items of `cost` elementary operations (a multiply-add, a load).
+// That of items which cost this many elementary operations each (a multiply-add, a load).
 constexpr Grain grain_of(Index cost) {
   return {std::max<Index>(1, 16384 / std::max<Index>(1, cost))};
 }
 
-// The same for short ranges: up to two of them are worth less than waking a thread, and run on the
-// calling thread.
+// As above, with ranges of a few microseconds: up to two of them are worth less than waking a
+// thread, and run on the calling thread.
 template <class Body>
 void parallel_for(Index count, Grain grain, const Body& body) {
   if (grain.items == 1 || count > 2 * grain.items) return parallel_for(count, grain.items, body);
