@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "autograd/runtime/pool.hpp"
+#include "autograd/memory/pool.hpp"
 
 namespace weft {
 namespace {

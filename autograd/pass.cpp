@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "weft/autograd/finite.hpp"
-#include "autograd/runtime/arena.hpp"
-#include "autograd/runtime/pool.hpp"
+#include "autograd/memory/arena.hpp"
+#include "autograd/memory/pool.hpp"
 
 namespace weft {
 
@@ -28,22 +28,15 @@ Tensor<T> Pass<T>::zeros(const Shape& shape) const {
 template <class T>
 Var<T> Pass<T>::parameter(const Parameter<T>& parameter) {
   if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
-  GradientSum<T>* sum = &parameter.gradient_sum();
-  if (store_) {
-    const auto entry = store_->find(&parameter);
-    if (entry == store_->end())
-      fail<Error>("pass", "a parameter of the model that the pass is for",
-                  concatenate_text("another of shape ", parameter.shape()));
-    sum = &entry->second;
-  }
-  if (observer_) observer_->used(*sum);
-  return push("parameter", parameter.value(), sum, nullptr, nullptr);
+  GradientSum<T>& sum = target_ ? target_->use(parameter) : parameter.gradient_sum();
+  return push({.operation = "parameter", .parameter = &parameter, .parameter_sum = &sum},
+              parameter.value());
 }
 
 template <class T>
 Var<T> Pass<T>::variable(Tensor<T> value) {
   if (!options_.recording) return constant(std::move(value));
-  return push("variable", std::move(value), nullptr, nullptr, nullptr);
+  return push({.operation = "variable"}, std::move(value));
 }
 
 template <class T>
@@ -64,9 +57,9 @@ void* Pass<T>::allocate_closure(std::size_t bytes) {
 }
 
 template <class T>
-Var<T> Pass<T>::push(const char* operation, Tensor<T> value, GradientSum<T>* parameter_gradient,
-                     Invoke invoke, void* closure) {
-  nodes_.push_back({operation, value.shape(), Tensor<T>(), parameter_gradient, invoke, closure});
+Var<T> Pass<T>::push(Node node, Tensor<T> value) {
+  node.shape = value.shape();
+  nodes_.push_back(std::move(node));
   return Var<T>(tape_, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, number_);
 }
 
@@ -123,8 +116,7 @@ void Pass<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     Node& node = nodes_[id];
     if (!node.closure) {
-      if (observer_ && !is_replay_ && !options.keep_pass && sum_of(node))
-        observer_->passed(*sum_of(node));
+      if (target_ && sum_of(node) && !options.keep_pass) target_->passed(*node.parameter);
       continue;
     }
     void* closure = options.keep_pass ? node.closure : std::exchange(node.closure, nullptr);
@@ -169,9 +161,7 @@ Tape<T>& Pass<T>::replay(std::uint32_t streams) {
   again.end();
   again.step_ = step_;
   again.streams_ = streams;
-  again.store_ = store_;
-  again.observer_ = observer_;
-  again.is_replay_ = true;
+  again.target_ = target_;
   again.to_parameters_ = to_parameters_;
   return *replay_;
 }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,20 +19,16 @@ namespace weft {
 
 class Arena;
 
-// Gradients of parameters kept apart from Parameter::grad: those of one part of a batch.
+// Where backward adds the gradients of parameters, when not to the parameters themselves.
 template <class T>
-using GradientStore = std::unordered_map<const Parameter<T>*, GradientSum<T>>;
-
-// Follows how the gradients of parameters are completed during a pass.
-template <class T>
-class WEFT_API GradientObserver {
+class WEFT_API GradientTarget {
  public:
-  virtual ~GradientObserver() = default;
-  // The pass uses a parameter, whose gradient backward adds to `sum`.
-  virtual void used(const GradientSum<T>& sum) = 0;
-  // Backward has passed one of those uses: it adds nothing more for it. Uses in a part that is
-  // computed again (see `recompute`), or that no backward passes, are not reported.
-  virtual void passed(const GradientSum<T>& sum) = 0;
+  virtual ~GradientTarget() = default;
+  // The pass uses a parameter: the sum that backward adds the gradient of this use to.
+  virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
+  // Backward has passed a use, and adds nothing more for it. Of each use in a part that is computed
+  // again (see `recompute`) one is never passed.
+  virtual void passed(const Parameter<T>& parameter) = 0;
 };
 
 // What operations are recorded on, and what their backward functions get gradients from.
@@ -88,7 +83,8 @@ class WEFT_API Pass {
     static_assert(alignof(Backward) <= alignof(std::max_align_t));
     if (options_.detect_anomaly) check_value(operation, value);
     void* closure = new (allocate_closure(sizeof(Backward))) Backward(std::move(backward));
-    return push(operation, std::move(value), nullptr, &call_backward<Backward>, closure);
+    return push({.operation = operation, .invoke = &call_backward<Backward>, .closure = closure},
+                std::move(value));
   }
   // A value that needs no gradient.
   Var<T> constant(Tensor<T> value) { return Var<T>(tape_, std::move(value), no_node, number_); }
@@ -109,11 +105,8 @@ class WEFT_API Pass {
   // numbers that follow the first `streams` streams. Always the same tape.
   Tape<T>& replay(std::uint32_t streams);
 
-  // Makes `backward` add the gradients of parameters to `store` instead of the parameters
-  // themselves; null for the parameters. Each parameter of the pass must have an entry.
-  void set_gradient_store(GradientStore<T>* store) { store_ = store; }
-  // Null for none.
-  void set_observer(GradientObserver<T>* observer) { observer_ = observer; }
+  // Null for the parameters themselves. For the following uses of parameters.
+  void set_gradient_target(GradientTarget<T>* target) { target_ = target; }
 
  private:
   friend class Var<T>;
@@ -124,11 +117,12 @@ class WEFT_API Pass {
 
   struct Node {
     const char* operation;
-    Shape shape;
-    Tensor<T> gradient;
-    GradientSum<T>* parameter_gradient;  // null but for parameters
-    Invoke invoke;
-    void* closure;             // null for parameters and variables
+    Shape shape = {};
+    Tensor<T> gradient = {};
+    const Parameter<T>* parameter = nullptr;  // null but for parameters
+    GradientSum<T>* parameter_sum = nullptr;  // where the gradient of a parameter is added
+    Invoke invoke = nullptr;
+    void* closure = nullptr;   // null for parameters and variables
     bool is_returned = false;  // the gradient, by `gradients`
 
     bool has_gradient() const { return gradient.data() != nullptr; }
@@ -156,8 +150,7 @@ class WEFT_API Pass {
   bool needs_gradient(std::span<const NodeId> inputs) const;
   Var<T> result(const char* operation, Tensor<T> value);
   void* allocate_closure(std::size_t bytes);
-  Var<T> push(const char* operation, Tensor<T> value, GradientSum<T>* parameter_gradient,
-              Invoke invoke, void* closure);
+  Var<T> push(Node node, Tensor<T> value);
   void check_value(const char* operation, const Tensor<T>& value) const;
   void check_gradients(const char* operation);
 
@@ -165,7 +158,7 @@ class WEFT_API Pass {
   Var<T> variable(Tensor<T> value);
   // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
   GradientSum<T>* sum_of(const Node& node) const {
-    return to_parameters_ ? node.parameter_gradient : nullptr;
+    return to_parameters_ ? node.parameter_sum : nullptr;
   }
   void check_backward(const Var<T>& y, const Tensor<T>& upstream) const;
   void backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options);
@@ -182,9 +175,7 @@ class WEFT_API Pass {
   std::unique_ptr<Arena> arena_;  // of the backward functions
   std::vector<Node> nodes_;
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
-  GradientStore<T>* store_ = nullptr;
-  GradientObserver<T>* observer_ = nullptr;
-  bool is_replay_ = false;
+  GradientTarget<T>* target_ = nullptr;
   bool to_parameters_ = true;  // false while `gradients` runs
   std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones
   std::uint32_t step_ = 0;

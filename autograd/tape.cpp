@@ -5,7 +5,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/pass.hpp"
 #include "autograd/internal/bf16_emulation.hpp"
-#include "autograd/runtime/pool.hpp"
+#include "autograd/memory/pool.hpp"
 
 namespace weft {
 

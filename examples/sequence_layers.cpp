@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <iomanip>
@@ -401,7 +402,7 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
             << std::flush;
   Random random(4);
   const ReversalTask::Examples test = task.sample(500, random);
-  std::vector<TrainingRun> runs;
+  std::deque<TrainingRun> runs;
   runs.emplace_back("self-attention",
                     std::make_unique<AttentionModel>(width, 2 * task.length, random), task,
                     precision);

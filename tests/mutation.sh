@@ -34,7 +34,7 @@ find "$work/tree" -type f -printf '%P\n' | while read -r file; do
   [ -f "$repository/$file" ] || rm -- "$work/tree/$file"
 done
 
-programs=(autograd layers golden train distributed)
+programs=(autograd layers golden train processes)
 mkdir -p "$work/build"
 cmake -S "$work/tree" -B "$work/build" -G Ninja -DWEFT_TESTS=ON -DWEFT_EXAMPLES=OFF \
   -DWEFT_INSTALL=OFF -DCMAKE_BUILD_TYPE=None \
@@ -52,7 +52,7 @@ cmake --build "$work/build" --parallel "$(nproc)" --target "${programs[@]/#/weft
 run_tests() { # PROGRAM NUMBER
   local folder=$work/outputs/$2
   local -a command=("$work/build/tests/weft_tests_$1")
-  [ "$1" != distributed ] || command=(mpiexec -n 3 "${command[@]}")
+  [ "$1" != processes ] || command=(mpiexec -n 3 "${command[@]}")
   mkdir -p "$folder"
   WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "${command[@]}" \
     --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the list of mistakes

@@ -6,7 +6,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/batch_losses.hpp"
-#include "weft/train/distributed/process_group.hpp"
+#include "weft/train/parallel/process_group.hpp"
 
 namespace weft {
 

@@ -15,19 +15,18 @@
 #include "weft/autograd/tape.hpp"
 #include "weft/train/batch_losses.hpp"
 #include "weft/train/data/data_source.hpp"
-#include "weft/train/data/pairs.hpp"
-#include "weft/train/distributed/process_group.hpp"
 #include "weft/train/evaluation.hpp"
 #include "weft/train/interrupt.hpp"
 #include "weft/train/moving_average.hpp"
 #include "weft/train/optim/optimizer.hpp"
 #include "weft/train/optim/schedule.hpp"
+#include "weft/train/parallel/process_group.hpp"
 #include "weft/train/training_progress.hpp"
 #include "weft/train/weights/checkpoint.hpp"
 
 namespace weft {
 
-// Evaluates the model on held-out data.
+// Evaluates the model on held-out data. See TrainingLoop::validate_with.
 struct Validation {
   // The names of the values: columns of metrics.csv.
   std::vector<std::string> columns;
@@ -40,16 +39,6 @@ struct Validation {
   // The number of consecutive validations without improvement after which training stops; 0
   // disables.
   std::int64_t patience = 0;
-};
-
-// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau, but also
-// for values below 0, of which torch takes one that is equal to the best for an improvement.
-struct Plateau {
-  // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
-  // whose first value was not finite and below best - threshold · |best|.
-  double factor = 0.1;
-  std::int64_t patience = 10;
-  double threshold = 1e-4;
 };
 
 struct TrainerOptions {
@@ -71,7 +60,6 @@ struct TrainerOptions {
   std::optional<Plateau> plateau = {};
   // The seed of dropout.
   std::uint64_t seed = 0;
-  std::optional<Validation> validation = {};
   // When given, called after every step and its validation; training stops early when it returns
   // true.
   std::function<bool()> should_stop = {};
@@ -125,6 +113,10 @@ struct TrainingResult {
 template <class T>
 class WEFT_API TrainingLoop {
  public:
+  // Sets how the model is evaluated; without a validation, it is not, and there is no best.h5. Call
+  // it before `run`. Throws ValueError for counts < 0, no columns and an empty function.
+  void validate_with(Validation validation);
+
   // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
   // Throws ValueError for a name that is used already, also by the trainer: "model", "optimizer"
   // and "progress", or that is none for a checkpoint.
@@ -155,8 +147,6 @@ class WEFT_API TrainingLoop {
   TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
                TrainerOptions options);
 
-  void set_validation(Validation validation);
-
  private:
   class Run;
 
@@ -164,6 +154,7 @@ class WEFT_API TrainingLoop {
   Optimizer<T>& optimizer_;
   BatchLosses<T> losses_;
   TrainerOptions options_;
+  std::optional<Validation> validation_;
   TrainingProgress<T> progress_;
   NamedStates<T> also_saved_;
   MovingAverage<T>* average_ = nullptr;
@@ -194,7 +185,7 @@ struct Metric {
 // The loss is the mean over the labels of the batch, or of the part of a batch, that it is given;
 // the trainer weights parts and accumulated batches by their numbers of labels (see
 // data_source.hpp). All referenced arguments must outlive the trainer.
-template <class T = float, class B = PairBatch>
+template <class T, class B>
 class Trainer : public TrainingLoop<T> {
  public:
   // Throws ValueError for options outside their ranges, for empty functions, and for parts that
@@ -210,9 +201,8 @@ class Trainer : public TrainingLoop<T> {
   }
 
   // Validates with the trainer's own loss, column "validation_loss", and with metrics, as means
-  // over the labels of `source`, which must outlive the trainer. Replaces
-  // TrainerOptions::validation. Throws ValueError for an option < 0 and a metric without a
-  // function.
+  // over the labels of `source`, which must outlive the trainer. Throws ValueError for an option <
+  // 0 and a metric without a function.
   void validate_on(DataSource<B>& source, const ValidationOptions& options = {},
                    std::vector<std::type_identity_t<Metric<T, B>>> metrics = {}) {
     std::vector<std::string> columns{"validation_loss"};
@@ -227,7 +217,7 @@ class Trainer : public TrainingLoop<T> {
         values.push_back(mean_metric<T, B>(source, metric.function, parts, processes));
       return values;
     };
-    this->set_validation(
+    this->validate_with(
         {std::move(columns), std::move(run), options.every_steps, options.patience});
   }
 

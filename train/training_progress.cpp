@@ -1,6 +1,7 @@
 #include "weft/train/training_progress.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 
@@ -22,6 +23,41 @@ TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity, bool wit
       with_plateau_(with_plateau),
       seed_(static_cast<std::int64_t>(identity.seed)),
       data_fingerprint_(static_cast<std::int64_t>(identity.data_fingerprint)) {}
+
+template <class T>
+bool TrainingProgress<T>::add_validation(double value, bool is_scheduled) {
+  const bool is_best = std::isfinite(value) && (best_step == 0 || value < best_value);
+  if (is_best) {
+    best_step = step;
+    best_value = value;
+    validations_without_improvement = 0;
+  } else if (is_scheduled) {
+    ++validations_without_improvement;
+  }
+  return is_best;
+}
+
+template <class T>
+bool TrainingProgress<T>::add_validation(double value, const Plateau& plateau) {
+  const double limit =
+      plateau_best * (plateau_best < 0.0 ? 1.0 + plateau.threshold : 1.0 - plateau.threshold);
+  if (std::isfinite(value) && value < limit) {
+    plateau_best = value;
+    plateau_validations = 0;
+  } else if (++plateau_validations > plateau.patience) {
+    plateau_validations = 0;
+    plateau_factor *= plateau.factor;
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+double TrainingProgress<T>::take_mean_loss(double without_labels) {
+  const double sum = std::exchange(loss_sum, 0.0);
+  const std::int64_t labels = std::exchange(label_sum, 0);
+  return labels > 0 ? sum / static_cast<double>(labels) : without_labels;
+}
 
 template <class T>
 void TrainingProgress<T>::state(State<T>& state) {

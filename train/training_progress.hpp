@@ -11,6 +11,16 @@
 
 namespace weft {
 
+// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau, but also
+// for values below 0, of which torch takes one that is equal to the best for an improvement.
+struct Plateau {
+  // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
+  // whose first value was not finite and below best - threshold · |best|.
+  double factor = 0.1;
+  std::int64_t patience = 10;
+  double threshold = 1e-4;
+};
+
 // What must not change when training resumes.
 struct TrainingIdentity {
   std::uint64_t seed = 0;
@@ -42,6 +52,14 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   std::int64_t label_sum = 0;
 
   std::string schedule;  // the description of the schedule
+
+  // Of a validation at this step, its first value. Returns whether it is the best one so far; if
+  // not, it counts as one without improvement when it is a scheduled one.
+  bool add_validation(double value, bool is_scheduled);
+  // The same value for the plateau. Returns whether the learning rate was multiplied by its factor.
+  bool add_validation(double value, const Plateau& plateau);
+  // The mean loss since the last call, and none from here on.
+  double take_mean_loss(double without_labels);
 
   void state(State<T>& state) override;
   // Also throws ValueError when the state has a different identity.

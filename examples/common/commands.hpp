@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include <weft/train/distributed/process_group.hpp>
+#include <weft/train/parallel/process_group.hpp>
 
 namespace weft::examples {
 

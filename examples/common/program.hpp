@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include <weft/train/distributed/process_group.hpp>
+#include <weft/train/parallel/process_group.hpp>
 
 namespace weft::examples {
 

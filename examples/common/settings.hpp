@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/distributed/broadcast_state.hpp>
+#include <weft/train/parallel/broadcast_state.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "examples/common/command_line.hpp"
 

@@ -70,7 +70,7 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   options.clip_norm = configuration.clip_norm;
   options.schedule = make_schedule(configuration);
   options.seed = static_cast<std::uint64_t>(configuration.seed);
-  Trainer<float, TensorBatch<TokenId>> trainer(
+  Trainer trainer(
       model, optimizer, windows,
       [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
         // Smoothed in training only, so that validations of all settings compare.

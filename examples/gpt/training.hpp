@@ -1,6 +1,7 @@
 // Training of a language model.
 #pragma once
 
+#include <weft/train/data/vocabulary.hpp>
 #include <weft/train/trainer.hpp>
 #include "examples/gpt/configuration.hpp"
 

@@ -2,7 +2,7 @@
 // status.
 #pragma once
 
-#include <weft/train/distributed/process_group.hpp>
+#include <weft/train/parallel/process_group.hpp>
 
 namespace weft::pronounce {
 

@@ -69,14 +69,15 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.clip_norm = configuration.clip_norm;
   options.schedule = make_schedule(configuration, batches.num_batches());
   options.seed = seed;
-  options.validation =
+  Validation validation =
       make_validation(model, language, dataset.validation, options.parts, options.processes);
-  Trainer<float> trainer(
+  Trainer trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
         return batch_loss(model, tape, batch, configuration.label_smoothing);
       },
       std::move(options));
+  trainer.validate_with(std::move(validation));
   trainer.also_save("configuration", configuration);
   return trainer.run();
 }

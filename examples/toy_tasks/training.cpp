@@ -46,7 +46,7 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                       << accuracy << " % correct" << std::endl;
   };
 
-  Trainer<float> trainer(
+  Trainer trainer(
       solver.model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
         return batch_loss(solver.model, tape, batch);
@@ -58,17 +58,17 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                                    .warmup_steps = std::min(warmup_steps, options.steps / 2),
                                    .total_steps = options.steps}),
        .seed = options.seed,
-       .validation = Validation{.columns = {"error_rate_percent"},
-                                .run = [&]() -> std::vector<double> {
-                                  validate();
-                                  return {100.0 - accuracy};
-                                },
-                                .every_steps = steps_between_validations},
        .should_stop =
            [&] { return accuracy >= options.target_accuracy || seconds() >= options.seconds; },
        .interrupt = options.interrupt,
        .precision = options.precision,
        .processes = options.processes});
+  trainer.validate_with({.columns = {"error_rate_percent"},
+                         .run = [&]() -> std::vector<double> {
+                           validate();
+                           return {100.0 - accuracy};
+                         },
+                         .every_steps = steps_between_validations});
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
   history.interrupted = result.end == TrainingEnd::interrupted;

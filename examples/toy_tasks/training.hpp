@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include <weft/autograd/precision.hpp>
-#include <weft/train/distributed/process_group.hpp>
+#include <weft/train/parallel/process_group.hpp>
 #include <weft/train/interrupt.hpp>
 #include "examples/toy_tasks/solver.hpp"
 

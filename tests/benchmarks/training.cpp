@@ -35,17 +35,17 @@ TrainingRate measure(ProcessGroup& processes, Module<float>& model, DataSource<B
   const std::int64_t bytes_before = processes.bytes_sent();
   const auto start = Clock::now();
   auto last = start;
-  Trainer<float, B>(model, optimizer, source, loss,
-                    {.epochs = 1'000'000'000,
-                     .parts = parts,
-                     .clip_norm = 1.0,
-                     .should_stop =
-                         [&] {
-                           times.push_back(seconds_since(last));
-                           last = Clock::now();
-                           return times.size() >= 7 && seconds_since(start) >= seconds;
-                         },
-                     .processes = &processes})
+  Trainer(model, optimizer, source, loss,
+          {.epochs = 1'000'000'000,
+           .parts = parts,
+           .clip_norm = 1.0,
+           .should_stop =
+               [&] {
+                 times.push_back(seconds_since(last));
+                 last = Clock::now();
+                 return times.size() >= 7 && seconds_since(start) >= seconds;
+               },
+           .processes = &processes})
       .run();
   TrainingRate rate;
   std::vector<double> sent(static_cast<std::size_t>(processes.size()));

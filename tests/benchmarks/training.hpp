@@ -4,7 +4,7 @@
 #include <string>
 
 #include <weft/autograd/shape.hpp>
-#include <weft/train/distributed/process_group.hpp>
+#include <weft/train/parallel/process_group.hpp>
 
 namespace weft::benchmarks {
 

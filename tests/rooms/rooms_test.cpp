@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 const std::vector<Lines> floors = {
     {"autograd/error", "autograd/shape", "autograd/export", "autograd/enum_names",
      "autograd/precision", "autograd/internal/"},
-    {"autograd/buffer", "autograd/runtime/", "autograd/parallel"},
+    {"autograd/buffer", "autograd/memory/", "autograd/parallel"},
     {"autograd/tensor", "autograd/finite"},
     {"autograd/gradient.", "autograd/parameter", "autograd/random"},
     {"autograd/tape", "autograd/pass", "autograd/operation"},
@@ -31,9 +31,9 @@ const std::vector<Lines> floors = {
     {"train/files/", "train/data/"},
     {"train/hdf5/", "train/generation/", "train/tokenizers/"},
     {"train/weights/"},
-    {"train/distributed/process_group", "train/distributed/internal/transport"},
     {"train/optim/"},
-    {"train/", "train/distributed/"},
+    {"train/parallel/"},
+    {"train/"},
     {"examples/common/"},
     {"examples/"},
 };
@@ -49,7 +49,7 @@ const std::map<std::string, Lines> libraries = {
     {"xxhash.h", {"train/files/"}},
     {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},
-    {"mpi.h", {"train/distributed/internal/transport.cpp"}},
+    {"mpi.h", {"train/parallel/internal/transport.cpp"}},
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
     {"nlohmann/", {"train/tokenizers/", "examples/common/"}},
     {"catch2/", {}},
@@ -88,7 +88,7 @@ std::vector<Include> includes_of(const std::string& file) {
 }
 
 bool is_internal(const std::string& header) {
-  static const std::regex internal("(^|/)internal/|^autograd/(kernels|runtime)/|^train/files/");
+  static const std::regex internal("(^|/)internal/|^autograd/(kernels|memory)/|^train/files/");
   return std::regex_search(header, internal);
 }
 

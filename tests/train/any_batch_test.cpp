@@ -104,17 +104,15 @@ std::vector<double> rates_on_plateau(const std::vector<double>& values,
     rates.push_back(optimizer.learning_rate());
     return std::vector{values[rates.size() - 1]};
   };
-  TrainerOptions options{
-      .epochs = 9,
-      .max_steps = std::ssize(values),
-      .validation = Validation{.columns = {"loss"}, .run = validate, .every_steps = 1}};
+  TrainerOptions options{.epochs = 9, .max_steps = std::ssize(values)};
   options.plateau = Plateau{.factor = 0.1, .patience = 1};
   options.schedule = schedule;
-  Trainer(
+  Trainer trainer(
       task.model, optimizer, task.source,
       [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
-      options)
-      .run();
+      options);
+  trainer.validate_with({.columns = {"loss"}, .run = validate, .every_steps = 1});
+  trainer.run();
   return rates;
 }
 

@@ -12,7 +12,7 @@
 #include <weft/train/optim/clip.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
-#include <weft/train/parallel_pass.hpp>
+#include <weft/train/parallel/parallel_pass.hpp>
 
 namespace weft {
 namespace {

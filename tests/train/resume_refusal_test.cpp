@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
@@ -21,24 +22,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Validates after every step, better each time, and saves last.h5 at the end only.
-TrainerOptions options_for(const fs::path& folder, const ToyTraining<float>& toy) {
-  return {.epochs = 1,
-          .validation =
-              Validation{
-                  .columns = {"val_loss"},
-                  .run = [&] { return std::vector{-static_cast<double>(toy.optimizer.steps())}; },
-                  .every_steps = 1},
-          .folder = folder,
-          .resume = true,
-          .log_every_steps = 1};
+// Saves last.h5 at the end only.
+TrainerOptions options_for(const fs::path& folder) {
+  return {.epochs = 1, .folder = folder, .resume = true, .log_every_steps = 1};
+}
+
+// Validates after every step, with a value that is better each time, unless it is given.
+TrainingResult train(ToyTraining<float>& toy, const LossFunction<float, PairBatch>& loss,
+                     const TrainerOptions& options, std::optional<double> value = {}) {
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, loss, options);
+  trainer.validate_with({.columns = {"val_loss"},
+                         .run =
+                             [&] {
+                               const auto steps = static_cast<double>(toy.optimizer.steps());
+                               return std::vector{value.value_or(-steps)};
+                             },
+                         .every_steps = 1});
+  return trainer.run();
 }
 
 TrainingResult train(const fs::path& folder, std::ostream* output = nullptr) {
   ToyTraining<float> toy;
-  TrainerOptions options = options_for(folder, toy);
+  TrainerOptions options = options_for(folder);
   options.output = output;
-  return Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options).run();
+  return train(toy, toy.loss_function(), options);
 }
 
 // The contents of all regular files of a folder.
@@ -107,14 +114,13 @@ TEST_CASE("resuming: a training killed as soon as it saved its best model resume
   if (child == 0) {
     set_thread_count(1);
     ToyTraining<float> toy;
-    Trainer(
-        toy.model, toy.optimizer, toy.batches,
+    train(
+        toy,
         [&](Tape<float>& tape, const PairBatch& batch) {
           if (fs::exists(killed / "best.h5")) std::raise(SIGKILL);
           return toy.loss(tape, batch);
         },
-        options_for(killed.path(), toy))
-        .run();
+        options_for(killed.path()));
     _exit(0);
   }
   int status = 0;
@@ -137,12 +143,11 @@ TEST_CASE("resuming: the best model is saved again if it is the last one, or els
 
   const auto train_again = [&](double value, std::ostream* output) {
     ToyTraining<float> toy;
-    TrainerOptions options = options_for(folder.path(), toy);
+    TrainerOptions options = options_for(folder.path());
     options.epochs = 2;
-    options.validation->run = [value] { return std::vector{value}; };
     options.output = output;
     options.max_steps = value == 1.0 ? 8 : 0;
-    return Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options).run();
+    return train(toy, toy.loss_function(), options, value);
   };
   CHECK(train_again(1.0, nullptr).best_step == 6);
   fs::remove(folder / "best.h5");

@@ -62,12 +62,9 @@ TrainerOptions options_for(const std::filesystem::path& folder) {
 struct Session {
   ToyTraining<float> toy;
   TrainerOptions options;
+  std::int64_t patience = 0;
 
-  explicit Session(const std::filesystem::path& folder) : options(options_for(folder)) {
-    options.validation = Validation{.columns = {"val_loss"},
-                                    .run = [this] { return std::vector{validation_value()}; },
-                                    .every_steps = 2};
-  }
+  explicit Session(const std::filesystem::path& folder) : options(options_for(folder)) {}
 
   double validation_value() const {
     const std::int64_t step = toy.optimizer.steps();
@@ -75,7 +72,12 @@ struct Session {
   }
 
   TrainingResult run(const LossFunction<float, PairBatch>& loss) {
-    return Trainer(toy.model, toy.optimizer, toy.batches, loss, options).run();
+    Trainer trainer(toy.model, toy.optimizer, toy.batches, loss, options);
+    trainer.validate_with({.columns = {"val_loss"},
+                           .run = [this] { return std::vector{validation_value()}; },
+                           .every_steps = 2,
+                           .patience = patience});
+    return trainer.run();
   }
   TrainingResult run() { return run(toy.loss_function()); }
 };
@@ -179,7 +181,7 @@ TEST_CASE("resuming: patience is resumed", "[train]") {
   const auto run = [&](std::int64_t max_steps) {
     Session session(folder.path());
     session.options.max_steps = max_steps;
-    session.options.validation->patience = 3;
+    session.patience = 3;
     return session.run();
   };
   CHECK(run(7).end == TrainingEnd::finished);
@@ -280,6 +282,7 @@ TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
   for (const char* name : {"", "a/b", "a..b", "model", "optimizer", "progress"})
     CHECK_THROWS_AS(trainer.also_save(name, note), ValueError);
   trainer.also_save("note", note);
+  trainer.validate_with({.columns = {"val_loss"}, .run = [] { return std::vector{1.0}; }});
   CHECK(message_of<ValueError>([&] { trainer.also_save("note", note); }) ==
         "trainer: also_save: expected a name that is not used yet, got 'note'");
   trainer.run();

@@ -228,12 +228,10 @@ TEST_CASE("trainer: stops after `patience` validations without improvement", "[t
   ToyTraining<float> toy;
   const std::vector<double> values = {3.0, 2.0, 2.5, 1.0, 1.0, std::nan(""), 1.5, 0.0};
   std::size_t validations = 0;
-  Trainer trainer(
-      toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-      {.epochs = 100,
-       .validation = Validation{.columns = {"val_loss"},
-                                .run = [&] { return std::vector{values.at(validations++)}; },
-                                .patience = 3}});
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.epochs = 100});
+  trainer.validate_with({.columns = {"val_loss"},
+                         .run = [&] { return std::vector{values.at(validations++)}; },
+                         .patience = 3});
   const TrainingResult result = trainer.run();
   CHECK(result.end == TrainingEnd::stopped_early);
   CHECK(validations == 7);
@@ -246,18 +244,17 @@ TEST_CASE("trainer: stops when should_stop returns true", "[train]") {
   ToyTraining<float> toy;
   std::vector<std::string> events;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-                  {.epochs = 100,
-                   .validation = Validation{.columns = {"val_loss"},
-                                            .run =
-                                                [&] {
-                                                  events.push_back("validated");
-                                                  return std::vector{1.0};
-                                                },
-                                            .every_steps = 2},
-                   .should_stop = [&] {
+                  {.epochs = 100, .should_stop = [&] {
                      events.push_back("should_stop");
                      return events.size() == 6;
                    }});
+  trainer.validate_with({.columns = {"val_loss"},
+                         .run =
+                             [&] {
+                               events.push_back("validated");
+                               return std::vector{1.0};
+                             },
+                         .every_steps = 2});
   const TrainingResult result = trainer.run();
   CHECK(result.end == TrainingEnd::stopped_early);
   CHECK(result.steps == 4);
@@ -268,15 +265,14 @@ TEST_CASE("trainer: stops when should_stop returns true", "[train]") {
 TEST_CASE("trainer: validates every `every_steps` steps", "[train]") {
   ToyTraining<float> toy;
   std::vector<std::int64_t> steps;
-  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-                  {.epochs = 2,
-                   .validation = Validation{.columns = {"a", "b"},
-                                            .run =
-                                                [&] {
-                                                  steps.push_back(toy.optimizer.steps());
-                                                  return std::vector{1.0, 2.0};
-                                                },
-                                            .every_steps = 5}});
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.epochs = 2});
+  trainer.validate_with({.columns = {"a", "b"},
+                         .run =
+                             [&] {
+                               steps.push_back(toy.optimizer.steps());
+                               return std::vector{1.0, 2.0};
+                             },
+                         .every_steps = 5});
   trainer.run();
   CHECK(steps == std::vector<std::int64_t>{5, 10, 12});  // the last step, too
 }
@@ -346,7 +342,6 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
           concatenate_text("trainer: parts: expected 1 … 4096, got ", parts));
   CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
-  CHECK_THROWS_AS(make({.validation = Validation{}}), ValueError);
   CHECK_THROWS_WITH(make({.resume = true}),
                     "trainer: resume: expected a directory to resume from, got none");
   CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
@@ -377,9 +372,11 @@ TEST_CASE("trainer: an empty function is refused at construction by its name", "
         [&] { Trainer(toy.model, toy.optimizer, toy.batches, loss, options); });
   };
   CHECK(message({}, {}) == "trainer: loss: expected a function, got none");
-  CHECK(message(toy.loss_function(), {.validation = Validation{.columns = {"loss"}, .run = {}}}) ==
-        "trainer: validation.run: expected a function, got none");
   CHECK(message(toy.loss_function(), {}).empty());
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {});
+  CHECK(message_of<ValueError>([&] { trainer.validate_with({.columns = {"loss"}, .run = {}}); }) ==
+        "trainer: validation.run: expected a function, got none");
+  CHECK_THROWS_AS(trainer.validate_with({}), ValueError);
 }
 
 namespace {

@@ -37,7 +37,8 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
       average_(average),
       processes_(several(options.processes)),
       parameters_(named_parameters(model)),
-      pass_(parameters_, options.parts, tape_options(), own_parts().first, own_parts().last) {
+      pass_(optimizer.parameters(), options.parts, tape_options(), own_parts().first,
+            own_parts().last) {
   check_parameters();
 }
 
@@ -72,9 +73,8 @@ void Update<T>::check_parameters() const {
 template <class T>
 void Update<T>::divide() {
   if (!processes_) return;
-  exchange_.emplace(*processes_, optimizer_.parameters(), pass_, options_.parts);
-  observers_ = exchange_->observers();
-  optimizer_.divide(exchange_->owners(), processes_->rank());
+  exchange_.emplace(*processes_, pass_);
+  divided_.emplace(*processes_, optimizer_, exchange_->owned());
   has_gradient_.resize(optimizer_.parameters().size());
   for (int process = 0; process < processes_->size(); ++process)
     report_sizes_.push_back(
@@ -120,6 +120,16 @@ void Update<T>::finish() {
   if (exchange_) exchange_->finish_weights();
 }
 
+template <class T>
+void Update<T>::with_whole_optimizer(const std::function<void()>& work) {
+  divided_ ? divided_->while_whole(work) : work();
+}
+
+template <class T>
+void Update<T>::unite() {
+  if (divided_) divided_->unite();
+}
+
 // Reads the batches of the next update and returns their number of labels.
 template <class T>
 Index Update<T>::read_batches() {
@@ -147,7 +157,7 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
                        [](double loss) { return std::isfinite(loss); });
   };
   for (std::size_t i = 0; i < batches_.size() && is_finite(); ++i) {
-    pass.set_observers(sends && i + 1 == batches_.size() ? &observers_ : nullptr);
+    if (sends && i + 1 == batches_.size()) exchange_->begin_last_batch();
     pass.add_batch(static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
                    batches_[i].parts, [&](Tape<T>& tape, Index part) {
                      return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
@@ -208,7 +218,8 @@ template <class T>
 std::string Update<T>::non_finite_operation() {
   TapeOptions checking = tape_options();
   checking.detect_anomaly = true;
-  ParallelPass<T> pass(parameters_, options_.parts, checking, own_parts().first, own_parts().last);
+  ParallelPass<T> pass(optimizer_.parameters(), options_.parts, checking, own_parts().first,
+                       own_parts().last);
   try {
     zero_grad();
     pass.begin();

@@ -1,14 +1,16 @@
 // Update: one step of training, from reading its batches to the new weights.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "weft/train/parallel_pass.hpp"
+#include "weft/train/parallel/parallel_pass.hpp"
 #include "weft/train/trainer.hpp"
-#include "train/distributed/internal/gradient_exchange.hpp"
+#include "train/parallel/internal/divided_optimizer.hpp"
+#include "train/parallel/internal/gradient_exchange.hpp"
 
 namespace weft {
 
@@ -27,6 +29,10 @@ class Update {
   void run();
   // Waits for the weights that other processes have updated.
   void finish();
+  // Calls `work` while the first process has the whole state of the optimizer. Collective.
+  void with_whole_optimizer(const std::function<void()>& work);
+  // All processes get the whole state. Collective.
+  void unite();
 
   // Of the last step.
   double loss() const { return loss_; }
@@ -55,8 +61,8 @@ class Update {
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
   std::optional<GradientExchange<T>> exchange_;
-  std::vector<PartObserver<T>*> observers_;  // of the exchange
-  std::vector<LoadedBatch<T>> batches_;      // of the current step
+  std::optional<DividedOptimizer<T>> divided_;
+  std::vector<LoadedBatch<T>> batches_;  // of the current step
   Index num_batches_ = 0;
   Index labels_ = 0;
   double loss_ = 0.0;

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/distributed/process_group.hpp"
 #include "weft/train/optim/clip.hpp"
 #include "autograd/internal/checks.hpp"
 
@@ -22,6 +21,7 @@ Optimizer<T>::Optimizer(
       loaded_type_(type_),
       elements_(std::move(parameters)),
       settings_(elements_.parameters().size()),
+      slices_{elements_.sequence()},
       learning_rate_(learning_rate),
       weight_decay_(weight_decay) {
   check_finite_non_negative<T>("learning rate", learning_rate);
@@ -54,57 +54,71 @@ void Optimizer<T>::step(double gradient_scale) {
     fail<NonFiniteError>("gradient scale", "a finite number ≥ 0", gradient_scale);
   check_finite_non_negative<T>("gradient scale", gradient_scale);
   elements_.prepare(type_);
-  prepare_tensors();
+  prepare_state();
   ++steps_;
   const auto scale = static_cast<T>(gradient_scale);
-  parallel_for(elements_.num_ranges(), 1, [&](Index first, Index last) {
-    for (Index range = first; range < last; ++range) update_range(range, scale);
-  });
+  const Index size = slices_.sequence.size();
+  parallel_for(size, std::max<Index>(grain_of(4), size / 256),
+               [&](Index first, Index last) { update_elements(first, last, scale); });
   zero_grad();
 }
 
 template <class T>
-void Optimizer<T>::update_range(Index range, T scale) {
-  const Index start = elements_.range_begin(range);
-  const Index own = is_divided() ? offsets_[static_cast<std::size_t>(range)] : 0;
-  if (own < 0) return;
-  Index position = 0;  // in the range
-  elements_.for_each_part(
-      start, elements_.range_begin(range + 1), [&](std::size_t index, Index begin, Index end) {
-        Parameter<T>& parameter = *parameters()[index].parameter;
-        const GradientSum<T>& gradient = parameter.gradient_sum();
-        std::array<T*, most_tensors> state;
-        for (std::size_t i = 0; i < tensors_.size(); ++i)
-          state[i] = is_divided() ? tensors_[i].own.data() + own + position
-                                  : tensors_[i].of[index].data() + begin;
-        position += end - begin;
-        if (!gradient.empty())
-          update(index,
-                 parameter.values().subspan(static_cast<std::size_t>(begin),
-                                            static_cast<std::size_t>(end - begin)),
-                 gradient.values().data() + begin, state.data(), scale);
-      });
+void Optimizer<T>::update_elements(Index first, Index last, T scale) {
+  slices_.sequence.for_each_part(first, last, [&](std::size_t i, Index begin, Index end) {
+    const ElementSlice& slice = slices_.sequence.slices()[i];
+    Parameter<T>& parameter = *parameters()[slice.parameter].parameter;
+    const GradientSum<T>& gradient = parameter.gradient_sum();
+    if (gradient.empty()) return;
+    std::array<T*, most_tensors> state;
+    for (std::size_t number = 0; number < tensors(); ++number)
+      state[number] = slices_.state[number][i].data() + (begin - slice.begin);
+    update(slice.parameter,
+           parameter.values().subspan(static_cast<std::size_t>(begin),
+                                      static_cast<std::size_t>(end - begin)),
+           gradient.values().data() + begin, state.data(), scale);
+  });
 }
 
 template <class T>
-void Optimizer<T>::add_missing_tensors() {
-  for (auto& [name, of, own] : tensors_)
-    while (of.size() < parameters().size())
-      of.emplace_back(parameters()[of.size()].parameter->shape());
+void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
+  for (const ElementSlice& slice : slices.sequence.slices())
+    if (slice.parameter >= parameters().size() || slice.begin < 0 || slice.size() < 0 ||
+        slice.end > parameters()[slice.parameter].parameter->size())
+      fail<ValueError>(type_ + ": slices", "elements of its parameters", "others");
+  slices_ = std::move(slices);
+  add_missing_state();
+}
+
+// Of a whole parameter, the shape of the parameter.
+template <class T>
+Shape Optimizer<T>::state_shape(const ElementSlice& slice) const {
+  const Parameter<T>& parameter = *parameters()[slice.parameter].parameter;
+  return slice.size() == parameter.size() ? parameter.shape() : Shape{slice.size()};
+}
+
+template <class T>
+void Optimizer<T>::add_missing_state() {
+  const std::vector<ElementSlice>& slices = slices_.sequence.slices();
+  slices_.state.resize(tensors());
+  for (std::vector<Tensor<T>>& tensors : slices_.state)
+    while (tensors.size() < slices.size())
+      tensors.emplace_back(state_shape(slices[tensors.size()]));
 }
 
 // Before threads write: the shapes are right, and the tensors have memory of their own.
 template <class T>
-void Optimizer<T>::prepare_tensors() {
-  if (is_divided()) return;
-  add_missing_tensors();
-  for (auto& [name, tensors, own] : tensors_)
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const auto& [parameter_name, parameter] = parameters()[i];
-      if (tensors[i].shape() != parameter->shape())
-        fail<ShapeError>(concatenate_text(type_, ": ", name, " of ", parameter_name),
-                         parameter->shape(), tensors[i].shape());
-      tensors[i].data();
+void Optimizer<T>::prepare_state() {
+  add_missing_state();
+  for (std::size_t number = 0; number < tensors(); ++number)
+    for (std::size_t i = 0; i < slices_.state[number].size(); ++i) {
+      const ElementSlice& slice = slices_.sequence.slices()[i];
+      Tensor<T>& tensor = slices_.state[number][i];
+      if (tensor.shape() != state_shape(slice))
+        fail<ShapeError>(concatenate_text(type_, ": ", state_names_[number], " of ",
+                                          parameters()[slice.parameter].name),
+                         state_shape(slice), tensor.shape());
+      tensor.data();
     }
 }
 
@@ -129,13 +143,11 @@ void Optimizer<T>::state(State<T>& state) {
   state.text("type", loaded_type_);
   state.integer("step", steps_);
   state.number("learning_rate", learning_rate_);
-  if (!is_divided()) add_missing_tensors();
-  for (auto& [name, tensors, own] : tensors_) {
-    if (tensors.size() < parameters().size())
-      fail<Error>(type_ + ": state", "the whole state", "that of one of several processes");
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      state.tensor(name + "." + parameters()[i].name, tensors[i]);
-  }
+  if (!is_whole()) fail<Error>(type_ + ": state", "that of all elements", "that of some");
+  add_missing_state();
+  for (std::size_t number = 0; number < tensors(); ++number)
+    for (std::size_t i = 0; i < parameters().size(); ++i)
+      state.tensor(state_names_[number] + "." + parameters()[i].name, slices_.state[number][i]);
 }
 
 template <class T>
@@ -149,100 +161,9 @@ void Optimizer<T>::check_state() const {
 
 template <class T>
 void Optimizer<T>::add_tensors(std::string name) {
-  if (tensors_.size() == most_tensors)
+  if (tensors() == most_tensors)
     fail<Error>(type_ + ": state", concatenate_text(most_tensors, " tensors"), "more");
-  tensors_.push_back({std::move(name), {}, {}});
-}
-
-template <class T>
-void Optimizer<T>::take_owned(const StateTensors& from, int owner, std::vector<T>& values) const {
-  values.clear();
-  for (std::size_t range = 0; range < owners_.size(); ++range)
-    if (owners_[range] == owner)
-      elements_.for_each_part(elements_.range_begin(static_cast<Index>(range)),
-                              elements_.range_begin(static_cast<Index>(range) + 1),
-                              [&](std::size_t index, Index begin, Index end) {
-                                const T* whole = from.of[index].data();
-                                values.insert(values.end(), whole + begin, whole + end);
-                              });
-}
-
-template <class T>
-void Optimizer<T>::put_owned(const std::vector<T>& values, int owner, StateTensors& to) const {
-  const T* next = values.data();
-  for (std::size_t range = 0; range < owners_.size(); ++range)
-    if (owners_[range] == owner)
-      elements_.for_each_part(elements_.range_begin(static_cast<Index>(range)),
-                              elements_.range_begin(static_cast<Index>(range) + 1),
-                              [&](std::size_t index, Index begin, Index end) {
-                                std::copy(next, next + (end - begin), to.of[index].data() + begin);
-                                next += end - begin;
-                              });
-}
-
-template <class T>
-void Optimizer<T>::divide(std::vector<int> owners, int rank) {
-  if (is_divided()) fail<Error>(type_, "a state that is not divided yet", "one that is");
-  if (std::ssize(owners) != elements_.num_ranges())
-    fail<ValueError>(type_ + ": owners of ranges", elements_.num_ranges(), owners.size());
-  owners_ = std::move(owners);
-  Index size = 0;
-  offsets_.assign(owners_.size(), -1);
-  for (std::size_t range = 0; range < owners_.size(); ++range) {
-    if (owners_[range] != rank) continue;
-    offsets_[range] = size;
-    size += elements_.range_begin(static_cast<Index>(range) + 1) -
-            elements_.range_begin(static_cast<Index>(range));
-  }
-  for (StateTensors& tensors : tensors_) {
-    tensors.own.reserve(static_cast<std::size_t>(size));
-    if (tensors.of.empty())
-      tensors.own.resize(static_cast<std::size_t>(size));
-    else
-      take_owned(tensors, rank, tensors.own);
-  }
-  release();
-}
-
-template <class T>
-void Optimizer<T>::collect(ProcessGroup& processes) {
-  for (StateTensors& tensors : tensors_) {
-    if (!processes.is_first()) {
-      processes.send(std::as_bytes(std::span(tensors.own)), 0);
-      continue;
-    }
-    for (const auto& [name, parameter] : parameters())
-      tensors.of.push_back(Tensor<T>::uninitialized(parameter->shape()));
-    put_owned(tensors.own, 0, tensors);
-    std::vector<T> values;
-    for (int owner = 1; owner < processes.size(); ++owner) {
-      Index size = 0;
-      for (std::size_t range = 0; range < owners_.size(); ++range)
-        if (owners_[range] == owner)
-          size += elements_.range_begin(static_cast<Index>(range) + 1) -
-                  elements_.range_begin(static_cast<Index>(range));
-      values.resize(static_cast<std::size_t>(size));
-      processes.receive(std::as_writable_bytes(std::span(values)), owner);
-      put_owned(values, owner, tensors);
-    }
-  }
-}
-
-template <class T>
-void Optimizer<T>::release() {
-  for (StateTensors& tensors : tensors_) tensors.of = {};
-}
-
-template <class T>
-void Optimizer<T>::unite(ProcessGroup& processes) {
-  collect(processes);
-  for (StateTensors& tensors : tensors_) tensors.own = {};
-  owners_.clear();
-  offsets_.clear();
-  add_missing_tensors();
-  for (StateTensors& tensors : tensors_)
-    for (Tensor<T>& tensor : tensors.of)
-      processes.broadcast(std::as_writable_bytes(tensor.values()));
+  state_names_.push_back(std::move(name));
 }
 
 template <class T>
@@ -277,15 +198,17 @@ std::string Optimizer<T>::settings_description() const {
 
 template <class T>
 void Optimizer<T>::check_not_negative(std::size_t number) const {
-  const auto& [name, tensors, own] = tensors_[number];
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::span<const T> values = tensors[i].values();
+  if (number >= slices_.state.size()) return;
+  for (std::size_t i = 0; i < slices_.state[number].size(); ++i) {
+    const Tensor<T>& tensor = slices_.state[number][i];
     const auto bad =
-        std::find_if(values.begin(), values.end(), [](T value) { return !(value >= T{0}); });
-    if (bad != values.end())
+        std::find_if(tensor.begin(), tensor.end(), [](T value) { return !(value >= T{0}); });
+    if (bad != tensor.end())
       fail<ValueError>(
-          concatenate_text(type_, ": ", name, " of ", parameters()[i].name), "values ≥ 0",
-          concatenate_text(*bad, " at ", tensors[i].shape().position(bad - values.begin())));
+          concatenate_text(type_, ": ", state_names_[number], " of ",
+                           parameters()[slices_.sequence.slices()[i].parameter].name),
+          "values ≥ 0",
+          concatenate_text(*bad, " at ", tensor.shape().position(bad - tensor.begin())));
   }
 }
 

@@ -15,7 +15,14 @@
 
 namespace weft {
 
-class ProcessGroup;
+// The elements that an optimizer updates, and their state.
+template <class T>
+struct OptimizerSlices {
+  ElementSequence sequence;
+  // state[number][i]: of slice i, in the state tensors `number` (see Optimizer::add_tensors). Where
+  // there is none yet, zeros.
+  std::vector<std::vector<Tensor<T>>> state = {};
+};
 
 // The model must outlive the optimizer and must not be moved, and its parameters must keep their
 // shapes. A parameter that is given several times is updated once. Parameters of the model that the
@@ -51,20 +58,16 @@ class WEFT_API Optimizer : public Stateful<T> {
   // those of each group.
   virtual std::string description() const = 0;
 
-  // Throws Error while the state is divided among processes.
+  // Throws Error unless it updates all elements.
   void state(State<T>& state) override;
   void check_state() const override;
 
-  // For the trainer, with several processes. All of them call the same of these functions:
-  //   divide    each process keeps the state of the ranges of elements that it owns (see
-  //             ParameterElements) and `step` updates those only; owners[i] owns range i
-  //   collect   the first process also gets the whole state, for `state`, until `release`
-  //   unite     all processes get the whole state, and `step` updates all elements again
-  // Divided before the first step, an optimizer never takes memory for the whole state.
-  void divide(std::vector<int> owners, int rank);
-  void collect(ProcessGroup& processes);
-  void release();
-  void unite(ProcessGroup& processes);
+  // At first all elements, each parameter one slice.
+  const OptimizerSlices<T>& slices() const { return slices_; }
+  bool is_whole() const { return slices_.sequence.slices() == elements_.sequence().slices(); }
+  // From here on, `step` updates only these. For processes that divide an optimizer's work and
+  // state; one that is divided before its first step never takes memory for the whole state.
+  void set_slices(OptimizerSlices<T> slices);
 
  protected:
   // `type` is the name of the optimizer in messages and checkpoints; `decays`, when given, selects
@@ -91,7 +94,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   // the calls, from 0, and saved as "name.<parameter's name>". Throws Error after the eighth.
   void add_tensors(std::string name);
   // How often `add_tensors` was called.
-  std::size_t tensors() const { return tensors_.size(); }
+  std::size_t tensors() const { return state_names_.size(); }
   // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
   // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
   std::string settings_description() const;
@@ -101,13 +104,6 @@ class WEFT_API Optimizer : public Stateful<T> {
  private:
   static constexpr std::size_t most_tensors = 8;
 
-  struct StateTensors {
-    std::string name;
-    // Of each parameter; none before the first use, and while the state is divided.
-    std::vector<Tensor<T>> of;
-    std::vector<T> own;  // while it is divided: of the ranges that this process owns
-  };
-
   // Of a parameter.
   struct Settings {
     std::size_t group = 0;  // 0: none
@@ -115,21 +111,17 @@ class WEFT_API Optimizer : public Stateful<T> {
     double weight_decay = 0.0;
   };
 
-  bool is_divided() const { return !owners_.empty(); }
-  void add_missing_tensors();
-  void prepare_tensors();
-  void update_range(Index range, T scale);
-  // Copies the elements of the ranges that a process owns, which are consecutive in `values`.
-  void take_owned(const StateTensors& from, int owner, std::vector<T>& values) const;
-  void put_owned(const std::vector<T>& values, int owner, StateTensors& to) const;
+  Shape state_shape(const ElementSlice& slice) const;
+  void add_missing_state();
+  void prepare_state();
+  void update_elements(Index first, Index last, T scale);
 
   std::string type_;
   std::string loaded_type_;
   ParameterElements<T> elements_;
   std::vector<Settings> settings_;  // of each parameter
-  std::vector<StateTensors> tensors_;
-  std::vector<int> owners_;     // of each range of elements, while the state is divided
-  std::vector<Index> offsets_;  // of each range in StateTensors::own; -1: another process owns it
+  std::vector<std::string> state_names_;
+  OptimizerSlices<T> slices_;
   double learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;

@@ -13,7 +13,7 @@ ParameterElements<T>::ParameterElements(NamedParameters<T> parameters) {
     if (!named.parameter) fail<Error>(named.name, "a parameter", "a null pointer");
     if (!known.insert(named.parameter).second) continue;
     shapes_.push_back(named.parameter->shape());
-    ends_.push_back(size() + named.parameter->size());
+    sequence_.add({parameters_.size(), 0, named.parameter->size()});
     parameters_.push_back(std::move(named));
   }
 }

@@ -12,6 +12,45 @@
 
 namespace weft {
 
+// Consecutive elements of a parameter, which is given by its number among several.
+struct ElementSlice {
+  std::size_t parameter = 0;
+  Index begin = 0;
+  Index end = 0;
+
+  Index size() const { return end - begin; }
+  bool operator==(const ElementSlice&) const = default;
+};
+
+// The elements of several slices as one sequence.
+class ElementSequence {
+ public:
+  void add(const ElementSlice& slice) {
+    slices_.push_back(slice);
+    ends_.push_back(size() + slice.size());
+  }
+  const std::vector<ElementSlice>& slices() const { return slices_; }
+  Index size() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  // Calls body(i, begin, end) for each part of elements first … last that lies in one slice:
+  // elements begin … end of the parameter of slice i.
+  template <class Body>
+  void for_each_part(Index first, Index last, const Body& body) const {
+    auto i = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) -
+                                      ends_.begin());
+    for (; first < last; ++i) {
+      const Index end = std::min(last, ends_[i]);
+      const Index to_parameter = slices_[i].end - ends_[i];
+      if (end > first) body(i, first + to_parameter, end + to_parameter);
+      first = end;
+    }
+  }
+
+ private:
+  std::vector<ElementSlice> slices_;
+  std::vector<Index> ends_;  // where each slice ends in the sequence
+};
+
 // The parameters must outlive the object and must not be moved.
 template <class T>
 class WEFT_API ParameterElements {
@@ -21,8 +60,9 @@ class WEFT_API ParameterElements {
   explicit ParameterElements(NamedParameters<T> parameters);
 
   const NamedParameters<T>& parameters() const { return parameters_; }
-  // The number of elements of all parameters together.
-  Index size() const { return ends_.empty() ? 0 : ends_.back(); }
+  // Each parameter as one slice.
+  const ElementSequence& sequence() const { return sequence_; }
+  Index size() const { return sequence_.size(); }
 
   // Throws ShapeError, naming `what` and the parameter, when a parameter or its gradient does not
   // have the shape that the parameter had at construction.
@@ -42,14 +82,7 @@ class WEFT_API ParameterElements {
   // elements begin … end of parameter i.
   template <class Body>
   void for_each_part(Index first, Index last, const Body& body) const {
-    auto parameter = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) -
-                                              ends_.begin());
-    for (; first < last; ++parameter) {
-      const Index start = parameter == 0 ? 0 : ends_[parameter - 1];
-      const Index end = std::min(last, ends_[parameter]);
-      if (end > first) body(parameter, first - start, end - start);
-      first = end;
-    }
+    sequence_.for_each_part(first, last, body);
   }
 
  private:
@@ -59,7 +92,7 @@ class WEFT_API ParameterElements {
 
   NamedParameters<T> parameters_;
   std::vector<Shape> shapes_;
-  std::vector<Index> ends_;  // where each parameter's elements end in the sequence
+  ElementSequence sequence_;
 };
 
 extern template class ParameterElements<float>;

@@ -4,7 +4,7 @@
 
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/distributed/several_processes.hpp"
+#include "tests/train/parallel/processes/several_processes.hpp"
 
 using namespace weft;
 

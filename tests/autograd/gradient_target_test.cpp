@@ -1,4 +1,4 @@
-// GradientObserver: follows how the gradients of parameters are completed.
+// GradientTarget: where the gradients of parameters are added, and when they are complete.
 #include <map>
 
 #include <weft/autograd/operation.hpp>
@@ -11,16 +11,21 @@
 namespace weft {
 namespace {
 
-class Uses final : public GradientObserver<float> {
+class Uses final : public GradientTarget<float> {
  public:
-  void used(const GradientSum<float>& sum) override { ++uses[&sum]; }
-  void passed(const GradientSum<float>& sum) override {
-    if (--uses[&sum] == 0) completed.push_back(sum.values().item());
+  GradientSum<float>& use(const Parameter<float>& parameter) override {
+    ++uses[&parameter];
+    return sums.try_emplace(&parameter, parameter.shape()).first->second;
+  }
+  void passed(const Parameter<float>& parameter) override {
+    if (--uses[&parameter] == 0) completed.push_back(sums[&parameter].values().item());
+  }
+  void clear() {
+    for (auto& [parameter, sum] : sums) sum.clear();
   }
 
-  int of(const Parameter<float>& parameter) { return uses[&parameter.gradient_sum()]; }
-
-  std::map<const GradientSum<float>*, int> uses;
+  std::map<const Parameter<float>*, int> uses;
+  std::map<const Parameter<float>*, GradientSum<float>> sums;
   std::vector<float> completed;  // the gradients
 };
 
@@ -28,35 +33,35 @@ Parameter<float> parameter_of(float value) { return Parameter<float>(Tensor<floa
 
 }  // namespace
 
-TEST_CASE("gradient observer: a gradient is complete when all uses are passed", "[autograd]") {
+TEST_CASE("gradient target: a gradient is complete when all uses are passed", "[autograd]") {
   const Parameter<float> a = parameter_of(2), b = parameter_of(3);
   Uses uses;
   Tape<float> tape;
-  tape.pass().set_observer(&uses);
+  tape.pass().set_gradient_target(&uses);
   const Var x = tape.parameter(a);
   const Var loss = sum(x * tape.parameter(b) * tape.parameter(a));
-  CHECK(uses.of(a) == 2);
-  CHECK(uses.of(b) == 1);
+  CHECK(uses.uses[&a] == 2);
+  CHECK(uses.uses[&b] == 1);
   tape.backward(loss, {.keep_pass = true});
   CHECK(uses.completed.empty());
-  a.gradient_sum().clear();
-  b.gradient_sum().clear();
+  uses.clear();
   tape.backward(loss);
   // a b a: first b's, whose only use comes after a's first.
   CHECK(uses.completed == std::vector<float>{4, 12});
+  CHECK(!a.has_grad());
 }
 
-TEST_CASE("gradient observer: uses in a part that is computed again are never complete",
+TEST_CASE("gradient target: uses in a part that is computed again are never complete",
           "[autograd]") {
   const Parameter<float> a = parameter_of(2), b = parameter_of(3);
   Uses uses;
   Tape<float> tape;
-  tape.pass().set_observer(&uses);
+  tape.pass().set_gradient_target(&uses);
   const Var y =
       recompute([&a](const Var<float>& x) { return x * x.tape().parameter(a); }, tape.parameter(b));
   tape.backward(sum(y * tape.parameter(a)));
-  CHECK(uses.of(a) > 0);
-  CHECK(uses.of(b) == 0);
+  CHECK(uses.uses[&a] > 0);
+  CHECK(uses.uses[&b] == 0);
   CHECK(uses.completed == std::vector<float>{4});
 }
 

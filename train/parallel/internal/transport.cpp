@@ -1,4 +1,4 @@
-#include "train/distributed/internal/transport.hpp"
+#include "train/parallel/internal/transport.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "weft/train/distributed/process_group.hpp"
+#include "weft/train/parallel/process_group.hpp"
 
 #include <chrono>
 #include <exception>
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "weft/autograd/error.hpp"
-#include "train/distributed/internal/transport.hpp"
+#include "train/parallel/internal/transport.hpp"
 
 namespace weft {
 

@@ -3,7 +3,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
-#include "weft/train/distributed/process_group.hpp"
+#include "weft/train/parallel/process_group.hpp"
 #include "weft/train/weights/state.hpp"
 
 namespace weft {

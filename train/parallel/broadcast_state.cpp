@@ -1,4 +1,4 @@
-#include "weft/train/distributed/broadcast_state.hpp"
+#include "weft/train/parallel/broadcast_state.hpp"
 
 #include <cstdint>
 #include <span>

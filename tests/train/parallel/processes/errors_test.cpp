@@ -6,7 +6,7 @@
 
 #include <weft/autograd/error.hpp>
 #include "tests/catch.hpp"
-#include "tests/train/distributed/several_processes.hpp"
+#include "tests/train/parallel/processes/several_processes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;

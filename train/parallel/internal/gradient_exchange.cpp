@@ -1,9 +1,8 @@
-#include "train/distributed/internal/gradient_exchange.hpp"
+#include "train/parallel/internal/gradient_exchange.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <unordered_map>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/optim/clip.hpp"
@@ -18,57 +17,16 @@ Index bucket_size(Index elements) {
 
 }  // namespace
 
-// Counts the uses of each parameter in the pass of a part.
 template <class T>
-class GradientExchange<T>::Observer final : public PartObserver<T> {
- public:
-  Observer(GradientExchange& exchange, Index part)
-      : exchange_(exchange), uses_(exchange.elements_.parameters().size()) {
-    const NamedParameters<T>& parameters = exchange.elements_.parameters();
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      index_of_[&exchange.pass_.sum_of(part, *parameters[i].parameter)] = i;
-  }
-
-  void begin_forward() override {
-    std::fill(uses_.begin(), uses_.end(), 0);
-    is_backward_ = false;
-  }
-  void used(const GradientSum<T>& sum) override {
-    if (const auto found = index_of_.find(&sum); found != index_of_.end()) ++uses_[found->second];
-  }
-  // A backward that the loss function runs itself is not the last one.
-  void begin_backward() override {
-    is_backward_ = true;
-    for (std::size_t i = 0; i < uses_.size(); ++i)
-      if (uses_[i] == 0) exchange_.complete(i);
-  }
-  void passed(const GradientSum<T>& sum) override {
-    const auto found = index_of_.find(&sum);
-    if (is_backward_ && found != index_of_.end() && --uses_[found->second] == 0)
-      exchange_.complete(found->second);
-  }
-
- private:
-  GradientExchange& exchange_;
-  std::unordered_map<const GradientSum<T>*, std::size_t> index_of_;
-  std::vector<Index> uses_;  // that backward has not passed
-  bool is_backward_ = false;
-};
-
-template <class T>
-GradientExchange<T>::GradientExchange(ProcessGroup& processes, NamedParameters<T> parameters,
-                                      ParallelPass<T>& pass, Index parts)
+GradientExchange<T>::GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass)
     : processes_(processes),
       transport_(*processes.transport()),
-      elements_(std::move(parameters)),
       pass_(pass),
-      parts_(parts) {
+      elements_(pass.elements()),
+      is_complete_(elements_.parameters().size()) {
   divide();
   add_sums();
   add_messages();
-  const PartRange own = parts_of_process(parts_, processes_.rank(), processes_.size());
-  for (Index part = own.first; part < own.last; ++part)
-    observers_.push_back(std::make_unique<Observer>(*this, part));
 }
 
 template <class T>
@@ -135,21 +93,33 @@ void GradientExchange<T>::divide() {
                               last = std::max(last, i);
                             });
   }
-  for (std::size_t i = 0; i < parameters; ++i) incomplete_parts_.emplace_back(0);
+}
+
+template <class T>
+std::vector<ElementSequence> GradientExchange<T>::owned() const {
+  std::vector<ElementSequence> owned(static_cast<std::size_t>(processes_.size()));
+  for (Index range = 0; range < elements_.num_ranges(); ++range)
+    elements_.for_each_part(elements_.range_begin(range), elements_.range_begin(range + 1),
+                            [&](std::size_t index, Index begin, Index end) {
+                              const int owner = owners_[static_cast<std::size_t>(range)];
+                              owned[static_cast<std::size_t>(owner)].add({index, begin, end});
+                            });
+  return owned;
 }
 
 template <class T>
 void GradientExchange<T>::add_sums() {
+  const Index parts = pass_.max_parts();
   Index own_elements = 0;
   for (const Index range : own_ranges_)
     own_elements += elements_.range_begin(range + 1) - elements_.range_begin(range);
   for (int process = 0; process < processes_.size(); ++process) {
     const bool is_own = process == processes_.rank();
     if (is_own) first_own_sum_ = sums_.size();
-    for (const PartRange& parts :
-         largest_sums(parts_, parts_of_process(parts_, process, processes_.size())))
+    for (const PartRange& summed :
+         largest_sums(parts, parts_of_process(parts, process, processes_.size())))
       sums_.push_back(
-          {parts, process,
+          {summed, process,
            std::vector<T>(static_cast<std::size_t>(is_own ? elements_.size() : own_elements))});
     if (is_own) last_own_sum_ = sums_.size();
   }
@@ -159,7 +129,7 @@ void GradientExchange<T>::add_sums() {
                      [&](const PartialSum& sum) { return sum.parts.first == part; }) -
         sums_.begin());
   };
-  for (const auto& [all, middle] : sum_tree(parts_)) {
+  for (const auto& [all, middle] : sum_tree(parts)) {
     const bool is_made = std::any_of(sums_.begin(), sums_.end(), [&range = all](const auto& sum) {
       return sum.parts.contains(range);
     });
@@ -224,15 +194,9 @@ void GradientExchange<T>::add_messages() {
 }
 
 template <class T>
-std::vector<PartObserver<T>*> GradientExchange<T>::observers() const {
-  std::vector<PartObserver<T>*> all;
-  for (const auto& observer : observers_) all.push_back(observer.get());
-  return all;
-}
-
-template <class T>
 void GradientExchange<T>::begin() {
-  for (std::atomic<Index>& incomplete : incomplete_parts_) incomplete = std::ssize(observers_);
+  pass_.set_on_complete(nullptr);
+  std::fill(is_complete_.begin(), is_complete_.end(), false);
   for (Bucket& bucket : buckets_) {
     bucket.is_sent = false;
     bucket.incomplete = 0;
@@ -243,9 +207,14 @@ void GradientExchange<T>::begin() {
 }
 
 template <class T>
+void GradientExchange<T>::begin_last_batch() {
+  pass_.set_on_complete([this](std::size_t parameter) { complete(parameter); });
+}
+
+template <class T>
 void GradientExchange<T>::complete(std::size_t parameter) {
-  if (--incomplete_parts_[parameter] > 0) return;
-  pass_.prepare_sum(*elements_.parameters()[parameter].parameter);
+  is_complete_[parameter] = true;
+  pass_.prepare_sum(parameter);
   const auto& [first, last] = buckets_of_[parameter];
   for (Index i = first; i <= last; ++i)
     if (Bucket& bucket = buckets_[static_cast<std::size_t>(i)]; --bucket.incomplete == 0)
@@ -263,11 +232,10 @@ void GradientExchange<T>::send(Bucket& bucket) {
     elements_.for_each_part(
         first, elements_.range_begin(bucket.first_range + end_range),
         [&](std::size_t index, Index begin, Index end) {
-          const Parameter<T>& parameter = *elements_.parameters()[index].parameter;
-          pass_.sum_elements(parameter, begin, end);
+          pass_.sum_elements(index, begin, end);
           for (std::size_t i = first_own_sum_; i < last_own_sum_; ++i) {
             T* const to = sums_[i].values.data() + position;
-            const GradientSum<T>& sum = pass_.sum_of(sums_[i].parts.first, parameter);
+            const GradientSum<T>& sum = pass_.sum_of(sums_[i].parts.first, index);
             // Adding -0 changes no number, not even the sign of a zero.
             if (sum.empty())
               std::fill(to, to + (end - begin), -T{0});
@@ -283,12 +251,11 @@ void GradientExchange<T>::send(Bucket& bucket) {
 
 template <class T>
 void GradientExchange<T>::send_rest(std::span<double> has_gradient) {
-  for (std::size_t i = 0; i < incomplete_parts_.size(); ++i) {
-    const Parameter<T>& parameter = *elements_.parameters()[i].parameter;
-    if (incomplete_parts_[i] > 0) pass_.prepare_sum(parameter);
+  for (std::size_t i = 0; i < is_complete_.size(); ++i) {
+    if (!is_complete_[i]) pass_.prepare_sum(i);
     bool has_one = false;
     for (std::size_t sum = first_own_sum_; sum < last_own_sum_; ++sum)
-      has_one = has_one || !pass_.sum_of(sums_[sum].parts.first, parameter).empty();
+      has_one = has_one || !pass_.sum_of(sums_[sum].parts.first, i).empty();
     has_gradient[i] = has_one ? 1.0 : 0.0;
   }
   for (Bucket& bucket : buckets_)

@@ -5,40 +5,37 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "weft/train/distributed/process_group.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
-#include "weft/train/parallel_pass.hpp"
-#include "train/distributed/internal/transport.hpp"
-#include "train/internal/sum_tree.hpp"
+#include "weft/train/parallel/parallel_pass.hpp"
+#include "weft/train/parallel/process_group.hpp"
+#include "train/parallel/internal/sum_tree.hpp"
+#include "train/parallel/internal/transport.hpp"
 
 namespace weft {
 
 // The elements are divided into buckets of consecutive ranges, the last elements first, as backward
-// completes them; in each bucket every process owns some ranges. Per step: `begin`, forward and
-// backward with `observers` in the pass of the last batch, `add_up`, an update of the elements that
+// completes them; in each bucket every process owns some ranges. Per step: `begin`, the batches,
+// before the last of them `begin_last_batch`, `send_rest`, `add_up`, an update of the elements that
 // this process owns, `begin_weights`, and `finish_weights` before weights are read.
 template <class T>
 class GradientExchange {
  public:
-  // For the parameters of an optimizer, whose gradients `pass` computes. Collective.
-  GradientExchange(ProcessGroup& processes, NamedParameters<T> parameters, ParallelPass<T>& pass,
-                   Index parts);
+  // For the parameters whose gradients `pass` computes. Collective.
+  GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass);
   ~GradientExchange();
 
-  // The process that owns each range of elements.
-  const std::vector<int>& owners() const { return owners_; }
+  // The elements that each process owns.
+  std::vector<ElementSequence> owned() const;
 
   // Ready to receive the gradients of a step.
   void begin();
-  // Of the parts of this process, in the last batch of a step: they send gradients as soon as
-  // backward has completed them.
-  std::vector<PartObserver<T>*> observers() const;
+  // In the pass that follows, gradients are sent as soon as backward has completed them.
+  void begin_last_batch();
   // Sends what is not sent yet. `has_gradient` becomes 1 for each parameter that has a gradient in
   // this process, and 0 for others.
   void send_rest(std::span<double> has_gradient);
@@ -54,7 +51,6 @@ class GradientExchange {
   void finish_weights();
 
  private:
-  class Observer;
   // Ranges that are sent together.
   struct Bucket {
     Index first_range = 0, last_range = 0;
@@ -85,9 +81,8 @@ class GradientExchange {
 
   ProcessGroup& processes_;
   Transport& transport_;
-  ParameterElements<T> elements_;
   ParallelPass<T>& pass_;
-  Index parts_;
+  const ParameterElements<T>& elements_;
   std::deque<Bucket> buckets_;
   std::vector<std::pair<Index, Index>> buckets_of_;  // each parameter: first and last, included
   std::vector<int> owners_;                          // of each range
@@ -101,8 +96,7 @@ class GradientExchange {
   std::size_t last_own_sum_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
 
-  std::deque<std::atomic<Index>> incomplete_parts_;  // of each parameter
-  std::vector<std::unique_ptr<Observer>> observers_;
+  std::vector<char> is_complete_;  // of each parameter, whether no part adds to its gradient
 
   std::mutex mutex_;  // of the transport
   // Messages: gradients to this process come first, then gradients from it, then weights.

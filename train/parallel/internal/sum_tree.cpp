@@ -1,4 +1,4 @@
-#include "train/internal/sum_tree.hpp"
+#include "train/parallel/internal/sum_tree.hpp"
 
 namespace weft {
 namespace {

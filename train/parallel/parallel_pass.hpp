@@ -2,9 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,14 +17,6 @@
 #include "weft/train/optim/parameter_elements.hpp"
 
 namespace weft {
-
-// Follows the pass of one part of a batch.
-template <class T>
-class WEFT_API PartObserver : public GradientObserver<T> {
- public:
-  virtual void begin_forward() = 0;
-  virtual void begin_backward() = 0;
-};
 
 // Data parallelism for small models, whose operations are too short to be parallelized one by one.
 // The result depends on the number of parts, but is bitwise identical for any number of threads.
@@ -37,8 +33,12 @@ class WEFT_API ParallelPass {
   // Computes parts first … last - 1 only; other processes compute the others.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options,
                Index first_part, Index last_part);
+  ~ParallelPass();
+  ParallelPass(const ParallelPass&) = delete;
+  ParallelPass& operator=(const ParallelPass&) = delete;
 
   Index max_parts() const { return max_parts_; }
+  const ParameterElements<T>& elements() const { return elements_; }
 
   // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, concurrently, and
   // adds their gradients to those of the parameters: the sums of both halves of the parts are
@@ -58,51 +58,51 @@ class WEFT_API ParallelPass {
   void begin();
   template <class Loss>
   void add_batch(std::uint32_t step, Index parts, const Loss& loss) {
-    check_parts(parts);
-    const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(tapes_));
+    const Index computed = begin_batch(parts);
     parallel_for(computed, 1, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        Tape<T>& tape = tapes_[static_cast<std::size_t>(i)];
-        PartObserver<T>* const observer =
-            observers_ ? (*observers_)[static_cast<std::size_t>(i)] : nullptr;
-        tape.clear();
-        tape.pass().set_observer(observer);
-        tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
-                      static_cast<std::uint32_t>(first_part_ + i));
-        if (observer) observer->begin_forward();
+        Tape<T>& tape = begin_forward(i, step);
         const Var<T> value = loss(tape, first_part_ + i);
         losses_[static_cast<std::size_t>(i)] += static_cast<double>(value.item());
         if (!std::isfinite(value.item())) continue;
-        if (observer) observer->begin_backward();
+        begin_backward(i);
         tape.backward(value);
       }
     });
   }
   double sum_gradients();
 
-  // For the exchange with other processes. The losses of the parts computed, observers of
-  // them for the next batches (null for none), and, instead of `sum_gradients`, the sums of some
-  // elements: after `prepare_sum` of a parameter, `sum_elements` adds its elements begin … end of
-  // the parts as far as only parts of this process are to be added; `sum_of` is that of the parts
-  // from part `first` on.
+  // For the exchange with other processes: the losses of the parts computed; a function that the
+  // backward of the next batches calls for each parameter, on any thread, as soon as no part adds
+  // more to its gradient (null for none; parameters of a part that is computed again, see
+  // `recompute`, are left out); and, instead of `sum_gradients`, the sums of some elements: after
+  // `prepare_sum` of a parameter, `sum_elements` adds its elements begin … end of the parts as far
+  // as only parts of this process are to be added; `sum_of` is that of the parts from part `first`
+  // on. Parameters are numbered as in `elements`.
   std::span<const double> losses() const { return losses_; }
-  void set_observers(const std::vector<PartObserver<T>*>* observers) { observers_ = observers; }
-  void prepare_sum(const Parameter<T>& parameter);
-  void sum_elements(const Parameter<T>& parameter, Index begin, Index end);
-  GradientSum<T>& sum_of(Index first, const Parameter<T>& parameter);
+  void set_on_complete(std::function<void(std::size_t parameter)> function);
+  void prepare_sum(std::size_t parameter);
+  void sum_elements(std::size_t parameter, Index begin, Index end);
+  GradientSum<T>& sum_of(Index first, std::size_t parameter);
 
  private:
-  void check_parts(Index parts) const;
+  class Part;
+
+  Index begin_batch(Index parts);
+  Tape<T>& begin_forward(Index i, std::uint32_t step);
+  void begin_backward(Index i);
+  void complete(std::size_t parameter);
+  std::size_t number_of(const Parameter<T>& parameter) const;
 
   ParameterElements<T> elements_;
+  std::unordered_map<const Parameter<T>*, std::size_t> numbers_;
   Index max_parts_;
   Index first_part_;
-  std::deque<Tape<T>> tapes_;
-  // The first part adds to the parameters' own gradients, part i after it to stores_[i - 1].
-  std::deque<GradientStore<T>> stores_;
-  std::vector<double> losses_;                      // of the parts computed
+  std::vector<std::unique_ptr<Part>> parts_;        // that are computed here
+  std::vector<double> losses_;                      // of these
   std::vector<std::pair<Index, Index>> additions_;  // to the sum of a part, that of another
-  const std::vector<PartObserver<T>*>* observers_ = nullptr;
+  std::function<void(std::size_t)> on_complete_;
+  std::deque<std::atomic<Index>> incomplete_;  // of each parameter: parts that add to it
 };
 
 extern template class ParallelPass<float>;

@@ -1,4 +1,4 @@
-#include "autograd/runtime/pool.hpp"
+#include "autograd/memory/pool.hpp"
 
 #include <cstdint>
 #include <cstring>

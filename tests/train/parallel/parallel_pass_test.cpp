@@ -7,7 +7,7 @@
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/recompute.hpp>
 #include <weft/autograd/ops/reductions.hpp>
-#include <weft/train/parallel_pass.hpp>
+#include <weft/train/parallel/parallel_pass.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"

@@ -1,4 +1,4 @@
-#include "train/distributed/internal/agreement.hpp"
+#include "train/parallel/internal/agreement.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -54,6 +54,24 @@ void check_common(ProcessGroup& processes, const std::vector<Common>& items) {
             concatenate_text("process ", process + 1, " of ", texts.size(), ": ", name),
             expected + " as in the first process", got);
     }
+  }
+}
+
+EndVote::EndVote(ProcessGroup* processes)
+    : processes_(processes),
+      votes_(processes ? static_cast<std::size_t>(processes->size()) : 1),
+      counts_(votes_.size(), 1) {}
+
+void EndVote::take(int exit_status, bool stops) {
+  exit_status_ = exit_status;
+  stops_ = stops;
+  if (!processes_) return;
+  std::fill(votes_.begin(), votes_.end(), 0.0);
+  votes_[static_cast<std::size_t>(processes_->rank())] = 2.0 * exit_status + (stops ? 1.0 : 0.0);
+  processes_->gather(votes_, counts_);
+  for (const double vote : votes_) {
+    exit_status_ = std::max(exit_status_, static_cast<int>(vote) / 2);
+    stops_ = stops_ || static_cast<int>(vote) % 2 == 1;
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/distributed/several_processes.hpp"
+#include "tests/train/parallel/processes/several_processes.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 

@@ -1,0 +1,62 @@
+// TrainingFolder: the directory of a training, with last.h5, best.h5, step-N.h5 and metrics.csv.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/train/trainer.hpp"
+#include "train/files/directory_lock.hpp"
+#include "train/internal/checkpoint_saver.hpp"
+#include "train/internal/metrics_file.hpp"
+
+namespace weft {
+
+// Does nothing when TrainerOptions::folder is empty. All functions throw FileError, and those that
+// load or save what `load_checkpoint` and `prepare_checkpoint` throw.
+template <class T>
+class TrainingFolder {
+ public:
+  TrainingFolder(const TrainerOptions& options, Module<T>& model, NamedStates<T> states,
+                 TrainingProgress<T>& progress);
+
+  // Makes and locks the directory, loads last.h5 if the training resumes from it, and opens
+  // metrics.csv. Returns whether it has loaded last.h5.
+  bool open(const std::vector<std::string>& validation_columns);
+  // Whether there was a last.h5 without best.h5.
+  bool best_is_missing() const { return best_is_missing_; }
+
+  void save_best();
+  // Kept as the checkpoint of this step, too, if any are.
+  void save_last();
+  // Throws the error of a checkpoint that was saved in the background.
+  void check() { saver_.check(); }
+  // Waits for what is being saved.
+  void wait() { saver_.wait(); }
+  void log(const MetricsRow& row) {
+    if (metrics_) metrics_->add(row);
+  }
+
+ private:
+  std::filesystem::path file(const char* name) const { return options_.folder / name; }
+  bool exists(const char* name) const;
+  Hdf5Writer checkpoint(const char* name);
+
+  const TrainerOptions& options_;
+  Module<T>& model_;
+  NamedStates<T> states_;
+  TrainingProgress<T>& progress_;
+  std::optional<DirectoryLock> lock_;
+  CheckpointSaver saver_;  // done before the lock is released
+  std::optional<MetricsFile> metrics_;
+  bool best_is_missing_ = false;
+};
+
+extern template class TrainingFolder<float>;
+extern template class TrainingFolder<double>;
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+// DividedOptimizer: an optimizer whose work and state several processes divide.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "weft/train/optim/optimizer.hpp"
+#include "weft/train/parallel/process_group.hpp"
+
+namespace weft {
+
+// From construction to `unite`, each process updates the elements that it owns and keeps the state
+// of those alone, as in the first stage of ZeRO (Rajbhandari et al., 2020). All functions are
+// collective.
+template <class T>
+class DividedOptimizer {
+ public:
+  // `owned` are the elements of each process. Throws Error for an optimizer that is divided
+  // already.
+  DividedOptimizer(ProcessGroup& processes, Optimizer<T>& optimizer,
+                   std::vector<ElementSequence> owned);
+
+  // Calls `work` while the first process has the whole state, for `Optimizer::state`.
+  void while_whole(const std::function<void()>& work);
+  // All processes get the whole state and update all elements again.
+  void unite();
+
+ private:
+  std::vector<Tensor<T>> new_tensors() const;
+  OptimizerSlices<T> gather() const;
+
+  ProcessGroup& processes_;
+  Optimizer<T>& optimizer_;
+  ElementSequence all_;
+  std::vector<ElementSequence> owned_;
+};
+
+extern template class DividedOptimizer<float>;
+extern template class DividedOptimizer<double>;
+
+}  // namespace weft

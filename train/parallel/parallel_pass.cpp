@@ -1,0 +1,183 @@
+#include "weft/train/parallel/parallel_pass.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "weft/autograd/error.hpp"
+#include "train/parallel/internal/sum_tree.hpp"
+
+namespace weft {
+
+// One part: its tape and its gradients. The first one adds to the parameters' own gradients.
+template <class T>
+class ParallelPass<T>::Part final : public GradientTarget<T> {
+ public:
+  Part(ParallelPass& pass, const TapeOptions& options, bool is_first)
+      : tape(options), pass_(pass), uses_(pass.numbers_.size()) {
+    for (const auto& [name, parameter] : pass.elements_.parameters())
+      sums_.push_back(is_first ? &parameter->gradient_sum()
+                               : &own_.emplace_back(parameter->shape()));
+    tape.pass().set_gradient_target(this);
+  }
+
+  GradientSum<T>& use(const Parameter<T>& parameter) override {
+    const std::size_t number = pass_.number_of(parameter);
+    ++uses_[number];
+    return *sums_[number];
+  }
+  void passed(const Parameter<T>& parameter) override {
+    if (!is_watched_) return;
+    const std::size_t number = pass_.number_of(parameter);
+    if (--uses_[number] == 0) pass_.complete(number);
+  }
+
+  void begin_forward() {
+    std::fill(uses_.begin(), uses_.end(), 0);
+    is_watched_ = false;
+  }
+  // A backward that the loss function runs itself is not the last one.
+  void begin_backward() {
+    is_watched_ = pass_.on_complete_ != nullptr;
+    for (std::size_t number = 0; is_watched_ && number < uses_.size(); ++number)
+      if (uses_[number] == 0) pass_.complete(number);
+  }
+  GradientSum<T>& sum_of(std::size_t parameter) { return *sums_[parameter]; }
+  void clear() {
+    for (GradientSum<T>& sum : own_) sum.clear();
+  }
+
+  Tape<T> tape;
+
+ private:
+  ParallelPass& pass_;
+  std::deque<GradientSum<T>> own_;
+  std::vector<GradientSum<T>*> sums_;  // of each parameter
+  std::vector<Index> uses_;            // that backward has not passed
+  bool is_watched_ = false;
+};
+
+template <class T>
+ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
+                              const TapeOptions& options)
+    : ParallelPass(std::move(parameters), max_parts, options, 0, max_parts) {}
+
+template <class T>
+ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
+                              const TapeOptions& options, Index first_part, Index last_part)
+    : elements_(std::move(parameters)), max_parts_(max_parts), first_part_(first_part) {
+  if (max_parts < 1 || max_parts > most_parts)
+    fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", most_parts), max_parts);
+  if (first_part < 0 || first_part >= last_part || last_part > max_parts)
+    fail<ValueError>("parallel pass: own parts", concatenate_text("some of ", max_parts),
+                     concatenate_text(first_part, " … ", last_part));
+  for (const auto& [name, parameter] : elements_.parameters()) {
+    numbers_.emplace(parameter, numbers_.size());
+    incomplete_.emplace_back(0);
+  }
+  for (Index part = first_part; part < last_part; ++part)
+    parts_.push_back(std::make_unique<Part>(*this, options, part == first_part));
+  for (const auto& [all, middle] : sum_tree(max_parts))
+    if (PartRange{first_part, last_part}.contains(all)) additions_.emplace_back(all.first, middle);
+}
+
+template <class T>
+ParallelPass<T>::~ParallelPass() = default;
+
+template <class T>
+std::size_t ParallelPass<T>::number_of(const Parameter<T>& parameter) const {
+  const auto found = numbers_.find(&parameter);
+  if (found == numbers_.end())
+    fail<Error>("pass", "a parameter of the model that the pass is for",
+                concatenate_text("another of shape ", parameter.shape()));
+  return found->second;
+}
+
+template <class T>
+void ParallelPass<T>::begin() {
+  losses_.assign(parts_.size(), 0.0);
+  for (const auto& part : parts_) part->clear();
+}
+
+// Returns the number of parts that are computed here.
+template <class T>
+Index ParallelPass<T>::begin_batch(Index parts) {
+  if (parts < 1 || parts > max_parts_)
+    fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", max_parts_), parts);
+  const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
+  for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;
+  return computed;
+}
+
+template <class T>
+Tape<T>& ParallelPass<T>::begin_forward(Index i, std::uint32_t step) {
+  Part& part = *parts_[static_cast<std::size_t>(i)];
+  part.begin_forward();
+  part.tape.clear();
+  part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
+                     static_cast<std::uint32_t>(first_part_ + i));
+  return part.tape;
+}
+
+template <class T>
+void ParallelPass<T>::begin_backward(Index i) {
+  parts_[static_cast<std::size_t>(i)]->begin_backward();
+}
+
+template <class T>
+void ParallelPass<T>::set_on_complete(std::function<void(std::size_t parameter)> function) {
+  on_complete_ = std::move(function);
+}
+
+template <class T>
+void ParallelPass<T>::complete(std::size_t parameter) {
+  if (--incomplete_[parameter] == 0) on_complete_(parameter);
+}
+
+template <class T>
+GradientSum<T>& ParallelPass<T>::sum_of(Index first, std::size_t parameter) {
+  return parts_[static_cast<std::size_t>(first - first_part_)]->sum_of(parameter);
+}
+
+template <class T>
+void ParallelPass<T>::prepare_sum(std::size_t parameter) {
+  for (const auto& [to, from] : additions_) {
+    if (sum_of(from, parameter).empty()) continue;
+    GradientSum<T>& sum = sum_of(to, parameter);
+    // Adding to -0 gives the other number, whatever its sign.
+    const Shape& shape = elements_.parameters()[parameter].parameter->shape();
+    if (const Gradient<T> gradient = sum.gradient(shape); gradient.fresh)
+      std::fill(gradient.values.begin(), gradient.values.end(), -T{0});
+    sum.data();
+  }
+}
+
+template <class T>
+void ParallelPass<T>::sum_elements(std::size_t parameter, Index begin, Index end) {
+  for (const auto& [to, from] : additions_) {
+    const GradientSum<T>& part = sum_of(from, parameter);
+    if (part.empty()) continue;
+    T* total = sum_of(to, parameter).data();
+    std::transform(total + begin, total + end, part.values().data() + begin, total + begin,
+                   std::plus<T>());
+  }
+}
+
+template <class T>
+double ParallelPass<T>::sum_gradients() {
+  if (!additions_.empty()) {
+    for (std::size_t i = 0; i < elements_.parameters().size(); ++i) prepare_sum(i);
+    elements_.prepare("parallel pass");
+    parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
+      elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
+        sum_elements(index, begin, end);
+      });
+    });
+  }
+  return std::accumulate(losses_.begin(), losses_.end(), 0.0);
+}
+
+template class ParallelPass<float>;
+template class ParallelPass<double>;
+
+}  // namespace weft
