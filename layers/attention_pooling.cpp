@@ -5,8 +5,8 @@
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
 #include "weft/layers/heads.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/checks.hpp"
-#include "layers/internal/finite_keys.hpp"
 
 namespace weft {
 
@@ -34,14 +34,14 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
                      concatenate_text(q, ", ", k, " and ", v));
   const FiniteKeys<T> finite(keys, values);
   const Var<T> head_queries = transpose_qkv(queries, num_heads);
-  const Var<T> head_keys = transpose_qkv(finite.clean(keys), num_heads);
+  const Var<T> head_keys = transpose_qkv(finite.keys(), num_heads);
   const Var<T> scored =
       additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
   const Var<T> p =
       masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
   if (weights) *weights = p.value().clone();
   const Var<T> y =
-      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.clean(values), num_heads));
+      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values(), num_heads));
   return transpose_output(y, num_heads);
 }
 

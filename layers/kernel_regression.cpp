@@ -10,7 +10,7 @@
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
 #include "weft/autograd/pass.hpp"
-#include "layers/internal/finite_keys.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 
 namespace weft {
 namespace {
@@ -73,7 +73,7 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
   const FiniteKeys<T> finite(k, v);
   const Var<T> difference =
-      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.clean(k), {1, 1, 1, num_keys});
+      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.keys(), {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
   Mask mask{.allowed = allowed, .bias = Tensor<float>({num_queries, num_keys})};
@@ -82,7 +82,7 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
   if (weights) *weights = p.value().clone().reshaped({num_queries, num_keys});
-  const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.clean(v));
+  const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values());
   return reshape(y, {num_queries});
 }
 

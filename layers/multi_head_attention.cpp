@@ -1,9 +1,9 @@
 #include "weft/layers/multi_head_attention.hpp"
 
 #include "weft/autograd/ops/shaping.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/cached_attention.hpp"
 #include "layers/internal/checks.hpp"
-#include "layers/internal/hidden_keys.hpp"
 #include "layers/internal/python_text.hpp"
 
 namespace weft {

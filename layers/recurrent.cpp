@@ -8,8 +8,8 @@
 #include "weft/autograd/ops/recurrence.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/pass.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/checks.hpp"
-#include "layers/internal/hidden_keys.hpp"
 
 namespace weft {
 

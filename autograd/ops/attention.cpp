@@ -1,15 +1,30 @@
+// Attention is computed in one of four ways, of which the first three give the same result but for
+// rounding:
+//
+// - in blocks (internal/attention_in_blocks.hpp): up to 64 queries and keys. The lanes of a vector
+//   are queries, the weights stay in the L1 cache and are kept for backward. No matrix product is
+//   as small as these.
+// - in tiles (here): longer sequences. Matrix products of a tile of scores that stays in the L2
+//   cache, with an online softmax; backward computes the scores again.
+// - from a cache (layers/internal/cached_attention.hpp): up to 8 new queries, such as one token
+//   that is generated, without gradients. Products of a few rows read the keys and values where the
+//   KeyValueCache has them. More queries are computed in blocks or in tiles.
+// - composed of operations (layers/attention_pooling.cpp): for other scores than the scaled dot
+//   product, such as additive ones.
+//
+// What a masked NaN must not reach is kept from it in internal/masked_nan.hpp, for all of them.
 #include "weft/autograd/ops/attention.hpp"
 
 #include <array>
 #include <cmath>
 
-#include "weft/autograd/finite.hpp"
 #include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/matrix_product.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 #include "autograd/ops/internal/attention_head.hpp"
 #include "autograd/ops/internal/attention_in_blocks.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 
 namespace weft {
 namespace {
@@ -22,13 +37,6 @@ constexpr Index causal_query_tile = 32;
 constexpr Index padding = 16;
 
 constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
-
-template <class T>
-bool is_finite(const Tensor<T>& x) {
-  return sum_of_ranges(x.size(), 1, [&](Index begin, Index end) {
-           return all_finite(x.data() + begin, end - begin) ? 0.0 : 1.0;
-         }) == 0.0;
-}
 
 // A range of queries and a range of keys of a head.
 struct Tile {
@@ -58,7 +66,7 @@ void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values
                  keys_and_values.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
   for (Index query = tile.first; query < tile.last; ++query) {
     T* row = scores + (query - tile.first) * a.tile_keys;
-    keys_and_values.propagate_non_finite(row, tile.begin, tile.end);
+    head.add_marks(row, tile.begin, tile.end);
     const Index limit = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
     a.mask.apply(head.b, head.h, query, tile.begin, limit, row, row);
     std::fill(row + limit, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
@@ -228,26 +236,45 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 // Keeps P of short sequences. Of others keeps L = log Σ exp S for each row and recomputes
 // P = exp(S - L), so that memory is linear in the length, not quadratic.
 template <class T>
-Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                                    const AttentionOptions<T>& options) {
-  Pass<T>& pass = pass_of("scaled_dot_product_attention", queries, keys, values);
-  check_inputs(queries.shape(), keys.shape(), values.shape(), options);
+Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_keys,
+                                    const Var<T>& all_values, const AttentionOptions<T>& options) {
+  Pass<T>& pass = pass_of("scaled_dot_product_attention", queries, all_keys, all_values);
+  check_inputs(queries.shape(), all_keys.shape(), all_values.shape(), options);
   const Index batch = queries.shape()[0], heads = options.num_heads;
-  const Index num_queries = queries.shape()[1], num_keys = keys.shape()[1];
-  const Index size = queries.shape()[2] / heads, value_size = values.shape()[2] / heads;
-  const bool use_dropout = pass.training() && options.dropout > 0.0;
+  const Index num_queries = queries.shape()[1], num_keys = all_keys.shape()[1];
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
+  Var<T> keys = all_keys, values = all_values;
+  Tensor<T> marks;
+  if (!mask.is_same_for_all_queries()) {
+    const FiniteKeys<T> finite(all_keys, all_values);
+    keys = finite.keys();
+    values = finite.values();
+    marks = finite.marks();
+  }
+  const Index size = queries.shape()[2] / heads;
+  const bool use_dropout = pass.training() && options.dropout > 0.0;
   const Attention<T> attention{
-      queries.value(), keys.value(), values.value(), batch, heads, num_queries, num_keys, size,
-      value_size, static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
-      mask, DropoutMask(use_dropout ? pass.next_random_stream() : RandomStream{}, options.dropout),
-      use_dropout,
-      mask.is_same_for_all_queries() || (is_finite(keys.value()) && is_finite(values.value())),
-      options.mask.causal ? causal_query_tile : query_tile,
+      .q = queries.value(),
+      .k = keys.value(),
+      .v = values.value(),
+      .marks = marks,
+      .batch = batch,
+      .heads = heads,
+      .queries = num_queries,
+      .keys = num_keys,
+      .size = size,
+      .value_size = values.shape()[2] / heads,
+      .scale = static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
+      .mask = mask,
+      .dropout =
+          DropoutMask(use_dropout ? pass.next_random_stream() : RandomStream{}, options.dropout),
+      .use_dropout = use_dropout,
+      .tile_queries = options.mask.causal ? causal_query_tile : query_tile,
       // Weights are written in whole rows.
-      padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))),
-      pass.precision()};
+      .tile_keys =
+          padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))),
+      .precision = pass.precision()};
 
   Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
   T* weights = nullptr;

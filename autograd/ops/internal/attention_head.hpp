@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
-#include "weft/autograd/finite.hpp"
 #include "weft/autograd/precision.hpp"
 #include "weft/autograd/tensor.hpp"
 #include "autograd/internal/saturating_product.hpp"
@@ -22,13 +20,12 @@ inline constexpr Index query_tile = 256;
 template <class T>
 struct Attention {
   Tensor<T> q, k, v;  // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
+  Tensor<T> marks;    // of keys that are not finite, see FiniteKeys
   Index batch, heads, queries, keys, size, value_size;
   T scale;
   MaskView mask;
   DropoutMask dropout;
   bool use_dropout;
-  // False when some key or value is NaN or infinite and the mask differs between queries.
-  bool all_finite;
   Index tile_queries;  // queries per tile
   Index tile_keys;     // keys per tile, padded
   Precision precision;
@@ -66,12 +63,15 @@ struct Head {
       limit = std::max(limit, a.mask.limit(b, query));
     return limit;
   }
+  // Adds the marks of the keys begin … end to their scores.
+  void add_marks(T* scores, Index begin, Index end) const {
+    if (a.marks.empty()) return;
+    const T* marks = a.marks.data() + b * a.keys;
+    for (Index key = begin; key < end; ++key) scores[key - begin] += marks[key];
+  }
 };
 
-// The keys and values of a head, packed contiguously if many queries read them. A key masked for
-// only some queries has weight 0 for these, but 0 times NaN or infinity would reach the result: if
-// not all are finite, the copy has zeros in the non-finite rows, and the queries that attend to
-// these get NaN.
+// The keys and values of a head, packed contiguously if many queries read them.
 template <class T>
 class KeysAndValues {
  public:
@@ -82,16 +82,11 @@ class KeysAndValues {
     k_stride_ = a.q_stride();
     v_stride_ = a.v_stride();
     if (!is_copy(a)) return;
-    T* k_copy = scratch + a.keys;
+    T* k_copy = scratch;
     T* v_copy = k_copy + a.keys * a.size;
-    if (!a.all_finite) non_finite_ = scratch;
     for (Index key = 0; key < a.keys; ++key) {
-      const bool is_finite_row = a.all_finite || finite(a, key);
-      if (non_finite_)
-        non_finite_[key] = is_finite_row ? T{0} : std::numeric_limits<T>::quiet_NaN();
-      copy_row(is_finite_row ? k_ + key * k_stride_ : nullptr, a.size, k_copy + key * a.size);
-      copy_row(is_finite_row ? v_ + key * v_stride_ : nullptr, a.value_size,
-               v_copy + key * a.value_size);
+      std::copy_n(k_ + key * k_stride_, a.size, k_copy + key * a.size);
+      std::copy_n(v_ + key * v_stride_, a.value_size, v_copy + key * a.value_size);
     }
     k_ = k_copy;
     v_ = v_copy;
@@ -101,37 +96,18 @@ class KeysAndValues {
 
   // The number of elements of scratch for a head.
   static Index scratch_size(const Attention<T>& a) {
-    return is_copy(a) ? a.keys * (1 + a.size + a.value_size) : 0;
+    return is_copy(a) ? a.keys * (a.size + a.value_size) : 0;
   }
 
   MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
   MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
-  // Sets the scores of non-finite keys among begin … end to NaN.
-  void propagate_non_finite(T* scores, Index begin, Index end) const {
-    if (non_finite_)
-      for (Index key = begin; key < end; ++key) scores[key - begin] += non_finite_[key];
-  }
 
  private:
-  static bool is_copy(const Attention<T>& a) { return !a.all_finite || a.queries > query_tile; }
-
-  // Copies a row, or writes zeros when `from` is null.
-  static void copy_row(const T* from, Index size, T* to) {
-    if (from)
-      std::copy(from, from + size, to);
-    else
-      std::fill(to, to + size, T{0});
-  }
-
-  bool finite(const Attention<T>& a, Index key) const {
-    return all_finite(k_ + key * k_stride_, a.size) &&
-           all_finite(v_ + key * v_stride_, a.value_size);
-  }
+  static bool is_copy(const Attention<T>& a) { return a.queries > query_tile; }
 
   const T* k_;
   const T* v_;
   Index k_stride_, v_stride_;
-  T* non_finite_ = nullptr;
 };
 
 }  // namespace weft

@@ -50,8 +50,7 @@ void for_each_range(const Attention<T>& a, const Body& body) {
 
 // What is added to the scores of a head.
 template <class T>
-void compute_bias(const Head<T>& head, const KeysAndValues<T>& keys_and_values,
-                  const Scratch<T>& scratch) {
+void compute_bias(const Head<T>& head, const Scratch<T>& scratch) {
   const Attention<T>& a = head.a;
   for_each_range(a, [&](Index first, Index count) {
     const Index keys = head.limit(first, first + count);
@@ -59,7 +58,7 @@ void compute_bias(const Head<T>& head, const KeysAndValues<T>& keys_and_values,
       T* row = scratch.rows + i * keys;
       const Index limit = a.mask.limit(head.b, first + i);
       std::fill(row, row + limit, T{0});
-      keys_and_values.propagate_non_finite(row, 0, limit);
+      head.add_marks(row, 0, limit);
       a.mask.apply(head.b, head.h, first + i, 0, limit, row, row);
       std::fill(row + limit, row + keys, -std::numeric_limits<T>::infinity());
     }
@@ -112,9 +111,9 @@ void for_each_block(const Attention<T>& a, const Pass<T>& pass, const Body& body
     for (Index item = begin; item < end; ++item) {
       const Head<T> head{a, item / a.heads, item % a.heads};
       const KeysAndValues<T> keys_and_values(head, scratch.keys_and_values);
-      if (item == begin || !a.all_finite || a.mask.differs_between_heads() ||
-          (head.h == 0 && a.mask.differs_between_sequences()))
-        compute_bias(head, keys_and_values, scratch);
+      if (item == begin || a.mask.differs_between_heads() ||
+          (head.h == 0 && (a.mask.differs_between_sequences() || !a.marks.empty())))
+        compute_bias(head, scratch);
       for_each_range(a, [&](Index first, Index count) {
         body(head, block_of(head, keys_and_values, first, count, scratch), first, scratch.block);
       });

@@ -224,6 +224,20 @@ TEST_CASE("attention: a NaN in a later tile of keys propagates, but not where it
   CHECK(std::isnan(run.y(0, 2, 0)));
 }
 
+TEST_CASE("attention: a NaN of one sequence reaches its own queries only", "[autograd]") {
+  // In blocks and in tiles, of several.
+  for (const Index length : {10, 300}) {
+    AttentionRun run = random_run(3, length, length, 2);
+    const Index bad = length - 2;
+    run.k(1, bad, 0) = nan;
+    run.attend({.mask = {.causal = true}});
+    for (Index batch = 0; batch < 3; ++batch)
+      for (Index query = 0; query < length; ++query)
+        REQUIRE(std::isnan(run.y(batch, query, 1)) == (batch == 1 && query >= bad));
+    for (Index query = 0; query < bad; ++query) REQUIRE(std::isfinite(run.q.grad()(0, query, 0)));
+  }
+}
+
 TEST_CASE("attention: a query with every key masked gets zeros and zero gradient", "[autograd]") {
   Tensor<float> bias({2, 2, 3});
   for (Index i = 0; i < 6; ++i) bias.data()[i] = -std::numeric_limits<float>::infinity();

@@ -1,12 +1,55 @@
-#include "layers/internal/hidden_keys.hpp"
+#include "autograd/ops/internal/masked_nan.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "weft/autograd/finite.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/mask_rows.hpp"
+#include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/parallel.hpp"
+#include "weft/autograd/pass.hpp"
 
 namespace weft {
+namespace {
+
+template <class T>
+bool is_finite(const Tensor<T>& x) {
+  std::atomic<bool> finite{true};
+  parallel_for(x.size(), grain_of(1), [&](Index begin, Index end) {
+    if (!all_finite(x.data() + begin, end - begin)) finite = false;
+  });
+  return finite;
+}
+
+template <class T>
+bool row_is_finite(const Tensor<T>& x, Index row) {
+  return all_finite(x.data() + row * x.shape().columns(), x.shape().columns());
+}
+
+}  // namespace
+
+template <class T>
+FiniteKeys<T>::FiniteKeys(const Var<T>& keys, const Var<T>& values) : keys_(keys), values_(values) {
+  if (is_finite(keys.value()) && is_finite(values.value())) return;
+  const Shape rows{keys.shape()[0], keys.shape()[1]};
+  Tensor<bool> finite(rows);
+  marks_ = Tensor<T>(rows);
+  for (Index row = 0; row < rows.elements(); ++row) {
+    finite.data()[row] = row_is_finite(keys.value(), row) && row_is_finite(values.value(), row);
+    if (!finite.data()[row]) marks_.data()[row] = std::numeric_limits<T>::quiet_NaN();
+  }
+  keys_ = mask_rows(keys, finite);
+  values_ = mask_rows(values, finite);
+}
+
+template <class T>
+Var<T> FiniteKeys<T>::mark(const Var<T>& scores) const {
+  if (marks_.empty()) return scores;
+  const Shape& rows = marks_.shape();
+  return scores + scores.tape().constant(marks_.reshaped({rows[0], 1, 1, rows[1]}));
+}
 
 HiddenKeys::HiddenKeys(const MaskView& mask)
     : mask_(mask), visible_(mask.shows_all_below_limit() ? Tensor<bool>() : mask.visible_keys()) {}
@@ -46,5 +89,8 @@ Var<T> HiddenKeys::zeroed(const Var<T>& x) const {
 
 template Var<float> HiddenKeys::zeroed(const Var<float>&) const;
 template Var<double> HiddenKeys::zeroed(const Var<double>&) const;
+
+template class FiniteKeys<float>;
+template class FiniteKeys<double>;
 
 }  // namespace weft

@@ -1,0 +1,62 @@
+// Keeps a NaN or infinity of masked keys and values out of results and gradients. A masked key has
+// weight 0, but 0 · NaN is NaN. Two things can go wrong, and are mended here and nowhere else:
+//
+// - A key that only some queries attend to. FiniteKeys puts zeros in the place of keys and values
+//   that are not finite, and NaN into their scores before these are masked: the queries that attend
+//   to them get NaN, and the others get nothing of them. For all ways of computing attention.
+// - A key that no query attends to. It does not reach the result, but it would reach the gradient
+//   of the weight by which it was projected. HiddenKeys puts zeros in its place before that.
+//
+// Included by definitions only.
+#pragma once
+
+#include "weft/autograd/tape.hpp"
+#include "autograd/ops/internal/mask_view.hpp"
+
+namespace weft {
+
+// Costs one pass over keys and values, and no operation when all are finite.
+template <class T>
+class FiniteKeys {
+ public:
+  // keys [batch, num_keys, d], values [batch, num_keys, d_v].
+  FiniteKeys(const Var<T>& keys, const Var<T>& values);
+
+  // With zeros in the rows where key or value is not finite.
+  const Var<T>& keys() const { return keys_; }
+  const Var<T>& values() const { return values_; }
+  // NaN for these rows, 0 for the others, to be added to the scores before they are masked:
+  // [batch, num_keys], or no elements when all are finite.
+  const Tensor<T>& marks() const { return marks_; }
+  // scores [batch, heads, num_queries, num_keys] with the marks.
+  Var<T> mark(const Var<T>& scores) const;
+
+ private:
+  Var<T> keys_, values_;
+  Tensor<T> marks_;
+};
+
+class HiddenKeys {
+ public:
+  // `mask` must outlive the object. Costs nothing for lengths and a causal mask, and one pass over
+  // the other parts of a mask.
+  explicit HiddenKeys(const MaskView& mask);
+
+  // The keys (or values) x [batch, num_keys, channels], with zeros in place of those that are
+  // masked for all queries if any of these is not finite; otherwise x. Costs one pass over these.
+  template <class T>
+  Var<T> zeroed(const Var<T>& x) const;
+
+ private:
+  // Calls body(first, last) for the ranges of hidden keys among `begin` … `end` of all sequences.
+  template <class Body>
+  void for_each_hidden(Index begin, Index end, Index keys, const Body& body) const;
+
+  const MaskView& mask_;
+  Tensor<bool> visible_;  // [batch, num_keys]; none when only the largest limit counts
+};
+
+extern template class FiniteKeys<float>;
+extern template class FiniteKeys<double>;
+
+}  // namespace weft
