@@ -19,15 +19,16 @@ void run(ProcessGroup& processes, int argc, char** argv) {
   const auto [training, held_out] = split_examples(examples, 0.8, 1);
 
   Random random(1);
-  EncoderClassifier model(
-      {.vocabulary_size = letters.size(),
-       .num_classes = languages.size(),
-       .max_len = 32,
-       .pooling = Pooling::max,
-       .transformer =
-           {.num_blocks = 2,
-            .block = {.num_hiddens = 64, .ffn_num_hiddens = 128, .num_heads = 4, .dropout = 0.2}}},
-      random);
+  EncoderClassifier model({.vocabulary_size = letters.size(),
+                           .num_classes = languages.size(),
+                           .max_len = 32,
+                           .pooling = Pooling::max,
+                           .transformer = {.num_blocks = 2,
+                                           .num_hiddens = 64,
+                                           .ffn_num_hiddens = 128,
+                                           .num_heads = 4,
+                                           .dropout = 0.2}},
+                          random);
   const auto logits = [&](Tape<float>& tape, const LabelledBatch& batch) {
     return model(tape, batch.sequences.tokens, batch.sequences.valid_lens);
   };

@@ -247,7 +247,9 @@ struct AttentionModel : SequenceModel {
       : SequenceModel(width, random),
         positions({.num_hiddens = width, .max_len = time, .standard_deviation = 1.0}, random),
         encoder({.num_blocks = 2,
-                 .block = {.num_hiddens = width, .ffn_num_hiddens = 2 * width, .norm_first = true}},
+                 .num_hiddens = width,
+                 .ffn_num_hiddens = 2 * width,
+                 .norm_first = true},
                 random) {}
 
   Var<float> hidden(const Var<float>& x) const override {

@@ -32,9 +32,8 @@ struct BlockStack : Module<T> {
       : recompute(options.recompute), type_(type) {
     if (options.num_blocks <= 0)
       fail<ValueError>(concatenate_text(type, ": num_blocks"), "a number > 0", options.num_blocks);
-    for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options.block, random);
-    if (options.final_norm.value_or(options.block.norm_first))
-      norm.emplace(options.block.make_norm<T>());
+    for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options, random);
+    if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
   }
 
   // block(x, inputs…, masks…, weights) of each block, x being the output of the one before.

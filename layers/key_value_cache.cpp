@@ -40,7 +40,7 @@ Index KeyValueCache<T>::length(Index sequence) const {
 }
 
 template <class T>
-Index KeyValueCache<T>::max_length() const {
+Index KeyValueCache<T>::largest_length() const {
   Index longest = 0;
   for (const Sequence& sequence : sequences_) longest = std::max(longest, sequence.length);
   return longest;

@@ -38,7 +38,7 @@ class WEFT_API KeyValueCache {
   // there is not.
   Index length(Index sequence) const;
   // The positions of the longest sequence; 0 when there is none.
-  Index max_length() const;
+  Index largest_length() const;
   // The positions of the `time` next tokens of each sequence, [num_sequences, time], in memory of
   // the pass.
   Tokens next_positions(const Pass<T>& pass, Index time) const;

@@ -121,7 +121,8 @@ Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& laye
   }
   const Var<T> v = W_v(x);
   cache.store(layer.index, k, v);
-  if (cache.max_length() > 0) return W_o(cached_attention(attention, q, layer, CachedKeys::stored));
+  if (cache.largest_length() > 0)
+    return W_o(cached_attention(attention, q, layer, CachedKeys::stored));
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
                        shared_by_queries(v, num_kv_heads_, heads), {.causal = true}));
 }

@@ -2,13 +2,13 @@
 
 namespace weft {
 
-MultiHeadAttentionOptions TransformerBlockOptions::self_attention() const {
+MultiHeadAttentionOptions TransformerOptions::self_attention() const {
   MultiHeadAttentionOptions options = cross_attention();
   options.rotary = rotary;
   return options;
 }
 
-MultiHeadAttentionOptions TransformerBlockOptions::cross_attention() const {
+MultiHeadAttentionOptions TransformerOptions::cross_attention() const {
   return {.query_size = num_hiddens,
           .key_size = num_hiddens,
           .value_size = num_hiddens,
@@ -21,7 +21,7 @@ MultiHeadAttentionOptions TransformerBlockOptions::cross_attention() const {
 }
 
 template <class T>
-BlockFeedForward<T> TransformerBlockOptions::make_feed_forward(Random& random) const {
+BlockFeedForward<T> TransformerOptions::make_feed_forward(Random& random) const {
   if (swiglu)
     return SwiGLU<T>({.num_hiddens = num_hiddens,
                       .ffn_num_hiddens = ffn_num_hiddens,
@@ -37,15 +37,15 @@ BlockFeedForward<T> TransformerBlockOptions::make_feed_forward(Random& random) c
 }
 
 template <class T>
-BlockNorm<T> TransformerBlockOptions::make_norm() const {
+BlockNorm<T> TransformerOptions::make_norm() const {
   to_string(norm);  // throws for a value that is not a Norm
   if (norm == Norm::rms_norm) return RMSNorm<T>({.num_hiddens = num_hiddens, .eps = norm_eps});
   return LayerNorm<T>({.num_hiddens = num_hiddens, .eps = norm_eps, .bias = norm_bias});
 }
 
-template BlockFeedForward<float> TransformerBlockOptions::make_feed_forward(Random&) const;
-template BlockFeedForward<double> TransformerBlockOptions::make_feed_forward(Random&) const;
-template BlockNorm<float> TransformerBlockOptions::make_norm() const;
-template BlockNorm<double> TransformerBlockOptions::make_norm() const;
+template BlockFeedForward<float> TransformerOptions::make_feed_forward(Random&) const;
+template BlockFeedForward<double> TransformerOptions::make_feed_forward(Random&) const;
+template BlockNorm<float> TransformerOptions::make_norm() const;
+template BlockNorm<double> TransformerOptions::make_norm() const;
 
 }  // namespace weft

@@ -33,7 +33,10 @@ using BlockNorm = OneOf<T, LayerNorm, RMSNorm>;
 template <class T>
 using BlockFeedForward = OneOf<T, PositionWiseFeedForward, SwiGLU>;
 
-struct WEFT_API TransformerBlockOptions {
+// Of a block, and of a stack of them.
+struct WEFT_API TransformerOptions {
+  // Of a stack.
+  Index num_blocks = 1;
   Index num_hiddens = 0;
   // The hidden size of the feed-forward network.
   Index ffn_num_hiddens = 0;
@@ -59,6 +62,11 @@ struct WEFT_API TransformerBlockOptions {
   Norm norm = Norm::layer_norm;
   double norm_eps = 1e-5;
   bool norm_bias = true;
+  // Of a stack: whether training recomputes each block in backward instead of storing its
+  // activations (see weft::recompute). Ignored when attention weights are requested.
+  bool recompute = false;
+  // Of a stack: whether a norm follows the last block; when not given, it does with norm_first.
+  std::optional<bool> final_norm = {};
 
   // Returns the options of a block's attention layers.
   MultiHeadAttentionOptions self_attention() const;
@@ -70,22 +78,11 @@ struct WEFT_API TransformerBlockOptions {
   BlockNorm<T> make_norm() const;
 };
 
-extern template BlockFeedForward<float> TransformerBlockOptions::make_feed_forward<float>(
+extern template BlockFeedForward<float> TransformerOptions::make_feed_forward<float>(Random&) const;
+extern template BlockFeedForward<double> TransformerOptions::make_feed_forward<double>(
     Random&) const;
-extern template BlockFeedForward<double> TransformerBlockOptions::make_feed_forward<double>(
-    Random&) const;
-extern template BlockNorm<float> TransformerBlockOptions::make_norm<float>() const;
-extern template BlockNorm<double> TransformerBlockOptions::make_norm<double>() const;
-
-struct TransformerOptions {
-  Index num_blocks = 1;
-  TransformerBlockOptions block = {};
-  // Whether training recomputes each block in backward instead of storing its activations (see
-  // weft::recompute). Ignored when attention weights are requested.
-  bool recompute = false;
-  // Whether a norm follows the last block; when not given, it does with norm_first.
-  std::optional<bool> final_norm = {};
-};
+extern template BlockNorm<float> TransformerOptions::make_norm<float>() const;
+extern template BlockNorm<double> TransformerOptions::make_norm<double>() const;
 
 // The attention weights of every block, first block first, for visualization: each tensor is
 // [batch, num_heads, num_queries, num_keys], before dropout. Each block appends its own.

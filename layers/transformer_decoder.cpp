@@ -5,7 +5,7 @@
 namespace weft {
 
 template <class T>
-TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerBlockOptions& options,
+TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerOptions& options,
                                                     Random& random)
     : self_attention(options.self_attention(), random),
       norm1(options.make_norm<T>()),

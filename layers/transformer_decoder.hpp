@@ -13,7 +13,7 @@ template <class T = float>
 struct WEFT_API TransformerDecoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
   // dropout outside 0 … 1.
-  TransformerDecoderBlock(const TransformerBlockOptions& options, Random& random);
+  TransformerDecoderBlock(const TransformerOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
   // Position i attends to positions 0 … i of x, of these to those that `target_mask` allows (for

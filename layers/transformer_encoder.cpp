@@ -5,7 +5,7 @@
 namespace weft {
 
 template <class T>
-TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerBlockOptions& options,
+TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerOptions& options,
                                                     Random& random)
     : attention(options.self_attention(), random),
       norm1(options.make_norm<T>()),

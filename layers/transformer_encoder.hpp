@@ -13,7 +13,7 @@ template <class T = float>
 struct WEFT_API TransformerEncoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
   // dropout outside 0 … 1.
-  TransformerEncoderBlock(const TransformerBlockOptions& options, Random& random);
+  TransformerEncoderBlock(const TransformerOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
   // selects the positions that each position attends to. When `weights` is given, one tensor is

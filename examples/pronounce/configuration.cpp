@@ -36,13 +36,13 @@ Configuration Configuration::full() {
 
 TransformerOptions Configuration::transformer_options() const {
   return {.num_blocks = layers,
-          .block = {.num_hiddens = width,
-                    .ffn_num_hiddens = 4 * width,
-                    .num_heads = heads,
-                    .dropout = dropout,
-                    .activation = Activation::relu,
-                    .norm_first = true,
-                    .rotary = RotaryOptions{.base = rotary_base}}};
+          .num_hiddens = width,
+          .ffn_num_hiddens = 4 * width,
+          .num_heads = heads,
+          .dropout = dropout,
+          .activation = Activation::relu,
+          .norm_first = true,
+          .rotary = RotaryOptions{.base = rotary_base}};
 }
 
 void Configuration::check_state() const {

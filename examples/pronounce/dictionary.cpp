@@ -54,8 +54,8 @@ Entry parse_line(const std::string& line, const std::vector<std::string_view>& f
                      concatenate_text("'", fields.front(), "'"));
   check_utf8(line, what);
   const std::size_t letters = count_characters(word), phones = fields.size() - 1;
-  if (letters > max_length || phones > max_length)
-    fail<ValueError>(what, concatenate_text("at most ", max_length, " letters and phones"),
+  if (letters > max_len || phones > max_len)
+    fail<ValueError>(what, concatenate_text("at most ", max_len, " letters and phones"),
                      concatenate_text(letters, " and ", phones));
   return {word, {Phones(fields.begin() + 1, fields.end())}};
 }

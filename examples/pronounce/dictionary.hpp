@@ -23,7 +23,7 @@ struct Entry {
 };
 
 // The maximum number of letters of a word and of phones of a pronunciation.
-constexpr std::size_t max_length = 64;
+constexpr std::size_t max_len = 64;
 
 // Reads a file in the format of CMUdict, with one pronunciation per line: the word, then its
 // phones, separated by blanks; further pronunciations of a word as "word(2)". Empty lines and lines

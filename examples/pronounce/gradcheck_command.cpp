@@ -2,7 +2,7 @@
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/losses.hpp>
 #include "examples/common/command_line.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/model.hpp"
@@ -46,7 +46,7 @@ int gradcheck(int argc, char** argv) {
   const PairBatch batch = batches.batch(0, 0);
   const GradCheckReport report = weft::gradcheck(
       [&](Tape<double>& tape) {
-        return batch_loss(model, tape, batch, configuration.label_smoothing);
+        return batch_loss(model, tape, batch, {.label_smoothing = configuration.label_smoothing});
       },
       named_parameters(model),
       {.atol = 1e-7, .rtol = 1e-6, .seed = static_cast<std::uint64_t>(configuration.seed)});

@@ -29,8 +29,8 @@ void Language::store_in(Configuration& configuration) const {
 Sequence Language::encode(const std::string& word) const {
   const std::string what = "word '" + word + "'";
   const std::vector<std::string> characters = utf8_characters(lower_case(word), what);
-  if (characters.empty() || characters.size() > max_length)
-    fail<ValueError>(what, concatenate_text("1 … ", max_length, " letters"), characters.size());
+  if (characters.empty() || characters.size() > max_len)
+    fail<ValueError>(what, concatenate_text("1 … ", max_len, " letters"), characters.size());
   for (const std::string& letter : characters)
     if (!letters.contains(letter))
       fail<ValueError>(what, "letters in the model's vocabulary", "'" + letter + "'");

@@ -23,7 +23,7 @@ struct Language {
   void store_in(Configuration& configuration) const;
 
   // The token ids of a word's letters, with A–Z converted to a–z. Throws ValueError, naming the
-  // word, when it is empty, longer than `max_length`, not UTF-8, or contains an unknown letter.
+  // word, when it is empty, longer than `max_len`, not UTF-8, or contains an unknown letter.
   Sequence encode(const std::string& word) const;
   bool can_encode(const std::string& word) const;
   // The phones of token ids.

@@ -9,7 +9,7 @@ Pronouncer<T>::Pronouncer(const Configuration& configuration, const Language& la
                           Random& random)
     : EncoderDecoder<T>({.source_vocabulary_size = language.letters.size(),
                          .target_vocabulary_size = language.phones.size(),
-                         .max_length = static_cast<Index>(max_length),
+                         .max_len = static_cast<Index>(max_len),
                          .transformer = configuration.transformer_options()},
                         random) {}
 

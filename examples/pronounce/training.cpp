@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <weft/train/evaluation.hpp>
+#include <weft/train/losses.hpp>
 #include <weft/train/optim/adam.hpp>
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/evaluation.hpp"
@@ -74,7 +75,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   Trainer trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
-        return batch_loss(model, tape, batch, configuration.label_smoothing);
+        return batch_loss(model, tape, batch, {.label_smoothing = configuration.label_smoothing});
       },
       std::move(options));
   trainer.validate_with(std::move(validation));

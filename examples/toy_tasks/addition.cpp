@@ -59,7 +59,7 @@ Task addition_task() {
   return {.name = "add",
           .about = "the sum of two numbers",
           .alphabet = std::string(digits) + "+",
-          .max_length = static_cast<Index>(2 * max_digits + 1),
+          .max_len = static_cast<Index>(2 * max_digits + 1),
           .steps = 3000,
           .learning_rate = 2e-3,
           .sample = sample_sum,

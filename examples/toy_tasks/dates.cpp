@@ -145,7 +145,7 @@ Task date_task() {
   Task task{.name = "dates",
             .about = "dates in many formats to ISO 8601",
             .alphabet = alphabet(),
-            .max_length = max_question_length,
+            .max_len = max_question_length,
             .steps = 2500,
             .learning_rate = 2e-3,
             .sample = sample_date};

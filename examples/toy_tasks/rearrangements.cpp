@@ -21,22 +21,21 @@ std::string sorted(std::string text) {
   return text;
 }
 
-// Random texts of 1 … `max_length` characters, with uniform distributions of lengths and
+// Random texts of 1 … `max_len` characters, with uniform distributions of lengths and
 // characters; the answer is rearrange(text).
 Task rearrangement(const std::string& name, const std::string& about, const std::string& alphabet,
-                   Index max_length, std::string (*rearrange)(std::string)) {
-  Task task{.name = name, .about = about, .alphabet = alphabet, .max_length = max_length};
-  task.sample = [alphabet, max_length, rearrange](Random& random) {
-    std::string text(static_cast<std::size_t>(1 + random.below(max_length)), ' ');
+                   Index max_len, std::string (*rearrange)(std::string)) {
+  Task task{.name = name, .about = about, .alphabet = alphabet, .max_len = max_len};
+  task.sample = [alphabet, max_len, rearrange](Random& random) {
+    std::string text(static_cast<std::size_t>(1 + random.below(max_len)), ' ');
     for (char& c : text)
       c = alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
     return Example{text, rearrange(text)};
   };
-  task.to_source = [alphabet, max_length](const std::string& question) {
-    if (question.empty() || static_cast<Index>(question.size()) > max_length ||
+  task.to_source = [alphabet, max_len](const std::string& question) {
+    if (question.empty() || static_cast<Index>(question.size()) > max_len ||
         question.find_first_not_of(alphabet) != question.npos)
-      fail<ValueError>("question",
-                       concatenate_text("1 … ", max_length, " characters of ", alphabet),
+      fail<ValueError>("question", concatenate_text("1 … ", max_len, " characters of ", alphabet),
                        "'" + question + "'");
     return question;
   };

@@ -17,12 +17,12 @@ EncoderDecoder<float> make_model(const Task& task, const Vocabulary& vocabulary,
   Random random(seed);
   return {{.source_vocabulary_size = vocabulary.size(),
            .target_vocabulary_size = vocabulary.size(),
-           .max_length = task.max_length + 1,
+           .max_len = task.max_len + 1,
            .transformer = {.num_blocks = blocks,
-                           .block = {.num_hiddens = width,
-                                     .ffn_num_hiddens = 4 * width,
-                                     .num_heads = heads,
-                                     .norm_first = true}}},
+                           .num_hiddens = width,
+                           .ffn_num_hiddens = 4 * width,
+                           .num_heads = heads,
+                           .norm_first = true}},
           random};
 }
 

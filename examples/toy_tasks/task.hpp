@@ -26,7 +26,7 @@ struct Task {
   // The characters of sources and targets.
   std::string alphabet;
   // The maximum number of characters of a source and of a target.
-  Index max_length = 0;
+  Index max_len = 0;
   // The default number of training steps, and the peak learning rate.
   std::int64_t steps = 0;
   double learning_rate = 0.0;

@@ -31,7 +31,7 @@ struct CachedAttention {
     return cache.length(sequence) + (keys == CachedKeys::stored ? query + 1 : 0);
   }
   Index max_visible() const {
-    return cache.max_length() + (keys == CachedKeys::stored ? queries : 0);
+    return cache.largest_length() + (keys == CachedKeys::stored ? queries : 0);
   }
 };
 

@@ -34,13 +34,13 @@ void check_tokens(const Tokens& tokens) {
 
 TransformerOptions BertOptions::transformer() const {
   return {.num_blocks = num_blocks,
-          .block = {.num_hiddens = num_hiddens,
-                    .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
-                    .num_heads = num_heads,
-                    .dropout = dropout,
-                    .activation = activation,
-                    .attention_bias = true,
-                    .norm_eps = norm_eps},
+          .num_hiddens = num_hiddens,
+          .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
+          .num_heads = num_heads,
+          .dropout = dropout,
+          .activation = activation,
+          .attention_bias = true,
+          .norm_eps = norm_eps,
           .recompute = recompute};
 }
 

@@ -9,14 +9,14 @@ const EncoderClassifierOptions& checked(const EncoderClassifierOptions& options)
   check_positive("EncoderClassifier: vocabulary_size", options.vocabulary_size);
   check_positive("EncoderClassifier: num_classes", options.num_classes);
   check_positive("EncoderClassifier: max_len", options.max_len);
-  check_positive("EncoderClassifier: num_hiddens", options.transformer.block.num_hiddens);
+  check_positive("EncoderClassifier: num_hiddens", options.transformer.num_hiddens);
   return options;
 }
 
 template <class T>
 OneOf<T, PositionalEncoding, LearnedPositionalEncoding> positions(
     const EncoderClassifierOptions& options, Random& random) {
-  const TransformerBlockOptions& block = options.transformer.block;
+  const TransformerOptions& block = options.transformer;
   if (options.learned_positions)
     return LearnedPositionalEncoding<T>(
         {.num_hiddens = block.num_hiddens, .dropout = block.dropout, .max_len = options.max_len},
@@ -30,13 +30,12 @@ OneOf<T, PositionalEncoding, LearnedPositionalEncoding> positions(
 template <class T>
 EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& options, Random& random)
     : embedding({.num_embeddings = checked(options).vocabulary_size,
-                 .embedding_dim = options.transformer.block.num_hiddens},
+                 .embedding_dim = options.transformer.num_hiddens},
                 random),
       position(positions<T>(options, random)),
       encoder(options.transformer, random),
       pooling(options.pooling),
-      output({.in_features = options.transformer.block.num_hiddens,
-              .out_features = options.num_classes},
+      output({.in_features = options.transformer.num_hiddens, .out_features = options.num_classes},
              random) {}
 
 template <class T>

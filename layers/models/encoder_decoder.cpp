@@ -8,8 +8,8 @@ namespace {
 const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
   check_positive("EncoderDecoder: source_vocabulary_size", options.source_vocabulary_size);
   check_positive("EncoderDecoder: target_vocabulary_size", options.target_vocabulary_size);
-  check_positive("EncoderDecoder: max_length", options.max_length);
-  check_positive("EncoderDecoder: num_hiddens", options.transformer.block.num_hiddens);
+  check_positive("EncoderDecoder: max_len", options.max_len);
+  check_positive("EncoderDecoder: num_hiddens", options.transformer.num_hiddens);
   return options;
 }
 
@@ -22,20 +22,20 @@ void check_tokens(const char* what, const Tokens& tokens) {
 template <class T>
 EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& random)
     : source_embedding({.num_embeddings = checked(options).source_vocabulary_size,
-                        .embedding_dim = options.transformer.block.num_hiddens},
+                        .embedding_dim = options.transformer.num_hiddens},
                        random),
       target_embedding({.num_embeddings = options.target_vocabulary_size,
-                        .embedding_dim = options.transformer.block.num_hiddens},
+                        .embedding_dim = options.transformer.num_hiddens},
                        random),
-      position({.num_hiddens = options.transformer.block.num_hiddens,
-                .dropout = options.transformer.block.dropout,
-                .max_len = options.max_length + 1}),
+      position({.num_hiddens = options.transformer.num_hiddens,
+                .dropout = options.transformer.dropout,
+                .max_len = options.max_len + 1}),
       encoder(options.transformer, random),
       decoder(options.transformer, random),
-      output({.in_features = options.transformer.block.num_hiddens,
+      output({.in_features = options.transformer.num_hiddens,
               .out_features = options.target_vocabulary_size},
              random),
-      max_length(options.max_length) {}
+      max_len(options.max_len) {}
 
 template <class T>
 Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens,

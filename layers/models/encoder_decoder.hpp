@@ -15,7 +15,7 @@ struct EncoderDecoderOptions {
   Index source_vocabulary_size = 0;
   Index target_vocabulary_size = 0;
   // The maximum number of source tokens, and of target tokens including <eos>.
-  Index max_length = 64;
+  Index max_len = 64;
   // Its dropout also applies to the embeddings.
   TransformerOptions transformer = {};
 };
@@ -30,7 +30,7 @@ struct WEFT_API EncoderDecoder : Module<T> {
   // source [batch, time] with lengths `source_lens` [batch] when padded; result [batch, time,
   // num_hiddens]. `weights`, here and below, receives the attention weights unless null. These
   // functions throw ShapeError, and ValueError for a token that is not in the vocabulary, invalid
-  // lengths, and sequences longer than max_length (by more than <bos>).
+  // lengths, and sequences longer than max_len (by more than <bos>).
   Var<T> encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens = {},
                 AttentionWeights<T>* weights = nullptr) const;
   // target [batch, time], each row starting with <bos>; memory [batch, source time, num_hiddens].
@@ -55,7 +55,7 @@ struct WEFT_API EncoderDecoder : Module<T> {
   TransformerEncoder<T> encoder;
   TransformerDecoder<T> decoder;
   Linear<T> output;
-  Index max_length;
+  Index max_len;
 };
 
 extern template struct EncoderDecoder<float>;

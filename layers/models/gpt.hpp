@@ -30,7 +30,7 @@ struct WEFT_API GptOptions {
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
   Activation activation = Activation::gelu_tanh;
-  // Rotary positions, instead of learned ones; see TransformerBlockOptions for the others.
+  // Rotary positions, instead of learned ones; see TransformerOptions for the others.
   std::optional<RotaryOptions> rotary = {};
   Norm norm = Norm::layer_norm;
   double norm_eps = 1e-5;

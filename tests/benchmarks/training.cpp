@@ -106,7 +106,8 @@ TrainingRate measure_training(ProcessGroup& processes, const std::string& worklo
     rate = measure<PairBatch>(
         processes, model, batches,
         [&](Tape<float>& tape, const PairBatch& examples) {
-          return batch_loss(model, tape, examples, configuration.label_smoothing);
+          return batch_loss(model, tape, examples,
+                            {.label_smoothing = configuration.label_smoothing});
         },
         parts, seconds);
     rate.tokens = length * batch;

@@ -136,7 +136,7 @@ Workload pronunciation_step(Precision precision) {
           [state] {
             state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
               return batch_loss(*state->model, tape, state->batches[static_cast<std::size_t>(part)],
-                                state->configuration.label_smoothing);
+                                {.label_smoothing = state->configuration.label_smoothing});
             });
             state->optimizer->step(clip_factor(state->optimizer->grad_norm(), 1.0));
           },

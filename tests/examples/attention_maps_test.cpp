@@ -10,12 +10,12 @@ namespace {
 
 EncoderDecoder<float> small_model() {
   Random random(2);
-  return {{.source_vocabulary_size = 9,
-           .target_vocabulary_size = 7,
-           .max_length = 5,
-           .transformer = {.num_blocks = 2,
-                           .block = {.num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}}},
-          random};
+  return {
+      {.source_vocabulary_size = 9,
+       .target_vocabulary_size = 7,
+       .max_len = 5,
+       .transformer = {.num_blocks = 2, .num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}},
+      random};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <weft/autograd/random.hpp>
 #include <weft/train/evaluation.hpp>
 #include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/losses.hpp>
 #include <weft/train/optim/adam.hpp>
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <utility>
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/losses.hpp>
 #include "examples/toy_tasks/program.hpp"
 #include "examples/toy_tasks/training.hpp"
 #include "tests/catch.hpp"

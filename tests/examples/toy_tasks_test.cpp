@@ -53,12 +53,12 @@ TEST_CASE("toy tasks: the sampled answers are correct", "[examples]") {
 }
 
 TEST_CASE("toy tasks: lengths are uniformly distributed", "[examples]") {
-  for (const auto& [name, max_length] : {std::pair{"copy", 16}, std::pair{"sort", 12}}) {
-    std::vector<double> count(static_cast<std::size_t>(max_length) + 1);
+  for (const auto& [name, max_len] : {std::pair{"copy", 16}, std::pair{"sort", 12}}) {
+    std::vector<double> count(static_cast<std::size_t>(max_len) + 1);
     for (const Example& example : some_examples(name)) ++count.at(example.question.size());
     CHECK(count[0] == 0.0);
     for (std::size_t length = 1; length < count.size(); ++length)
-      CHECK(std::abs(count[length] / 2000.0 - 1.0 / max_length) < 0.025);
+      CHECK(std::abs(count[length] / 2000.0 - 1.0 / max_len) < 0.025);
   }
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("toy tasks: sources and targets fit the model, and from_target inverts
     for (const Example& example : training_examples(task, 500, 3)) {
       const std::string source = task.to_source(example.question);
       const std::string target = task.to_target(example.answer);
-      CHECK(static_cast<Index>(std::max(source.size(), target.size())) <= task.max_length);
+      CHECK(static_cast<Index>(std::max(source.size(), target.size())) <= task.max_len);
       CHECK((source + target).find_first_not_of(task.alphabet) == std::string::npos);
       CHECK(task.from_target(target) == example.answer);
     }

@@ -31,12 +31,12 @@ void check_classifier(const std::string& name, const EncoderClassifierOptions& o
 
 TransformerOptions transformer(bool norm_first, Activation activation) {
   return {.num_blocks = 2,
-          .block = {.num_hiddens = hiddens,
-                    .ffn_num_hiddens = 8,
-                    .num_heads = 2,
-                    .activation = activation,
-                    .norm_first = norm_first,
-                    .attention_bias = true}};
+          .num_hiddens = hiddens,
+          .ffn_num_hiddens = 8,
+          .num_heads = 2,
+          .activation = activation,
+          .norm_first = norm_first,
+          .attention_bias = true};
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of torch's layers", "[golden][Encoder
   Random random(1);
   EncoderDecoder<TestType> model({.source_vocabulary_size = vocabulary,
                                   .target_vocabulary_size = vocabulary + 1,
-                                  .max_length = 5,
+                                  .max_len = 5,
                                   .transformer = transformer(true, Activation::relu)},
                                  random);
   expected.check(model, {}, [&](auto& tape, const auto&) {

@@ -63,8 +63,8 @@ TEST_CASE("saved weights: files for tests/state_dicts.sh", "[.state_dicts]") {
   outputs.tensor("bert", states.value());
   outputs.tensor("bert_pooled", bert.pooled(states).value());
 
-  TransformerEncoder<float> encoder(
-      {.num_blocks = 2, .block = {.num_hiddens = 12, .ffn_num_hiddens = 8}}, random);
+  TransformerEncoder<float> encoder({.num_blocks = 2, .num_hiddens = 12, .ffn_num_hiddens = 8},
+                                    random);
   randomize(encoder, random);
   save_weights(folder / "own.h5", encoder, {.layout = Layout::pytorch});
   save_weights(folder / "own_nested.h5", encoder, {.layout = Layout::pytorch_nested});

@@ -14,8 +14,9 @@ constexpr Index vocabulary = 7, hiddens = 6;
 constexpr TokenId padding = 0;
 const double embedding_scale = std::sqrt(static_cast<double>(hiddens));
 
-TransformerBlockOptions block_options(bool norm_first, Activation activation, bool bias = true) {
-  return {.num_hiddens = hiddens,
+TransformerOptions block_options(bool norm_first, Activation activation, bool bias = true) {
+  return {.num_blocks = 2,
+          .num_hiddens = hiddens,
           .ffn_num_hiddens = 8,
           .num_heads = 2,
           .activation = activation,
@@ -33,8 +34,8 @@ struct TorchEncoderDecoder : Module<T> {
   explicit TorchEncoderDecoder(Random& random)
       : source_embedding({vocabulary, hiddens}, random),
         target_embedding({vocabulary, hiddens}, random),
-        encoder({.num_blocks = 2, .block = block_options(true, Activation::relu)}, random),
-        decoder({.num_blocks = 2, .block = block_options(true, Activation::relu)}, random),
+        encoder(block_options(true, Activation::relu), random),
+        decoder(block_options(true, Activation::relu), random),
         output({.in_features = hiddens, .out_features = vocabulary}, random) {}
 
   void members(Members<T>& members) const override {
@@ -58,7 +59,7 @@ struct D2lStack : Module<T> {
   explicit D2lStack(Random& random)
       : embedding({vocabulary, hiddens}, random),
         position({.num_hiddens = hiddens}),
-        blks({.num_blocks = 2, .block = block_options(false, Activation::relu, false)}, random) {}
+        blks(block_options(false, Activation::relu, false), random) {}
 
   Var<T> embed(Tape<T>& tape, const Tokens& tokens) const {
     return position(scale(embedding(tape, tokens), embedding_scale));

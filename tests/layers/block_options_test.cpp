@@ -11,7 +11,7 @@ using namespace weft;
 
 namespace {
 
-TransformerBlockOptions torch_options(bool norm_first = false) {
+TransformerOptions torch_options(bool norm_first = false) {
   return {.num_hiddens = 6,
           .ffn_num_hiddens = 8,
           .num_heads = 2,
@@ -20,7 +20,7 @@ TransformerBlockOptions torch_options(bool norm_first = false) {
           .attention_bias = true};
 }
 
-TransformerBlockOptions llama_options() {
+TransformerOptions llama_options() {
   return {.num_hiddens = 8,
           .ffn_num_hiddens = 12,
           .num_heads = 4,
@@ -34,17 +34,18 @@ TransformerBlockOptions llama_options() {
 }
 
 template <class T>
-TransformerEncoder<T> encoder_of(const TransformerBlockOptions& block,
-                                 std::optional<bool> final_norm) {
+TransformerEncoder<T> encoder_of(TransformerOptions options, std::optional<bool> final_norm) {
   Random random(1);
-  return {{.num_blocks = 2, .block = block, .final_norm = final_norm}, random};
+  options.num_blocks = 2;
+  options.final_norm = final_norm;
+  return {options, random};
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer with BERT's eps", "[golden]", float, double) {
   Random random(1);
-  TransformerBlockOptions options = torch_options();
+  TransformerOptions options = torch_options();
   options.norm_eps = 1e-12;
   TransformerEncoderBlock<TestType> block(options, random);
   golden::compare_with_torch<TestType>(
@@ -55,7 +56,7 @@ TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer with BERT's eps", "[golden]
 
 TEMPLATE_TEST_CASE("torch.nn.TransformerEncoderLayer without biases", "[golden]", float, double) {
   Random random(1);
-  TransformerBlockOptions options = torch_options(true);
+  TransformerOptions options = torch_options(true);
   options.attention_bias = options.ffn_bias = options.norm_bias = false;
   TransformerEncoderBlock<TestType> block(options, random);
   golden::compare_with_torch<TestType>(
@@ -101,7 +102,7 @@ TEMPLATE_TEST_CASE("blocks of torch's RMSNorm, grouped-query attention and SwiGL
   golden::compare_with_torch<TestType>("LlamaBlock(2)", {{2, 5, 8}}, scaled, [&](const auto& x) {
     return scaled(x[0], {.causal = true});
   });
-  TransformerBlockOptions options = llama_options();
+  TransformerOptions options = llama_options();
   options.scoring = Scoring::dot_product;
   options.num_kv_heads = 1;
   TransformerEncoderBlock<TestType> plain(options, random);
@@ -113,7 +114,7 @@ TEMPLATE_TEST_CASE("blocks of torch's RMSNorm, grouped-query attention and SwiGL
 TEST_CASE("gradients: blocks with other norms, feed-forward networks and scores",
           "[layers][gradients][TransformerEncoderBlock][TransformerDecoderBlock]") {
   Random random(1);
-  TransformerBlockOptions options = llama_options();
+  TransformerOptions options = llama_options();
   options.dropout = 0.2;
   options.norm_first = GENERATE(false, true);
   options.scoring = GENERATE(Scoring::scaled_dot_product, Scoring::additive);
@@ -174,8 +175,10 @@ TEST_CASE("block options: a final norm is there when asked for, or with norm_fir
 TEST_CASE("block options: recomputed decoders use both masks", "[layers]") {
   const auto run = [](bool recompute) {
     Random random(1);
-    const TransformerDecoder<double> decoder(
-        {.num_blocks = 2, .block = torch_options(), .recompute = recompute}, random);
+    TransformerOptions options = torch_options();
+    options.num_blocks = 2;
+    options.recompute = recompute;
+    const TransformerDecoder<double> decoder(options, random);
     Parameter<double> x(random.normal_tensor<double>({2, 4, 6}));
     Tape<double> tape;
     const Var<double> memory = tape.constant(random.normal_tensor<double>({2, 5, 6}));
@@ -190,7 +193,7 @@ TEST_CASE("block options: recomputed decoders use both masks", "[layers]") {
 
 TEST_CASE("block options: values outside their ranges throw", "[layers]") {
   Random random(1);
-  TransformerBlockOptions options = torch_options();
+  TransformerOptions options = torch_options();
   options.norm_eps = -1;
   CHECK(message_of<ValueError>([&] { TransformerEncoderBlock<float>(options, random); }) ==
         "LayerNorm: eps: expected a value ≥ 0, got -1");

@@ -16,8 +16,7 @@ struct Encoder : TransformerEncoder<T> {
  private:
   Encoder(Random random, Index num_blocks, Index width)
       : TransformerEncoder<T>(
-            {.num_blocks = num_blocks,
-             .block = {.num_hiddens = width, .ffn_num_hiddens = 8, .num_heads = 2}},
+            {.num_blocks = num_blocks, .num_hiddens = width, .ffn_num_hiddens = 8, .num_heads = 2},
             random) {}
 };
 

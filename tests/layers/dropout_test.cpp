@@ -103,13 +103,15 @@ Variable residual(Masks& masks, const Variable& x, const BlockNorm<double>& norm
   return norm(x + masks(sublayer(x)));
 }
 
-TransformerBlockOptions block_options(bool norm_first) {
-  return {.num_hiddens = 6,
+TransformerOptions block_options(bool norm_first, bool recompute = false) {
+  return {.num_blocks = 2,
+          .num_hiddens = 6,
           .ffn_num_hiddens = 10,
           .num_heads = 2,
           .dropout = p,
           .norm_first = norm_first,
-          .attention_bias = true};
+          .attention_bias = true,
+          .recompute = recompute};
 }
 
 }  // namespace
@@ -220,8 +222,8 @@ TEST_CASE("dropout: in an encoder and decoder whose blocks are recomputed, at ev
           "[layers]") {
   struct Model : Module<double> {
     Model(bool recompute, Random& random)
-        : encoder({2, block_options(true), recompute}, random),
-          decoder({2, block_options(true), recompute}, random) {}
+        : encoder(block_options(true, recompute), random),
+          decoder(block_options(true, recompute), random) {}
     void members(Members<double>& members) const override {
       members("encoder", encoder);
       members("decoder", decoder);

@@ -12,7 +12,7 @@ namespace {
 struct Fixture {
   Random random{1};
   TransformerEncoder<float> model{
-      {.num_blocks = 2, .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .num_heads = 2}}, random};
+      {.num_blocks = 2, .num_hiddens = 4, .ffn_num_hiddens = 8, .num_heads = 2}, random};
 
   // Names of the parameters with a gradient after a backward.
   std::vector<std::string> with_gradient() {

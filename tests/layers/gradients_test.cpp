@@ -10,8 +10,9 @@ using namespace weft;
 
 namespace {
 
-TransformerBlockOptions block_options(Activation activation, bool norm_first) {
-  return {.num_hiddens = 4,
+TransformerOptions block_options(Activation activation, bool norm_first) {
+  return {.num_blocks = 2,
+          .num_hiddens = 4,
           .ffn_num_hiddens = 6,
           .num_heads = 2,
           .dropout = 0.2,
@@ -183,7 +184,7 @@ TEST_CASE("gradients: encoder and decoder",
     }
     TransformerEncoder<double> encoder;
     TransformerDecoder<double> decoder;
-  } model({.num_blocks = 2, .block = block_options(Activation::gelu, true)}, random);
+  } model(block_options(Activation::gelu, true), random);
   check_gradients(model, {{2, 4, 4}, {2, 3, 4}}, [&](Tape<double>&, const Vars& x) {
     const ValidLens lengths{4, 2};
     return model.decoder(x[1], model.encoder(x[0], lengths), lengths);

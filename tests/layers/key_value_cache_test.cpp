@@ -170,13 +170,13 @@ TEST_CASE("cache: a decoder extended step by step equals the decoder", "[layers]
   Random random(5);
   const EncoderDecoder<double> model({.source_vocabulary_size = 11,
                                       .target_vocabulary_size = 9,
-                                      .max_length = total,
+                                      .max_len = total,
                                       .transformer = {.num_blocks = 2,
-                                                      .block = {.num_hiddens = 8,
-                                                                .ffn_num_hiddens = 16,
-                                                                .num_heads = 2,
-                                                                .norm_first = norm_first,
-                                                                .scoring = scoring}}},
+                                                      .num_hiddens = 8,
+                                                      .ffn_num_hiddens = 16,
+                                                      .num_heads = 2,
+                                                      .norm_first = norm_first,
+                                                      .scoring = scoring}},
                                      random);
   const Tokens source = random_tokens(random, {3, 7}, 11);
   const Tokens target = random_tokens(random, {3, total}, 9);

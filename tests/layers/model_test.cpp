@@ -22,11 +22,11 @@ struct Model : Module<T> {
 
   static TransformerOptions options() {
     return {.num_blocks = 2,
-            .block = {.num_hiddens = 32,
-                      .ffn_num_hiddens = 64,
-                      .num_heads = 4,
-                      .dropout = 0.1,
-                      .norm_first = true}};
+            .num_hiddens = 32,
+            .ffn_num_hiddens = 64,
+            .num_heads = 4,
+            .dropout = 0.1,
+            .norm_first = true};
   }
 
   Var<T> operator()(Tape<T>& tape, const Tokens& source, const Tokens& target,

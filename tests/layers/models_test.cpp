@@ -32,18 +32,22 @@ EncoderClassifierOptions classifier_options(bool learned_positions = false) {
           .num_classes = 3,
           .max_len = 5,
           .learned_positions = learned_positions,
-          .transformer = {
-              .num_blocks = 2,
-              .block = {.num_hiddens = 8, .ffn_num_hiddens = 12, .num_heads = 2, .dropout = 0.2}}};
+          .transformer = {.num_blocks = 2,
+                          .num_hiddens = 8,
+                          .ffn_num_hiddens = 12,
+                          .num_heads = 2,
+                          .dropout = 0.2}};
 }
 
 EncoderDecoderOptions encoder_decoder_options() {
   return {.source_vocabulary_size = 7,
           .target_vocabulary_size = 6,
-          .max_length = 4,
-          .transformer = {
-              .num_blocks = 1,
-              .block = {.num_hiddens = 8, .ffn_num_hiddens = 12, .num_heads = 2, .dropout = 0.2}}};
+          .max_len = 4,
+          .transformer = {.num_blocks = 1,
+                          .num_hiddens = 8,
+                          .ffn_num_hiddens = 12,
+                          .num_heads = 2,
+                          .dropout = 0.2}};
 }
 
 // The root mean square of a parameter's elements.
@@ -208,9 +212,9 @@ TEST_CASE("models: invalid options and inputs throw", "[layers]") {
   CHECK(message_of<ValueError>([&] { EncoderClassifier<float>(classifier, random); }) ==
         "EncoderClassifier: num_classes: expected a number > 0, got 0");
   EncoderDecoderOptions pair = encoder_decoder_options();
-  pair.max_length = 0;
+  pair.max_len = 0;
   CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(pair, random); }) ==
-        "EncoderDecoder: max_length: expected a number > 0, got 0");
+        "EncoderDecoder: max_len: expected a number > 0, got 0");
 
   Tape tape;
   const Gpt<float> model(gpt_options(), random);

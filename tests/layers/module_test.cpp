@@ -99,8 +99,7 @@ TEST_CASE("module: an encoder's blocks are named by their positions", "[layers]"
   Random random(1);
   struct Holder : Module<> {
     explicit Holder(Random& random)
-        : encoder({.num_blocks = 2,
-                   .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .norm_first = true}},
+        : encoder({.num_blocks = 2, .num_hiddens = 4, .ffn_num_hiddens = 8, .norm_first = true},
                   random) {}
     void members(Members<>& members) const override { members("encoder", encoder); }
     TransformerEncoder<> encoder;

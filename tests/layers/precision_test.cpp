@@ -99,9 +99,8 @@ TEST_CASE("precision: gradients of an encoder-decoder in bf16", "[layers][bf16]"
   EncoderDecoder<float> model(
       {.source_vocabulary_size = 29,
        .target_vocabulary_size = 23,
-       .max_length = 20,
-       .transformer = {.num_blocks = 2,
-                       .block = {.num_hiddens = 32, .ffn_num_hiddens = 64, .num_heads = 4}}},
+       .max_len = 20,
+       .transformer = {.num_blocks = 2, .num_hiddens = 32, .ffn_num_hiddens = 64, .num_heads = 4}},
       random);
   const Tokens source = tokens({6, 17}, 29), inputs = tokens({6, 11}, 23),
                targets = tokens({6, 11}, 23);

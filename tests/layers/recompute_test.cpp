@@ -14,7 +14,10 @@ struct Model : Module<float> {
       : encoder(options(recompute), random), decoder(options(recompute), random) {}
   static TransformerOptions options(bool recompute) {
     return {.num_blocks = 6,
-            .block = {.num_hiddens = 16, .ffn_num_hiddens = 64, .num_heads = 2, .dropout = 0.2},
+            .num_hiddens = 16,
+            .ffn_num_hiddens = 64,
+            .num_heads = 2,
+            .dropout = 0.2,
             .recompute = recompute};
   }
   void members(Members<float>& members) const override {

@@ -72,7 +72,7 @@ TEST_CASE("gradients: multi-head attention with rotary embeddings", "[layers]") 
 
 TEST_CASE("rotary attention: is used in self-attention only, and is printed", "[layers]") {
   Random random(1);
-  TransformerBlockOptions options{.num_hiddens = 8, .ffn_num_hiddens = 8, .num_heads = 2};
+  TransformerOptions options{.num_hiddens = 8, .ffn_num_hiddens = 8, .num_heads = 2};
   const auto has_rotary = [&] {
     const TransformerDecoderBlock<float> decoder(options, random);
     const TransformerEncoderBlock<float> encoder(options, random);

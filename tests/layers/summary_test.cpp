@@ -96,8 +96,7 @@ TEST_CASE("summary: a model is printed in PyTorch's format", "[layers]") {
 TEST_CASE("summary: identical blocks of an encoder are printed once", "[layers]") {
   Random random(1);
   const TransformerEncoder encoder(
-      {.num_blocks = 3,
-       .block = {.num_hiddens = 4, .ffn_num_hiddens = 8, .num_heads = 2, .norm_first = true}},
+      {.num_blocks = 3, .num_hiddens = 4, .ffn_num_hiddens = 8, .num_heads = 2, .norm_first = true},
       random);
   CHECK(text(encoder) == R"(TransformerEncoder(
   (0-2): 3 x TransformerEncoderBlock(

@@ -13,11 +13,11 @@ namespace {
 
 TransformerOptions small_options(bool norm_first, double dropout = 0.0) {
   return {.num_blocks = 2,
-          .block = {.num_hiddens = 8,
-                    .ffn_num_hiddens = 12,
-                    .num_heads = 2,
-                    .dropout = dropout,
-                    .norm_first = norm_first}};
+          .num_hiddens = 8,
+          .ffn_num_hiddens = 12,
+          .num_heads = 2,
+          .dropout = dropout,
+          .norm_first = norm_first};
 }
 
 // True when positions 0 … `time` of every sequence are the same in both.
@@ -156,7 +156,7 @@ TEST_CASE("encoder and decoder: invalid arguments throw", "[layers]") {
   CHECK(message_of<ValueError>([&] { TransformerDecoder<>(options, random); }) ==
         "TransformerDecoder: num_blocks: expected a number > 0, got 0");
   options = small_options(false);
-  options.block.num_heads = 3;
+  options.num_heads = 3;
   CHECK(contains(message_of<ValueError>([&] { TransformerEncoder<>(options, random); }),
                  "num_hiddens 8 and num_heads 3"));
   options = small_options(false, 1.5);

@@ -116,11 +116,11 @@ class Beam {
     if (static_cast<Index>(hypotheses_.size()) > options_.n_best) hypotheses_.pop_back();
   }
 
-  // A longer sequence is never more probable, and max_length has the largest length penalty.
+  // A longer sequence is never more probable, and max_len has the largest length penalty.
   bool cannot_improve() const {
     if (live_.empty()) return true;
     if (static_cast<Index>(hypotheses_.size()) < options_.n_best) return false;
-    return hypotheses_.back().score >= score(live_.front().log_probability, options_.max_length);
+    return hypotheses_.back().score >= score(live_.front().log_probability, options_.max_len);
   }
 
   const BeamSearchOptions& options_;
@@ -131,7 +131,7 @@ class Beam {
 void check_options(const BeamSearchOptions& options, Index num_sources) {
   check_at_least("beam search: num_sources", num_sources, Index{0});
   check_at_least("beam search: beam_width", options.beam_width, Index{1});
-  check_at_least("beam search: max_length", options.max_length, Index{1});
+  check_at_least("beam search: max_len", options.max_len, Index{1});
   check_at_least("beam search: n_best", options.n_best, Index{1});
   if (options.n_best > options.beam_width)
     fail<ValueError>("beam search: n_best",
@@ -175,7 +175,7 @@ std::vector<std::vector<Hypothesis>> beam_search(
   check_function("beam search: next", next);
   check_options(options, num_sources);
   std::vector<Beam> beams(static_cast<std::size_t>(num_sources), Beam(options));
-  for (Index length = 1; length <= options.max_length; ++length) {
+  for (Index length = 1; length <= options.max_len; ++length) {
     const Rows rows = live_rows(beams, length, options.bos);
     if (rows.sources.empty()) break;
     const Tensor<T> scores = next({rows.tokens, rows.sources, rows.parents});

@@ -27,7 +27,7 @@ using NextTokenFunction = std::function<Tensor<T>(const Prefixes&)>;
 struct BeamSearchOptions {
   Index beam_width = 4;
   // The maximum number of tokens of a hypothesis, <eos> included.
-  Index max_length = 64;
+  Index max_len = 64;
   TokenId bos = Vocabulary::bos;
   TokenId eos = Vocabulary::eos;
   // α ≥ 0: hypotheses of L tokens (<eos> included) are ranked by log-probability / L^α.
@@ -41,7 +41,7 @@ struct Hypothesis {
   Sequence tokens;  // without <bos> and <eos>
   double log_probability = 0.0;
   double score = 0.0;
-  bool finished = false;  // false when it reached max_length before <eos>
+  bool finished = false;  // false when it reached max_len before <eos>
 };
 
 // Returns the best hypotheses of each of `num_sources` sources, best first, finished ones before

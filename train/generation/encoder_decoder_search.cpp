@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
 #include "weft/autograd/parallel.hpp"
+#include "weft/train/data/padding.hpp"
 
 namespace weft {
 namespace {
@@ -44,19 +44,11 @@ std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model
 }  // namespace
 
 template <class T>
-Var<T> batch_loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
-                  double label_smoothing) {
-  const Var<T> logits =
-      model(tape, batch.source.tokens, batch.source.valid_lens, batch.target.tokens);
-  return cross_entropy(logits, batch.labels, {.label_smoothing = label_smoothing});
-}
-
-template <class T>
 std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
                                                  std::span<const Sequence> sources,
                                                  const BeamSearchOptions& options) {
   BeamSearchOptions of_model = options;
-  of_model.max_length = std::min(options.max_length, model.max_length);
+  of_model.max_len = std::min(options.max_len, model.max_len);
   std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -88,10 +80,6 @@ std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
   return best;
 }
 
-template Var<float> batch_loss(const EncoderDecoder<float>&, Tape<float>&, const PairBatch&,
-                               double);
-template Var<double> batch_loss(const EncoderDecoder<double>&, Tape<double>&, const PairBatch&,
-                                double);
 template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<float>&,
                                                           std::span<const Sequence>,
                                                           const BeamSearchOptions&);

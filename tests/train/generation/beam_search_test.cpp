@@ -12,15 +12,15 @@ using namespace weft;
 namespace {
 
 constexpr Index vocabulary = 5;
-constexpr Index max_length = 8;
+constexpr Index max_len = 8;
 
 // A Markov chain for each source: the log-probability of a token depends on the source, the
 // position and the token before it.
 class MarkovModel {
  public:
   MarkovModel(Index num_sources, std::uint64_t seed)
-      : table_(Random(seed).normal_tensor<double>({num_sources, max_length, vocabulary, vocabulary},
-                                                  0, 2)) {
+      : table_(Random(seed).normal_tensor<double>({num_sources, max_len, vocabulary, vocabulary}, 0,
+                                                  2)) {
     for (Index row = 0; row < table_.shape().rows(); ++row) {
       double* scores = table_.data() + row * vocabulary;
       double sum = 0;
@@ -32,7 +32,7 @@ class MarkovModel {
   // The log-probabilities of the token after `length` tokens (<bos> included), the last of which is
   // `token`.
   const double* after(Index source, Index length, TokenId token) const {
-    return table_.data() + ((source * max_length + length - 1) * vocabulary + token) * vocabulary;
+    return table_.data() + ((source * max_len + length - 1) * vocabulary + token) * vocabulary;
   }
 
   // Also checks that the prefixes are consistent with the previous call.
@@ -60,7 +60,7 @@ class MarkovModel {
   Tensor<double> table_;
 };
 
-// All sequences of up to max_length tokens, finished ones first, best first.
+// All sequences of up to max_len tokens, finished ones first, best first.
 std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
                                    const BeamSearchOptions& options) {
   std::vector<Hypothesis> found;
@@ -69,7 +69,7 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
     const auto score = [&](double value, Index tokens_in_all) {
       return value / std::pow(static_cast<double>(tokens_in_all), options.length_penalty);
     };
-    if (length == options.max_length) {
+    if (length == options.max_len) {
       found.push_back({tokens, log_probability, score(log_probability, length), false});
       return;
     }
@@ -97,7 +97,7 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
 Sequence greedy(const MarkovModel& model, Index source, const BeamSearchOptions& options) {
   Sequence tokens;
   TokenId last = options.bos;
-  while (static_cast<Index>(tokens.size()) < options.max_length) {
+  while (static_cast<Index>(tokens.size()) < options.max_len) {
     const double* next = model.after(source, static_cast<Index>(tokens.size()) + 1, last);
     last = static_cast<TokenId>(std::max_element(next, next + vocabulary) - next);
     if (last == options.eos) break;
@@ -120,7 +120,7 @@ TEST_CASE("beam search: with a large width, equals exhaustive search", "[train]"
   const MarkovModel model(num_sources, 11);
   for (double length_penalty : {0.0, 0.75, 2.0}) {
     const BeamSearchOptions options{
-        .beam_width = 625, .max_length = 5, .length_penalty = length_penalty, .n_best = 7};
+        .beam_width = 625, .max_len = 5, .length_penalty = length_penalty, .n_best = 7};
     const auto found = beam_search<double>(model.function(), num_sources, options);
     REQUIRE(static_cast<Index>(found.size()) == num_sources);
     for (Index source = 0; source < num_sources; ++source) {
@@ -134,7 +134,7 @@ TEST_CASE("beam search: with a large width, equals exhaustive search", "[train]"
 
 TEST_CASE("beam search: several sources give the same results as each alone", "[train]") {
   const MarkovModel model(9, 12);
-  const BeamSearchOptions options{.beam_width = 3, .max_length = 8, .n_best = 2};
+  const BeamSearchOptions options{.beam_width = 3, .max_len = 8, .n_best = 2};
   const auto together = beam_search<double>(model.function(), 9, options);
   for (Index source = 0; source < 9; ++source) {
     const auto alone = beam_search<double>(
@@ -158,7 +158,7 @@ TEST_CASE("beam search: width 1 is greedy search, for any length penalty", "[tra
   const MarkovModel model(20, 13);
   for (double length_penalty : {0.0, 1.5}) {
     const BeamSearchOptions options{
-        .beam_width = 1, .max_length = 6, .length_penalty = length_penalty};
+        .beam_width = 1, .max_len = 6, .length_penalty = length_penalty};
     const auto beams = beam_search<double>(model.function(), 20, options);
     const auto greedily = greedy_search<double>(model.function(), 20, options);
     for (Index source = 0; source < 20; ++source) {
@@ -208,13 +208,13 @@ TEST_CASE("beam search: sources that are done are left out of the calls", "[trai
   CHECK(found[2].finished);
 }
 
-TEST_CASE("beam search: a hypothesis that reaches max_length is not finished", "[train]") {
+TEST_CASE("beam search: a hypothesis that reaches max_len is not finished", "[train]") {
   const auto next = [](const Prefixes& prefixes) {
     Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, -9.0f);
     for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) scores(row, 3) = -0.25f;
     return scores;
   };
-  const Hypothesis found = greedy_search(next, 1, {.max_length = 4})[0];
+  const Hypothesis found = greedy_search(next, 1, {.max_len = 4})[0];
   CHECK(found.tokens == Sequence{3, 3, 3, 3});
   CHECK_FALSE(found.finished);
   CHECK(found.log_probability == -1.0);
@@ -231,7 +231,7 @@ TEST_CASE("beam search: invalid options and scores throw", "[train]") {
     };
   };
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.beam_width = 0}), ValueError);
-  CHECK_THROWS_AS(beam_search(next(-1), 1, {.max_length = 0}), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.max_len = 0}), ValueError);
   CHECK_THROWS_AS(beam_search(next(-1), -1), ValueError);
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.length_penalty = -1}), ValueError);
   CHECK_THROWS_WITH(beam_search(next(-1), 1, {.beam_width = 2, .n_best = 3}),

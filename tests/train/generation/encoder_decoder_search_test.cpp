@@ -3,6 +3,7 @@
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/softmax.hpp>
 #include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/losses.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 
@@ -12,20 +13,20 @@ namespace {
 template <class T>
 EncoderDecoder<T> small_model() {
   Random random(2);
-  return {{.source_vocabulary_size = 9,
-           .target_vocabulary_size = 7,
-           .max_length = 5,
-           .transformer = {.num_blocks = 2,
-                           .block = {.num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}}},
-          random};
+  return {
+      {.source_vocabulary_size = 9,
+       .target_vocabulary_size = 7,
+       .max_len = 5,
+       .transformer = {.num_blocks = 2, .num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}},
+      random};
 }
 
 const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("encoder-decoder search: outputs have at most max_length tokens", "[train]",
-                   float, double) {
+TEMPLATE_TEST_CASE("encoder-decoder search: outputs have at most max_len tokens", "[train]", float,
+                   double) {
   const auto model = small_model<TestType>();
   const auto outputs = beam_search(model, sources, {.beam_width = 3, .n_best = 2});
   REQUIRE(outputs.size() == 3);
@@ -34,7 +35,7 @@ TEMPLATE_TEST_CASE("encoder-decoder search: outputs have at most max_length toke
     CHECK(hypotheses[0].score >= hypotheses[1].score);
     CHECK(hypotheses.front().tokens.size() <= 5);
   }
-  for (const Hypothesis& hypothesis : greedy_search(model, sources, {.max_length = 2}))
+  for (const Hypothesis& hypothesis : greedy_search(model, sources, {.max_len = 2}))
     CHECK(hypothesis.tokens.size() <= 2);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("encoder-decoder search: greedy search takes the most probable token o
   for (const Sequence& source : sources) {
     const PaddedTokens padded = pad_sequences({&source, 1});
     Sequence expected{Vocabulary::bos};
-    while (std::ssize(expected) <= model.max_length) {
+    while (std::ssize(expected) <= model.max_len) {
       const Var<double> logits =
           model(tape, padded.tokens, padded.valid_lens, pad_sequences({&expected, 1}).tokens);
       const double* last = logits.value().data() + logits.size() - 7;
@@ -115,7 +116,7 @@ TEST_CASE("encoder-decoder search: the loss of a batch is that of its labels", "
   const Var<double> logits =
       model(tape, batch.source.tokens, batch.source.valid_lens, batch.target.tokens);
   for (const double smoothing : {0.0, 0.1})
-    CHECK(batch_loss(model, tape, batch, smoothing).item() ==
+    CHECK(batch_loss(model, tape, batch, {.label_smoothing = smoothing}).item() ==
           cross_entropy(logits, batch.labels, {.label_smoothing = smoothing}).item());
 }
 
