@@ -95,6 +95,10 @@ class WEFT_API Pass {
   // is added to them.
   void add_gradient(NodeId node, const Tensor<T>& dy);
 
+  // For Tape::take_intermediates.
+  bool keeps_intermediates() const { return options_.keep_intermediates; }
+  void keep_intermediate(Tensor<T> value) { intermediates_.push_back(std::move(value)); }
+
   // Random numbers for the next operation of this pass that needs any.
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
   // How many streams this pass has used.
@@ -175,6 +179,7 @@ class WEFT_API Pass {
   std::unique_ptr<Arena> arena_;  // of the backward functions
   std::vector<Node> nodes_;
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
+  std::vector<Tensor<T>> intermediates_;
   GradientTarget<T>* target_ = nullptr;
   bool to_parameters_ = true;  // false while `gradients` runs
   std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones

@@ -1,6 +1,7 @@
 #include "weft/autograd/tape.hpp"
 
 #include <type_traits>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/pass.hpp"
@@ -110,6 +111,11 @@ std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upst
 template <class T>
 void Tape<T>::clear() {
   pass_->end();
+}
+
+template <class T>
+std::vector<Tensor<T>> Tape<T>::take_intermediates() {
+  return std::exchange(pass_->intermediates_, {});
 }
 
 template <class T>

@@ -62,6 +62,9 @@ struct TapeOptions {
   // Checks every value and every gradient, and throws NonFiniteError at the first NaN or infinity,
   // naming its operation. Slow; for finding the cause of one.
   bool detect_anomaly = false;
+  // Whether operations keep what is computed on the way to a result and is worth a look: see
+  // Tape::take_intermediates.
+  bool keep_intermediates = false;
   // Of the inputs of matrix products, in forward and in backward: those of `linear`, `matmul`,
   // `einsum`, recurrent layers and attention (but for short sequences, which need no products of
   // matrices, and attention over a KeyValueCache). bf16 computes about twice as fast where the
@@ -131,6 +134,10 @@ class WEFT_API Tape {
 
   // Ends the pass without gradients.
   void clear();
+
+  // With TapeOptions::keep_intermediates: the weights of each attention since the last call, in the
+  // order of computation, before dropout, [batch, num_heads, num_queries, num_keys].
+  std::vector<Tensor<T>> take_intermediates();
 
   // The memory that the tape holds for its passes.
   MemoryStatistics memory() const;

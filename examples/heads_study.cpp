@@ -9,6 +9,7 @@
 #include <iostream>
 #include <numeric>
 
+#include "examples/common/attention_maps.hpp"
 #include "examples/common/command_line.hpp"
 #include "examples/common/output_files.hpp"
 #include "examples/common/plot.hpp"
@@ -156,14 +157,13 @@ std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
                                               {"decoder self-attention", true, blocks, heads},
                                               {"cross-attention", false, blocks, heads}};
   PairBatches words(std::move(pairs), {.batch_size = 1, .shuffle = false});
-  Tape tape = Tape<float>::inference();
+  Tape tape({.recording = false, .keep_intermediates = true});
   for (Index i = 0; i < words.num_batches(); ++i) {
     const PairBatch word = words.batch(0, i);
-    AttentionWeights<float> encoder, decoder;
-    const Var memory =
-        saved.model.encode(tape, word.source.tokens, word.source.valid_lens, &encoder);
-    saved.model.decode(word.target.tokens, memory, word.source.valid_lens, &decoder);
-    attentions[0].add(encoder.self);
+    const Var memory = saved.model.encode(tape, word.source.tokens, word.source.valid_lens);
+    attentions[0].add(tape.take_intermediates());
+    saved.model.decode(word.target.tokens, memory, word.source.valid_lens);
+    const auto decoder = examples::decoder_attention_weights(tape.take_intermediates());
     attentions[1].add(decoder.self);
     attentions[2].add(decoder.cross);
     tape.clear();

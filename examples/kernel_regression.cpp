@@ -38,12 +38,15 @@ Tensor<float> grid(double step) {
   return x;
 }
 
-// The prediction at each x, and the attention weights unless `weights` is null.
-Tensor<float> predict(const KernelRegression<float>& regression, const TrainingData& data,
-                      const Tensor<float>& x, Tensor<float>* weights = nullptr) {
-  Tape tape = Tape<float>::inference();
-  return regression(tape.constant(x), tape.constant(data.x), tape.constant(data.y), {}, weights)
-      .value();
+// The prediction at each x, and the weights of the training points, [x.size(), num_points].
+struct Prediction {
+  Tensor<float> y, weights;
+};
+Prediction predict(const KernelRegression<float>& regression, const TrainingData& data,
+                   const Tensor<float>& x) {
+  Tape tape({.recording = false, .keep_intermediates = true});
+  const Var y = regression(tape.constant(x), tape.constant(data.x), tape.constant(data.y));
+  return {y.value(), tape.take_intermediates().front().reshaped({x.size(), -1})};
 }
 
 // The leave-one-out mean squared error: each training point is predicted from the others. If points
@@ -84,7 +87,7 @@ void print_errors(const std::vector<Fit>& fits, const TrainingData& data) {
       << std::left << std::setw(26) << "  kernel" << std::right << "leave-one-out    curve\n";
   for (const Fit& fit : fits) {
     Tape tape = Tape<float>::inference();
-    const Tensor<float> x = grid(0.1), y = predict(fit.regression, data, x);
+    const Tensor<float> x = grid(0.1), y = predict(fit.regression, data, x).y;
     double error = 0;
     for (Index i = 0; i < x.size(); ++i) error += std::pow(y(i) - true_function(x(i)), 2);
     std::cout << "  " << std::left << std::setw(24) << fit.name << std::right << std::setw(13)
@@ -105,7 +108,7 @@ std::string draw_fits(const std::string& title, const std::vector<Fit>& fits,
   for (float& value : y) value = static_cast<float>(true_function(value));
   examples::LineChart chart{title, "x", "y", {line("true function", x, y)}};
   for (const Fit& fit : fits)
-    chart.lines.push_back(line(fit.name, x, predict(fit.regression, data, x)));
+    chart.lines.push_back(line(fit.name, x, predict(fit.regression, data, x).y));
   chart.lines.push_back(line("training points", data.x, data.y, true));
   return examples::draw(chart, picture);
 }
@@ -130,7 +133,7 @@ std::string draw_weights(const std::vector<Fit>& fits, const TrainingData& data,
   float largest = 0;
   for (const Fit& fit : fits) {
     examples::HeatMap map{fit.name, {}};
-    predict(fit.regression, data, x, &map.values);
+    map.values = predict(fit.regression, data, x).weights;
     largest = std::max(largest, *std::max_element(map.values.begin(), map.values.end()));
     maps.maps.push_back(map);
   }

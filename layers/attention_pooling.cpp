@@ -4,6 +4,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
+#include "weft/autograd/pass.hpp"
 #include "weft/layers/heads.hpp"
 #include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/checks.hpp"
@@ -20,12 +21,10 @@ AttentionPooling<T>::AttentionPooling(const AttentionPoolingOptions& options, Ra
 
 template <class T>
 Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                       const Var<T>& values, const Mask& mask,
-                                       Tensor<T>* weights) const {
+                                       const Var<T>& values, const Mask& mask) const {
   if (scoring_ == Scoring::scaled_dot_product)
     return scaled_dot_product_attention(
-        queries, keys, values,
-        {.num_heads = num_heads, .mask = mask, .dropout = dropout.p, .weights = weights});
+        queries, keys, values, {.num_heads = num_heads, .mask = mask, .dropout = dropout.p});
 
   const Shape &q = queries.shape(), &k = keys.shape(), &v = values.shape();
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q[0] != k[0] || q[0] != v[0] ||
@@ -39,7 +38,8 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
       additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
   const Var<T> p =
       masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
-  if (weights) *weights = p.value().clone();
+  Pass<T>& pass = p.pass();
+  if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
   const Var<T> y =
       matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values(), num_heads));
   return transpose_output(y, num_heads);

@@ -30,11 +30,11 @@ struct WEFT_API AttentionPooling : Module<T> {
   // queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
   // [batch, num_keys, num_heads · d_v], result [batch, num_queries, num_heads · d_v]. With additive
   // scoring, queries and keys have their own sizes. `mask` may be only ValidLens. Masked keys and
-  // values, even if NaN, affect neither the result nor a gradient. `weights`, when given, receives
-  // the attention weights before dropout, [batch, num_heads, num_queries, num_keys]. Throws
-  // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
+  // values, even if NaN, affect neither the result nor a gradient. The attention weights are an
+  // intermediate of the tape (see Tape::take_intermediates). Throws ShapeError, and ValueError for
+  // valid_lens that are negative or greater than num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
+                    const Mask& mask = {}) const;
 
   void members(Members<T>& members) const override;
 

@@ -36,17 +36,17 @@ struct BlockStack : Module<T> {
     if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
   }
 
-  // block(x, inputs…, masks…, weights) of each block, x being the output of the one before.
+  // block(x, inputs…, masks…) of each block, x being the output of the one before.
   template <std::size_t num_masks, class... Inputs>
   Var<T> apply(const Var<T>& x, const std::array<Mask, num_masks>& masks,
-               AttentionWeights<T>* weights, const Inputs&... inputs) const {
+               const Inputs&... inputs) const {
     Var<T> y = x;
     for (const Block& block : blocks) {
-      const auto run = [&block, masks, weights](const auto&... all) {
-        return std::apply([&](const auto&... mask) { return block(all..., mask..., weights); },
-                          masks);
+      const auto run = [&block, masks](const auto&... all) {
+        return std::apply([&](const auto&... mask) { return block(all..., mask...); }, masks);
       };
-      y = recompute && !weights ? weft::recompute(run, y, inputs...) : run(y, inputs...);
+      y = recompute && !x.tape().options().keep_intermediates ? weft::recompute(run, y, inputs...)
+                                                              : run(y, inputs...);
     }
     return norm ? (*norm)(y) : y;
   }

@@ -62,8 +62,7 @@ KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
 
 template <class T>
 Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                       const Var<T>& values, const Tensor<bool>& allowed,
-                                       Tensor<T>* weights) const {
+                                       const Var<T>& values, const Tensor<bool>& allowed) const {
   if (queries.rank() != 1 || keys.rank() != 1 || values.shape() != keys.shape())
     fail<ShapeError>(
         "KernelRegression", "queries [num_queries], keys [num_keys] and values [num_keys]",
@@ -81,7 +80,8 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
     if (!is_in_support(kernel, u.value().data()[i]))
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
-  if (weights) *weights = p.value().clone().reshaped({num_queries, num_keys});
+  Pass<T>& pass = p.pass();
+  if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
   const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values());
   return reshape(y, {num_queries});
 }

@@ -47,10 +47,10 @@ struct WEFT_API KernelRegression : Module<T> {
   // queries [num_queries], keys [num_keys], values [num_keys], result [num_queries]. `allowed`
   // [num_queries, num_keys] is true where a query attends to a key; when not given, it attends to
   // all. The result is 0 for a query whose weights are all 0. Masked keys and values, even if NaN,
-  // affect neither the result nor a gradient. `weights`, when given, receives
-  // [num_queries, num_keys], whose rows sum to 1. Throws ShapeError.
+  // affect neither the result nor a gradient. The weights, [1, 1, num_queries, num_keys], whose
+  // rows sum to 1, are an intermediate of the tape. Throws ShapeError.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Tensor<bool>& allowed = {}, Tensor<T>* weights = nullptr) const;
+                    const Tensor<bool>& allowed = {}) const;
 
   void members(Members<T>& members) const override;
 

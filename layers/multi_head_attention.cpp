@@ -63,8 +63,7 @@ MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Ra
 
 template <class T>
 Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                         const Var<T>& values, const Mask& mask,
-                                         Tensor<T>* weights) const {
+                                         const Var<T>& values, const Mask& mask) const {
   check_sequences("MultiHeadAttention: queries", queries.shape(), W_q.in_features());
   check_sequences("MultiHeadAttention: keys", keys.shape(), W_k.in_features());
   check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
@@ -83,7 +82,7 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   const Var<T> k = rotated(W_k(hidden.zeroed(keys)), num_kv_heads_);
   const Var<T> v = W_v(hidden.zeroed(values));
   return W_o(attention(rotated(W_q(queries), heads), shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads), mask, weights));
+                       shared_by_queries(v, num_kv_heads_, heads), mask));
 }
 
 template <class T>

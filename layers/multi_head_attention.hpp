@@ -45,11 +45,10 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
   // [batch, num_keys, value_size], result [batch, num_queries, num_hiddens]. `mask` may be only
   // ValidLens. Keys and values that are masked for all queries, even if NaN, affect neither the
-  // result nor a gradient. `weights`, when given, receives the attention weights before dropout,
-  // [batch, num_heads, num_queries, num_keys]. Throws ShapeError, and ValueError for valid_lens
-  // that are negative or greater than num_keys.
+  // result nor a gradient. The attention weights are an intermediate of the tape. Throws
+  // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
+                    const Mask& mask = {}) const;
 
   // Causal self-attention step by step: x [sequences of the cache, time, query_size] are the
   // positions after those that the layer of the cache has. Stores their keys and values there, and

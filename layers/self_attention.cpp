@@ -27,8 +27,8 @@ SelfAttention<T>::SelfAttention(const SelfAttentionOptions& options, Random& ran
     : MultiHeadAttention<T>(checked(options), random) {}
 
 template <class T>
-Var<T> SelfAttention<T>::operator()(const Var<T>& x, const Mask& mask, Tensor<T>* weights) const {
-  return (*this)(x, x, x, mask, weights);
+Var<T> SelfAttention<T>::operator()(const Var<T>& x, const Mask& mask) const {
+  return (*this)(x, x, x, mask);
 }
 
 template struct SelfAttention<float>;

@@ -27,9 +27,9 @@ struct WEFT_API SelfAttention : MultiHeadAttention<T> {
   SelfAttention(const SelfAttentionOptions& options, Random& random);
 
   using MultiHeadAttention<T>::operator();
-  // x [batch, time, d_model], result of the same shape. `mask` and `weights` as in
+  // x [batch, time, d_model], result of the same shape. `mask` as in
   // MultiHeadAttention.
-  Var<T> operator()(const Var<T>& x, const Mask& mask = {}, Tensor<T>* weights = nullptr) const;
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {}) const;
 };
 
 extern template struct SelfAttention<float>;

@@ -1,4 +1,4 @@
-// Shared by transformer encoders and decoders: options, residual connections and attention weights.
+// Shared by transformer encoders and decoders: options and residual connections.
 #pragma once
 
 #include <optional>
@@ -63,7 +63,8 @@ struct WEFT_API TransformerOptions {
   double norm_eps = 1e-5;
   bool norm_bias = true;
   // Of a stack: whether training recomputes each block in backward instead of storing its
-  // activations (see weft::recompute). Ignored when attention weights are requested.
+  // activations (see weft::recompute). Ignored by a tape that keeps
+  // intermediates.
   bool recompute = false;
   // Of a stack: whether a norm follows the last block; when not given, it does with norm_first.
   std::optional<bool> final_norm = {};
@@ -83,16 +84,6 @@ extern template BlockFeedForward<double> TransformerOptions::make_feed_forward<d
     Random&) const;
 extern template BlockNorm<float> TransformerOptions::make_norm<float>() const;
 extern template BlockNorm<double> TransformerOptions::make_norm<double>() const;
-
-// The attention weights of every block, first block first, for visualization: each tensor is
-// [batch, num_heads, num_queries, num_keys], before dropout. Each block appends its own.
-template <class T = float>
-struct AttentionWeights {
-  // Of self-attention.
-  std::vector<Tensor<T>> self;
-  // Of the decoder's cross-attention to the encoder's output.
-  std::vector<Tensor<T>> cross;
-};
 
 // One sublayer with its residual connection: norm(x + dropout(sublayer(x))), or with norm_first
 // x + dropout(sublayer(norm(x))).

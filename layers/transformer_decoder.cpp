@@ -18,16 +18,13 @@ TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerOptions& op
 
 template <class T>
 Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& memory,
-                                              const Mask& memory_mask, const Mask& target_mask,
-                                              AttentionWeights<T>* weights) const {
+                                              const Mask& memory_mask,
+                                              const Mask& target_mask) const {
   Mask self_mask = target_mask;
   self_mask.causal = true;
-  const auto attend_to_self = [&](const Var<T>& y) {
-    return self_attention(y, y, y, self_mask, weights ? &weights->self.emplace_back() : nullptr);
-  };
+  const auto attend_to_self = [&](const Var<T>& y) { return self_attention(y, y, y, self_mask); };
   const auto attend_to_memory = [&](const Var<T>& y) {
-    return cross_attention(y, memory, memory, memory_mask,
-                           weights ? &weights->cross.emplace_back() : nullptr);
+    return cross_attention(y, memory, memory, memory_mask);
   };
   Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
   y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
@@ -62,9 +59,8 @@ TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Ran
 
 template <class T>
 Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
-                                         const Mask& memory_mask, const Mask& target_mask,
-                                         AttentionWeights<T>* weights) const {
-  return this->apply(x, std::array{memory_mask, target_mask}, weights, memory);
+                                         const Mask& memory_mask, const Mask& target_mask) const {
+  return this->apply(x, std::array{memory_mask, target_mask}, memory);
 }
 
 template <class T>

@@ -18,10 +18,10 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
   // Position i attends to positions 0 … i of x, of these to those that `target_mask` allows (for
   // padded targets), and to those of the memory that `memory_mask` allows; each may be just
-  // ValidLens. When `weights` is given, one tensor is appended to `self` and one to `cross`. Throws
-  // ShapeError and ValueError.
+  // ValidLens. The weights of the self-attention, and then those of the cross-attention, are
+  // intermediates of the tape. Throws ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
-                    const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
+                    const Mask& target_mask = {}) const;
   // The same step by step, with the memory stored in a cache: see MultiHeadAttention::extend.
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
 
@@ -56,9 +56,9 @@ struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerDecoder(const TransformerOptions& options, Random& random);
 
-  // As in a block; `weights->self` and `weights->cross` get one tensor per block.
+  // As in a block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
-                    const Mask& target_mask = {}, AttentionWeights<T>* weights = nullptr) const;
+                    const Mask& target_mask = {}) const;
 
   // The result of the call above, step by step. `start` computes the keys and values of the memory
   // [batch, memory_time, num_hiddens] once, `memory_lens` [batch] when padded; `extend` takes the

@@ -15,11 +15,8 @@ TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerOptions& op
       norm_first(options.norm_first) {}
 
 template <class T>
-Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask,
-                                              AttentionWeights<T>* weights) const {
-  const auto attend = [&](const Var<T>& y) {
-    return attention(y, y, y, mask, weights ? &weights->self.emplace_back() : nullptr);
-  };
+Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask) const {
+  const auto attend = [&](const Var<T>& y) { return attention(y, y, y, mask); };
   return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
                       norm_first, ffn);
 }
@@ -46,9 +43,8 @@ TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Ran
     : BlockStack<T, TransformerEncoderBlock<T>>("TransformerEncoder", options, random) {}
 
 template <class T>
-Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask,
-                                         AttentionWeights<T>* weights) const {
-  return this->apply(x, std::array{mask}, weights);
+Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask) const {
+  return this->apply(x, std::array{mask});
 }
 
 template <class T>

@@ -16,10 +16,8 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   TransformerEncoderBlock(const TransformerOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
-  // selects the positions that each position attends to. When `weights` is given, one tensor is
-  // appended to `self`. Throws ShapeError and ValueError.
-  Var<T> operator()(const Var<T>& x, const Mask& mask = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+  // selects the positions that each position attends to. Throws ShapeError and ValueError.
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {}) const;
   // The same step by step, with a causal mask: see MultiHeadAttention::extend.
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
 
@@ -39,9 +37,8 @@ struct WEFT_API TransformerEncoder : BlockStack<T, TransformerEncoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerEncoder(const TransformerOptions& options, Random& random);
 
-  // As in a block; `weights->self` gets one tensor per block.
-  Var<T> operator()(const Var<T>& x, const Mask& mask = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+  // As in a block.
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {}) const;
 
   // The result of the call above with a causal mask, step by step: x [sequences of the cache, time,
   // num_hiddens] are positions that follow those in the cache, which are then in it, too. Result of

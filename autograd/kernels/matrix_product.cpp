@@ -72,32 +72,30 @@ class OneThreadWithoutSignals {
   sigset_t signals_;
 };
 
-void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
-  const OneThreadWithoutSignals guard;
-  const dnnl_status_t status =
-      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
-                 a.stride, b.data, b.stride, beta, c, c_stride);
-  if (status != dnnl_success)
-    fail<Error>("matrix product", "oneDNN to succeed", concatenate_text("status ", status));
-}
-#else
-void large_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
-                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
-  eigen_product(m, n, k, alpha, a, b, beta, c, c_stride);
-}
 #endif
-
-void large_product(Index m, Index n, Index k, double alpha, const MatrixView<double>& a,
-                   const MatrixView<double>& b, double beta, double* c, Index c_stride) {
-  eigen_product(m, n, k, alpha, a, b, beta, c, c_stride);
-}
 
 constexpr Index round_up(Index value, Index multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
 }  // namespace
+
+template <class T>
+void library_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                     const MatrixView<T>& b, T beta, T* c, Index c_stride) {
+#ifdef WEFT_HAS_ONEDNN
+  if constexpr (std::is_same_v<T, float>) {
+    const OneThreadWithoutSignals guard;
+    const dnnl_status_t status =
+        dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
+                   a.stride, b.data, b.stride, beta, c, c_stride);
+    if (status != dnnl_success)
+      fail<Error>("matrix product", "oneDNN to succeed", concatenate_text("status ", status));
+    return;
+  }
+#endif
+  eigen_product(m, n, k, alpha, a, b, beta, c, c_stride);
+}
 
 template <class T>
 void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
@@ -108,7 +106,7 @@ void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, con
   if (prefers_blocked_product(m, n, k))
     blocked_product(m, n, k, alpha, a, b, beta, c, c_stride);
   else
-    large_product(m, n, k, alpha, a, b, beta, c, c_stride);
+    library_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
 
 Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
@@ -158,6 +156,10 @@ const char* matrix_product_library() {
 #endif
 }
 
+template void library_product(Index, Index, Index, float, const MatrixView<float>&,
+                              const MatrixView<float>&, float, float*, Index);
+template void library_product(Index, Index, Index, double, const MatrixView<double>&,
+                              const MatrixView<double>&, double, double*, Index);
 template void matrix_product(Precision, Index, Index, Index, float, const MatrixView<float>&,
                              const MatrixView<float>&, float, float*, Index);
 template void matrix_product(Precision, Index, Index, Index, double, const MatrixView<double>&,

@@ -20,6 +20,11 @@ template <class T>
 void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
+// The same by the library.
+template <class T>
+void library_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
+                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
+
 // The tiling of the result [m, n] of a product for several threads. The tiling, and with it the
 // bits of the result, depends only on the sizes, except for tiles that use blocked_product or
 // bf16_product: these give the same bits for any tiling, and when single-threaded their tiles are

@@ -211,9 +211,7 @@ void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, cons
   });
 }
 
-template <class T>
-void check_inputs(const Shape& q, const Shape& k, const Shape& v,
-                  const AttentionOptions<T>& options) {
+void check_inputs(const Shape& q, const Shape& k, const Shape& v, const AttentionOptions& options) {
   const char* const operation = "scaled_dot_product_attention";
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
     fail<ShapeError>(operation, "queries, keys and values of shape [batch, length, size]",
@@ -237,7 +235,7 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v,
 // P = exp(S - L), so that memory is linear in the length, not quadratic.
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_keys,
-                                    const Var<T>& all_values, const AttentionOptions<T>& options) {
+                                    const Var<T>& all_values, const AttentionOptions& options) {
   Pass<T>& pass = pass_of("scaled_dot_product_attention", queries, all_keys, all_values);
   check_inputs(queries.shape(), all_keys.shape(), all_values.shape(), options);
   const Index batch = queries.shape()[0], heads = options.num_heads;
@@ -272,15 +270,16 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
       .use_dropout = use_dropout,
       .tile_queries = options.mask.causal ? causal_query_tile : query_tile,
       // Weights are written in whole rows.
-      .tile_keys =
-          padded(std::max<Index>(1, options.weights ? num_keys : std::min(key_tile, num_keys))),
+      .tile_keys = padded(
+          std::max<Index>(1, pass.keeps_intermediates() ? num_keys : std::min(key_tile, num_keys))),
       .precision = pass.precision()};
 
   Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
   T* weights = nullptr;
-  if (options.weights) {
-    *options.weights = Tensor<T>::uninitialized({batch, heads, num_queries, num_keys});
-    weights = options.weights->data();
+  if (pass.keeps_intermediates()) {
+    Tensor<T> kept({batch, heads, num_queries, num_keys});
+    weights = kept.data();
+    pass.keep_intermediate(std::move(kept));
   }
   // Records the result, where add_gradients(pass, dy, dq, dk, dv) adds to the gradients.
   const auto record = [&](const auto& add_gradients) {
@@ -315,9 +314,8 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
 }
 
 template Var<float> scaled_dot_product_attention(const Var<float>&, const Var<float>&,
-                                                 const Var<float>&, const AttentionOptions<float>&);
+                                                 const Var<float>&, const AttentionOptions&);
 template Var<double> scaled_dot_product_attention(const Var<double>&, const Var<double>&,
-                                                  const Var<double>&,
-                                                  const AttentionOptions<double>&);
+                                                  const Var<double>&, const AttentionOptions&);
 
 }  // namespace weft

@@ -7,24 +7,22 @@
 
 namespace weft {
 
-template <class T>
 struct AttentionOptions {
   Index num_heads = 1;
   Mask mask = {};
   // Dropout probability of the attention weights, while the tape trains.
   double dropout = 0.0;
-  // When not null, receives the weights before dropout, [batch, heads, queries, keys].
-  Tensor<T>* weights = nullptr;
 };
 
 // softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1). queries
 // [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
 // [batch, num_keys, num_heads · d_v]; head h has columns h · d … (h + 1) · d. Result
 // [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
-// affect neither the result nor a gradient. Throws ShapeError and ValueError.
+// affect neither the result nor a gradient. The weights are an intermediate of the tape. Throws
+// ShapeError and ValueError.
 template <class T>
 WEFT_API Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys,
                                              const Var<T>& values,
-                                             const AttentionOptions<T>& options = {});
+                                             const AttentionOptions& options = {});
 
 }  // namespace weft

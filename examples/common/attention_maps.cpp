@@ -25,25 +25,30 @@ std::vector<HeatMap> maps_of(const std::vector<Tensor<float>>& blocks) {
 
 }  // namespace
 
+DecoderAttentionWeights decoder_attention_weights(const std::vector<Tensor<float>>& of_blocks) {
+  DecoderAttentionWeights weights;
+  for (std::size_t i = 0; i < of_blocks.size(); ++i)
+    (i % 2 == 0 ? weights.self : weights.cross).push_back(of_blocks[i]);
+  return weights;
+}
+
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const Sequence& source, const Sequence& answer) {
   Sequence decoder_input{Vocabulary::bos};
   decoder_input.insert(decoder_input.end(), answer.begin(), answer.end());
 
-  Tape tape = Tape<float>::inference();
+  Tape tape({.recording = false, .keep_intermediates = true});
   const PaddedTokens sources = pad_sequences({&source, 1});
-  AttentionWeights<float> weights;
-  model.decode(pad_sequences({&decoder_input, 1}).tokens,
-               model.encode(tape, sources.tokens, sources.valid_lens), sources.valid_lens,
-               &weights);
-  return maps_of(weights.cross);
+  const Var memory = model.encode(tape, sources.tokens, sources.valid_lens);
+  tape.take_intermediates();
+  model.decode(pad_sequences({&decoder_input, 1}).tokens, memory, sources.valid_lens);
+  return maps_of(decoder_attention_weights(tape.take_intermediates()).cross);
 }
 
 std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence& tokens) {
-  Tape tape = Tape<float>::inference();
-  AttentionWeights<float> weights;
-  model(tape, Tokens({1, std::ssize(tokens)}, tokens), &weights);
-  return maps_of(weights.self);
+  Tape tape({.recording = false, .keep_intermediates = true});
+  model(tape, Tokens({1, std::ssize(tokens)}, tokens));
+  return maps_of(tape.take_intermediates());
 }
 
 std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer) {

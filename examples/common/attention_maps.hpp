@@ -11,6 +11,12 @@
 
 namespace weft::examples {
 
+// What a tape has kept of a TransformerDecoder, by block.
+struct DecoderAttentionWeights {
+  std::vector<Tensor<float>> self, cross;
+};
+DecoderAttentionWeights decoder_attention_weights(const std::vector<Tensor<float>>& of_blocks);
+
 // One map for each head of each decoder block: the attention weights of each token of `answer`
 // followed by <eos> (rows) over the tokens of `source` (columns).
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,

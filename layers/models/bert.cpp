@@ -66,22 +66,21 @@ Bert<T>::Bert(const BertOptions& options, Random& random)
 }
 
 template <class T>
-Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& valid_lens,
-                           AttentionWeights<T>* weights) const {
+Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& valid_lens) const {
   check_tokens(input);
   const Var<T> x = positions(tokens(tape, input)) + slice(tape.parameter(segments.weight), 0, 0, 1);
-  return blocks(dropout(norm(x)), valid_lens, weights);
+  return blocks(dropout(norm(x)), valid_lens);
 }
 
 template <class T>
 Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& input_segments,
-                           const ValidLens& valid_lens, AttentionWeights<T>* weights) const {
+                           const ValidLens& valid_lens) const {
   check_tokens(input);
   if (input_segments.shape() != input.shape())
     fail<ShapeError>("Bert: segments", concatenate_text("shape ", input.shape(), " of the tokens"),
                      input_segments.shape());
   const Var<T> x = positions(tokens(tape, input)) + segments(tape, input_segments);
-  return blocks(dropout(norm(x)), valid_lens, weights);
+  return blocks(dropout(norm(x)), valid_lens);
 }
 
 template <class T>

@@ -48,15 +48,13 @@ struct WEFT_API Bert : Module<T> {
   Bert(const BertOptions& options, Random& random);
 
   // tokens [batch, time], with lengths `valid_lens` [batch] when padded; result [batch, time,
-  // num_hiddens], which before the padding does not depend on it. `weights`, when given, receives
-  // the attention weights of every block. Throws ShapeError, and ValueError for a token that is not
-  // in the vocabulary, lengths outside 0 … time, and time > max_len.
-  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+  // num_hiddens], which before the padding does not depend on it. Throws ShapeError, and ValueError
+  // for a token that is not in the vocabulary, lengths outside 0 … time, and time > max_len.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {}) const;
   // The same with the segment of each token, [batch, time], instead of 0. Throws also ShapeError
   // for another shape and ValueError for a segment that is not 0 … num_segments - 1.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const Tokens& segments,
-                    const ValidLens& valid_lens = {}, AttentionWeights<T>* weights = nullptr) const;
+                    const ValidLens& valid_lens = {}) const;
 
   // tanh of a linear map of each sequence's first state: states [batch, time, num_hiddens], result
   // [batch, num_hiddens]. Throws ShapeError, and ValueError for a model without a pooler and for

@@ -40,11 +40,10 @@ EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& options,
 
 template <class T>
 Var<T> EncoderClassifier<T>::operator()(Tape<T>& tape, const Tokens& tokens,
-                                        const ValidLens& valid_lens,
-                                        AttentionWeights<T>* weights) const {
+                                        const ValidLens& valid_lens) const {
   if (tokens.rank() != 2)
     fail<ShapeError>("EncoderClassifier: tokens", "shape [batch, time]", tokens.shape());
-  const Var<T> states = encoder(position(embedding(tape, tokens)), valid_lens, weights);
+  const Var<T> states = encoder(position(embedding(tape, tokens)), valid_lens);
   return output(pooling(states, valid_lens));
 }
 

@@ -34,11 +34,9 @@ struct WEFT_API EncoderClassifier : Module<T> {
   EncoderClassifier(const EncoderClassifierOptions& options, Random& random);
 
   // tokens [batch, time], with lengths `valid_lens` [batch] when padded; result
-  // [batch, num_classes], which does not depend on the padding. `weights`, when given, receives the
-  // attention weights of every block. Throws ShapeError, and ValueError for a token that is not in
-  // the vocabulary, lengths outside 0 … time, and time > max_len.
-  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {},
-                    AttentionWeights<T>* weights = nullptr) const;
+  // [batch, num_classes], which does not depend on the padding. Throws ShapeError, and ValueError
+  // for a token that is not in the vocabulary, lengths outside 0 … time, and time > max_len.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {}) const;
 
   void members(Members<T>& members) const override;
 

@@ -38,18 +38,17 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
       max_len(options.max_len) {}
 
 template <class T>
-Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens,
-                                 AttentionWeights<T>* weights) const {
+Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const Tokens& source,
+                                 const ValidLens& source_lens) const {
   check_tokens("EncoderDecoder: source", source);
-  return encoder(position(source_embedding(tape, source)), source_lens, weights);
+  return encoder(position(source_embedding(tape, source)), source_lens);
 }
 
 template <class T>
 Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
-                                 const ValidLens& source_lens, AttentionWeights<T>* weights) const {
+                                 const ValidLens& source_lens) const {
   check_tokens("EncoderDecoder: target", target);
-  return decoder(position(target_embedding(memory.tape(), target)), memory, source_lens, {},
-                 weights);
+  return decoder(position(target_embedding(memory.tape(), target)), memory, source_lens, {});
 }
 
 template <class T>

@@ -28,15 +28,13 @@ struct WEFT_API EncoderDecoder : Module<T> {
   EncoderDecoder(const EncoderDecoderOptions& options, Random& random);
 
   // source [batch, time] with lengths `source_lens` [batch] when padded; result [batch, time,
-  // num_hiddens]. `weights`, here and below, receives the attention weights unless null. These
-  // functions throw ShapeError, and ValueError for a token that is not in the vocabulary, invalid
-  // lengths, and sequences longer than max_len (by more than <bos>).
-  Var<T> encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens = {},
-                AttentionWeights<T>* weights = nullptr) const;
+  // num_hiddens]. These functions throw ShapeError, and ValueError for a token that is not in the
+  // vocabulary, invalid lengths, and sequences longer than max_len (by more than <bos>).
+  Var<T> encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens = {}) const;
   // target [batch, time], each row starting with <bos>; memory [batch, source time, num_hiddens].
   // Result [batch, time, num_hiddens]; `output` maps it to the logits of the next tokens.
-  Var<T> decode(const Tokens& target, const Var<T>& memory, const ValidLens& source_lens = {},
-                AttentionWeights<T>* weights = nullptr) const;
+  Var<T> decode(const Tokens& target, const Var<T>& memory,
+                const ValidLens& source_lens = {}) const;
   // The same step by step: `start` computes what depends on the memory only, and `extend` takes the
   // tokens [sequences of the cache, time] that follow those in the cache, which are then in it,
   // too, and returns their result of `decode`. Throw Error for a tape that records.

@@ -66,11 +66,11 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
 }
 
 template <class T>
-Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input, AttentionWeights<T>* weights) const {
+Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input) const {
   if (input.rank() != 2) fail<ShapeError>("Gpt: tokens", "shape [batch, time]", input.shape());
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
-  return logits(blocks(dropout(x), {.causal = true}, weights));
+  return logits(blocks(dropout(x), {.causal = true}));
 }
 
 template <class T>

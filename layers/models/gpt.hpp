@@ -54,11 +54,9 @@ struct WEFT_API Gpt : Module<T> {
   Gpt(const GptOptions& options, Random& random);
 
   // tokens [batch, time]; result [batch, time, vocabulary_size], the logits of the token after each
-  // position, which depend on tokens up to that position only. `weights`, when given, receives the
-  // attention weights of every block. Throws ShapeError, and ValueError for a token that is not in
-  // the vocabulary and for time > max_len.
-  Var<T> operator()(Tape<T>& tape, const Tokens& tokens,
-                    AttentionWeights<T>* weights = nullptr) const;
+  // position, which depend on tokens up to that position only. Throws ShapeError, and ValueError
+  // for a token that is not in the vocabulary and for time > max_len.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
 
   // The same step by step: `extend` takes the tokens [sequences of the cache, time] that follow
   // those in the cache, which are then in it, too, and returns their states [sequences, time,

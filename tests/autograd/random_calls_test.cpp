@@ -217,15 +217,12 @@ class Session {
                       {.transpose_a = a.flag(), .transpose_b = a.flag()});
       case 15:
         return masked_softmax(x, mask(size(0), rank > 1 ? size(-2) : 1, size(-1)));
-      case 16: {
-        Tensor<double> weights;
+      case 16:
         return scaled_dot_product_attention(
             x, like(x.shape()), like(x.shape()),
             {.num_heads = a.integer(),
              .mask = mask(size(0), rank > 1 ? size(1) : 1, rank > 1 ? size(1) : 1),
-             .dropout = a.number(),
-             .weights = a.flag() ? &weights : nullptr});
-      }
+             .dropout = a.number()});
       case 17:
         return dropout(x, a.number());
       case 18:

@@ -15,6 +15,7 @@
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/phases.hpp"
+#include "tests/benchmarks/products.hpp"
 #include "tests/benchmarks/training.hpp"
 #include "tests/benchmarks/workloads.hpp"
 
@@ -35,6 +36,8 @@ constexpr const char* usage =
     "                                               of copying 256 MB (read and written) and of\n"
     "                                               reading 512 MB\n"
     "weft_benchmark operations THREADS SECONDS      prints a table\n"
+    "weft_benchmark products THREADS SECONDS        prints a table of the kernels of matrix "
+    "products\n"
     "weft_benchmark train WORKLOAD PARTS THREADS SECONDS   (W3 or W5; with mpirun by all "
     "processes)\n"
     "  prints: median_ms tokens bytes_sent least_bytes peak_mib\n"
@@ -106,7 +109,9 @@ void print_phases(double seconds) {
 
 // The number of operands of a command, before threads and seconds; -1 when there is none.
 int operands_of(const std::string& command) {
-  if (command == "operations" || command == "messages" || command == "phases") return 0;
+  if (command == "operations" || command == "products" || command == "messages" ||
+      command == "phases")
+    return 0;
   if (command == "generate") return 9;
   if (command == "step" || command == "mean" || command == "train") return 2;
   for (const char* with_one : {"limits", "save", "load"})
@@ -143,6 +148,8 @@ int run(int argc, char** argv) {
     print_messages();
   else if (command == "phases")
     print_phases(seconds);
+  else if (command == "products")
+    print_products(seconds);
   else if (command == "limits")
     print_limits(precision(2), seconds);
   else

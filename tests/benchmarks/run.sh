@@ -145,6 +145,8 @@ done
 echo "ratio: time relative to weft. utilisation: FLOP rate of the step's matrix products, relative" \
   "to a 2048³ product of the same precision in the same run."
 for workload in "${workloads[@]}"; do
-  [ "$workload" != operations ] || { log "Operations" && "$weft" operations "$threads" "$seconds"; }
+  [ "$workload" = operations ] || continue
+  log "Operations" && "$weft" operations "$threads" "$seconds"
+  log "Kernels of products, on one thread" && "$weft" products 1 "$seconds"
 done
 echo "wrote $csv"

@@ -93,11 +93,10 @@ TEST_CASE("gradients: encoder-decoder model", "[layers][gradients][EncoderDecode
 TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
   Random random(1);
   const Gpt<double> model(GENERATE(gpt_options(), llama_options()), random);
-  Tape<double> tape = Tape<double>::inference();
-  AttentionWeights<double> weights;
-  const Tensor<double> logits = model(tape, tokens, &weights).value();
+  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  const Tensor<double> logits = model(tape, tokens).value();
   REQUIRE(logits.shape() == Shape{2, 4, 7});
-  CHECK(weights.self.size() == 2);
+  CHECK(tape.take_intermediates().size() == 2);
   Tokens changed = tokens;
   changed(0, 2) = 0;
   const Tensor<double> other = model(tape, changed).value();
@@ -189,12 +188,14 @@ TEST_CASE("encoder-decoder model: neither padding nor later tokens change the lo
       model(tape, Tokens({1, 2}, {5, 5}), {}, Tokens({1, 2}, {1, 2})).value();
   for (Index t = 0; t < 2; ++t)
     for (Index c = 0; c < 6; ++c) CHECK(std::abs(alone(0, t, c) - logits(1, t, c)) < 1e-12);
-  AttentionWeights<double> encoder, decoder;
-  const auto memory = model.encode(tape, tokens, ValidLens{4, 2}, &encoder);
-  model.decode(Tokens({2, 3}), memory, ValidLens{4, 2}, &decoder);
-  CHECK(encoder.self.size() == 1);
-  CHECK(decoder.self[0].shape() == Shape{2, 2, 3, 3});
-  CHECK(decoder.cross[0].shape() == Shape{2, 2, 3, 4});
+  Tape<double> keeping({.recording = false, .keep_intermediates = true});
+  const auto memory = model.encode(keeping, tokens, ValidLens{4, 2});
+  CHECK(keeping.take_intermediates().size() == 1);
+  model.decode(Tokens({2, 3}), memory, ValidLens{4, 2});
+  const std::vector<Tensor<double>> decoder = keeping.take_intermediates();
+  REQUIRE(decoder.size() == 2);
+  CHECK(decoder[0].shape() == Shape{2, 2, 3, 3});
+  CHECK(decoder[1].shape() == Shape{2, 2, 3, 4});
 }
 
 TEST_CASE("models: invalid options and inputs throw", "[layers]") {

@@ -88,24 +88,21 @@ TEST_CASE("encoder and decoder: return the weights of every block", "[layers]") 
   Random random(1);
   const TransformerEncoder<double> encoder(small_options(true), random);
   const TransformerDecoder<double> decoder(small_options(true), random);
-  Tape<double> tape = Tape<double>::inference();
-  AttentionWeights<double> weights;
+  Tape<double> tape({.recording = false, .keep_intermediates = true});
   const Var memory =
-      encoder(tape.constant(random.normal_tensor<double>({3, 5, 8})), ValidLens{5, 2, 1}, &weights);
-  CHECK(weights.self.size() == 2);
-  CHECK(weights.cross.empty());
-  CHECK(weights.self[1].shape() == Shape{3, 2, 5, 5});
-  CHECK(weights.self[1](2, 1, 4, 0) == 1.0);
+      encoder(tape.constant(random.normal_tensor<double>({3, 5, 8})), ValidLens{5, 2, 1});
+  const std::vector<Tensor<double>> weights = tape.take_intermediates();
+  REQUIRE(weights.size() == 2);
+  CHECK(weights[1].shape() == Shape{3, 2, 5, 5});
+  CHECK(weights[1](2, 1, 4, 0) == 1.0);
 
-  AttentionWeights<double> decoder_weights;
-  decoder(tape.constant(random.normal_tensor<double>({3, 4, 8})), memory, ValidLens{5, 2, 1}, {},
-          &decoder_weights);
-  CHECK(decoder_weights.self.size() == 2);
-  REQUIRE(decoder_weights.cross.size() == 2);
-  CHECK(decoder_weights.self[0].shape() == Shape{3, 2, 4, 4});
-  CHECK(decoder_weights.self[0](0, 0, 2, 3) == 0.0);
-  CHECK(decoder_weights.cross[0].shape() == Shape{3, 2, 4, 5});
-  CHECK(decoder_weights.cross[0](1, 0, 2, 2) == 0.0);
+  decoder(tape.constant(random.normal_tensor<double>({3, 4, 8})), memory, ValidLens{5, 2, 1});
+  const std::vector<Tensor<double>> of_decoder = tape.take_intermediates();
+  REQUIRE(of_decoder.size() == 4);  // of each block, self-attention and cross-attention
+  CHECK(of_decoder[0].shape() == Shape{3, 2, 4, 4});
+  CHECK(of_decoder[0](0, 0, 2, 3) == 0.0);
+  CHECK(of_decoder[1].shape() == Shape{3, 2, 4, 5});
+  CHECK(of_decoder[1](1, 0, 2, 2) == 0.0);
 }
 
 TEST_CASE("encoder: a final norm follows pre-norm blocks", "[layers]") {

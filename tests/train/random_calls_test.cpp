@@ -146,8 +146,7 @@ class Session {
       case 6:
         return use<MultiHeadAttention<double>>(
             [this](const MultiHeadAttention<double>& layer, const X& x) {
-              Tensor<double> weights;
-              return layer(x, x, x, mask(), arguments_.flag() ? &weights : nullptr);
+              return layer(x, x, x, mask());
             },
             MultiHeadAttentionOptions{.query_size = size(),
                                       .key_size = size(),

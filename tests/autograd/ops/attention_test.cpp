@@ -23,7 +23,7 @@ struct AttentionRun {
   Parameter<double> q, k, v;
   Tensor<double> y;
 
-  void attend(const AttentionOptions<double>& options) {
+  void attend(const AttentionOptions& options) {
     Tape<double> tape;
     const auto result = scaled_dot_product_attention(tape.parameter(q), tape.parameter(k),
                                                      tape.parameter(v), options);
@@ -55,13 +55,13 @@ Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<doubl
 }  // namespace
 
 TEST_CASE("attention: one query and two keys, computed by hand", "[autograd]") {
-  Tape<double> tape;
+  Tape<double> tape({.keep_intermediates = true});
   // Scores 1·ln 3 and 0, so weights 3/4 and 1/4.
   const auto q = tape.constant(Tensor<double>({1, 1, 1}, {std::log(3.0)}));
   const auto k = tape.constant(Tensor<double>({1, 2, 1}, {1, 0}));
   const auto v = tape.constant(Tensor<double>({1, 2, 1}, {8, 4}));
-  Tensor<double> weights;
-  CHECK(scaled_dot_product_attention(q, k, v, {.weights = &weights}).item() == Approx(7.0));
+  CHECK(scaled_dot_product_attention(q, k, v).item() == Approx(7.0));
+  const Tensor<double> weights = tape.take_intermediates().front();
   CHECK(weights.shape() == Shape{1, 1, 1, 2});
   CHECK(weights(0, 0, 0, 0) == Approx(0.75));
 }
@@ -119,11 +119,10 @@ TEST_CASE(
 TEST_CASE("attention: dropout drops the same weights for any tile size", "[autograd]") {
   AttentionRun run = random_run(1, 300, 400, 4);
   // With weights, tiles have all keys.
-  const auto attended = [&](Tensor<double>* weights) {
-    Tape<double> tape({.training = true, .seed = 3});
-    const auto y =
-        scaled_dot_product_attention(tape.parameter(run.q), tape.parameter(run.k),
-                                     tape.parameter(run.v), {.dropout = 0.4, .weights = weights});
+  const auto attended = [&](bool with_weights) {
+    Tape<double> tape({.training = true, .seed = 3, .keep_intermediates = with_weights});
+    const auto y = scaled_dot_product_attention(tape.parameter(run.q), tape.parameter(run.k),
+                                                tape.parameter(run.v), {.dropout = 0.4});
     std::vector<Tensor<double>> results{y.value()};
     tape.backward(y, Tensor<double>::full(y.shape(), 1.0));
     for (Parameter<double>* input : {&run.q, &run.k, &run.v}) {
@@ -132,8 +131,7 @@ TEST_CASE("attention: dropout drops the same weights for any tile size", "[autog
     }
     return results;
   };
-  Tensor<double> weights;
-  const auto whole = attended(&weights), in_tiles = attended(nullptr);
+  const auto whole = attended(true), in_tiles = attended(false);
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(distance(in_tiles[i], whole[i]) < 1e-12);
 }
 
