@@ -64,6 +64,7 @@ void print_products(double seconds) {
               matrix_product_library(), "ratio");
   for (const Sizes& sizes : {Sizes{"a token, 4 blocks of 128", 1, 512, 128},
                              {"a token, GPT-2", 1, 2304, 768},
+                             {"4 sequences, GPT-2", 4, 2304, 768},
                              {"8 sequences, GPT-2", 8, 2304, 768},
                              {"16 sequences, GPT-2", 16, 2304, 768}})
     print_row("row_product", sizes, seconds,
