@@ -11,15 +11,11 @@
 #include <vector>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/murmur3.hpp"
 
 namespace weft {
 namespace {
 
 constexpr std::string_view prefix = "\nweft xxh128 ";
-// In files that weft wrote up to version 0.1.0, with MurmurHash3.
-constexpr std::string_view former_prefix = "\nweft digest ";
-static_assert(former_prefix.size() == prefix.size());
 
 // Reads bytes of the file from `offset` on, up to the size of `buffer` or the end of the file.
 std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesystem::path& path,
@@ -37,11 +33,10 @@ std::span<const std::byte> read_at(const FileDescriptor& file, const std::filesy
 }
 
 // The hash of the first `size` bytes of a file.
-template <class Hash>
 std::string hash_of(const FileDescriptor& file, const std::filesystem::path& path,
                     std::size_t size) {
   std::vector<std::byte> buffer(std::min<std::size_t>(size, 1 << 18));
-  Hash hash;
+  Xxh128 hash;
   for (std::size_t offset = 0; offset < size;) {
     const auto bytes = read_at(file, path, offset,
                                std::span(buffer).first(std::min(buffer.size(), size - offset)));
@@ -57,8 +52,7 @@ struct LastLine {
   std::size_t contents_size = 0;  // of the bytes before it
   std::string text = "";
 
-  bool is_former() const { return text.starts_with(former_prefix); }
-  bool is_checksum() const { return text.starts_with(prefix) || is_former(); }
+  bool is_checksum() const { return text.starts_with(prefix); }
 };
 
 LastLine last_line(const FileDescriptor& file, const std::filesystem::path& path) {
@@ -84,9 +78,8 @@ bool has_checksum_line(const FileDescriptor& file, const std::filesystem::path& 
 
 void verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path) {
   const LastLine line = last_line(file, path);
-  const std::string expected = line.is_former() ? hash_of<Murmur3>(file, path, line.contents_size)
-                                                : hash_of<Xxh128>(file, path, line.contents_size);
-  if (!line.is_checksum() || line.text.substr(prefix.size()) != expected + '\n')
+  if (!line.is_checksum() ||
+      line.text.substr(prefix.size()) != hash_of(file, path, line.contents_size) + '\n')
     fail_on_file(path, "the checksum of its contents in the last line",
                  "another one (a damaged file)");
 }

@@ -11,7 +11,6 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
-#include "train/weights/internal/former_names.hpp"
 
 namespace weft {
 
@@ -51,8 +50,7 @@ class StagedState<T>::Reader final : public State<T> {
 
   // The dataset of a name; none if it is missing or differs, which is recorded.
   std::optional<Hdf5Dataset> find(const std::string& name, const char* type, const Shape& shape) {
-    auto entry = unread_.extract(name);
-    if (entry.empty()) entry = unread_.extract(former_name(name));
+    const auto entry = unread_.extract(name);
     if (entry.empty()) {
       differences_.missing.push_back(concatenate_text(name, ' ', shape));
       return std::nullopt;

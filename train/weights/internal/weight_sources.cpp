@@ -5,7 +5,6 @@
 #include <set>
 
 #include "weft/autograd/error.hpp"
-#include "train/weights/internal/former_names.hpp"
 #include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
@@ -66,7 +65,7 @@ class Candidate {
   WeightSources result() && {
     WeightSources result{&layout_, prefix_, {}, {}, {}, {}, {}};
     for (const std::string& name : parameters_)
-      result.sources.push_back(take(source(prefix_, name), result.ambiguous));
+      result.sources.push_back(take(sources_.find(prefix_ + name), result.ambiguous));
     for (const auto& [name, parameter] : tied_) {
       std::optional<WeightSource> other = take(sources_.find(prefix_ + name), result.ambiguous);
       if (!other) continue;
@@ -114,17 +113,10 @@ class Candidate {
     return prefixes;
   }
 
-  // The source of a parameter below a prefix, under its name or a former one; none if the file has
-  // neither.
-  Sources::const_iterator source(const std::string& prefix, const std::string& name) const {
-    const auto entry = sources_.find(prefix + name);
-    return entry != sources_.end() ? entry : sources_.find(prefix + former_name(name));
-  }
-
   // Keeps the first prefix with the most parameters.
   void try_prefix(const std::string& prefix) {
     const auto is_present = [&](const std::string& name) {
-      return source(prefix, name) != sources_.end();
+      return sources_.contains(prefix + name);
     };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(parameters_, is_present));
     if (count <= found_) return;
