@@ -8,7 +8,6 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/staged_state.hpp"
-#include "train/weights/internal/stored_average.hpp"
 
 namespace weft {
 namespace {

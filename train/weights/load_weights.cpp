@@ -12,10 +12,7 @@
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/model_weights.hpp"
-#include "train/weights/internal/name_pattern.hpp"
-#include "train/weights/internal/nearest_names.hpp"
-#include "train/weights/internal/renames.hpp"
-#include "train/weights/internal/stored_average.hpp"
+#include "train/weights/internal/name_expression.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -26,10 +23,9 @@ using Names = std::vector<std::string>;
 
 // Removes the datasets outside a prefix, of which it returns the names, and the prefix of the
 // others.
-Names remove_prefix(const std::string& prefix, std::map<std::string, std::string>& paths) {
-  if (prefix.empty()) return {};
+Names remove_prefix(const std::string& prefix, PathsByName& paths) {
   Names outside;
-  std::map<std::string, std::string> inside;
+  PathsByName inside;
   for (const auto& [name, path] : paths)
     if (name.starts_with(prefix))
       inside.emplace(name.substr(prefix.size()), path);
@@ -39,12 +35,43 @@ Names remove_prefix(const std::string& prefix, std::map<std::string, std::string
   return outside;
 }
 
+// The options, of which the regular expressions are checked.
+struct Expressions {
+  explicit Expressions(const LoadWeightsOptions& options)
+      : ignore_missing(list("ignore_missing", options.ignore_missing)),
+        ignore_unexpected(list("ignore_unexpected", options.ignore_unexpected)),
+        only(list("only", options.only)),
+        except(list("except", options.except)) {
+    for (const auto& [pattern, replacement] : options.rename)
+      rename.emplace_back(NameExpression("rename", pattern), replacement);
+  }
+
+  static std::vector<NameExpression> list(const char* option, const Names& patterns) {
+    std::vector<NameExpression> expressions;
+    for (const std::string& pattern : patterns) expressions.emplace_back(option, pattern);
+    return expressions;
+  }
+
+  bool excludes(const std::string& name) const {
+    return (!only.empty() && !is_one_of(only, name)) || is_one_of(except, name);
+  }
+
+  std::string renamed(std::string name) const {
+    for (const auto& [expression, replacement] : rename)
+      name = expression.replaced(name, replacement);
+    return name;
+  }
+
+  std::vector<NameExpression> ignore_missing, ignore_unexpected, only, except;
+  std::vector<std::pair<NameExpression, std::string>> rename;
+};
+
 // One load: finds the dataset of each parameter, then reads them.
 template <class T>
 class Loader {
  public:
   Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(path), model_(model), weights_(model), options_(options) {
+      : file_(path), model_(model), weights_(model), options_(options), expressions_(options) {
     find_sources();
     find_datasets();
     if (!differences_.empty() || matches_.empty())
@@ -84,18 +111,15 @@ class Loader {
   };
 
   void find_sources() {
-    FileContents contents{datasets_by_name(file_, options_.group),
-                          [&](const std::string& path) { return file_.dataset(path).shape(); }};
+    PathsByName paths = datasets_by_name(file_, options_.group);
     const bool anywhere = options_.group.empty() && options_.prefix.empty();
-    report_.left =
-        anywhere ? take_average(contents.paths) : remove_prefix(options_.prefix, contents.paths);
+    report_.left = anywhere ? take_average(paths) : remove_prefix(options_.prefix, paths);
     WeightSearch search{.parameters = {},
                         .tied = weights_.tied,
-                        .rename = [renames = Renames(options_.rename)](
-                                      const std::string& name) { return renames.apply(name); },
+                        .rename = [&](const auto& name) { return expressions_.renamed(name); },
                         .anywhere = anywhere};
     for (const ModelWeight<T>& weight : weights_.all) search.parameters.push_back(weight.name);
-    sources_ = find_weight_sources(search, contents);
+    sources_ = find_weight_sources(search, file_, paths);
     report_.layout = sources_.layout->name;
     report_.prefix = options_.prefix + sources_.prefix;
     report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
@@ -104,7 +128,7 @@ class Loader {
 
   // Reads the average of a checkpoint that has one. Returns the names of the datasets that are then
   // left.
-  Names take_average(std::map<std::string, std::string>& paths) {
+  Names take_average(PathsByName& paths) {
     Names replaced = use_average(file_, "model.", paths);
     report_.averaged = !replaced.empty();
     if (report_.averaged)
@@ -121,32 +145,27 @@ class Loader {
     for (std::size_t i = 0; i < weights_.all.size(); ++i) {
       const std::string& name = weights_.all[i].name;
       const std::optional<WeightSource>& source = sources_.sources[i];
-      if (is_excluded(name))
+      if (expressions_.excludes(name))
         report_.left.push_back(name);
       else if (source)
         add_match(i, *source, false);
-      else if (is_one_of(options_.ignore_missing, name))
+      else if (is_one_of(expressions_.ignore_missing, name))
         report_.missing.push_back(name);
       else
         missing.push_back(i);
     }
     for (const TiedSource& tied : sources_.tied)
-      if (!is_excluded(weights_.all[tied.parameter].name))
+      if (!expressions_.excludes(weights_.all[tied.parameter].name))
         add_match(tied.parameter, tied.source, true);
     for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
     for (const std::size_t index : missing) add_missing(weights_.all[index]);
   }
 
-  bool is_excluded(const std::string& name) const {
-    return (!options_.only.empty() && !is_one_of(options_.only, name)) ||
-           is_one_of(options_.except, name);
-  }
-
   void add_match(std::size_t index, const WeightSource& source, bool is_tied) {
     const ModelWeight<T>& weight = weights_.all[index];
-    const Match& match = matches_.emplace_back(
-        Match{index, source, file_.dataset(source.path),
-              weight.form(*sources_.layout, source.dataset, source.part, source.parts), is_tied});
+    const Match& match =
+        matches_.emplace_back(Match{index, source, file_.dataset(source.path),
+                                    weight.form(*sources_.layout, source.weight), is_tied});
     const std::string what =
         is_renamed(match) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
     if (const std::string type = match.dataset.type(); !is_float(type))
@@ -156,8 +175,9 @@ class Loader {
   }
 
   void add_unexpected(const WeightSource& source) {
-    const bool is_ignored = is_one_of(options_.ignore_unexpected, source.dataset) ||
-                            is_one_of(options_.ignore_unexpected, source.name);
+    const std::string& name = source.weight.name;
+    const bool is_ignored = is_one_of(expressions_.ignore_unexpected, source.dataset) ||
+                            is_one_of(expressions_.ignore_unexpected, name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -166,22 +186,22 @@ class Loader {
       report_.left.push_back(source.dataset);
       return;
     }
-    const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
-    differences_.unexpected.push_back(
-        has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
+    const bool has_own_name = name == source.dataset || sources_.layout->rewrites_model;
+    differences_.unexpected.push_back(has_own_name ? source.dataset
+                                                   : concatenate_text(name, " (", source, ')'));
     if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
   }
 
   // Whether it is a bias that save_weights writes for a weight without one.
   bool is_zero_bias(const WeightSource& source) const {
     const std::string end = "bias";
-    if (!sources_.layout->has_all_biases || !source.name.ends_with('.' + end)) return false;
-    const std::string name = source.name.substr(sources_.prefix.size()),
+    if (!sources_.layout->has_all_biases || !source.weight.name.ends_with('.' + end)) return false;
+    const std::string name = source.weight.name.substr(sources_.prefix.size()),
                       weight = name.substr(0, name.size() - end.size()) + "weight";
     const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
     if (found == weights_.all.end() || found->value->shape().rank() == 0) return false;
     const Hdf5Dataset dataset = file_.dataset(source.path);
-    const Shape shape{source.parts * found->value->shape()[0]};
+    const Shape shape{source.weight.parts * found->value->shape()[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
            has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
                       Tensor<T>(shape));
@@ -197,8 +217,8 @@ class Loader {
   std::string proposals(const ModelWeight<T>& weight) const {
     Names names;
     for (const auto& [source, shape] : unused_)
-      if (weight.form(*sources_.layout, source->dataset, source->part, source->parts).fits(shape))
-        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->name);
+      if (weight.form(*sources_.layout, source->weight).fits(shape))
+        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->weight.name);
     names = nearest_names(weight.name, names);
     return names.empty() ? "" : " (of its shape: " + first_of(names, names.size()) + ')';
   }
@@ -267,6 +287,7 @@ class Loader {
   Module<T>& model_;
   ModelWeights<T> weights_;
   const LoadWeightsOptions& options_;
+  Expressions expressions_;
   WeightSources sources_;
   std::vector<Match> matches_;
   std::vector<std::pair<const WeightSource*, Shape>> unused_;

@@ -4,8 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "train/weights/internal/name_pattern.hpp"
-
 namespace weft {
 namespace {
 
@@ -44,17 +42,17 @@ bool is_linear(const std::string& layer, const std::string& name) {
 }  // namespace
 
 template <class T>
-StoredForm ModelWeight<T>::form(const WeightLayout& layout, const std::string& dataset, Index part,
-                                Index parts) const {
-  const auto order = std::ranges::find(layout.gate_orders, layer, &GateOrder::layer);
+StoredForm ModelWeight<T>::form(const WeightLayout& layout, const WeightPart& part) const {
+  const bool is_gru = layer == "GRU";
   return {.parameter = value->shape(),
-          .is_transposed =
-              is_linear && layout.transposes_linear && !is_one_of(layout.not_transposed, dataset),
+          .is_transposed = is_linear && part.is_transposed,
           .splits_axes = layout.splits_axes,
-          .part = part,
-          .parts = parts,
-          .order = order == layout.gate_orders.end() ? std::vector<Index>() : order->gates,
-          .may_be_zero = is_one_of(layout.layers_with_one_bias, layer)};
+          .part = part.part,
+          .parts = part.parts,
+          // Keras has z before r.
+          .order =
+              layout.has_keras_cells && is_gru ? std::vector<Index>{1, 0, 2} : std::vector<Index>(),
+          .may_be_zero = layout.has_keras_cells && is_recurrent(layer) && !is_gru};
 }
 
 template <class T>

@@ -21,9 +21,8 @@ struct ModelWeight {
   // The type of its layer, where a parameter has one.
   std::string layer = "";
 
-  // Its form in a dataset of that name.
-  StoredForm form(const WeightLayout& layout, const std::string& dataset, Index part,
-                  Index parts) const;
+  // Its form as a part of a dataset.
+  StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
 };
 
 template <class T>

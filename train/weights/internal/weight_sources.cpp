@@ -5,7 +5,6 @@
 #include <set>
 
 #include "weft/autograd/error.hpp"
-#include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
 namespace {
@@ -13,28 +12,26 @@ namespace {
 using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
-bool has_shape(LayoutMark::Shape expected, const Shape& shape) {
-  if (expected == LayoutMark::Shape::any) return true;
+bool has_form(WeightLayout::Form form, const Shape& shape) {
   if (shape.rank() != 2) return false;
-  return expected == LayoutMark::Shape::tall ? shape[0] > shape[1] : shape[0] < shape[1];
+  return form == WeightLayout::Form::tall ? shape[0] > shape[1] : shape[0] < shape[1];
 }
 
-bool is_recognised(const WeightLayout& layout, const FileContents& file) {
-  if (layout.marks.empty()) return true;
-  return std::ranges::any_of(layout.marks, [&](const LayoutMark& mark) {
-    return std::ranges::any_of(file.paths, [&](const auto& entry) {
-      const auto& [name, path] = entry;
-      return matches_pattern(mark.pattern, name) &&
-             (mark.shape == LayoutMark::Shape::any || has_shape(mark.shape, file.shape(path)));
-    });
+bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByName& paths) {
+  return std::ranges::any_of(paths, [&](const auto& entry) {
+    const auto& [name, path] = entry;
+    const bool is_marked = std::ranges::any_of(
+        layout.marks, [&](std::string_view mark) { return name.ends_with(mark); });
+    return is_marked && (layout.form == WeightLayout::Form::any ||
+                         has_form(layout.form, file.dataset(path).shape()));
   });
 }
 
 // The longest common prefix of names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
-std::string common_prefix(const Sources& sources, const WeightLayout& layout) {
+std::string common_prefix(const Sources& sources) {
   std::optional<std::string> common;
   for (const auto& [name, source] : sources) {
-    if (is_extra(layout, source.dataset)) continue;
+    if (source.weight.is_optional) continue;
     if (!common) common = name;
     common->erase(std::mismatch(common->begin(), common->end(), name.begin(), name.end()).first,
                   common->end());
@@ -45,14 +42,14 @@ std::string common_prefix(const Sources& sources, const WeightLayout& layout) {
 // The names of the parameters and of the weights in the file, in the form of one layout.
 class Candidate {
  public:
-  Candidate(const WeightLayout& layout, const WeightSearch& search, const FileContents& file)
+  Candidate(const WeightLayout& layout, const WeightSearch& search, const PathsByName& paths)
       : layout_(layout) {
     for (const std::string& name : search.parameters) parameters_.push_back(in_model(name));
     for (const auto& [name, parameter] : search.tied) tied_.emplace(in_model(name), parameter);
-    for (const auto& [dataset, path] : file.paths)
-      for (const WeightPart& weight : weights_in(layout, dataset)) {
-        const std::string name = search.rename(weight.name);
-        sources_.emplace(name, WeightSource{name, dataset, path, weight.part, weight.parts});
+    for (const auto& [dataset, path] : paths)
+      for (WeightPart& weight : layout.weights_in(dataset)) {
+        weight.name = search.rename(weight.name);
+        sources_.emplace(weight.name, WeightSource{weight, dataset, path});
       }
     for (const std::string& prefix : search.anywhere ? prefixes() : Names{""}) try_prefix(prefix);
   }
@@ -63,7 +60,7 @@ class Candidate {
   bool has_mark() const { return !layout_.marks.empty(); }
 
   WeightSources result() && {
-    WeightSources result{&layout_, prefix_, {}, {}, {}, {}, {}};
+    WeightSources result{&layout_, prefix_};
     for (const std::string& name : parameters_)
       result.sources.push_back(take(sources_.find(prefix_ + name), result.ambiguous));
     for (const auto& [name, parameter] : tied_) {
@@ -78,7 +75,7 @@ class Candidate {
     std::set<std::string> datasets;
     for (const auto& [name, source] : sources_) {
       if (!datasets.insert(source.dataset).second) continue;
-      if (name.starts_with(prefix_) && !is_extra(layout_, source.dataset))
+      if (name.starts_with(prefix_) && !source.weight.is_optional)
         result.unexpected.push_back(source);
       else
         result.left.push_back(source.dataset);
@@ -90,7 +87,7 @@ class Candidate {
 
  private:
   std::string in_model(const std::string& name) const {
-    return layout_.rewrites_model ? layout_.rules.ours(name).front().name : name;
+    return layout_.rewrites_model ? layout_.weights_in(name).front().name : name;
   }
 
   // What stands before a name in the file; nothing before an empty one.
@@ -106,7 +103,7 @@ class Candidate {
     Names prefixes{"", "model."};
     if (const Names anchored = prefixes_of(layout_.anchor); anchored.size() == 1)
       prefixes.push_back(anchored.front());
-    const std::string common = common_prefix(sources_, layout_);
+    const std::string common = common_prefix(sources_);
     for (std::size_t dot = common.find('.'); dot != std::string::npos;
          dot = common.find('.', dot + 1))
       prefixes.push_back(common.substr(0, dot + 1));
@@ -150,22 +147,24 @@ class Candidate {
 
 std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   out << source.dataset;
-  if (source.parts > 1) out << ", part " << source.part + 1 << " of " << source.parts;
+  const WeightPart& weight = source.weight;
+  if (weight.parts > 1) out << ", part " << weight.part + 1 << " of " << weight.parts;
   return out;
 }
 
-const WeightLayout* marked_layout(const FileContents& file) {
+const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths) {
   for (const WeightLayout& layout : weight_layouts())
-    if (!layout.marks.empty() && is_recognised(layout, file)) return &layout;
+    if (has_mark(layout, file, paths)) return &layout;
   return nullptr;
 }
 
-WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file) {
+WeightSources find_weight_sources(const WeightSearch& search, const Hdf5File& file,
+                                  const PathsByName& paths) {
   std::optional<Candidate> best;
   for (const WeightLayout& layout : weight_layouts()) {
     if (best && best->found() == search.parameters.size()) break;
-    if (!is_recognised(layout, file)) continue;
-    Candidate candidate(layout, search, file);
+    if (!layout.marks.empty() && !has_mark(layout, file, paths)) continue;
+    Candidate candidate(layout, search, paths);
     // When nothing is found, the names are best listed as those of the layout with a mark.
     const bool is_better = !best || candidate.found() > best->found() ||
                            (best->found() == 0 && !best->has_mark() && candidate.has_mark());

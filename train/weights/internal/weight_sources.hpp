@@ -8,17 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "weft/autograd/shape.hpp"
+#include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/layouts.hpp"
 
 namespace weft {
 
 // A dataset, or one of its equal parts.
 struct WeightSource {
-  std::string name;     // of the weight, as the layout and the renames have it
-  std::string dataset;  // the dataset's own name, with '.' for '/'
+  WeightPart weight;    // by its name, as the layout and the renames have it
+  std::string dataset;  // the dataset's own name
   std::string path;
-  Index part = 0, parts = 1;
 };
 
 // "self_attn.in_proj_weight, part 2 of 3"
@@ -35,24 +34,18 @@ struct WeightSources {
   // The common prefix of the names.
   std::string prefix;
   // One per parameter; none if the file does not contain it.
-  std::vector<std::optional<WeightSource>> sources;
-  std::vector<TiedSource> tied;
+  std::vector<std::optional<WeightSource>> sources = {};
+  std::vector<TiedSource> tied = {};
   // The other datasets below the prefix.
-  std::vector<WeightSource> unexpected;
+  std::vector<WeightSource> unexpected = {};
   // The names of the other datasets.
-  std::vector<std::string> left;
+  std::vector<std::string> left = {};
   // "tokens.weight: wte.weight, transformer.wte.weight": datasets of which only one can be meant.
-  std::vector<std::string> ambiguous;
-};
-
-// What is in a file: the paths of datasets by name (see datasets_by_name), and their shapes.
-struct FileContents {
-  std::map<std::string, std::string> paths;
-  std::function<Shape(const std::string& path)> shape;
+  std::vector<std::string> ambiguous = {};
 };
 
 // The layout whose marks are in a file; nullptr when it has those of none.
-const WeightLayout* marked_layout(const FileContents& file);
+const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths);
 
 struct WeightSearch {
   std::vector<std::string> parameters;
@@ -66,6 +59,7 @@ struct WeightSearch {
 
 // Finds the parameters in a file by name, in the layout in which most of them are found; a
 // parameter that is not there may be there under one of its other names.
-WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file);
+WeightSources find_weight_sources(const WeightSearch& search, const Hdf5File& file,
+                                  const PathsByName& paths);
 
 }  // namespace weft
