@@ -7,6 +7,16 @@
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
+namespace {
+
+bool has_average(const Hdf5File& file) {
+  if (!file.has_group("model") || !file.has_group(average_group)) return false;
+  const std::string updates = Hdf5File::full_path(average_group) + "/updates";
+  return std::ranges::binary_search(file.datasets(average_group), updates) &&
+         file.type(updates) == "int64" && file.value<std::int64_t>(updates) > 0;
+}
+
+}  // namespace
 
 std::string path_of_name(const std::string& name) {
   const bool invalid =
@@ -31,13 +41,6 @@ PathsByName datasets_by_name(const Hdf5File& file, const std::string& group) {
                    concatenate_text(same->second, " and ", path));
   }
   return paths;
-}
-
-bool has_average(const Hdf5File& file) {
-  if (!file.has_group("model") || !file.has_group(average_group)) return false;
-  const std::string updates = Hdf5File::full_path(average_group) + "/updates";
-  return std::ranges::binary_search(file.datasets(average_group), updates) &&
-         file.type(updates) == "int64" && file.value<std::int64_t>(updates) > 0;
 }
 
 std::vector<std::string> use_average(const Hdf5File& file, const std::string& prefix,

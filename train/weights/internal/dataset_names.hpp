@@ -23,12 +23,9 @@ PathsByName datasets_by_name(const Hdf5File& file, const std::string& group);
 // TrainingLoop::keep_average), below which each parameter has the name that it has below /model.
 inline constexpr const char* average_group = "average";
 
-// Whether the file is a checkpoint with an average that has been updated, which then is the model
-// that reading its weights gives.
-bool has_average(const Hdf5File& file);
-
-// If the file has an average, replaces the paths of the parameters that it contains, whose names
-// are `prefix` and those in the model. Returns the names of the datasets that were replaced.
+// If the file is a checkpoint with an average that has been updated, which then is the model that
+// reading its weights gives, replaces the paths of the parameters that it contains, whose names are
+// `prefix` and those in the model. Returns the names of the datasets that were replaced.
 std::vector<std::string> use_average(const Hdf5File& file, const std::string& prefix,
                                      PathsByName& paths);
 
