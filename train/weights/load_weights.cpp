@@ -35,44 +35,21 @@ Names remove_prefix(const std::string& prefix, PathsByName& paths) {
   return outside;
 }
 
-// The options, of which the regular expressions are checked.
-struct Expressions {
-  explicit Expressions(const LoadWeightsOptions& options)
-      : ignore_missing(list("ignore_missing", options.ignore_missing)),
-        ignore_unexpected(list("ignore_unexpected", options.ignore_unexpected)),
-        only(list("only", options.only)),
-        except(list("except", options.except)) {
-    for (const auto& [pattern, replacement] : options.rename)
-      rename.emplace_back(NameExpression("rename", pattern), replacement);
-  }
-
-  static std::vector<NameExpression> list(const char* option, const Names& patterns) {
-    std::vector<NameExpression> expressions;
-    for (const std::string& pattern : patterns) expressions.emplace_back(option, pattern);
-    return expressions;
-  }
-
-  bool excludes(const std::string& name) const {
-    return (!only.empty() && !is_one_of(only, name)) || is_one_of(except, name);
-  }
-
-  std::string renamed(std::string name) const {
-    for (const auto& [expression, replacement] : rename)
-      name = expression.replaced(name, replacement);
-    return name;
-  }
-
-  std::vector<NameExpression> ignore_missing, ignore_unexpected, only, except;
-  std::vector<std::pair<NameExpression, std::string>> rename;
-};
-
 // One load: finds the dataset of each parameter, then reads them.
 template <class T>
 class Loader {
  public:
   Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(path), model_(model), weights_(model), options_(options), expressions_(options) {
-    find_sources();
+      : file_(path),
+        model_(model),
+        weights_(model),
+        ignore_missing_(name_expressions("ignore_missing", options.ignore_missing)),
+        ignore_unexpected_(name_expressions("ignore_unexpected", options.ignore_unexpected)),
+        only_(name_expressions("only", options.only)),
+        except_(name_expressions("except", options.except)) {
+    for (const auto& [pattern, replacement] : options.rename)
+      renames_.emplace_back(NameExpression("rename", pattern), replacement);
+    find_sources(options.group, options.prefix);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
       throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
@@ -107,21 +84,21 @@ class Loader {
     WeightSource source;
     Hdf5Dataset dataset;
     StoredForm form;
-    bool is_tied = false;
+    bool is_tied;  // further names of a parameter
   };
 
-  void find_sources() {
-    PathsByName paths = datasets_by_name(file_, options_.group);
-    const bool anywhere = options_.group.empty() && options_.prefix.empty();
-    report_.left = anywhere ? take_average(paths) : remove_prefix(options_.prefix, paths);
-    WeightSearch search{.parameters = {},
-                        .tied = weights_.tied,
-                        .rename = [&](const auto& name) { return expressions_.renamed(name); },
-                        .anywhere = anywhere};
-    for (const ModelWeight<T>& weight : weights_.all) search.parameters.push_back(weight.name);
-    sources_ = find_weight_sources(search, file_, paths);
+  void find_sources(const std::string& group, const std::string& prefix) {
+    PathsByName paths = datasets_by_name(file_, group);
+    const bool anywhere = group.empty() && prefix.empty();
+    report_.left = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
+    const auto rename = [&](std::string name) {
+      for (const auto& [expression, replacement] : renames_)
+        name = expression.replaced(name, replacement);
+      return name;
+    };
+    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
-    report_.prefix = options_.prefix + sources_.prefix;
+    report_.prefix = prefix + sources_.prefix;
     report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
     differences_.ambiguous = sources_.ambiguous;
   }
@@ -141,28 +118,29 @@ class Loader {
   // Finds the dataset of each parameter. Records those that have another shape or type, and those
   // that are missing or unexpected: in the report when they are ignored.
   void find_datasets() {
-    std::vector<std::size_t> missing;
+    for (const auto& [index, source] : sources_.found)
+      if (!is_excluded(weights_.all[index].name)) add_match(index, source);
+    for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
     for (std::size_t i = 0; i < weights_.all.size(); ++i) {
       const std::string& name = weights_.all[i].name;
-      const std::optional<WeightSource>& source = sources_.sources[i];
-      if (expressions_.excludes(name))
+      if (is_excluded(name))
         report_.left.push_back(name);
-      else if (source)
-        add_match(i, *source, false);
-      else if (is_one_of(expressions_.ignore_missing, name))
+      else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
+        continue;
+      else if (is_one_of(ignore_missing_, name))
         report_.missing.push_back(name);
       else
-        missing.push_back(i);
+        add_missing(weights_.all[i]);
     }
-    for (const TiedSource& tied : sources_.tied)
-      if (!expressions_.excludes(weights_.all[tied.parameter].name))
-        add_match(tied.parameter, tied.source, true);
-    for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
-    for (const std::size_t index : missing) add_missing(weights_.all[index]);
   }
 
-  void add_match(std::size_t index, const WeightSource& source, bool is_tied) {
-    const ModelWeight<T>& weight = weights_.all[index];
+  bool is_excluded(const std::string& name) const {
+    return (!only_.empty() && !is_one_of(only_, name)) || is_one_of(except_, name);
+  }
+
+  void add_match(std::size_t index, const WeightSource& source) {
+    const ModelWeight& weight = weights_.all[index];
+    const bool is_tied = !matches_.empty() && matches_.back().index == index;
     const Match& match =
         matches_.emplace_back(Match{index, source, file_.dataset(source.path),
                                     weight.form(*sources_.layout, source.weight), is_tied});
@@ -176,8 +154,8 @@ class Loader {
 
   void add_unexpected(const WeightSource& source) {
     const std::string& name = source.weight.name;
-    const bool is_ignored = is_one_of(expressions_.ignore_unexpected, source.dataset) ||
-                            is_one_of(expressions_.ignore_unexpected, name);
+    const bool is_ignored =
+        is_one_of(ignore_unexpected_, source.dataset) || is_one_of(ignore_unexpected_, name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -198,23 +176,23 @@ class Loader {
     if (!sources_.layout->has_all_biases || !source.weight.name.ends_with('.' + end)) return false;
     const std::string name = source.weight.name.substr(sources_.prefix.size()),
                       weight = name.substr(0, name.size() - end.size()) + "weight";
-    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
-    if (found == weights_.all.end() || found->value->shape().rank() == 0) return false;
+    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight::name);
+    if (found == weights_.all.end() || found->shape.rank() == 0) return false;
     const Hdf5Dataset dataset = file_.dataset(source.path);
-    const Shape shape{source.weight.parts * found->value->shape()[0]};
+    const Shape shape{source.weight.parts * found->shape[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
            has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
                       Tensor<T>(shape));
   }
 
   // In the message, with the unexpected datasets that have the shape of the parameter.
-  void add_missing(const ModelWeight<T>& weight) {
-    std::string text = concatenate_text(weight.name, ' ', weight.value->shape());
+  void add_missing(const ModelWeight& weight) {
+    std::string text = concatenate_text(weight.name, ' ', weight.shape);
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
 
-  std::string proposals(const ModelWeight<T>& weight) const {
+  std::string proposals(const ModelWeight& weight) const {
     Names names;
     for (const auto& [source, shape] : unused_)
       if (weight.form(*sources_.layout, source->weight).fits(shape))
@@ -266,7 +244,7 @@ class Loader {
   }
 
   void describe(const Match& match) {
-    const ModelWeight<T>& weight = weights_.all[match.index];
+    const ModelWeight& weight = weights_.all[match.index];
     report_.loaded.push_back(weight.name);
     if (is_renamed(match))
       report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
@@ -285,9 +263,9 @@ class Loader {
 
   Hdf5File file_;
   Module<T>& model_;
-  ModelWeights<T> weights_;
-  const LoadWeightsOptions& options_;
-  Expressions expressions_;
+  ModelWeights weights_;
+  std::vector<NameExpression> ignore_missing_, ignore_unexpected_, only_, except_;
+  std::vector<std::pair<NameExpression, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;
   std::vector<std::pair<const WeightSource*, Shape>> unused_;

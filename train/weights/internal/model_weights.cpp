@@ -41,10 +41,9 @@ bool is_linear(const std::string& layer, const std::string& name) {
 
 }  // namespace
 
-template <class T>
-StoredForm ModelWeight<T>::form(const WeightLayout& layout, const WeightPart& part) const {
+StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
   const bool is_gru = layer == "GRU";
-  return {.parameter = value->shape(),
+  return {.parameter = shape,
           .is_transposed = is_linear && part.is_transposed,
           .splits_axes = layout.splits_axes,
           .part = part.part,
@@ -56,22 +55,20 @@ StoredForm ModelWeight<T>::form(const WeightLayout& layout, const WeightPart& pa
 }
 
 template <class T>
-ModelWeights<T>::ModelWeights(const Module<T>& model) {
+ModelWeights::ModelWeights(const Module<T>& model) {
   Layers<T> layers;
   model.members(layers);
   for (const auto& [name, parameter] : named_parameters(model)) {
     const auto& [layer, own_name] = layers.places.at(parameter);
-    all.push_back({name, &parameter->value(), is_linear(layer, own_name), layer});
+    all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer});
   }
-  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer});
+  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer->shape()});
   for (const auto& [name, first] : tied_names(model))
-    tied.emplace(name, static_cast<std::size_t>(
-                           std::ranges::find(all, first, &ModelWeight<T>::name) - all.begin()));
+    tied.emplace(name, static_cast<std::size_t>(std::ranges::find(all, first, &ModelWeight::name) -
+                                                all.begin()));
 }
 
-template struct ModelWeight<float>;
-template struct ModelWeight<double>;
-template struct ModelWeights<float>;
-template struct ModelWeights<double>;
+template ModelWeights::ModelWeights(const Module<float>&);
+template ModelWeights::ModelWeights(const Module<double>&);
 
 }  // namespace weft

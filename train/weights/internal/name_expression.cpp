@@ -48,6 +48,13 @@ void NameExpression::fail_with(const std::regex_error& error) const {
                    concatenate_text('\'', pattern_, "' (", error.what(), ')'));
 }
 
+std::vector<NameExpression> name_expressions(const std::string& what,
+                                             const std::vector<std::string>& patterns) {
+  std::vector<NameExpression> expressions;
+  for (const std::string& pattern : patterns) expressions.emplace_back(what, pattern);
+  return expressions;
+}
+
 bool is_one_of(const std::vector<NameExpression>& expressions, const std::string& name) {
   return std::ranges::any_of(
       expressions, [&](const NameExpression& expression) { return expression.matches(name); });

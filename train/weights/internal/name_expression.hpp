@@ -28,6 +28,10 @@ class NameExpression {
   std::regex regex_;
 };
 
+// Of several patterns.
+std::vector<NameExpression> name_expressions(const std::string& what,
+                                             const std::vector<std::string>& patterns);
+
 // Returns whether a name has the form of one of the expressions.
 bool is_one_of(const std::vector<NameExpression>& expressions, const std::string& name);
 

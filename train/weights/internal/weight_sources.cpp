@@ -1,7 +1,10 @@
 #include "train/weights/internal/weight_sources.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <ranges>
 #include <set>
 
 #include "weft/autograd/error.hpp"
@@ -27,31 +30,14 @@ bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByNam
   });
 }
 
-// The longest common prefix of names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
-std::string common_prefix(const Sources& sources) {
-  std::optional<std::string> common;
-  for (const auto& [name, source] : sources) {
-    if (source.weight.is_optional) continue;
-    if (!common) common = name;
-    common->erase(std::mismatch(common->begin(), common->end(), name.begin(), name.end()).first,
-                  common->end());
-  }
-  return common ? common->substr(0, common->rfind('.') + 1) : "";
-}
-
 // The names of the parameters and of the weights in the file, in the form of one layout.
 class Candidate {
  public:
-  Candidate(const WeightLayout& layout, const WeightSearch& search, const PathsByName& paths)
-      : layout_(layout) {
-    for (const std::string& name : search.parameters) parameters_.push_back(in_model(name));
-    for (const auto& [name, parameter] : search.tied) tied_.emplace(in_model(name), parameter);
-    for (const auto& [dataset, path] : paths)
-      for (WeightPart& weight : layout.weights_in(dataset)) {
-        weight.name = search.rename(weight.name);
-        sources_.emplace(weight.name, WeightSource{weight, dataset, path});
-      }
-    for (const std::string& prefix : search.anywhere ? prefixes() : Names{""}) try_prefix(prefix);
+  Candidate(const WeightLayout& layout, const ModelWeights& model, Sources sources, bool anywhere)
+      : layout_(layout), sources_(std::move(sources)) {
+    for (const ModelWeight& weight : model.all) parameters_.push_back(in_model(weight.name));
+    for (const auto& [name, parameter] : model.tied) tied_.emplace(in_model(name), parameter);
+    for (const std::string& prefix : anywhere ? prefixes() : Names{""}) try_prefix(prefix);
   }
 
   // The number of parameters below the prefix.
@@ -61,17 +47,16 @@ class Candidate {
 
   WeightSources result() && {
     WeightSources result{&layout_, prefix_};
-    for (const std::string& name : parameters_)
-      result.sources.push_back(take(sources_.find(prefix_ + name), result.ambiguous));
-    for (const auto& [name, parameter] : tied_) {
-      std::optional<WeightSource> other = take(sources_.find(prefix_ + name), result.ambiguous);
-      if (!other) continue;
-      std::optional<WeightSource>& own = result.sources[parameter];
-      if (own)
-        result.tied.push_back({parameter, std::move(*other)});
-      else
-        own = std::move(other);
-    }
+    const auto take = [&](const std::string& name, std::size_t index) {
+      const auto entry = sources_.find(prefix_ + name);
+      if (entry == sources_.end()) return;
+      check_unique(entry, result.ambiguous);
+      result.found.push_back({index, entry->second});
+      sources_.erase(entry);
+    };
+    for (std::size_t i = 0; i < parameters_.size(); ++i) take(parameters_[i], i);
+    for (const auto& [name, parameter] : tied_) take(name, parameter);
+    std::ranges::stable_sort(result.found, {}, &FoundWeight::index);
     std::set<std::string> datasets;
     for (const auto& [name, source] : sources_) {
       if (!datasets.insert(source.dataset).second) continue;
@@ -90,24 +75,27 @@ class Candidate {
     return layout_.rewrites_model ? layout_.weights_in(name).front().name : name;
   }
 
-  // What stands before a name in the file; nothing before an empty one.
-  Names prefixes_of(const std::string& anchor) const {
-    Names prefixes;
-    for (const auto& [name, source] : sources_)
-      if (!anchor.empty() && name.ends_with('.' + anchor))
-        prefixes.push_back(name.substr(0, name.size() - anchor.size()));
-    return prefixes;
-  }
-
   Names prefixes() const {
-    Names prefixes{"", "model."};
-    if (const Names anchored = prefixes_of(layout_.anchor); anchored.size() == 1)
-      prefixes.push_back(anchored.front());
-    const std::string common = common_prefix(sources_);
+    Names prefixes{"", "model."}, anchored;
+    for (const auto& [name, source] : sources_)
+      if (!layout_.anchor.empty() && name.ends_with('.' + layout_.anchor))
+        anchored.push_back(name.substr(0, name.size() - layout_.anchor.size()));
+    if (anchored.size() == 1) prefixes.push_back(anchored.front());
+    const std::string common = common_start();
     for (std::size_t dot = common.find('.'); dot != std::string::npos;
          dot = common.find('.', dot + 1))
       prefixes.push_back(common.substr(0, dot + 1));
     return prefixes;
+  }
+
+  // What all names begin with: they are sorted.
+  std::string common_start() const {
+    auto required = sources_ | std::views::filter([](const auto& entry) {
+                      return !entry.second.weight.is_optional;
+                    });
+    if (required.empty()) return "";
+    const std::string &first = required.front().first, &last = required.back().first;
+    return {first.begin(), std::ranges::mismatch(first, last).in1};
   }
 
   // Keeps the first prefix with the most parameters.
@@ -121,18 +109,14 @@ class Candidate {
     found_ = count;
   }
 
-  // Removes a source. Another one of the same name is ambiguous, unless it is for a parameter with
-  // the same name in the form of the layout.
-  std::optional<WeightSource> take(Sources::const_iterator entry, Names& ambiguous) {
-    if (entry == sources_.end()) return std::nullopt;
+  // Another source of the same name is ambiguous, unless it is for a parameter with the same name
+  // in the form of the layout.
+  void check_unique(Sources::const_iterator entry, Names& ambiguous) const {
     const auto next = std::next(entry);
     if (next != sources_.end() && next->first == entry->first &&
         std::ranges::count(parameters_, entry->first.substr(prefix_.size())) < 2)
       ambiguous.push_back(
           concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
-    WeightSource source = entry->second;
-    sources_.erase(entry);
-    return source;
   }
 
   const WeightLayout& layout_;
@@ -158,13 +142,21 @@ const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths
   return nullptr;
 }
 
-WeightSources find_weight_sources(const WeightSearch& search, const Hdf5File& file,
-                                  const PathsByName& paths) {
+WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& file,
+                                  const PathsByName& paths,
+                                  const std::function<std::string(std::string name)>& rename,
+                                  bool anywhere) {
   std::optional<Candidate> best;
   for (const WeightLayout& layout : weight_layouts()) {
-    if (best && best->found() == search.parameters.size()) break;
+    if (best && best->found() == model.all.size()) break;
     if (!layout.marks.empty() && !has_mark(layout, file, paths)) continue;
-    Candidate candidate(layout, search, paths);
+    Sources sources;
+    for (const auto& [dataset, path] : paths)
+      for (WeightPart& weight : layout.weights_in(dataset)) {
+        weight.name = rename(weight.name);
+        sources.emplace(weight.name, WeightSource{weight, dataset, path});
+      }
+    Candidate candidate(layout, model, std::move(sources), anywhere);
     // When nothing is found, the names are best listed as those of the layout with a mark.
     const bool is_better = !best || candidate.found() > best->found() ||
                            (best->found() == 0 && !best->has_mark() && candidate.has_mark());
