@@ -25,6 +25,12 @@ TEST_CASE("hash: the values that the program xxh128sum prints", "[train]") {
   CHECK(hash_of(numbers) == "a6bb1ae3f57b6a512881c59907229fa4");
 }
 
+TEST_CASE("hash: a number of 64 bits is the lower half", "[train]") {
+  Xxh128 hash;
+  hash.add(std::as_bytes(std::span("weft", 4)));
+  CHECK(hash.value() == 0x126c4f6354db18adU);
+}
+
 TEST_CASE("hash: the portions in which bytes are added do not matter", "[train]") {
   for (std::size_t first = 0; first <= fox.size(); ++first)
     for (std::size_t second = first; second <= fox.size(); ++second) {
