@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "train/files/file_descriptor.hpp"
+#include "train/files/open_file.hpp"
 #include "train/files/xxh128.hpp"
 
 namespace weft {
@@ -18,11 +18,11 @@ inline constexpr std::size_t checksum_line_size = 46;
 // The checksum line of what was added to `contents`.
 std::string checksum_line(const Xxh128& contents);
 
-// Returns whether the file ends with a checksum line, without reading the bytes before it. This and
-// the next function throw FileError, naming `path`, when the file cannot be read.
-bool has_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
+// Returns whether the file ends with a checksum line, without reading the bytes before it.
+bool has_checksum_line(const OpenFile& file);
 
-// Throws FileError unless the file ends with the checksum line of the bytes before it.
-void verify_checksum_line(const FileDescriptor& file, const std::filesystem::path& path);
+// Throws FileError, naming `path`, unless the file ends with the checksum line of the bytes before
+// it.
+void verify_checksum_line(const OpenFile& file, const std::filesystem::path& path);
 
 }  // namespace weft
