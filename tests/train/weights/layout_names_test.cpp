@@ -113,11 +113,11 @@ TEST_CASE("layouts: the names of the datasets that are written", "[train]") {
       CHECK(name_in(layout, dataset_of(layout, weight).name) == weight);
 }
 
-TEST_CASE("nearest names: those with the fewest different parts come first", "[train]") {
+TEST_CASE("nearest names: those with the fewest different characters come first", "[train]") {
   const std::vector<std::string> names{"decoder.weight", "encoder.1.weight", "encoder.0.bias",
                                        "encoder.10.weight", ""};
   CHECK(nearest_names("encoder.0.weight", names) ==
-        std::vector<std::string>{"encoder.1.weight", "encoder.10.weight", "encoder.0.bias"});
+        std::vector<std::string>{"encoder.1.weight", "encoder.10.weight", "decoder.weight"});
   CHECK(nearest_names("a", {"b"}) == std::vector<std::string>{"b"});
   CHECK(nearest_names("a", {}).empty());
   CHECK(nearest_names(std::string(100'000, 'a'), {std::string(100'000, 'b')}).size() == 1);

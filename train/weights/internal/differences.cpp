@@ -4,7 +4,6 @@
 #include <numeric>
 #include <ostream>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -12,9 +11,8 @@
 namespace weft {
 namespace {
 
-// Levenshtein's distance of two sequences, row by row of its table.
-template <class Sequence>
-std::size_t distance(const Sequence& a, const Sequence& b) {
+// The number of characters to insert, delete and replace (Levenshtein), row by row of its table.
+std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -30,15 +28,6 @@ std::size_t distance(const Sequence& a, const Sequence& b) {
 std::string_view end_of(std::string_view name) {
   constexpr std::size_t compared = 100;
   return name.substr(name.size() - std::min(name.size(), compared));
-}
-
-std::vector<std::string_view> parts_of(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0, end; begin <= name.size(); begin = end + 1) {
-    end = std::min(name.find('.', begin), name.size());
-    parts.push_back(name.substr(begin, end - begin));
-  }
-  return parts;
 }
 
 }  // namespace
@@ -70,15 +59,13 @@ std::string first_of(const std::vector<std::string>& names, std::size_t shown) {
 std::vector<std::string> nearest_names(const std::string& name,
                                        const std::vector<std::string>& names) {
   constexpr std::size_t proposed = 3;
-  std::vector<std::tuple<std::size_t, std::size_t, std::string>> ranked;
+  std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& other : names)
-    ranked.emplace_back(distance(parts_of(end_of(name)), parts_of(end_of(other))),
-                        distance(end_of(name), end_of(other)), other);
-  const auto last = ranked.begin() + static_cast<std::ptrdiff_t>(std::min(proposed, ranked.size()));
-  std::partial_sort(ranked.begin(), last, ranked.end());
+    ranked.emplace_back(distance(end_of(name), end_of(other)), other);
+  std::ranges::sort(ranked);
   std::vector<std::string> nearest;
-  std::transform(ranked.begin(), last, std::back_inserter(nearest),
-                 [](const auto& entry) { return std::get<2>(entry); });
+  for (std::size_t i = 0; i < std::min(proposed, ranked.size()); ++i)
+    nearest.push_back(std::move(ranked[i].second));
   return nearest;
 }
 

@@ -34,8 +34,8 @@ struct Differences {
 // The first names and the number of the others: "a, b, and 2 more".
 std::string first_of(const std::vector<std::string>& names, std::size_t shown);
 
-// Up to three of the names, by increasing number of inserted, deleted and replaced parts between
-// dots, then characters: what may have been meant by a name.
+// Up to three of the names, by increasing number of characters to insert, delete and replace: what
+// may have been meant by a name.
 std::vector<std::string> nearest_names(const std::string& name,
                                        const std::vector<std::string>& names);
 

@@ -275,7 +275,8 @@ std::vector<WeightPart> keras_2_weights(std::string name) {
 
 std::vector<WeightPart> module_weights(std::string name) { return in_weft(name, module_names); }
 
-using enum WeightLayout::Form;
+bool is_tall(const Shape& shape) { return shape.rank() == 2 && shape[0] > shape[1]; }
+bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[1]; }
 
 const std::vector<WeightLayout> layouts{
     // What save_weights writes, and state_dicts of models with the same names.
@@ -283,12 +284,12 @@ const std::vector<WeightLayout> layouts{
      .weights_in = [](std::string name) { return std::vector<WeightPart>{{std::move(name)}}; }},
     {.name = "nanoGPT",
      .marks = {"h.0.attn.c_attn.weight"},
-     .form = tall,
+     .may_have = is_tall,
      .weights_in = gpt_weights,
      .dataset_of = gpt_dataset},
     {.name = "GPT-2",
      .marks = {"h.0.attn.c_attn.weight"},
-     .form = wide,
+     .may_have = is_wide,
      .weights_in = gpt_2_weights,
      .dataset_of = gpt_2_dataset,
      .has_all_biases = true},

@@ -27,8 +27,8 @@ struct WeightLayout {
   // Ends of names, one of which is in every file of the layout; when there are none, any file may
   // have it.
   std::vector<std::string_view> marks = {};
-  // The form of the dataset with a mark: more rows than columns, or fewer.
-  enum class Form { any, tall, wide } form = Form::any;
+  // Whether the dataset with a mark may have a shape; any when null.
+  bool (*may_have)(const Shape& shape) = nullptr;
   // The weights in a dataset of a name.
   std::vector<WeightPart> (*weights_in)(std::string dataset);
   // The reverse: the dataset of a weight, with an empty name where the layout has none. Null for

@@ -15,18 +15,12 @@ namespace {
 using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
-bool has_form(WeightLayout::Form form, const Shape& shape) {
-  if (shape.rank() != 2) return false;
-  return form == WeightLayout::Form::tall ? shape[0] > shape[1] : shape[0] < shape[1];
-}
-
 bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByName& paths) {
   return std::ranges::any_of(paths, [&](const auto& entry) {
     const auto& [name, path] = entry;
     const bool is_marked = std::ranges::any_of(
         layout.marks, [&](std::string_view mark) { return name.ends_with(mark); });
-    return is_marked && (layout.form == WeightLayout::Form::any ||
-                         has_form(layout.form, file.dataset(path).shape()));
+    return is_marked && (!layout.may_have || layout.may_have(file.dataset(path).shape()));
   });
 }
 
