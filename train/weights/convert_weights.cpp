@@ -117,8 +117,8 @@ class Conversion {
     const bool is_vector = layout.splits_axes && name.ends_with(".bias");  // TensorFlow has rows
     StoredForm form{.parameter = is_vector ? Shape{shape.elements()} : shape,
                     .splits_axes = layout.splits_axes,
-                    .part = weight.part,
-                    .parts = weight.parts};
+                    .parts = weight.parts,
+                    .own = {weight.part}};
     form.is_transposed = weight.is_transposed && form.parameter.rank() == 2;
     if (form.is_transposed)
       form.parameter = Shape{shape[1] / weight.parts, shape[0]};

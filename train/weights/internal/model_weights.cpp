@@ -42,16 +42,19 @@ bool is_linear(const std::string& layer, const std::string& name) {
 }  // namespace
 
 StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
-  const bool is_gru = layer == "GRU";
-  return {.parameter = shape,
-          .is_transposed = is_linear && part.is_transposed,
-          .splits_axes = layout.splits_axes,
-          .part = part.part,
-          .parts = part.parts,
-          // Keras has z before r.
-          .order =
-              layout.has_keras_cells && is_gru ? std::vector<Index>{1, 0, 2} : std::vector<Index>(),
-          .may_be_zero = layout.has_keras_cells && is_recurrent(layer) && !is_gru};
+  StoredForm form{.parameter = shape,
+                  .is_transposed = is_linear && part.is_transposed,
+                  .splits_axes = layout.splits_axes,
+                  .parts = part.parts,
+                  .own = {part.part}};
+  if (layout.has_keras_cells && layer == "GRU") {
+    // Keras has the gate z before r.
+    form.own = {3 * part.part + 1, 3 * part.part, 3 * part.part + 2};
+    form.parts = 3 * part.parts;
+  } else {
+    form.may_be_zero = layout.has_keras_cells && is_recurrent(layer);
+  }
+  return form;
 }
 
 template <class T>

@@ -70,11 +70,11 @@ void for_each_block(const Hdf5Dataset& dataset, const std::string& what, const U
   }
 }
 
-// What a block contains of a parameter that is not transposed: elements begin … end of it.
+// What a block contains of a part of this size that is not transposed: elements begin … end of it.
 template <class T>
 struct Overlap {
-  Overlap(const StoredForm& form, const Block<T>& block) {
-    const Index size = form.parameter.elements(), offset = form.part * size;
+  Overlap(Index size, Index part, const Block<T>& block) {
+    const Index offset = part * size;
     begin = std::clamp<Index>(block.first - offset, 0, size);
     end = std::clamp<Index>(block.end() - offset, 0, size);
     elements = block.elements.data() +
@@ -104,27 +104,18 @@ void transpose(Index rows, Index columns, Rows<const T> from, Rows<T> to) {
   });
 }
 
-// The parts of the rows of a tensor in another order, of which it says where each is.
+// Writes what a block contains of one part of a tensor to its place there.
 template <class T>
-Tensor<T> in_order(const Tensor<T>& tensor, const std::vector<Index>& order) {
-  Tensor<T> result = Tensor<T>::uninitialized(tensor.shape());
-  const Index size = tensor.size() / std::ssize(order);
-  T* to = result.data();
-  for (const Index part : order) to = std::copy_n(tensor.data() + part * size, size, to);
-  return result;
-}
-
-template <class T>
-void scatter(const Block<T>& block, StoredTensor<T>& tensor) {
-  const StoredForm& form = tensor.form;
+void scatter(const Block<T>& block, const StoredForm& form, Index part, T* to) {
   if (form.is_transposed) {
-    const Index rows = form.parameter[0], columns = form.parameter[1], width = form.parts * rows;
+    const Index columns = form.parameter[1], rows = form.part_size() / columns,
+                width = form.parts * rows;
     const Index first = block.first / width, last = block.end() / width;
-    return transpose<T>(last - first, rows, {block.elements.data() + form.part * rows, width},
-                        {tensor.value.data() + first, columns});
+    return transpose<T>(last - first, rows, {block.elements.data() + part * rows, width},
+                        {to + first, columns});
   }
-  const Overlap<T> overlap(form, block);
-  std::copy_n(overlap.elements, overlap.end - overlap.begin, tensor.value.data() + overlap.begin);
+  const Overlap<T> overlap(form.part_size(), part, block);
+  std::copy_n(overlap.elements, overlap.end - overlap.begin, to + overlap.begin);
 }
 
 }  // namespace
@@ -134,10 +125,13 @@ bool is_float(const std::string& type) {
 }
 
 Shape StoredForm::dataset() const {
-  if (is_transposed) return {parameter[1], parts * parameter[0]};
-  if (parts == 1) return parameter;
-  return parameter.rank() == 0 ? Shape{parts} : parameter.with(0, parts * parameter[0]);
+  if (parts == 1) return is_transposed ? Shape{parameter[1], parameter[0]} : parameter;
+  if (parameter.rank() == 0) return {parts};
+  const Index rows = parameter[0] / std::ssize(own) * parts;
+  return is_transposed ? Shape{parameter[1], rows} : parameter.with(0, rows);
 }
+
+Index StoredForm::part_size() const { return parameter.elements() / std::ssize(own); }
 
 bool StoredForm::fits(const Shape& found) const {
   const Shape expected = dataset();
@@ -152,10 +146,9 @@ void read_stored(const Hdf5Dataset& dataset, const std::string& what,
                  std::span<StoredTensor<T>> tensors) {
   const StoredForm& form = tensors.front().form;
   const Shape shape = dataset.shape();
-  const bool is_whole =
-      !form.is_transposed && (form.parts == 1 || form.is_first_part(shape)) && form.order.empty();
+  const bool is_whole = !form.is_transposed && (form.parts == 1 || form.is_first_part(shape));
   for (StoredTensor<T>& tensor : tensors)
-    if (is_whole && tensor.form.part == 0) {
+    if (is_whole && tensor.form.own.front() == 0) {
       Tensor<T> values = dataset.tensor<T>(shape);
       check_block(what, shape, Block<T>{0, std::as_const(values).values()});
       tensor.value = shape == tensor.form.parameter ? std::move(values)
@@ -166,25 +159,30 @@ void read_stored(const Hdf5Dataset& dataset, const std::string& what,
     }
   if (is_whole) return;
   for_each_block<T>(dataset, what, [&](const Block<T>& block) {
-    for (StoredTensor<T>& tensor : tensors) scatter(block, tensor);
+    for (auto& [own_form, value] : tensors) {
+      for (T* to = value.data(); const Index part : own_form.own) {
+        scatter(block, own_form, part, to);
+        to += own_form.part_size();
+      }
+    }
   });
-  for (auto& [tensor_form, value] : tensors)
-    if (!tensor_form.order.empty()) value = in_order(std::as_const(value), tensor_form.order);
 }
 
 template <class T>
 bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
                 const Tensor<T>& values) {
-  if (form.is_transposed || !form.order.empty()) {
+  if (form.is_transposed) {
     StoredTensor<T> tensor{form};
     read_stored<T>(dataset, what, {&tensor, 1});
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());
   }
   bool are_equal = true;
   for_each_block<T>(dataset, what, [&](const Block<T>& block) {
-    const Overlap<T> overlap(form, block);
-    are_equal = are_equal && std::equal(values.data() + overlap.begin, values.data() + overlap.end,
-                                        overlap.elements);
+    for (const T* own = values.data(); const Index part : form.own) {
+      const Overlap<T> overlap(form.part_size(), part, block);
+      are_equal = are_equal && std::equal(own + overlap.begin, own + overlap.end, overlap.elements);
+      own += form.part_size();
+    }
   });
   return are_equal;
 }
@@ -198,9 +196,9 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
     if (form.is_transposed) {
       const Index rows = form.parameter[0], columns = form.parameter[1];
       transpose<T>(rows, columns, {value.data(), columns},
-                   {dataset.data() + form.part * rows, form.parts * rows});
+                   {dataset.data() + form.own.front() * rows, form.parts * rows});
     } else {
-      std::copy_n(value.data(), value.size(), dataset.data() + form.part * value.size());
+      std::copy_n(value.data(), value.size(), dataset.data() + form.own.front() * value.size());
     }
   }
   return dataset;

@@ -19,16 +19,17 @@ struct StoredForm {
   bool is_transposed = false;
   // Whether the dataset may have several axes where the parameter has one.
   bool splits_axes = false;
-  // The parameter is one of the equal parts of the dataset: of its rows, or of its columns when
-  // it is transposed.
-  Index part = 0, parts = 1;
-  // Where the dataset has each of as many equal parts of the rows; as here when empty.
-  std::vector<Index> order = {};
+  // The dataset has so many equal parts of its rows, or of its columns when it is transposed, and
+  // the parameter is these of them, one after the other.
+  Index parts = 1;
+  std::vector<Index> own = {0};
   // Whether the dataset may be only the first part, the others being zeros.
   bool may_be_zero = false;
 
   // The shape of the dataset, but for axes that are split.
   Shape dataset() const;
+  // The number of elements of each part.
+  Index part_size() const;
   // Returns whether a dataset of that shape is only the first part.
   bool is_first_part(const Shape& dataset) const {
     return may_be_zero && parts > 1 && dataset == parameter;

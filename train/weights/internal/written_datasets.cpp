@@ -41,8 +41,8 @@ bool WrittenDatasets::add(const std::string& name, Part part) {
   const WeightPart dataset = has_own_names() ? WeightPart{name} : table_->dataset_of(name);
   if (dataset.name.empty()) return false;
   part.form.is_transposed = dataset.is_transposed && part.form.parameter.rank() == 2;
-  part.form.part = dataset.part;
   part.form.parts = dataset.parts;
+  part.form.own = {dataset.part};
   parts_[path_of(dataset.name)].push_back(std::move(part));
   return true;
 }
@@ -56,7 +56,7 @@ void WrittenDatasets::complete(const std::string& what) {
         if (!weights_.contains(bias)) add(bias, Part{{.parameter = {shape[0]}}, name, true});
       }
   for (auto& [path, parts] : parts_) {
-    std::ranges::sort(parts, {}, [](const Part& part) { return part.form.part; });
+    std::ranges::sort(parts, {}, [](const Part& part) { return part.form.own.front(); });
     const StoredForm& first = parts.front().form;
     const std::string dataset = what + path.substr(1);
     if (std::ssize(parts) != first.parts)
