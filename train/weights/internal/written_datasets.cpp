@@ -1,6 +1,5 @@
 #include "train/weights/internal/written_datasets.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -55,8 +54,7 @@ void WrittenDatasets::complete(const std::string& what) {
         const std::string bias = name.substr(0, name.size() - end.size()) + "bias";
         if (!weights_.contains(bias)) add(bias, Part{{.parameter = {shape[0]}}, name, true});
       }
-  for (auto& [path, parts] : parts_) {
-    std::ranges::sort(parts, {}, [](const Part& part) { return part.form.own.front(); });
+  for (const auto& [path, parts] : parts_) {
     const StoredForm& first = parts.front().form;
     const std::string dataset = what + path.substr(1);
     if (std::ssize(parts) != first.parts)

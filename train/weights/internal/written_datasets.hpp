@@ -30,7 +30,7 @@ class WrittenDatasets {
   // `what`, for a dataset of which parts are missing or have other shapes.
   void complete(const std::string& what);
 
-  // By path, each with its parts in their order.
+  // By path.
   const std::map<std::string, std::vector<Part>>& by_path() const { return parts_; }
 
  private:
