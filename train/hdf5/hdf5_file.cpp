@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "train/files/checksum_line.hpp"
+#include "train/files/sealed_file.hpp"
 #include "train/hdf5/internal/attributes.hpp"
 #include "train/hdf5/internal/dataset_state.hpp"
 #include "train/hdf5/internal/elements.hpp"
