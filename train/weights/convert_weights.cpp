@@ -150,7 +150,7 @@ class Conversion {
 
   template <class T>
   bool are_equal(const Source& a, const Source& b) const {
-    return has_values(file_.dataset(b.path), what(b), b.form, read<T>(a));
+    return has_values(file_.dataset(b.path), b.form, read<T>(a));
   }
 
   void add_datasets() {
@@ -197,11 +197,9 @@ class Conversion {
   template <class T>
   Tensor<T> read(const Source& source) const {
     StoredTensor<T> tensor{source.form};
-    read_stored<T>(file_.dataset(source.path), what(source), {&tensor, 1});
+    read_stored<T>(file_.dataset(source.path), {&tensor, 1});
     return std::move(tensor.value);
   }
-
-  std::string what(const Source& source) const { return quoted(file_.path()) + ' ' + source.path; }
 
   Hdf5File file_;
   SaveWeightsOptions options_;

@@ -181,8 +181,7 @@ class Loader {
     const Hdf5Dataset dataset = file_.dataset(source.path);
     const Shape shape{source.weight.parts * found->shape[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
-           has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
-                      Tensor<T>(shape));
+           has_values(dataset, {.parameter = shape}, Tensor<T>(shape));
   }
 
   // In the message, with the unexpected datasets that have the shape of the parameter.
@@ -220,22 +219,18 @@ class Loader {
     return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
   }
 
-  std::string location(const Match& match) const {
-    return quoted(file_.path()) + ' ' + match.dataset.path();
-  }
-
   // The parameters that one dataset contains.
   void read(const std::vector<const Match*>& matches) {
     std::vector<StoredTensor<T>> tensors;
     for (const Match* match : matches) tensors.push_back({match->form});
-    read_stored<T>(matches.front()->dataset, location(*matches.front()), tensors);
+    read_stored<T>(matches.front()->dataset, tensors);
     for (std::size_t i = 0; i < matches.size(); ++i)
       values_[matches[i]->index] = std::move(tensors[i].value);
   }
 
   void check_tied(const Match& match) {
     const std::string& name = weights_.all[match.index].name;
-    if (!has_values(match.dataset, location(match), match.form, *values_[match.index]))
+    if (!has_values(match.dataset, match.form, *values_[match.index]))
       fail_on_file(
           file_.path(),
           concatenate_text("equal values of the tied weights ", name, " and ", match.source),

@@ -41,7 +41,7 @@ StagedState<T>::StagedState(const Hdf5File& file, const std::string& group, Path
     if (type != type_of<Value>() || found != shape) return;
     if constexpr (is_tensor) {
       values_.back() = dataset.tensor<T>(shape);
-      check_finite(quoted(file.path()) + ' ' + dataset.path(), std::get<Value>(values_.back()));
+      check_finite(dataset.location(), std::get<Value>(values_.back()));
     } else {
       values_.back() = dataset.value<Value>();
     }

@@ -42,22 +42,22 @@ bool is_finite(std::span<const T> elements) {
 }
 
 template <class T>
-void check_block(const std::string& what, const Shape& shape, const Block<T>& block) {
+void check_block(const Hdf5Dataset& dataset, const Shape& shape, const Block<T>& block) {
   if (is_finite(block.elements)) return;
   const Index i = first_non_finite(block.elements);
-  fail<NonFiniteError>(what, "finite numbers",
+  fail<NonFiniteError>(dataset.location(), "finite numbers",
                        concatenate_text(block.elements[static_cast<std::size_t>(i)], " at ",
                                         shape.position(block.first + i), " of ", shape));
 }
 
 // Calls `use` for all rows of a dataset, in blocks.
 template <class T, class Use>
-void for_each_block(const Hdf5Dataset& dataset, const std::string& what, const Use& use) {
+void for_each_block(const Hdf5Dataset& dataset, const Use& use) {
   const Shape shape = dataset.shape();
   if (shape.elements() == 0) return;
   if (shape.rank() == 0) {
     const Tensor<T> value = dataset.tensor<T>(shape);
-    check_block(what, shape, Block<T>{0, value.values()});
+    check_block(dataset, shape, Block<T>{0, value.values()});
     return use(Block<T>{0, value.values()});
   }
   const Index row = shape.elements() / shape[0];
@@ -65,7 +65,7 @@ void for_each_block(const Hdf5Dataset& dataset, const std::string& what, const U
   for (Index first = 0; first < shape[0]; first += rows) {
     const Tensor<T> values = dataset.rows<T>(first, std::min(first + rows, shape[0]));
     const Block<T> block{first * row, values.values()};
-    check_block(what, shape, block);
+    check_block(dataset, shape, block);
     use(block);
   }
 }
@@ -142,15 +142,14 @@ bool StoredForm::fits(const Shape& found) const {
 }
 
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, const std::string& what,
-                 std::span<StoredTensor<T>> tensors) {
+void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors) {
   const StoredForm& form = tensors.front().form;
   const Shape shape = dataset.shape();
   const bool is_whole = !form.is_transposed && (form.parts == 1 || form.is_first_part(shape));
   for (StoredTensor<T>& tensor : tensors)
     if (is_whole && tensor.form.own.front() == 0) {
       Tensor<T> values = dataset.tensor<T>(shape);
-      check_block(what, shape, Block<T>{0, std::as_const(values).values()});
+      check_block(dataset, shape, Block<T>{0, std::as_const(values).values()});
       tensor.value = shape == tensor.form.parameter ? std::move(values)
                                                     : values.reshaped(tensor.form.parameter);
     } else {
@@ -158,7 +157,7 @@ void read_stored(const Hdf5Dataset& dataset, const std::string& what,
                               : Tensor<T>::uninitialized(tensor.form.parameter);
     }
   if (is_whole) return;
-  for_each_block<T>(dataset, what, [&](const Block<T>& block) {
+  for_each_block<T>(dataset, [&](const Block<T>& block) {
     for (auto& [own_form, value] : tensors) {
       for (T* to = value.data(); const Index part : own_form.own) {
         scatter(block, own_form, part, to);
@@ -169,15 +168,14 @@ void read_stored(const Hdf5Dataset& dataset, const std::string& what,
 }
 
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
-                const Tensor<T>& values) {
+bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values) {
   if (form.is_transposed) {
     StoredTensor<T> tensor{form};
-    read_stored<T>(dataset, what, {&tensor, 1});
+    read_stored<T>(dataset, {&tensor, 1});
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());
   }
   bool are_equal = true;
-  for_each_block<T>(dataset, what, [&](const Block<T>& block) {
+  for_each_block<T>(dataset, [&](const Block<T>& block) {
     for (const T* own = values.data(); const Index part : form.own) {
       const Overlap<T> overlap(form.part_size(), part, block);
       are_equal = are_equal && std::equal(own + overlap.begin, own + overlap.end, overlap.elements);
@@ -204,12 +202,10 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
   return dataset;
 }
 
-template void read_stored(const Hdf5Dataset&, const std::string&, std::span<StoredTensor<float>>);
-template void read_stored(const Hdf5Dataset&, const std::string&, std::span<StoredTensor<double>>);
-template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                         const Tensor<float>&);
-template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                         const Tensor<double>&);
+template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
+template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
+template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
+template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
 template Tensor<float> stored(std::span<const StoredTensor<float>>);
 template Tensor<double> stored(std::span<const StoredTensor<double>>);
 

@@ -46,30 +46,23 @@ struct StoredTensor {
 };
 
 // Reads the values of all tensors in a dataset, of which the forms fit its shape: once, and but for
-// a tensor that is the whole dataset in blocks of rows of a few MiB. `what` is the name of the
-// dataset in messages. Throws FileError when it cannot be read, and NonFiniteError for a NaN or an
-// infinity.
+// a tensor that is the whole dataset in blocks of rows of a few MiB. Throws FileError when it
+// cannot be read, and NonFiniteError for a NaN or an infinity.
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, const std::string& what,
-                 std::span<StoredTensor<T>> tensors);
+void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors);
 
 // Returns whether a dataset of that form has these values. Throws as `read_stored` does.
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
-                const Tensor<T>& values);
+bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values);
 
 // The dataset of these parts, in their order.
 template <class T>
 Tensor<T> stored(std::span<const StoredTensor<T>> parts);
 
-extern template void read_stored(const Hdf5Dataset&, const std::string&,
-                                 std::span<StoredTensor<float>>);
-extern template void read_stored(const Hdf5Dataset&, const std::string&,
-                                 std::span<StoredTensor<double>>);
-extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                                const Tensor<float>&);
-extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                                const Tensor<double>&);
+extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
+extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
+extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
+extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
 extern template Tensor<float> stored(std::span<const StoredTensor<float>>);
 extern template Tensor<double> stored(std::span<const StoredTensor<double>>);
 
