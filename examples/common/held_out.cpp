@@ -1,13 +1,13 @@
 #include "examples/common/held_out.hpp"
 
-#include <weft/train/data/fnv1a.hpp>
+#include <cstdint>
 
 namespace weft::examples {
 
 Split split_of(std::string_view key) {
-  Fnv1a hash;
-  hash.add(key);
-  const std::uint64_t percent = hash.value() % 100;
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a's
+  for (const char byte : key) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3;
+  const std::uint64_t percent = hash % 100;
   return percent < 90 ? Split::train : percent < 95 ? Split::validation : Split::test;
 }
 

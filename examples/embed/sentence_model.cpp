@@ -99,7 +99,7 @@ SentenceModel::SentenceModel(const fs::path& folder)
                     tokenizer.size());
   // Sentence vectors need neither the pooler nor the heads of the model's training.
   (void)load_weights(folder / "model.h5", encoder,
-                     {.ignore_unexpected = {"*pooler.*", "cls.*", "*position_ids"}});
+                     {.ignore_unexpected = {".*pooler\\..*", "cls\\..*", ".*position_ids"}});
 }
 
 Tensor<float> SentenceModel::vectors(std::span<const Sequence> sentences, Index batch_size) const {

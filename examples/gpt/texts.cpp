@@ -46,12 +46,9 @@ std::string read_texts(const fs::path& path) {
 }
 
 TextSplit::TextSplit(std::string_view text) {
-  const auto is_first_byte = [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-  };
-  std::ptrdiff_t left = std::ranges::count_if(text, is_first_byte) * 9 / 10;
+  std::size_t left = count_characters(text) * 9 / 10;
   std::size_t end = 0;
-  while (end < text.size() && (!is_first_byte(text[end]) || left-- > 0)) ++end;
+  while (end < text.size() && (!starts_character(text[end]) || left-- > 0)) ++end;
   training = text.substr(0, end);
   validation = text.substr(end);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/colours.hpp"
 #include "examples/h5weights/commands.hpp"
@@ -85,14 +86,8 @@ void add_groups(const std::string& before, const std::string& path, std::vector<
     }
 }
 
-// The number of characters.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string padding(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, width_of(text)), ' ');
+  return std::string(width - std::min(width, count_characters(text)), ' ');
 }
 
 // A text runs over the columns after it.
@@ -102,9 +97,9 @@ void print(const std::vector<Row>& rows, const examples::Colours& colours) {
   std::size_t name_width = 0;
   std::array<std::size_t, 6> widths = {};
   for (const Row& row : rows) {
-    name_width = std::max(name_width, width_of(row.name));
+    name_width = std::max(name_width, count_characters(row.name));
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (!is_text(row.cells[i])) widths[i] = std::max(widths[i], width_of(row.cells[i]));
+      if (!is_text(row.cells[i])) widths[i] = std::max(widths[i], count_characters(row.cells[i]));
   }
   for (const Row& row : rows) {
     std::string line = row.name + padding(row.name, row.is_group ? 0 : name_width);

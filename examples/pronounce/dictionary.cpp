@@ -31,12 +31,6 @@ std::string without_variant_number(const std::string& word) {
   return digits ? word.substr(0, open) : word;
 }
 
-// The number of characters of UTF-8 text: of bytes that continue none.
-std::size_t count_characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 // Throws ValueError for a malformed line of these fields, at least one.
 Entry parse_line(const std::string& line, const std::vector<std::string_view>& fields) {
   static const std::string what = "dictionary line";

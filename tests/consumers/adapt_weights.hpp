@@ -11,7 +11,7 @@ inline LoadWeightsReport adapt_weights(const std::string& from, const std::strin
                                        Gpt<float>& model) {
   const LoadWeightsReport report =
       load_weights(from, model,
-                   {.ignore_unexpected = {"head.*"},
+                   {.ignore_unexpected = {"head\\..*"},
                     .rename = {{"trunk\\.layer(\\d+)", "blocks.$1"}, {"trunk\\.", ""}},
                     .except = {"positions.weight"}});
   save_weights(to, model, {.layout = Layout::gpt2, .storage = StorageType::float16});

@@ -55,7 +55,7 @@ template <class Model>
 void load(const std::string& path, Model& model) {
   attempt([&] { (void)load_weights(path, model); });
   attempt([&] {
-    (void)load_weights(path, model, {.ignore_missing = {"*"}, .ignore_unexpected = {"*"}});
+    (void)load_weights(path, model, {.ignore_missing = {".*"}, .ignore_unexpected = {".*"}});
   });
   attempt([&] { load_checkpoint(path, model); });
 }

@@ -42,9 +42,14 @@ TEMPLATE_TEST_CASE("positional encodings by their formulas in torch",
   compare_with_torch<TestType>("Function(lambda x: x + sinusoids(x.shape[1], 7))", {{2, 5, 7}},
                                fixed, [&](const auto& x) { return fixed(x[0]); });
   Random random(1);
-  LearnedPositionalEncoding<TestType> learned({.num_hiddens = 6, .max_len = 9}, random);
+  struct LearnedPositions : Module<TestType> {
+    explicit LearnedPositions(Random& random)
+        : positions({.num_hiddens = 6, .max_len = 9}, random) {}
+    void members(Members<TestType>& members) const override { members("positions", positions); }
+    LearnedPositionalEncoding<TestType> positions;
+  } learned(random);
   compare_with_torch<TestType>("LearnedPositions(9, 6)", {{2, 5, 6}}, learned,
-                               [&](const auto& x) { return learned(x[0]); });
+                               [&](const auto& x) { return learned.positions(x[0]); });
 }
 
 TEST_CASE("torch's learning rate schedulers",

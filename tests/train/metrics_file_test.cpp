@@ -72,7 +72,7 @@ TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]")
   for (const std::int64_t last_step : {0, 10}) {
     REQUIRE(::mkfifo(path.c_str(), 0666) == 0);
     CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
-                   "expected a regular file, got a pipe"));
+                   "expected a regular file, got a device, pipe or socket"));
     std::filesystem::remove(path);
 
     std::filesystem::create_directory(path);

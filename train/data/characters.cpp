@@ -1,33 +1,23 @@
 #include "weft/train/data/characters.hpp"
 
-#include <utf8proc.h>
-
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "train/data/internal/code_point.hpp"
 #include "train/files/file_contents.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
 namespace {
 
-// The number of bytes of the character at the start of a text that is not empty; 0 when it is
-// invalid.
-std::size_t first_character(std::string_view text) {
-  utf8proc_int32_t code = 0;
-  const utf8proc_ssize_t bytes =
-      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                       static_cast<utf8proc_ssize_t>(text.size()), &code);
-  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-}
-
 // The position of the first byte that is not part of valid UTF-8; the size of a valid text.
 std::size_t find_invalid(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t bytes = first_character(text.substr(at));
+    const std::size_t bytes = first_code_point(text.substr(at)).bytes;
     if (bytes == 0) break;
     at += bytes;
   }
@@ -47,11 +37,15 @@ void check_utf8(std::string_view text, const std::string& what) {
     fail<ValueError>(what, "UTF-8 text", describe(text, invalid));
 }
 
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
+}
+
 std::vector<std::string> utf8_characters(std::string_view text, const std::string& what) {
   check_utf8(text, what);
   std::vector<std::string> characters;
   for (std::size_t at = 0; at < text.size(); at += characters.back().size())
-    characters.emplace_back(text.substr(at, first_character(text.substr(at))));
+    characters.emplace_back(text.substr(at, first_code_point(text.substr(at)).bytes));
   return characters;
 }
 

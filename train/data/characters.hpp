@@ -1,6 +1,7 @@
 // UTF-8 texts: read from files, and split into characters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -14,6 +15,14 @@ namespace weft {
 // Throws ValueError, starting with `what` and giving the position of the byte, if `text` is not
 // valid UTF-8.
 WEFT_API void check_utf8(std::string_view text, const std::string& what);
+
+// Returns whether a byte of UTF-8 is the first one of a character.
+inline bool starts_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+// The number of characters (code points) of a UTF-8 text.
+WEFT_API std::size_t count_characters(std::string_view text);
 
 // The characters (code points) of `text`, each as UTF-8. Throws as `check_utf8` does.
 WEFT_API std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);

@@ -4,7 +4,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/tensor_batch.hpp"
-#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/fingerprint.hpp"
 #include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
@@ -46,8 +46,8 @@ LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
 LabelledBatches::LabelledBatches(std::vector<LabelledSequence> examples,
                                  const BatchOptions& options)
     : examples_(std::move(examples)), sampler_(checked_lengths(examples_), options) {
-  Fnv1a fingerprint;
-  add(fingerprint, options);
+  Fingerprint fingerprint;
+  fingerprint.add(options);
   for (const auto& [sequence, label] : examples_) {
     fingerprint.add(static_cast<std::int64_t>(sequence.size()));
     for (const TokenId token : sequence) fingerprint.add(std::int64_t{token});

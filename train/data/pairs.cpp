@@ -8,7 +8,7 @@
 #include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/losses.hpp"
 #include "autograd/internal/checks.hpp"
-#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/fingerprint.hpp"
 #include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
@@ -37,8 +37,8 @@ std::vector<ExampleLengths> lengths_of(const std::vector<SequencePair>& pairs) {
 }
 
 std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const BatchOptions& options) {
-  Fnv1a fingerprint;
-  add(fingerprint, options);
+  Fingerprint fingerprint;
+  fingerprint.add(options);
   for (const auto& pair : pairs)
     for (const Sequence* sequence : {&pair.source, &pair.target}) {
       fingerprint.add(length(*sequence));

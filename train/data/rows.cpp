@@ -4,7 +4,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/tensor_batch.hpp"
-#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/fingerprint.hpp"
 
 namespace weft {
 
@@ -20,8 +20,8 @@ Tensor<E> TensorRows<E>::read(Index first, Index last) const {
 
 template <class E>
 std::uint64_t TensorRows<E>::fingerprint() const {
-  Fnv1a fingerprint;
-  add(fingerprint, rows_);
+  Fingerprint fingerprint;
+  fingerprint.add(rows_);
   return fingerprint.value();
 }
 

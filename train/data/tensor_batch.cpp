@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/fingerprint.hpp"
 
 namespace weft {
 namespace {
@@ -37,10 +37,10 @@ TensorBatches<X, Y>::TensorBatches(Tensor<X> inputs, Tensor<Y> targets, const Ba
     : examples_{std::move(inputs), std::move(targets)},
       sampler_(std::vector<ExampleLengths>(static_cast<std::size_t>(num_examples(examples_))),
                options) {
-  Fnv1a fingerprint;
-  add(fingerprint, options);
-  add(fingerprint, examples_.inputs);
-  add(fingerprint, examples_.targets);
+  Fingerprint fingerprint;
+  fingerprint.add(options);
+  fingerprint.add(examples_.inputs);
+  fingerprint.add(examples_.targets);
   fingerprint_ = fingerprint.value();
 }
 

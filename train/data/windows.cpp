@@ -7,7 +7,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/random.hpp"
 #include "autograd/internal/checks.hpp"
-#include "train/data/internal/fingerprints.hpp"
+#include "train/data/internal/fingerprint.hpp"
 
 namespace weft {
 namespace {
@@ -62,8 +62,8 @@ WindowBatches<E>::WindowBatches(std::shared_ptr<const Rows<E>> rows, const Windo
       options_(completed(options)),
       span_(span_of(options_, rows_->shape()[0])),
       sampler_(windows_in(rows_->shape()[0], span_, options_.stride), batch_options(options_)) {
-  Fnv1a fingerprint;
-  add(fingerprint, batch_options(options_));
+  Fingerprint fingerprint;
+  fingerprint.add(batch_options(options_));
   for (const Index number : {options_.length, options_.offset, options_.target_length,
                              options_.stride, Index{options_.random_starts}})
     fingerprint.add(std::int64_t{number});

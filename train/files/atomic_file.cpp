@@ -37,9 +37,7 @@ std::optional<struct stat> status_of(const fs::path& path) {
     if (errno == ENOENT) return std::nullopt;
     fail_with_errno(path, "a regular file to replace");
   }
-  if (!S_ISREG(status.st_mode))
-    fail_on_file(path, "a regular file to replace",
-                 S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket");
+  check_regular(path, status, "a regular file to replace");
   return status;
 }
 

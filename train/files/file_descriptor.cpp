@@ -30,6 +30,13 @@ void check_path(const std::filesystem::path& path) {
     fail_on_file(path, "a path without NUL", "one with NUL");
 }
 
+void check_regular(const std::filesystem::path& path, const struct stat& status,
+                   const char* expected) {
+  if (!S_ISREG(status.st_mode))
+    fail_on_file(path, expected,
+                 S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket");
+}
+
 std::string quoted(const std::filesystem::path& path) {
   return '"' + printable(path.native()) + '"';
 }

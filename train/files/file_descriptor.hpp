@@ -1,6 +1,8 @@
 // FileDescriptor: owns a file descriptor of the operating system.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -34,6 +36,10 @@ class FileDescriptor {
 // Throws FileError for an empty path, and for one with a NUL, where the operating system would end
 // it.
 void check_path(const std::filesystem::path& path);
+
+// Throws FileError unless the file at a path, of this status, is the expected regular one.
+void check_regular(const std::filesystem::path& path, const struct stat& status,
+                   const char* expected);
 
 // A path as it appears in messages, in quotes.
 std::string quoted(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// SealedFile: an AtomicFile that ends with the checksum of what it contains.
+// SealedFile: an AtomicFile that ends with the checksum of what it contains, in a last line.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,15 @@
 #include <vector>
 
 #include "train/files/atomic_file.hpp"
+#include "train/files/open_file.hpp"
 #include "train/files/xxh128.hpp"
 
 namespace weft {
+
+// The size of the line in bytes: a newline, "weft xxh128 ", the 32 digits of the Xxh128 of all
+// bytes before it, and a newline. HDF5 ignores bytes after the end of its data; programs that
+// modify the file remove the line or make it invalid.
+inline constexpr std::size_t checksum_line_size = 46;
 
 // All functions throw as AtomicFile's do.
 class SealedFile {
@@ -31,5 +37,12 @@ class SealedFile {
   std::vector<std::byte> buffer_;  // written, but not in the file yet
   std::uint64_t size_ = 0;
 };
+
+// Returns whether the file ends with a checksum line, without reading the bytes before it.
+bool has_checksum_line(const OpenFile& file);
+
+// Throws FileError, naming `path`, unless the file ends with the checksum line of the bytes before
+// it.
+void verify_checksum_line(const OpenFile& file, const std::filesystem::path& path);
 
 }  // namespace weft

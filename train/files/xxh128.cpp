@@ -26,4 +26,6 @@ std::string Xxh128::text() const {
   return digits;
 }
 
+std::uint64_t Xxh128::value() const { return XXH3_128bits_digest(&state_->hash).low64; }
+
 }  // namespace weft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,8 +20,9 @@ class Xxh128 {
 
   // Bytes may come in any portions.
   void add(std::span<const std::byte> bytes);
-  // 32 hexadecimal digits: the hash of all that was added.
+  // The hash of all that was added: 32 hexadecimal digits, and its lower half.
   std::string text() const;
+  std::uint64_t value() const;
 
  private:
   struct State;

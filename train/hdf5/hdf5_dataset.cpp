@@ -56,6 +56,7 @@ Hdf5Dataset::State& Hdf5Dataset::state() const {
 }
 
 const std::string& Hdf5Dataset::path() const { return state().path; }
+std::string Hdf5Dataset::location() const { return state().location().text(); }
 std::string Hdf5Dataset::type() const { return state().type.name; }
 Shape Hdf5Dataset::shape() const { return state().shape(); }
 

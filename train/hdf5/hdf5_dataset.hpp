@@ -19,6 +19,8 @@ class WEFT_API Hdf5Dataset {
 
   // The path in the file.
   const std::string& path() const;
+  // The file and the path as messages name them: "model.h5" /encoder/weight.
+  std::string location() const;
   // The element type: "float32", "big-endian float64", "int64", "bool", "string", "compound", …
   std::string type() const;
   // Throws for a null dataspace, or one of more than Shape::max_rank axes.

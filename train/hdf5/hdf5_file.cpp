@@ -1,13 +1,10 @@
 #include "weft/train/hdf5/hdf5_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "train/files/checksum_line.hpp"
+#include "train/files/sealed_file.hpp"
 #include "train/hdf5/internal/attributes.hpp"
 #include "train/hdf5/internal/dataset_state.hpp"
 #include "train/hdf5/internal/elements.hpp"
@@ -20,50 +17,32 @@ using hdf5::Location;
 
 namespace {
 
-void check_regular(const fs::path& path, const struct stat& status) {
-  if (!S_ISREG(status.st_mode))
-    fail_on_file(path, "a regular file",
-                 S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket");
-}
-
-FileDescriptor open_regular(const fs::path& path) {
-  check_path(path);
-  struct stat status {};
-  // Opening a device may have effects.
-  if (::stat(path.c_str(), &status) == 0) check_regular(path, status);
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid() || ::fstat(file.get(), &status) != 0)
-    fail_with_errno(path, "a file that can be read");
-  check_regular(path, status);
-  if (status.st_size == 0) fail_on_file(path, "an HDF5 file", "an empty file");
-  if (!file.lock_shared())
-    fail_on_file(path, "a complete file", "one that another process is writing");
-  return file;
-}
-
 enum class Checksum { optional, required };
 
 // Throws when the checksum is wrong, or when there is none and one is required.
-void check_bytes(const hdf5::OpenFile& file, const hdf5::Superblock& superblock,
-                 const fs::path& path, Checksum checksum) {
+void check_bytes(const OpenFile& file, const hdf5::Superblock& superblock, const fs::path& path,
+                 Checksum checksum) {
   const std::uint64_t after_data = file.size() - superblock.end;
   // The checksum takes time in proportion to the size of the file, which should be that of its
   // data.
-  if (after_data != checksum_line_size && has_checksum_line(file.descriptor(), path))
+  if (after_data != checksum_line_size && has_checksum_line(file))
     fail_on_file(path,
                  concatenate_text("an HDF5 file of ", file.size() - checksum_line_size,
                                   " bytes before the checksum line"),
                  concatenate_text("one of ", superblock.end));
   // Other programs leave nothing after the data, or more: this is a checksum line, if damaged.
   if (0 < after_data && after_data <= checksum_line_size)
-    verify_checksum_line(file.descriptor(), path);
+    verify_checksum_line(file, path);
   else if (checksum == Checksum::required)
     fail_on_file(path, "a file of weft with its checksum in the last line",
                  "one without (truncated, or written by another program)");
 }
 
 std::shared_ptr<const hdf5::SourceFile> open_source(const fs::path& path, Checksum checksum) {
-  hdf5::OpenFile file(open_regular(path));
+  OpenFile file(path);
+  if (file.size() == 0) fail_on_file(path, "an HDF5 file", "an empty file");
+  if (!file.descriptor().lock_shared())
+    fail_on_file(path, "a complete file", "one that another process is writing");
   const std::string no_object;
   const std::optional<hdf5::Superblock> superblock = hdf5::read_superblock(file, {path, no_object});
   if (!superblock) fail_on_file(path, "an HDF5 file", "other data");

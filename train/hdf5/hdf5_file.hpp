@@ -38,8 +38,7 @@ class WEFT_API Hdf5File {
   Hdf5File& operator=(Hdf5File&&) noexcept;
   ~Hdf5File();
 
-  // The same, and throws, before the library opens the file, when its last line has no checksum.
-  // Every byte is then as Hdf5Writer wrote it.
+  // The same, and throws when its last line has no checksum: every byte is as Hdf5Writer wrote it.
   static Hdf5File open_verified(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/fnv1a.hpp"
 #include "weft/train/hdf5/hdf5_file.hpp"
+#include "train/data/internal/fingerprint.hpp"
 
 namespace weft {
 
@@ -24,14 +24,10 @@ Tensor<E> Hdf5Rows<E>::read(Index first, Index last) const {
 template <class E>
 std::uint64_t Hdf5Rows<E>::fingerprint() const {
   constexpr Index places = 64;
-  Fnv1a fingerprint;
-  for (Index axis = 0; axis < shape_.rank(); ++axis) fingerprint.add(std::int64_t{shape_[axis]});
+  Fingerprint fingerprint;
+  fingerprint.add(shape_);
   const Index step = std::max<Index>(shape_[0] / places, 1);
-  for (Index row = 0; row < shape_[0]; row += step) {
-    const Tensor<E> values = read(row, row + 1);
-    fingerprint.add(std::string_view(reinterpret_cast<const char*>(values.data()),
-                                     static_cast<std::size_t>(values.size()) * sizeof(E)));
-  }
+  for (Index row = 0; row < shape_[0]; row += step) fingerprint.add(read(row, row + 1));
   return fingerprint.value();
 }
 

@@ -8,7 +8,7 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/staged_state.hpp"
-#include "train/weights/internal/stored_average.hpp"
+#include "train/weights/internal/visit_state.hpp"
 
 namespace weft {
 namespace {
@@ -25,35 +25,17 @@ class ModelState final : public Stateful<T> {
   explicit ModelState(Module<T>& model)
       : parameters_(named_parameters(model)), buffers_(named_buffers(model)) {}
   void state(State<T>& state) override {
-    parameters(state);
-    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
-  }
-  void parameters(State<T>& state) {
     for (const auto& [name, parameter] : parameters_) {
       Tensor<T> value = parameter->value();
       state.tensor(name, value);
       parameter->set_value(std::move(value));
     }
+    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
   }
 
  private:
   NamedParameters<T> parameters_;
   NamedBuffers<T> buffers_;
-};
-
-// A model's parameters as the state of a MovingAverage of them.
-template <class T>
-class AverageState final : public Stateful<T> {
- public:
-  explicit AverageState(ModelState<T>& model) : model_(model) {}
-  void state(State<T>& state) override {
-    state.integer("updates", updates_);
-    model_.parameters(state);
-  }
-
- private:
-  ModelState<T>& model_;
-  std::int64_t updates_ = 0;
 };
 
 // Throws ValueError when the group of a state contains that of another, or is that of the model.
@@ -68,30 +50,18 @@ void check_apart(const NamedStates<T>& states) {
                          "a group apart from those of the others", "one in '" + *outer + '\'');
 }
 
-template <class T>
-class Saver final : public State<T> {
- public:
-  Saver(Hdf5Writer& writer, std::string group) : writer_(writer), group_(std::move(group)) {}
-
-  void save(const std::string& name, const Tensor<T>& value) {
-    const std::string path = path_of_name(group_ + '.' + name);
+// Adds a tensor, or a value of another kind, of a group.
+template <class Value>
+void add(Hdf5Writer& writer, const std::string& group, const std::string& name,
+         const Value& value) {
+  const std::string path = path_of_name(group + '.' + name);
+  if constexpr (requires { value.shape(); }) {
     check_finite(path, value);
-    writer_.tensor(path, value);
+    writer.tensor(path, value);
+  } else {
+    writer.value(path, value);
   }
-  void tensor(const std::string& name, Tensor<T>& value) override { save(name, value); }
-  void integer(const std::string& name, std::int64_t& value) override { write(name, value); }
-  void number(const std::string& name, double& value) override { write(name, value); }
-  void text(const std::string& name, std::string& value) override { write(name, value); }
-
- private:
-  template <class Scalar>
-  void write(const std::string& name, const Scalar& value) {
-    writer_.value(path_of_name(group_ + '.' + name), value);
-  }
-
-  Hdf5Writer& writer_;
-  std::string group_;
-};
+}
 
 Hdf5File open_checkpoint(const fs::path& path) {
   Hdf5File file = Hdf5File::open_verified(path);
@@ -115,11 +85,17 @@ void restore(StagedState<T>& state) {
   }
 }
 
-// Loads all objects or none.
+// Loads all objects or none. With `averaged`, the parameters of the model are their averages where
+// the file has some.
 template <class T>
-void load(const Hdf5File& file, const NamedStates<T>& states) {
+void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = false) {
   std::vector<StagedState<T>> staged;
-  for (const auto& [name, object] : states) staged.emplace_back(file, path_of_name(name), *object);
+  for (const auto& [name, object] : states) {
+    const std::string group = path_of_name(name);
+    PathsByName datasets = datasets_by_name(file, group);
+    if (averaged) (void)use_average(file, "", datasets);
+    staged.emplace_back(file, group, std::move(datasets), *object);
+  }
   std::size_t begun = 0;  // to exchange
   try {
     for (StagedState<T>& state : staged) {
@@ -143,14 +119,13 @@ Hdf5Writer prepare_checkpoint(const fs::path& path, const Module<T>& model,
   writer.attribute("format_version", format_version);
   writer.attribute("weft_version", std::string(WEFT_VERSION));
   check_apart(states);
-  Saver<T> model_saver(writer, "model");
   for (const auto& [name, parameter] : named_parameters(model))
-    model_saver.save(name, parameter->value());
-  for (const auto& [name, buffer] : named_buffers(model)) model_saver.save(name, *buffer);
-  for (const auto& [name, object] : states) {
-    Saver<T> saver(writer, name);
-    object->state(saver);
-  }
+    add(writer, "model", name, parameter->value());
+  for (const auto& [name, buffer] : named_buffers(model)) add(writer, "model", name, *buffer);
+  for (const auto& state : states)
+    visit_state(*state.object, [&](const std::string& name, const auto& value) {
+      add(writer, state.name, name, value);
+    });
   return writer;
 }
 
@@ -166,11 +141,9 @@ void load_checkpoint(const fs::path& path, Module<T>& model,
   check_apart(states);
   const Hdf5File file = open_checkpoint(path);
   ModelState<T> model_state(model);
-  AverageState<T> average(model_state);
   NamedStates<T> all{{"model", model_state}};
   all.insert(all.end(), states.begin(), states.end());
-  if (states.empty() && has_average(file)) all.push_back({average_group, average});
-  load(file, all);
+  load(file, all, states.empty());
 }
 
 template <class T>

@@ -12,10 +12,7 @@
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/model_weights.hpp"
-#include "train/weights/internal/name_pattern.hpp"
-#include "train/weights/internal/nearest_names.hpp"
-#include "train/weights/internal/renames.hpp"
-#include "train/weights/internal/stored_average.hpp"
+#include "train/weights/internal/name_expression.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -26,10 +23,9 @@ using Names = std::vector<std::string>;
 
 // Removes the datasets outside a prefix, of which it returns the names, and the prefix of the
 // others.
-Names remove_prefix(const std::string& prefix, std::map<std::string, std::string>& paths) {
-  if (prefix.empty()) return {};
+Names remove_prefix(const std::string& prefix, PathsByName& paths) {
   Names outside;
-  std::map<std::string, std::string> inside;
+  PathsByName inside;
   for (const auto& [name, path] : paths)
     if (name.starts_with(prefix))
       inside.emplace(name.substr(prefix.size()), path);
@@ -44,8 +40,16 @@ template <class T>
 class Loader {
  public:
   Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(path), model_(model), weights_(model), options_(options) {
-    find_sources();
+      : file_(path),
+        model_(model),
+        weights_(model),
+        ignore_missing_(name_expressions("ignore_missing", options.ignore_missing)),
+        ignore_unexpected_(name_expressions("ignore_unexpected", options.ignore_unexpected)),
+        only_(name_expressions("only", options.only)),
+        except_(name_expressions("except", options.except)) {
+    for (const auto& [pattern, replacement] : options.rename)
+      renames_.emplace_back(NameExpression("rename", pattern), replacement);
+    find_sources(options.group, options.prefix);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
       throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
@@ -80,31 +84,28 @@ class Loader {
     WeightSource source;
     Hdf5Dataset dataset;
     StoredForm form;
-    bool is_tied = false;
+    bool is_tied;  // further names of a parameter
   };
 
-  void find_sources() {
-    FileContents contents{datasets_by_name(file_, options_.group),
-                          [&](const std::string& path) { return file_.dataset(path).shape(); }};
-    const bool anywhere = options_.group.empty() && options_.prefix.empty();
-    report_.left =
-        anywhere ? take_average(contents.paths) : remove_prefix(options_.prefix, contents.paths);
-    WeightSearch search{.parameters = {},
-                        .tied = weights_.tied,
-                        .rename = [renames = Renames(options_.rename)](
-                                      const std::string& name) { return renames.apply(name); },
-                        .anywhere = anywhere};
-    for (const ModelWeight<T>& weight : weights_.all) search.parameters.push_back(weight.name);
-    sources_ = find_weight_sources(search, contents);
+  void find_sources(const std::string& group, const std::string& prefix) {
+    PathsByName paths = datasets_by_name(file_, group);
+    const bool anywhere = group.empty() && prefix.empty();
+    report_.left = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
+    const auto rename = [&](std::string name) {
+      for (const auto& [expression, replacement] : renames_)
+        name = expression.replaced(name, replacement);
+      return name;
+    };
+    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
-    report_.prefix = options_.prefix + sources_.prefix;
+    report_.prefix = prefix + sources_.prefix;
     report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
     differences_.ambiguous = sources_.ambiguous;
   }
 
   // Reads the average of a checkpoint that has one. Returns the names of the datasets that are then
   // left.
-  Names take_average(std::map<std::string, std::string>& paths) {
+  Names take_average(PathsByName& paths) {
     Names replaced = use_average(file_, "model.", paths);
     report_.averaged = !replaced.empty();
     if (report_.averaged)
@@ -117,36 +118,32 @@ class Loader {
   // Finds the dataset of each parameter. Records those that have another shape or type, and those
   // that are missing or unexpected: in the report when they are ignored.
   void find_datasets() {
-    std::vector<std::size_t> missing;
+    for (const auto& [index, source] : sources_.found)
+      if (!is_excluded(weights_.all[index].name)) add_match(index, source);
+    for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
     for (std::size_t i = 0; i < weights_.all.size(); ++i) {
       const std::string& name = weights_.all[i].name;
-      const std::optional<WeightSource>& source = sources_.sources[i];
       if (is_excluded(name))
         report_.left.push_back(name);
-      else if (source)
-        add_match(i, *source, false);
-      else if (is_one_of(options_.ignore_missing, name))
+      else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
+        continue;
+      else if (is_one_of(ignore_missing_, name))
         report_.missing.push_back(name);
       else
-        missing.push_back(i);
+        add_missing(weights_.all[i]);
     }
-    for (const TiedSource& tied : sources_.tied)
-      if (!is_excluded(weights_.all[tied.parameter].name))
-        add_match(tied.parameter, tied.source, true);
-    for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
-    for (const std::size_t index : missing) add_missing(weights_.all[index]);
   }
 
   bool is_excluded(const std::string& name) const {
-    return (!options_.only.empty() && !is_one_of(options_.only, name)) ||
-           is_one_of(options_.except, name);
+    return (!only_.empty() && !is_one_of(only_, name)) || is_one_of(except_, name);
   }
 
-  void add_match(std::size_t index, const WeightSource& source, bool is_tied) {
-    const ModelWeight<T>& weight = weights_.all[index];
-    const Match& match = matches_.emplace_back(
-        Match{index, source, file_.dataset(source.path),
-              weight.form(*sources_.layout, source.dataset, source.part, source.parts), is_tied});
+  void add_match(std::size_t index, const WeightSource& source) {
+    const ModelWeight& weight = weights_.all[index];
+    const bool is_tied = !matches_.empty() && matches_.back().index == index;
+    const Match& match =
+        matches_.emplace_back(Match{index, source, file_.dataset(source.path),
+                                    weight.form(*sources_.layout, source.weight), is_tied});
     const std::string what =
         is_renamed(match) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
     if (const std::string type = match.dataset.type(); !is_float(type))
@@ -156,8 +153,9 @@ class Loader {
   }
 
   void add_unexpected(const WeightSource& source) {
-    const bool is_ignored = is_one_of(options_.ignore_unexpected, source.dataset) ||
-                            is_one_of(options_.ignore_unexpected, source.name);
+    const std::string& name = source.weight.name;
+    const bool is_ignored =
+        is_one_of(ignore_unexpected_, source.dataset) || is_one_of(ignore_unexpected_, name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -166,39 +164,38 @@ class Loader {
       report_.left.push_back(source.dataset);
       return;
     }
-    const bool has_own_name = source.name == source.dataset || sources_.layout->rewrites_model;
-    differences_.unexpected.push_back(
-        has_own_name ? source.dataset : concatenate_text(source.name, " (", source, ')'));
+    const bool has_own_name = name == source.dataset || sources_.layout->rewrites_model;
+    differences_.unexpected.push_back(has_own_name ? source.dataset
+                                                   : concatenate_text(name, " (", source, ')'));
     if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
   }
 
   // Whether it is a bias that save_weights writes for a weight without one.
   bool is_zero_bias(const WeightSource& source) const {
     const std::string end = "bias";
-    if (!sources_.layout->has_all_biases || !source.name.ends_with('.' + end)) return false;
-    const std::string name = source.name.substr(sources_.prefix.size()),
+    if (!sources_.layout->has_all_biases || !source.weight.name.ends_with('.' + end)) return false;
+    const std::string name = source.weight.name.substr(sources_.prefix.size()),
                       weight = name.substr(0, name.size() - end.size()) + "weight";
-    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight<T>::name);
-    if (found == weights_.all.end() || found->value->shape().rank() == 0) return false;
+    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight::name);
+    if (found == weights_.all.end() || found->shape.rank() == 0) return false;
     const Hdf5Dataset dataset = file_.dataset(source.path);
-    const Shape shape{source.parts * found->value->shape()[0]};
+    const Shape shape{source.weight.parts * found->shape[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
-           has_values(dataset, quoted(file_.path()) + ' ' + source.path, {.parameter = shape},
-                      Tensor<T>(shape));
+           has_values(dataset, {.parameter = shape}, Tensor<T>(shape));
   }
 
   // In the message, with the unexpected datasets that have the shape of the parameter.
-  void add_missing(const ModelWeight<T>& weight) {
-    std::string text = concatenate_text(weight.name, ' ', weight.value->shape());
+  void add_missing(const ModelWeight& weight) {
+    std::string text = concatenate_text(weight.name, ' ', weight.shape);
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
 
-  std::string proposals(const ModelWeight<T>& weight) const {
+  std::string proposals(const ModelWeight& weight) const {
     Names names;
     for (const auto& [source, shape] : unused_)
-      if (weight.form(*sources_.layout, source->dataset, source->part, source->parts).fits(shape))
-        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->name);
+      if (weight.form(*sources_.layout, source->weight).fits(shape))
+        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->weight.name);
     names = nearest_names(weight.name, names);
     return names.empty() ? "" : " (of its shape: " + first_of(names, names.size()) + ')';
   }
@@ -222,22 +219,18 @@ class Loader {
     return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
   }
 
-  std::string location(const Match& match) const {
-    return quoted(file_.path()) + ' ' + match.dataset.path();
-  }
-
   // The parameters that one dataset contains.
   void read(const std::vector<const Match*>& matches) {
     std::vector<StoredTensor<T>> tensors;
     for (const Match* match : matches) tensors.push_back({match->form});
-    read_stored<T>(matches.front()->dataset, location(*matches.front()), tensors);
+    read_stored<T>(matches.front()->dataset, tensors);
     for (std::size_t i = 0; i < matches.size(); ++i)
       values_[matches[i]->index] = std::move(tensors[i].value);
   }
 
   void check_tied(const Match& match) {
     const std::string& name = weights_.all[match.index].name;
-    if (!has_values(match.dataset, location(match), match.form, *values_[match.index]))
+    if (!has_values(match.dataset, match.form, *values_[match.index]))
       fail_on_file(
           file_.path(),
           concatenate_text("equal values of the tied weights ", name, " and ", match.source),
@@ -246,7 +239,7 @@ class Loader {
   }
 
   void describe(const Match& match) {
-    const ModelWeight<T>& weight = weights_.all[match.index];
+    const ModelWeight& weight = weights_.all[match.index];
     report_.loaded.push_back(weight.name);
     if (is_renamed(match))
       report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
@@ -265,8 +258,9 @@ class Loader {
 
   Hdf5File file_;
   Module<T>& model_;
-  ModelWeights<T> weights_;
-  const LoadWeightsOptions& options_;
+  ModelWeights weights_;
+  std::vector<NameExpression> ignore_missing_, ignore_unexpected_, only_, except_;
+  std::vector<std::pair<NameExpression, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;
   std::vector<std::pair<const WeightSource*, Shape>> unused_;

@@ -17,8 +17,8 @@ struct Rename {
   std::string pattern, replacement;
 };
 
-// Names are dotted. In lists of names, '*' stands for any text: {"head.*"} is every parameter of
-// the head, {"*"} everything.
+// Names are dotted. Lists of names are of regular expressions, each for whole names: {"head\\..*"}
+// is every parameter of the head, {".*"} everything.
 struct LoadWeightsOptions {
   // The group of the parameters. When empty, they are searched at the root, in /model, and below
   // the common prefix of all names in the file ("transformer/", "_orig_mod."). With "model", those
@@ -94,10 +94,10 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // equal values. Loading takes the memory of the parameters a second time. Throws FileError when a
 // name is missing or unexpected and not ignored, a shape or type does not match, two datasets are
 // for one parameter (the message has the first names of each kind, and how many more there are; the
-// report of a load that ignores {"*"} has all that are missing or unexpected), two names of a
+// report of a load that ignores {".*"} has all that are missing or unexpected), two names of a
 // parameter have different values, no parameter is left to load, or the data cannot be read,
-// NonFiniteError for a NaN or an infinity, and ValueError for a rename that is no regular
-// expression; the model is then unchanged.
+// NonFiniteError for a NaN or an infinity, and ValueError for what should be a regular expression
+// and is none, or is applied to a name of more than 1000 bytes; the model is then unchanged.
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
                                         const LoadWeightsOptions& options = {});

@@ -1,76 +1,45 @@
 #include "weft/train/weights/save_weights.hpp"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
 #include "weft/train/weights/checkpoint.hpp"
-#include "train/weights/internal/model_weights.hpp"
-#include "train/weights/internal/written_layout.hpp"
+#include "train/weights/internal/written_datasets.hpp"
 
 namespace weft {
-namespace {
-
-// The datasets of a file, each with the parameters that it packs.
-template <class T>
-class Datasets {
- public:
-  explicit Datasets(Layout layout) : name_(to_string(layout)), layout_(layout) {}
-
-  void add(const std::string& name, const ModelWeight<T>& weight) {
-    const WeightPart dataset = layout_.dataset_of(name);
-    if (dataset.name.empty())
-      fail<ValueError>("save_weights: parameter " + name,
-                       concatenate_text("one with a name in the layout ", name_), "another");
-    check_finite(name, *weight.value);
-    parts_[dataset.name].push_back(
-        {weight.form(layout_.table(), dataset.name, dataset.part, dataset.parts), *weight.value});
-  }
-  // Those that the layout has beside the weights, but not the model.
-  void add_zero_biases(const std::vector<ModelWeight<T>>& weights) {
-    for (const ModelWeight<T>& weight : weights) {
-      const std::string name = layout_.bias_of(weight.name);
-      if (name.empty() || std::ranges::count(weights, name, &ModelWeight<T>::name) > 0) continue;
-      Tensor<T> bias({weight.value->shape()[0]});
-      add(name, {name, &bias});
-    }
-  }
-
-  void write(Hdf5Writer& writer, StorageType storage) {
-    for (auto& [name, parts] : parts_) {
-      std::ranges::sort(parts, {}, [](const StoredTensor<T>& tensor) { return tensor.form.part; });
-      std::vector<StoredForm> forms;
-      for (const StoredTensor<T>& tensor : parts) forms.push_back(tensor.form);
-      check_parts("save_weights: " + name, forms);
-      writer.tensor<T>(
-          layout_.path_of(name), forms.front().dataset(),
-          [packed = parts] { return stored<T>(packed); }, storage);
-    }
-  }
-
- private:
-  std::string name_;
-  WrittenLayout layout_;
-  std::map<std::string, std::vector<StoredTensor<T>>> parts_;  // by name
-};
-
-}  // namespace
 
 template <class T>
 void save_weights(const std::filesystem::path& path, const Module<T>& model,
                   const SaveWeightsOptions& options) {
   if (options.layout == Layout::weft && options.storage == StorageType::same)
     return save_checkpoint(path, model);
-  const ModelWeights<T> weights(model);
-  Datasets<T> datasets(options.layout);
-  for (const ModelWeight<T>& weight : weights.all) datasets.add(weight.name, weight);
+  std::map<std::string, Tensor<T>> values;
+  WrittenDatasets datasets(options.layout);
+  const auto add = [&](const std::string& name, const Tensor<T>& value) {
+    if (!datasets.add(name, value.shape()))
+      fail<ValueError>(
+          "save_weights: parameter " + name,
+          concatenate_text("one with a name in the layout ", to_string(options.layout)), "another");
+    check_finite(name, value);
+    values.emplace(name, value);
+  };
+  for (const auto& [name, parameter] : named_parameters(model)) add(name, parameter->value());
+  for (const auto& [name, buffer] : named_buffers(model)) add(name, *buffer);
   if (options.layout != Layout::weft)
-    for (const auto& [name, index] : weights.tied) datasets.add(name, weights.all[index]);
-  datasets.add_zero_biases(weights.all);
+    for (const auto& [name, first] : tied_names(model)) add(name, Tensor<T>(values.at(first)));
+  datasets.complete("save_weights: ");
+
   Hdf5Writer writer(path);
-  datasets.write(writer, options.storage);
+  for (const auto& [dataset, parts] : datasets.by_path()) {
+    std::vector<StoredTensor<T>> tensors;
+    for (const auto& [form, weight, is_zero_bias] : parts)
+      tensors.push_back({form, is_zero_bias ? Tensor<T>(form.parameter) : values.at(weight)});
+    writer.tensor<T>(
+        dataset, parts.front().form.dataset(), [tensors] { return stored<T>(tensors); },
+        options.storage);
+  }
   writer.save();
 }
 

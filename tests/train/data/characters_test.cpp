@@ -13,6 +13,11 @@ TEST_CASE("UTF-8: text is split into characters of one to four bytes", "[example
   CHECK(utf8_characters("aé€𐍈", "text") == std::vector<std::string>{"a", "é", "€", "𐍈"});
 }
 
+TEST_CASE("UTF-8: characters are counted by their first bytes", "[examples]") {
+  CHECK(weft::count_characters("") == 0);
+  CHECK(weft::count_characters("aé€𐍈") == 4);
+}
+
 TEST_CASE("UTF-8: invalid, truncated, overlong and surrogate sequences are errors", "[examples]") {
   for (const char* text : {"ab\x80", "ab\xC3", "ab\xC0\xAF", "ab\xE0\x80\x80", "ab\xED\xA0\x80",
                            "ab\xF0\x80\x80\x80", "ab\xF4\x90\x80\x80", "ab\xFF", "ab\xE2\x82"})

@@ -150,17 +150,14 @@ TEST_CASE("hdf5: a file that is much longer than its data is refused by its leng
   const std::string bytes = bytes_of(path);
   constexpr std::size_t line_size = 46;
   const std::string line = bytes.substr(bytes.size() - line_size);
-  const std::string former = "\nweft digest " + line.substr(line.size() - 33);
-  for (const std::string& last : {line, former}) {
-    write_bytes(path, bytes.substr(0, bytes.size() - line_size));
-    fs::resize_file(path, (std::uintmax_t{4} << 30) - line_size);
-    std::ofstream(path, std::ios::binary | std::ios::app) << last;
-    for (const auto& open : {std::function<void()>([&] { Hdf5File file(path); }),
-                             std::function<void()>([&] { Hdf5File::open_verified(path); })})
-      CHECK_THAT(message_of<FileError>(open),
-                 Catch::Contains("file.h5\": expected an HDF5 file of 4294967250 bytes before the "
-                                 "checksum line, got one of "));
-  }
+  write_bytes(path, bytes.substr(0, bytes.size() - line_size));
+  fs::resize_file(path, (std::uintmax_t{4} << 30) - line_size);
+  std::ofstream(path, std::ios::binary | std::ios::app) << line;
+  for (const auto& open : {std::function<void()>([&] { Hdf5File file(path); }),
+                           std::function<void()>([&] { Hdf5File::open_verified(path); })})
+    CHECK_THAT(message_of<FileError>(open),
+               Catch::Contains("file.h5\": expected an HDF5 file of 4294967250 bytes before the "
+                               "checksum line, got one of "));
   write_bytes(path, std::string(5000, 'x') + line);
   CHECK_THAT(message_of<FileError>([&] { Hdf5File file(path); }),
              Catch::Contains("expected an HDF5 file, got other data"));

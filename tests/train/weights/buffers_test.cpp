@@ -89,7 +89,7 @@ TEST_CASE("buffers: a PyTorch state_dict with buffers loads", "[train]") {
     writer.value("/norm.num_batches_tracked", std::int64_t{5});
   });
   const LoadWeightsReport report =
-      load_weights(file.path, file.model, {.ignore_unexpected = {"*num_batches_tracked"}});
+      load_weights(file.path, file.model, {.ignore_unexpected = {".*num_batches_tracked"}});
   CHECK(report.converted.size() == 2);
   CHECK(file.model.running_mean(2) == 2.0f);
 }

@@ -14,7 +14,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::vector<WeightPart> common_names(const std::string& name) {
-  return weights_in(weight_layout("PyTorch modules"), name);
+  return weight_layout("PyTorch modules").weights_in(name);
 }
 std::string common_name(const std::string& name) { return common_names(name).at(0).name; }
 
@@ -131,7 +131,7 @@ TEST_CASE("weights: unused parts of packed projections throw", "[train]") {
   WeightFile biased(MultiHeadAttention<float>(options, random),
                     [](Hdf5Writer& writer) { write_torch_attention(writer, "/"); });
   CHECK_THAT(biased.error(), Catch::Contains("unexpected (2): in_proj_bias, out_proj.bias"));
-  CHECK(load_weights(biased.path, biased.model, {.ignore_unexpected = {"*"}}).unexpected ==
+  CHECK(load_weights(biased.path, biased.model, {.ignore_unexpected = {".*"}}).unexpected ==
         Names{"in_proj_bias", "out_proj.bias"});
 }
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "train/files/open_file.hpp"
 #include "train/hdf5/internal/cursor.hpp"
-#include "train/hdf5/internal/open_file.hpp"
 #include "train/hdf5/internal/superblock.hpp"
 
 namespace weft::hdf5 {

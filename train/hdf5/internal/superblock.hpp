@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "train/files/open_file.hpp"
 #include "train/hdf5/internal/location.hpp"
-#include "train/hdf5/internal/open_file.hpp"
 
 namespace weft::hdf5 {
 

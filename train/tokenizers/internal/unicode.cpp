@@ -7,6 +7,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "train/data/internal/code_point.hpp"
 
 namespace weft::unicode {
 namespace {
@@ -31,13 +32,10 @@ std::u32string code_points(std::string_view text, const std::string& what) {
 }
 
 char32_t next_code_point(std::string_view text, std::size_t& at) {
-  utf8proc_int32_t code = 0;
-  const utf8proc_ssize_t bytes =
-      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
-                       static_cast<utf8proc_ssize_t>(text.size() - at), &code);
-  if (bytes <= 0) fail<ValueError>("next_code_point", "UTF-8 text", "another byte");
-  at += static_cast<std::size_t>(bytes);
-  return static_cast<char32_t>(code);
+  const auto [code, bytes] = first_code_point(text.substr(at));
+  if (bytes == 0) fail<ValueError>("next_code_point", "UTF-8 text", "another byte");
+  at += bytes;
+  return code;
 }
 
 void append(std::string& text, char32_t code) {

@@ -1,11 +1,22 @@
 #include "train/weights/internal/dataset_names.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
+namespace {
+
+bool has_average(const Hdf5File& file) {
+  if (!file.has_group("model") || !file.has_group(average_group)) return false;
+  const std::string updates = Hdf5File::full_path(average_group) + "/updates";
+  return std::ranges::binary_search(file.datasets(average_group), updates) &&
+         file.type(updates) == "int64" && file.value<std::int64_t>(updates) > 0;
+}
+
+}  // namespace
 
 std::string path_of_name(const std::string& name) {
   const bool invalid =
@@ -18,9 +29,8 @@ std::string path_of_name(const std::string& name) {
   return path;
 }
 
-std::map<std::string, std::string> datasets_by_name(const Hdf5File& file,
-                                                    const std::string& group) {
-  std::map<std::string, std::string> paths;
+PathsByName datasets_by_name(const Hdf5File& file, const std::string& group) {
+  PathsByName paths;
   const std::string group_path = Hdf5File::full_path(group);
   const std::size_t prefix = group_path == "/" ? 1 : group_path.size() + 1;
   for (const std::string& path : file.datasets(group)) {
@@ -31,6 +41,18 @@ std::map<std::string, std::string> datasets_by_name(const Hdf5File& file,
                    concatenate_text(same->second, " and ", path));
   }
   return paths;
+}
+
+std::vector<std::string> use_average(const Hdf5File& file, const std::string& prefix,
+                                     PathsByName& paths) {
+  std::vector<std::string> replaced;
+  if (!has_average(file)) return replaced;
+  for (const auto& [name, path] : datasets_by_name(file, average_group))
+    if (const auto own = paths.find(prefix + name); own != paths.end()) {
+      own->second = path;
+      replaced.push_back(own->first);
+    }
+  return replaced;
 }
 
 }  // namespace weft

@@ -1,11 +1,36 @@
 #include "train/weights/internal/differences.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <ostream>
+#include <string_view>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 
 namespace weft {
+namespace {
+
+// The number of characters to insert, delete and replace (Levenshtein), row by row of its table.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t replaced = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j)
+      replaced = std::exchange(
+          row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, replaced + (a[i] == b[j] ? 0 : 1)}));
+  }
+  return row.back();
+}
+
+// The end of a name, which is enough to compare.
+std::string_view end_of(std::string_view name) {
+  constexpr std::size_t compared = 100;
+  return name.substr(name.size() - std::min(name.size(), compared));
+}
+
+}  // namespace
 
 void Differences::check_shape(const std::string& name, const Shape& expected, const Shape& found) {
   if (found == expected) return;
@@ -29,6 +54,19 @@ std::string first_of(const std::vector<std::string>& names, std::size_t shown) {
     text += (i > 0 ? ", " : "") + names[i];
   if (names.size() > shown) text += concatenate_text(", and ", names.size() - shown, " more");
   return text;
+}
+
+std::vector<std::string> nearest_names(const std::string& name,
+                                       const std::vector<std::string>& names) {
+  constexpr std::size_t proposed = 3;
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const std::string& other : names)
+    ranked.emplace_back(distance(end_of(name), end_of(other)), other);
+  std::ranges::sort(ranked);
+  std::vector<std::string> nearest;
+  for (std::size_t i = 0; i < std::min(proposed, ranked.size()); ++i)
+    nearest.push_back(std::move(ranked[i].second));
+  return nearest;
 }
 
 std::ostream& operator<<(std::ostream& out, const Differences& differences) {

@@ -1,5 +1,4 @@
-// Differences between the expected and the actual contents of a file, each a text that begins with
-// a name.
+// Differences between the expected and the actual contents of a file, and how messages list them.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +10,7 @@
 
 namespace weft {
 
+// Each a text that begins with a name.
 struct Differences {
   static constexpr std::size_t shown = 3;  // of each kind, in messages
 
@@ -33,6 +33,11 @@ struct Differences {
 
 // The first names and the number of the others: "a, b, and 2 more".
 std::string first_of(const std::vector<std::string>& names, std::size_t shown);
+
+// Up to three of the names, by increasing number of characters to insert, delete and replace: what
+// may have been meant by a name.
+std::vector<std::string> nearest_names(const std::string& name,
+                                       const std::vector<std::string>& names);
 
 // "; missing (9): encoder.0.weight [3, 4], …, and 6 more; unexpected …": each non-empty kind.
 std::ostream& operator<<(std::ostream& out, const Differences& differences);

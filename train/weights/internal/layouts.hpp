@@ -1,70 +1,61 @@
-// The layouts of weight files: a table for each.
+// The layouts of weight files: for each program, a function from the names in its files to weft's.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "train/weights/internal/name_rules.hpp"
+#include "weft/autograd/shape.hpp"
 
 namespace weft {
 
-// A dataset that shows that a file has a layout.
-struct LayoutMark {
-  std::string pattern;  // of its name
-  enum class Shape { any, tall, wide } shape = Shape::any;
-};
+// A weight, or a dataset of weights, by its dotted name, and how the one is in the other.
+struct WeightPart {
+  std::string name;
+  // Which of how many equal parts of the dataset the weight is.
+  Index part = 0, parts = 1;
+  // Whether the dataset has the columns of a matrix as rows.
+  bool is_transposed = false;
+  // Whether files may have the dataset for a model without the weight: a buffer, an optional layer.
+  bool is_optional = false;
 
-// A text in names, and what it becomes before they are read.
-struct TextRule {
-  std::string text, replacement;
-};
-
-// Where the gates of a recurrent layer, in weft's order, are in the rows of its weights.
-struct GateOrder {
-  std::string layer;
-  std::vector<Index> gates;
+  friend bool operator==(const WeightPart&, const WeightPart&) = default;
 };
 
 struct WeightLayout {
   std::string name;  // in reports
-  // One of them is in every file of the layout; when there are none, any file may have it.
-  std::vector<LayoutMark> marks = {};
-  std::vector<TextRule> texts = {};
-  // Whether the first group, and /model_weights above it, are left out of the names.
-  bool drops_first_group = false;
-  NameRules rules = {};
+  // Ends of names, one of which is in every file of the layout; when there are none, any file may
+  // have it.
+  std::vector<std::string_view> marks = {};
+  // Whether the dataset with a mark may have a shape; any when null.
+  bool (*may_have)(const Shape& shape) = nullptr;
+  // The weights in a dataset of a name.
+  std::vector<WeightPart> (*weights_in)(std::string dataset);
+  // The reverse: the dataset of a weight, with an empty name where the layout has none. Null for
+  // layouts of any model.
+  WeightPart (*dataset_of)(const std::string& weight) = nullptr;
   // A weight that is in every model of the layout: where a file has only one, the names have the
   // prefix of its name, and what has another is no part of the model.
   std::string anchor = "";
-  // Datasets without a parameter that may be there: buffers, optimizers' states, optional layers.
-  std::vector<std::string> extras = {};
-  // Whether the names in the model are rewritten, too, so that both sides have a common form.
+  // Whether `weights_in` applies to the names in the model, too, so that both sides have a common
+  // form.
   bool rewrites_model = false;
-  // Whether the weights of linear and recurrent layers are [in_features, out_features], but for
-  // some.
-  bool transposes_linear = false;
-  std::vector<std::string> not_transposed = {};
   // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
   bool splits_axes = false;
   // Whether all linear layers and norms of a Gpt's blocks have biases, zeros where the Gpt has
   // none.
   bool has_all_biases = false;
-  // For layers with gates in another order than weft's.
-  std::vector<GateOrder> gate_orders = {};
-  // Layers with one bias, of the inputs, where weft has another, of the states, which is then 0.
-  std::vector<std::string> layers_with_one_bias = {};
+  // Whether a GRU has its gates in the order of Keras, and an LSTM and an RNN have no bias of the
+  // states, which then is 0.
+  bool has_keras_cells = false;
 };
+
+// The token embedding of a Gpt or a Bert.
+inline const std::string token_embedding = "tokens.weight";
 
 // All layouts, in the order in which they are tried.
 const std::vector<WeightLayout>& weight_layouts();
 // The layout of that name.
 const WeightLayout& weight_layout(std::string_view name);
-
-// The weights in a dataset of that name.
-std::vector<WeightPart> weights_in(const WeightLayout& layout, std::string name);
-
-// Returns whether a dataset without a parameter may be in files of the layout.
-bool is_extra(const WeightLayout& layout, const std::string& name);
 
 }  // namespace weft

@@ -4,8 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "train/weights/internal/name_pattern.hpp"
-
 namespace weft {
 namespace {
 
@@ -43,37 +41,37 @@ bool is_linear(const std::string& layer, const std::string& name) {
 
 }  // namespace
 
-template <class T>
-StoredForm ModelWeight<T>::form(const WeightLayout& layout, const std::string& dataset, Index part,
-                                Index parts) const {
-  const auto order = std::ranges::find(layout.gate_orders, layer, &GateOrder::layer);
-  return {.parameter = value->shape(),
-          .is_transposed =
-              is_linear && layout.transposes_linear && !is_one_of(layout.not_transposed, dataset),
-          .splits_axes = layout.splits_axes,
-          .part = part,
-          .parts = parts,
-          .order = order == layout.gate_orders.end() ? std::vector<Index>() : order->gates,
-          .may_be_zero = is_one_of(layout.layers_with_one_bias, layer)};
+StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
+  StoredForm form{.parameter = shape,
+                  .is_transposed = is_linear && part.is_transposed,
+                  .splits_axes = layout.splits_axes,
+                  .parts = part.parts,
+                  .own = {part.part}};
+  if (layout.has_keras_cells && layer == "GRU") {
+    // Keras has the gate z before r.
+    form.own = {3 * part.part + 1, 3 * part.part, 3 * part.part + 2};
+    form.parts = 3 * part.parts;
+  } else {
+    form.may_be_zero = layout.has_keras_cells && is_recurrent(layer);
+  }
+  return form;
 }
 
 template <class T>
-ModelWeights<T>::ModelWeights(const Module<T>& model) {
+ModelWeights::ModelWeights(const Module<T>& model) {
   Layers<T> layers;
   model.members(layers);
   for (const auto& [name, parameter] : named_parameters(model)) {
     const auto& [layer, own_name] = layers.places.at(parameter);
-    all.push_back({name, &parameter->value(), is_linear(layer, own_name), layer});
+    all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer});
   }
-  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer});
+  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer->shape()});
   for (const auto& [name, first] : tied_names(model))
-    tied.emplace(name, static_cast<std::size_t>(
-                           std::ranges::find(all, first, &ModelWeight<T>::name) - all.begin()));
+    tied.emplace(name, static_cast<std::size_t>(std::ranges::find(all, first, &ModelWeight::name) -
+                                                all.begin()));
 }
 
-template struct ModelWeight<float>;
-template struct ModelWeight<double>;
-template struct ModelWeights<float>;
-template struct ModelWeights<double>;
+template ModelWeights::ModelWeights(const Module<float>&);
+template ModelWeights::ModelWeights(const Module<double>&);
 
 }  // namespace weft

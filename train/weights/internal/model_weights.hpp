@@ -12,32 +12,28 @@
 namespace weft {
 
 // A parameter or a buffer under its full name.
-template <class T>
 struct ModelWeight {
   std::string name;
-  const Tensor<T>* value;
+  Shape shape;
   // Whether it is the weight of a linear or recurrent layer, which some layouts transpose.
   bool is_linear = false;
   // The type of its layer, where a parameter has one.
   std::string layer = "";
 
-  // Its form in a dataset of that name.
-  StoredForm form(const WeightLayout& layout, const std::string& dataset, Index part,
-                  Index parts) const;
+  // Its form as a part of a dataset.
+  StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
 };
 
-template <class T>
 struct ModelWeights {
+  template <class T>
   explicit ModelWeights(const Module<T>& model);
 
-  std::vector<ModelWeight<T>> all;  // parameters, then buffers
+  std::vector<ModelWeight> all;  // parameters, then buffers
   // The indices of parameters by their other names (tied weights).
   std::map<std::string, std::size_t> tied;
 };
 
-extern template struct ModelWeight<float>;
-extern template struct ModelWeight<double>;
-extern template struct ModelWeights<float>;
-extern template struct ModelWeights<double>;
+extern template ModelWeights::ModelWeights(const Module<float>&);
+extern template ModelWeights::ModelWeights(const Module<double>&);
 
 }  // namespace weft

@@ -6,18 +6,19 @@
 #include <variant>
 #include <vector>
 
-#include "weft/train/hdf5/hdf5_file.hpp"
 #include "weft/train/weights/state.hpp"
+#include "train/weights/internal/dataset_names.hpp"
 
 namespace weft {
 
 template <class T>
 class StagedState {
  public:
-  // Reads everything that `object` names from the datasets below `group`. The object is not
-  // changed. Throws FileError when the file has other names, shapes or types, listing all of them,
-  // and NonFiniteError for a NaN or an infinity in a tensor.
-  StagedState(const Hdf5File& file, const std::string& group, Stateful<T>& object);
+  // Reads everything that `object` names from the datasets of a group. The object is not changed.
+  // Throws FileError when the file has other names, shapes or types, listing all of them, and
+  // NonFiniteError for a NaN or an infinity in a tensor.
+  StagedState(const Hdf5File& file, const std::string& group, PathsByName datasets,
+              Stateful<T>& object);
 
   // Swaps the values that were read with the object's; a second call restores the object. Throws
   // ValueError where the object does not name the same again; what was named before that is
@@ -28,13 +29,10 @@ class StagedState {
   void check() const;
 
  private:
-  using Value = std::variant<Tensor<T>, std::int64_t, double, std::string>;
-  class Reader;
-  class Exchanger;
-
   std::string location_;
   Stateful<T>& object_;
-  std::vector<Value> values_;  // in the order in which the object names them
+  // In the order in which the object names them.
+  std::vector<std::variant<Tensor<T>, std::int64_t, double, std::string>> values_;
 };
 
 extern template class StagedState<float>;

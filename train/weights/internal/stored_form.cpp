@@ -42,22 +42,22 @@ bool is_finite(std::span<const T> elements) {
 }
 
 template <class T>
-void check_block(const std::string& what, const Shape& shape, const Block<T>& block) {
+void check_block(const Hdf5Dataset& dataset, const Shape& shape, const Block<T>& block) {
   if (is_finite(block.elements)) return;
   const Index i = first_non_finite(block.elements);
-  fail<NonFiniteError>(what, "finite numbers",
+  fail<NonFiniteError>(dataset.location(), "finite numbers",
                        concatenate_text(block.elements[static_cast<std::size_t>(i)], " at ",
                                         shape.position(block.first + i), " of ", shape));
 }
 
 // Calls `use` for all rows of a dataset, in blocks.
 template <class T, class Use>
-void for_each_block(const Hdf5Dataset& dataset, const std::string& what, const Use& use) {
+void for_each_block(const Hdf5Dataset& dataset, const Use& use) {
   const Shape shape = dataset.shape();
   if (shape.elements() == 0) return;
   if (shape.rank() == 0) {
     const Tensor<T> value = dataset.tensor<T>(shape);
-    check_block(what, shape, Block<T>{0, value.values()});
+    check_block(dataset, shape, Block<T>{0, value.values()});
     return use(Block<T>{0, value.values()});
   }
   const Index row = shape.elements() / shape[0];
@@ -65,16 +65,16 @@ void for_each_block(const Hdf5Dataset& dataset, const std::string& what, const U
   for (Index first = 0; first < shape[0]; first += rows) {
     const Tensor<T> values = dataset.rows<T>(first, std::min(first + rows, shape[0]));
     const Block<T> block{first * row, values.values()};
-    check_block(what, shape, block);
+    check_block(dataset, shape, block);
     use(block);
   }
 }
 
-// What a block contains of a parameter that is not transposed: elements begin … end of it.
+// What a block contains of a part of this size that is not transposed: elements begin … end of it.
 template <class T>
 struct Overlap {
-  Overlap(const StoredForm& form, const Block<T>& block) {
-    const Index size = form.parameter.elements(), offset = form.part * size;
+  Overlap(Index size, Index part, const Block<T>& block) {
+    const Index offset = part * size;
     begin = std::clamp<Index>(block.first - offset, 0, size);
     end = std::clamp<Index>(block.end() - offset, 0, size);
     elements = block.elements.data() +
@@ -104,27 +104,18 @@ void transpose(Index rows, Index columns, Rows<const T> from, Rows<T> to) {
   });
 }
 
-// The parts of the rows of a tensor in another order, of which it says where each is.
+// Writes what a block contains of one part of a tensor to its place there.
 template <class T>
-Tensor<T> in_order(const Tensor<T>& tensor, const std::vector<Index>& order) {
-  Tensor<T> result = Tensor<T>::uninitialized(tensor.shape());
-  const Index size = tensor.size() / std::ssize(order);
-  T* to = result.data();
-  for (const Index part : order) to = std::copy_n(tensor.data() + part * size, size, to);
-  return result;
-}
-
-template <class T>
-void scatter(const Block<T>& block, StoredTensor<T>& tensor) {
-  const StoredForm& form = tensor.form;
+void scatter(const Block<T>& block, const StoredForm& form, Index part, T* to) {
   if (form.is_transposed) {
-    const Index rows = form.parameter[0], columns = form.parameter[1], width = form.parts * rows;
+    const Index columns = form.parameter[1], rows = form.part_size() / columns,
+                width = form.parts * rows;
     const Index first = block.first / width, last = block.end() / width;
-    return transpose<T>(last - first, rows, {block.elements.data() + form.part * rows, width},
-                        {tensor.value.data() + first, columns});
+    return transpose<T>(last - first, rows, {block.elements.data() + part * rows, width},
+                        {to + first, columns});
   }
-  const Overlap<T> overlap(form, block);
-  std::copy_n(overlap.elements, overlap.end - overlap.begin, tensor.value.data() + overlap.begin);
+  const Overlap<T> overlap(form.part_size(), part, block);
+  std::copy_n(overlap.elements, overlap.end - overlap.begin, to + overlap.begin);
 }
 
 }  // namespace
@@ -134,10 +125,13 @@ bool is_float(const std::string& type) {
 }
 
 Shape StoredForm::dataset() const {
-  if (is_transposed) return {parameter[1], parts * parameter[0]};
-  if (parts == 1) return parameter;
-  return parameter.rank() == 0 ? Shape{parts} : parameter.with(0, parts * parameter[0]);
+  if (parts == 1) return is_transposed ? Shape{parameter[1], parameter[0]} : parameter;
+  if (parameter.rank() == 0) return {parts};
+  const Index rows = parameter[0] / std::ssize(own) * parts;
+  return is_transposed ? Shape{parameter[1], rows} : parameter.with(0, rows);
 }
+
+Index StoredForm::part_size() const { return parameter.elements() / std::ssize(own); }
 
 bool StoredForm::fits(const Shape& found) const {
   const Shape expected = dataset();
@@ -148,16 +142,14 @@ bool StoredForm::fits(const Shape& found) const {
 }
 
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, const std::string& what,
-                 std::span<StoredTensor<T>> tensors) {
+void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors) {
   const StoredForm& form = tensors.front().form;
   const Shape shape = dataset.shape();
-  const bool is_whole =
-      !form.is_transposed && (form.parts == 1 || form.is_first_part(shape)) && form.order.empty();
+  const bool is_whole = !form.is_transposed && (form.parts == 1 || form.is_first_part(shape));
   for (StoredTensor<T>& tensor : tensors)
-    if (is_whole && tensor.form.part == 0) {
+    if (is_whole && tensor.form.own.front() == 0) {
       Tensor<T> values = dataset.tensor<T>(shape);
-      check_block(what, shape, Block<T>{0, std::as_const(values).values()});
+      check_block(dataset, shape, Block<T>{0, std::as_const(values).values()});
       tensor.value = shape == tensor.form.parameter ? std::move(values)
                                                     : values.reshaped(tensor.form.parameter);
     } else {
@@ -165,26 +157,30 @@ void read_stored(const Hdf5Dataset& dataset, const std::string& what,
                               : Tensor<T>::uninitialized(tensor.form.parameter);
     }
   if (is_whole) return;
-  for_each_block<T>(dataset, what, [&](const Block<T>& block) {
-    for (StoredTensor<T>& tensor : tensors) scatter(block, tensor);
+  for_each_block<T>(dataset, [&](const Block<T>& block) {
+    for (auto& [own_form, value] : tensors) {
+      for (T* to = value.data(); const Index part : own_form.own) {
+        scatter(block, own_form, part, to);
+        to += own_form.part_size();
+      }
+    }
   });
-  for (auto& [tensor_form, value] : tensors)
-    if (!tensor_form.order.empty()) value = in_order(std::as_const(value), tensor_form.order);
 }
 
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
-                const Tensor<T>& values) {
-  if (form.is_transposed || !form.order.empty()) {
+bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values) {
+  if (form.is_transposed) {
     StoredTensor<T> tensor{form};
-    read_stored<T>(dataset, what, {&tensor, 1});
+    read_stored<T>(dataset, {&tensor, 1});
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());
   }
   bool are_equal = true;
-  for_each_block<T>(dataset, what, [&](const Block<T>& block) {
-    const Overlap<T> overlap(form, block);
-    are_equal = are_equal && std::equal(values.data() + overlap.begin, values.data() + overlap.end,
-                                        overlap.elements);
+  for_each_block<T>(dataset, [&](const Block<T>& block) {
+    for (const T* own = values.data(); const Index part : form.own) {
+      const Overlap<T> overlap(form.part_size(), part, block);
+      are_equal = are_equal && std::equal(own + overlap.begin, own + overlap.end, overlap.elements);
+      own += form.part_size();
+    }
   });
   return are_equal;
 }
@@ -198,20 +194,18 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
     if (form.is_transposed) {
       const Index rows = form.parameter[0], columns = form.parameter[1];
       transpose<T>(rows, columns, {value.data(), columns},
-                   {dataset.data() + form.part * rows, form.parts * rows});
+                   {dataset.data() + form.own.front() * rows, form.parts * rows});
     } else {
-      std::copy_n(value.data(), value.size(), dataset.data() + form.part * value.size());
+      std::copy_n(value.data(), value.size(), dataset.data() + form.own.front() * value.size());
     }
   }
   return dataset;
 }
 
-template void read_stored(const Hdf5Dataset&, const std::string&, std::span<StoredTensor<float>>);
-template void read_stored(const Hdf5Dataset&, const std::string&, std::span<StoredTensor<double>>);
-template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                         const Tensor<float>&);
-template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                         const Tensor<double>&);
+template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
+template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
+template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
+template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
 template Tensor<float> stored(std::span<const StoredTensor<float>>);
 template Tensor<double> stored(std::span<const StoredTensor<double>>);
 

@@ -19,16 +19,17 @@ struct StoredForm {
   bool is_transposed = false;
   // Whether the dataset may have several axes where the parameter has one.
   bool splits_axes = false;
-  // The parameter is one of the equal parts of the dataset: of its rows, or of its columns when
-  // it is transposed.
-  Index part = 0, parts = 1;
-  // Where the dataset has each of as many equal parts of the rows; as here when empty.
-  std::vector<Index> order = {};
+  // The dataset has so many equal parts of its rows, or of its columns when it is transposed, and
+  // the parameter is these of them, one after the other.
+  Index parts = 1;
+  std::vector<Index> own = {0};
   // Whether the dataset may be only the first part, the others being zeros.
   bool may_be_zero = false;
 
   // The shape of the dataset, but for axes that are split.
   Shape dataset() const;
+  // The number of elements of each part.
+  Index part_size() const;
   // Returns whether a dataset of that shape is only the first part.
   bool is_first_part(const Shape& dataset) const {
     return may_be_zero && parts > 1 && dataset == parameter;
@@ -45,30 +46,23 @@ struct StoredTensor {
 };
 
 // Reads the values of all tensors in a dataset, of which the forms fit its shape: once, and but for
-// a tensor that is the whole dataset in blocks of rows of a few MiB. `what` is the name of the
-// dataset in messages. Throws FileError when it cannot be read, and NonFiniteError for a NaN or an
-// infinity.
+// a tensor that is the whole dataset in blocks of rows of a few MiB. Throws FileError when it
+// cannot be read, and NonFiniteError for a NaN or an infinity.
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, const std::string& what,
-                 std::span<StoredTensor<T>> tensors);
+void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors);
 
 // Returns whether a dataset of that form has these values. Throws as `read_stored` does.
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const std::string& what, const StoredForm& form,
-                const Tensor<T>& values);
+bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values);
 
 // The dataset of these parts, in their order.
 template <class T>
 Tensor<T> stored(std::span<const StoredTensor<T>> parts);
 
-extern template void read_stored(const Hdf5Dataset&, const std::string&,
-                                 std::span<StoredTensor<float>>);
-extern template void read_stored(const Hdf5Dataset&, const std::string&,
-                                 std::span<StoredTensor<double>>);
-extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                                const Tensor<float>&);
-extern template bool has_values(const Hdf5Dataset&, const std::string&, const StoredForm&,
-                                const Tensor<double>&);
+extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
+extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
+extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
+extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
 extern template Tensor<float> stored(std::span<const StoredTensor<float>>);
 extern template Tensor<double> stored(std::span<const StoredTensor<double>>);
 

@@ -1,12 +1,13 @@
 #include "train/weights/internal/weight_sources.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <ranges>
 #include <set>
 
 #include "weft/autograd/error.hpp"
-#include "train/weights/internal/former_names.hpp"
-#include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
 namespace {
@@ -14,48 +15,23 @@ namespace {
 using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
-bool has_shape(LayoutMark::Shape expected, const Shape& shape) {
-  if (expected == LayoutMark::Shape::any) return true;
-  if (shape.rank() != 2) return false;
-  return expected == LayoutMark::Shape::tall ? shape[0] > shape[1] : shape[0] < shape[1];
-}
-
-bool is_recognised(const WeightLayout& layout, const FileContents& file) {
-  if (layout.marks.empty()) return true;
-  return std::ranges::any_of(layout.marks, [&](const LayoutMark& mark) {
-    return std::ranges::any_of(file.paths, [&](const auto& entry) {
-      const auto& [name, path] = entry;
-      return matches_pattern(mark.pattern, name) &&
-             (mark.shape == LayoutMark::Shape::any || has_shape(mark.shape, file.shape(path)));
-    });
+bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByName& paths) {
+  return std::ranges::any_of(paths, [&](const auto& entry) {
+    const auto& [name, path] = entry;
+    const bool is_marked = std::ranges::any_of(
+        layout.marks, [&](std::string_view mark) { return name.ends_with(mark); });
+    return is_marked && (!layout.may_have || layout.may_have(file.dataset(path).shape()));
   });
-}
-
-// The longest common prefix of names that ends with a dot: "a.b." for "a.b.c" and "a.b.d.e".
-std::string common_prefix(const Sources& sources, const WeightLayout& layout) {
-  std::optional<std::string> common;
-  for (const auto& [name, source] : sources) {
-    if (is_extra(layout, source.dataset)) continue;
-    if (!common) common = name;
-    common->erase(std::mismatch(common->begin(), common->end(), name.begin(), name.end()).first,
-                  common->end());
-  }
-  return common ? common->substr(0, common->rfind('.') + 1) : "";
 }
 
 // The names of the parameters and of the weights in the file, in the form of one layout.
 class Candidate {
  public:
-  Candidate(const WeightLayout& layout, const WeightSearch& search, const FileContents& file)
-      : layout_(layout) {
-    for (const std::string& name : search.parameters) parameters_.push_back(in_model(name));
-    for (const auto& [name, parameter] : search.tied) tied_.emplace(in_model(name), parameter);
-    for (const auto& [dataset, path] : file.paths)
-      for (const WeightPart& weight : weights_in(layout, dataset)) {
-        const std::string name = search.rename(weight.name);
-        sources_.emplace(name, WeightSource{name, dataset, path, weight.part, weight.parts});
-      }
-    for (const std::string& prefix : search.anywhere ? prefixes() : Names{""}) try_prefix(prefix);
+  Candidate(const WeightLayout& layout, const ModelWeights& model, Sources sources, bool anywhere)
+      : layout_(layout), sources_(std::move(sources)) {
+    for (const ModelWeight& weight : model.all) parameters_.push_back(in_model(weight.name));
+    for (const auto& [name, parameter] : model.tied) tied_.emplace(in_model(name), parameter);
+    for (const std::string& prefix : anywhere ? prefixes() : Names{""}) try_prefix(prefix);
   }
 
   // The number of parameters below the prefix.
@@ -64,22 +40,21 @@ class Candidate {
   bool has_mark() const { return !layout_.marks.empty(); }
 
   WeightSources result() && {
-    WeightSources result{&layout_, prefix_, {}, {}, {}, {}, {}};
-    for (const std::string& name : parameters_)
-      result.sources.push_back(take(source(prefix_, name), result.ambiguous));
-    for (const auto& [name, parameter] : tied_) {
-      std::optional<WeightSource> other = take(sources_.find(prefix_ + name), result.ambiguous);
-      if (!other) continue;
-      std::optional<WeightSource>& own = result.sources[parameter];
-      if (own)
-        result.tied.push_back({parameter, std::move(*other)});
-      else
-        own = std::move(other);
-    }
+    WeightSources result{&layout_, prefix_};
+    const auto take = [&](const std::string& name, std::size_t index) {
+      const auto entry = sources_.find(prefix_ + name);
+      if (entry == sources_.end()) return;
+      check_unique(entry, result.ambiguous);
+      result.found.push_back({index, entry->second});
+      sources_.erase(entry);
+    };
+    for (std::size_t i = 0; i < parameters_.size(); ++i) take(parameters_[i], i);
+    for (const auto& [name, parameter] : tied_) take(name, parameter);
+    std::ranges::stable_sort(result.found, {}, &FoundWeight::index);
     std::set<std::string> datasets;
     for (const auto& [name, source] : sources_) {
       if (!datasets.insert(source.dataset).second) continue;
-      if (name.starts_with(prefix_) && !is_extra(layout_, source.dataset))
+      if (name.starts_with(prefix_) && !source.weight.is_optional)
         result.unexpected.push_back(source);
       else
         result.left.push_back(source.dataset);
@@ -91,40 +66,36 @@ class Candidate {
 
  private:
   std::string in_model(const std::string& name) const {
-    return layout_.rewrites_model ? layout_.rules.ours(name).front().name : name;
-  }
-
-  // What stands before a name in the file; nothing before an empty one.
-  Names prefixes_of(const std::string& anchor) const {
-    Names prefixes;
-    for (const auto& [name, source] : sources_)
-      if (!anchor.empty() && name.ends_with('.' + anchor))
-        prefixes.push_back(name.substr(0, name.size() - anchor.size()));
-    return prefixes;
+    return layout_.rewrites_model ? layout_.weights_in(name).front().name : name;
   }
 
   Names prefixes() const {
-    Names prefixes{"", "model."};
-    if (const Names anchored = prefixes_of(layout_.anchor); anchored.size() == 1)
-      prefixes.push_back(anchored.front());
-    const std::string common = common_prefix(sources_, layout_);
+    Names prefixes{"", "model."}, anchored;
+    for (const auto& [name, source] : sources_)
+      if (!layout_.anchor.empty() && name.ends_with('.' + layout_.anchor))
+        anchored.push_back(name.substr(0, name.size() - layout_.anchor.size()));
+    if (anchored.size() == 1) prefixes.push_back(anchored.front());
+    const std::string common = common_start();
     for (std::size_t dot = common.find('.'); dot != std::string::npos;
          dot = common.find('.', dot + 1))
       prefixes.push_back(common.substr(0, dot + 1));
     return prefixes;
   }
 
-  // The source of a parameter below a prefix, under its name or a former one; none if the file has
-  // neither.
-  Sources::const_iterator source(const std::string& prefix, const std::string& name) const {
-    const auto entry = sources_.find(prefix + name);
-    return entry != sources_.end() ? entry : sources_.find(prefix + former_name(name));
+  // What all names begin with: they are sorted.
+  std::string common_start() const {
+    auto required = sources_ | std::views::filter([](const auto& entry) {
+                      return !entry.second.weight.is_optional;
+                    });
+    if (required.empty()) return "";
+    const std::string &first = required.front().first, &last = required.back().first;
+    return {first.begin(), std::ranges::mismatch(first, last).in1};
   }
 
   // Keeps the first prefix with the most parameters.
   void try_prefix(const std::string& prefix) {
     const auto is_present = [&](const std::string& name) {
-      return source(prefix, name) != sources_.end();
+      return sources_.contains(prefix + name);
     };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(parameters_, is_present));
     if (count <= found_) return;
@@ -132,18 +103,14 @@ class Candidate {
     found_ = count;
   }
 
-  // Removes a source. Another one of the same name is ambiguous, unless it is for a parameter with
-  // the same name in the form of the layout.
-  std::optional<WeightSource> take(Sources::const_iterator entry, Names& ambiguous) {
-    if (entry == sources_.end()) return std::nullopt;
+  // Another source of the same name is ambiguous, unless it is for a parameter with the same name
+  // in the form of the layout.
+  void check_unique(Sources::const_iterator entry, Names& ambiguous) const {
     const auto next = std::next(entry);
     if (next != sources_.end() && next->first == entry->first &&
         std::ranges::count(parameters_, entry->first.substr(prefix_.size())) < 2)
       ambiguous.push_back(
           concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
-    WeightSource source = entry->second;
-    sources_.erase(entry);
-    return source;
   }
 
   const WeightLayout& layout_;
@@ -158,22 +125,32 @@ class Candidate {
 
 std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   out << source.dataset;
-  if (source.parts > 1) out << ", part " << source.part + 1 << " of " << source.parts;
+  const WeightPart& weight = source.weight;
+  if (weight.parts > 1) out << ", part " << weight.part + 1 << " of " << weight.parts;
   return out;
 }
 
-const WeightLayout* marked_layout(const FileContents& file) {
+const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths) {
   for (const WeightLayout& layout : weight_layouts())
-    if (!layout.marks.empty() && is_recognised(layout, file)) return &layout;
+    if (has_mark(layout, file, paths)) return &layout;
   return nullptr;
 }
 
-WeightSources find_weight_sources(const WeightSearch& search, const FileContents& file) {
+WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& file,
+                                  const PathsByName& paths,
+                                  const std::function<std::string(std::string name)>& rename,
+                                  bool anywhere) {
   std::optional<Candidate> best;
   for (const WeightLayout& layout : weight_layouts()) {
-    if (best && best->found() == search.parameters.size()) break;
-    if (!is_recognised(layout, file)) continue;
-    Candidate candidate(layout, search, file);
+    if (best && best->found() == model.all.size()) break;
+    if (!layout.marks.empty() && !has_mark(layout, file, paths)) continue;
+    Sources sources;
+    for (const auto& [dataset, path] : paths)
+      for (WeightPart& weight : layout.weights_in(dataset)) {
+        weight.name = rename(weight.name);
+        sources.emplace(weight.name, WeightSource{weight, dataset, path});
+      }
+    Candidate candidate(layout, model, std::move(sources), anywhere);
     // When nothing is found, the names are best listed as those of the layout with a mark.
     const bool is_better = !best || candidate.found() > best->found() ||
                            (best->found() == 0 && !best->has_mark() && candidate.has_mark());

@@ -1,18 +1,20 @@
-// OpenFile: the bytes of a file that is open for reading.
+// OpenFile: the bytes of a regular file that is open for reading.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 
 #include "train/files/file_descriptor.hpp"
 
-namespace weft::hdf5 {
+namespace weft {
 
 // Its path may have another file by now. May be read on several threads.
 class OpenFile {
  public:
-  explicit OpenFile(FileDescriptor descriptor);
+  // Throws FileError unless the path is that of a regular file that can be read.
+  explicit OpenFile(const std::filesystem::path& path);
 
   const FileDescriptor& descriptor() const { return descriptor_; }
   // When the file was opened.
@@ -26,4 +28,4 @@ class OpenFile {
   std::uint64_t size_;
 };
 
-}  // namespace weft::hdf5
+}  // namespace weft

@@ -1,0 +1,16 @@
+#include "train/data/internal/code_point.hpp"
+
+#include <utf8proc.h>
+
+namespace weft {
+
+CodePoint first_code_point(std::string_view text) {
+  utf8proc_int32_t code = 0;
+  const utf8proc_ssize_t bytes =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                       static_cast<utf8proc_ssize_t>(text.size()), &code);
+  if (bytes <= 0) return {0, 0};
+  return {static_cast<char32_t>(code), static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace weft

@@ -1,0 +1,37 @@
+// Fingerprint: the hash of a data source's options and data, by which it is recognised again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "weft/autograd/tensor.hpp"
+#include "weft/train/data/batch_sampler.hpp"
+#include "train/files/xxh128.hpp"
+
+namespace weft {
+
+class Fingerprint {
+ public:
+  void add(std::int64_t number) { hash_.add(std::as_bytes(std::span(&number, 1))); }
+  void add(const BatchOptions& options) {
+    for (const Index number : {options.batch_size, options.bucket_batches, Index{options.shuffle}})
+      add(std::int64_t{number});
+    add(static_cast<std::int64_t>(options.seed));
+  }
+  void add(const Shape& shape) {
+    for (const Index size : shape) add(std::int64_t{size});
+  }
+  // The shape and the bytes of the elements.
+  template <class E>
+  void add(const Tensor<E>& tensor) {
+    add(tensor.shape());
+    hash_.add(std::as_bytes(tensor.values()));
+  }
+  std::uint64_t value() const { return hash_.value(); }
+
+ private:
+  Xxh128 hash_;
+};
+
+}  // namespace weft

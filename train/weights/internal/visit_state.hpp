@@ -1,0 +1,25 @@
+// visit_state: calls a function with everything that an object names as its state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "weft/train/weights/state.hpp"
+
+namespace weft {
+
+// Calls use(name, value), where a value is a Tensor<T>&, std::int64_t&, double& or std::string&.
+template <class T, class Use>
+void visit_state(Stateful<T>& object, const Use& use) {
+  struct Visitor final : State<T> {
+    explicit Visitor(const Use& function) : use(function) {}
+    void tensor(const std::string& name, Tensor<T>& value) override { use(name, value); }
+    void integer(const std::string& name, std::int64_t& value) override { use(name, value); }
+    void number(const std::string& name, double& value) override { use(name, value); }
+    void text(const std::string& name, std::string& value) override { use(name, value); }
+    const Use& use;
+  } visitor(use);
+  object.state(visitor);
+}
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+// WrittenDatasets: the datasets of a file that is written, and which weights each contains.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "weft/train/weights/save_weights.hpp"
+#include "train/weights/internal/layouts.hpp"
+#include "train/weights/internal/stored_form.hpp"
+
+namespace weft {
+
+class WrittenDatasets {
+ public:
+  // A weight in a dataset, or zeros for the bias that the layer of a weight does not have.
+  struct Part {
+    StoredForm form;
+    std::string weight;
+    bool is_zero_bias = false;
+  };
+
+  explicit WrittenDatasets(Layout layout);
+
+  // Whether the datasets have the names of the weights.
+  bool has_own_names() const { return !table_->dataset_of; }
+  // Adds a weight; returns false when the layout has no name for it.
+  [[nodiscard]] bool add(const std::string& name, const Shape& shape);
+  // Adds zeros for the biases that every file of the layout has. Throws ValueError, starting with
+  // `what`, for a dataset of which parts are missing or have other shapes.
+  void complete(const std::string& what);
+
+  // By path.
+  const std::map<std::string, std::vector<Part>>& by_path() const { return parts_; }
+
+ private:
+  std::string path_of(const std::string& dataset) const;
+  bool add(const std::string& name, Part part);
+
+  Layout layout_;
+  const WeightLayout* table_;
+  std::map<std::string, Shape> weights_;            // by name
+  std::map<std::string, std::vector<Part>> parts_;  // by path
+};
+
+}  // namespace weft
