@@ -1,37 +1,14 @@
 #include "weft/train/parallel/broadcast_state.hpp"
 
-#include <cstdint>
+#include <concepts>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "train/weights/internal/visit_state.hpp"
+
 namespace weft {
-namespace {
-
-template <class T>
-class Broadcaster final : public State<T> {
- public:
-  explicit Broadcaster(ProcessGroup& processes) : processes_(processes) {}
-
-  void tensor(const std::string&, Tensor<T>& value) override {
-    processes_.broadcast(std::as_writable_bytes(value.values()));
-  }
-  void integer(const std::string&, std::int64_t& value) override { scalar(value); }
-  void number(const std::string&, double& value) override { scalar(value); }
-  void text(const std::string&, std::string& value) override {
-    value = processes_.broadcast(std::move(value));
-  }
-
- private:
-  template <class Scalar>
-  void scalar(Scalar& value) {
-    processes_.broadcast(std::as_writable_bytes(std::span(&value, 1)));
-  }
-
-  ProcessGroup& processes_;
-};
-
-}  // namespace
 
 template <class T>
 void broadcast_state(ProcessGroup& processes, Module<T>& model) {
@@ -43,8 +20,14 @@ void broadcast_state(ProcessGroup& processes, Module<T>& model) {
 
 template <class T>
 void broadcast_state(ProcessGroup& processes, Stateful<T>& object) {
-  Broadcaster<T> broadcaster(processes);
-  object.state(broadcaster);
+  visit_state(object, [&processes]<class Value>(const std::string&, Value& value) {
+    if constexpr (std::same_as<Value, std::string>)
+      value = processes.broadcast(std::move(value));
+    else if constexpr (std::is_arithmetic_v<Value>)
+      processes.broadcast(std::as_writable_bytes(std::span(&value, 1)));
+    else
+      processes.broadcast(std::as_writable_bytes(value.values()));
+  });
 }
 
 template void broadcast_state(ProcessGroup&, Module<float>&);
