@@ -130,17 +130,4 @@ WEFT_API std::vector<TiedName> tied_names(const Module<T>& module);
 template <class T>
 WEFT_API void zero_grad(Module<T>& module);
 
-extern template NamedParameters<float> named_parameters(Module<float>&);
-extern template NamedConstParameters<float> named_parameters(const Module<float>&);
-extern template NamedParameters<double> named_parameters(Module<double>&);
-extern template NamedConstParameters<double> named_parameters(const Module<double>&);
-extern template NamedBuffers<float> named_buffers(Module<float>&);
-extern template NamedConstBuffers<float> named_buffers(const Module<float>&);
-extern template NamedBuffers<double> named_buffers(Module<double>&);
-extern template NamedConstBuffers<double> named_buffers(const Module<double>&);
-extern template std::vector<TiedName> tied_names(const Module<float>&);
-extern template std::vector<TiedName> tied_names(const Module<double>&);
-extern template void zero_grad(Module<float>&);
-extern template void zero_grad(Module<double>&);
-
 }  // namespace weft

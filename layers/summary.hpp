@@ -22,11 +22,4 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const Module<T>& module);
 template <class T>
 WEFT_API std::string parameter_table(const Module<T>& module);
 
-extern template Index count_parameters(const Module<float>&);
-extern template Index count_parameters(const Module<double>&);
-extern template std::ostream& operator<<(std::ostream&, const Module<float>&);
-extern template std::ostream& operator<<(std::ostream&, const Module<double>&);
-extern template std::string parameter_table(const Module<float>&);
-extern template std::string parameter_table(const Module<double>&);
-
 }  // namespace weft

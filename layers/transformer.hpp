@@ -79,12 +79,6 @@ struct WEFT_API TransformerOptions {
   BlockNorm<T> make_norm() const;
 };
 
-extern template BlockFeedForward<float> TransformerOptions::make_feed_forward<float>(Random&) const;
-extern template BlockFeedForward<double> TransformerOptions::make_feed_forward<double>(
-    Random&) const;
-extern template BlockNorm<float> TransformerOptions::make_norm<float>() const;
-extern template BlockNorm<double> TransformerOptions::make_norm<double>() const;
-
 // One sublayer with its residual connection: norm(x + dropout(sublayer(x))), or with norm_first
 // x + dropout(sublayer(norm(x))).
 template <class T, class Sublayer>

@@ -45,7 +45,4 @@ double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunct
       parts, processes);
 }
 
-extern template double mean_over(const BatchLosses<float>&, Index, ProcessGroup*);
-extern template double mean_over(const BatchLosses<double>&, Index, ProcessGroup*);
-
 }  // namespace weft

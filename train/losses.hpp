@@ -14,9 +14,4 @@ template <class T>
 WEFT_API Var<T> batch_loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
                            const CrossEntropyOptions& options = {});
 
-extern template Var<float> batch_loss(const EncoderDecoder<float>&, Tape<float>&, const PairBatch&,
-                                      const CrossEntropyOptions&);
-extern template Var<double> batch_loss(const EncoderDecoder<double>&, Tape<double>&,
-                                       const PairBatch&, const CrossEntropyOptions&);
-
 }  // namespace weft

@@ -17,7 +17,4 @@ double accuracy(const Var<T>& logits, const Tokens& labels) {
   return accuracy(logits.value(), labels);
 }
 
-extern template double accuracy(const Tensor<float>&, const Tokens&);
-extern template double accuracy(const Tensor<double>&, const Tokens&);
-
 }  // namespace weft

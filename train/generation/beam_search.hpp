@@ -61,13 +61,4 @@ WEFT_API std::vector<Hypothesis> greedy_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
     BeamSearchOptions options = {});
 
-extern template std::vector<std::vector<Hypothesis>> beam_search<float>(
-    const NextTokenFunction<float>&, Index, const BeamSearchOptions&);
-extern template std::vector<std::vector<Hypothesis>> beam_search<double>(
-    const NextTokenFunction<double>&, Index, const BeamSearchOptions&);
-extern template std::vector<Hypothesis> greedy_search<float>(const NextTokenFunction<float>&, Index,
-                                                             BeamSearchOptions);
-extern template std::vector<Hypothesis> greedy_search<double>(const NextTokenFunction<double>&,
-                                                              Index, BeamSearchOptions);
-
 }  // namespace weft

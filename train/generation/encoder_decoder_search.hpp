@@ -25,16 +25,4 @@ WEFT_API std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
                                                std::span<const Sequence> sources,
                                                BeamSearchOptions options = {});
 
-extern template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<float>&,
-                                                                 std::span<const Sequence>,
-                                                                 const BeamSearchOptions&);
-extern template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<double>&,
-                                                                 std::span<const Sequence>,
-                                                                 const BeamSearchOptions&);
-
-extern template std::vector<Hypothesis> greedy_search(const EncoderDecoder<float>&,
-                                                      std::span<const Sequence>, BeamSearchOptions);
-extern template std::vector<Hypothesis> greedy_search(const EncoderDecoder<double>&,
-                                                      std::span<const Sequence>, BeamSearchOptions);
-
 }  // namespace weft

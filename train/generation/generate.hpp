@@ -54,15 +54,4 @@ template <class T>
 WEFT_API Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});
 
-extern template Index max_context_of(const Gpt<float>&, std::optional<Index>);
-extern template Index max_context_of(const Gpt<double>&, std::optional<Index>);
-extern template std::vector<Sequence> generate(const Gpt<float>&, std::span<const Sequence>,
-                                               const GenerateOptions&);
-extern template std::vector<Sequence> generate(const Gpt<double>&, std::span<const Sequence>,
-                                               const GenerateOptions&);
-extern template Sequence generate(const Gpt<float>&, std::span<const TokenId>,
-                                  const GenerateOptions&);
-extern template Sequence generate(const Gpt<double>&, std::span<const TokenId>,
-                                  const GenerateOptions&);
-
 }  // namespace weft

@@ -29,11 +29,4 @@ WEFT_API SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T
                                                 const GenerateOptions& options = {},
                                                 Index proposals = 3);
 
-extern template SpeculativeText generate_speculatively(const Gpt<float>&, const Gpt<float>&,
-                                                       std::span<const TokenId>,
-                                                       const GenerateOptions&, Index);
-extern template SpeculativeText generate_speculatively(const Gpt<double>&, const Gpt<double>&,
-                                                       std::span<const TokenId>,
-                                                       const GenerateOptions&, Index);
-
 }  // namespace weft

@@ -43,15 +43,4 @@ WEFT_API double clip_grad_norm(Module<T>& model, double max_norm);
 template <class T>
 WEFT_API void check_gradients_finite(const std::string& what, const NamedParameters<T>& parameters);
 
-extern template double grad_norm(const ParameterElements<float>&);
-extern template double grad_norm(const ParameterElements<double>&);
-extern template void sums_of_squares(const ParameterElements<float>&, Index, Index,
-                                     std::span<double>);
-extern template void sums_of_squares(const ParameterElements<double>&, Index, Index,
-                                     std::span<double>);
-extern template double clip_grad_norm(Module<float>&, double);
-extern template double clip_grad_norm(Module<double>&, double);
-extern template void check_gradients_finite(const std::string&, const NamedParameters<float>&);
-extern template void check_gradients_finite(const std::string&, const NamedParameters<double>&);
-
 }  // namespace weft

@@ -278,57 +278,62 @@ std::vector<WeightPart> module_weights(std::string name) { return in_weft(name, 
 bool is_tall(const Shape& shape) { return shape.rank() == 2 && shape[0] > shape[1]; }
 bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[1]; }
 
-const std::vector<WeightLayout> layouts{
-    // What save_weights writes, and state_dicts of models with the same names.
-    {.name = "state_dict",
-     .weights_in = [](std::string name) { return std::vector<WeightPart>{{std::move(name)}}; }},
-    {.name = "nanoGPT",
-     .marks = {"h.0.attn.c_attn.weight"},
-     .may_have = is_tall,
-     .weights_in = gpt_weights,
-     .dataset_of = gpt_dataset},
-    {.name = "GPT-2",
-     .marks = {"h.0.attn.c_attn.weight"},
-     .may_have = is_wide,
-     .weights_in = gpt_2_weights,
-     .dataset_of = gpt_2_dataset,
-     .has_all_biases = true},
-    {.name = "BERT",
-     .marks = {"embeddings.word_embeddings.weight"},
-     .weights_in = bert_weights,
-     .dataset_of = bert_dataset,
-     .anchor = token_embedding},
-    {.name = "Keras 3",
-     .marks = {".vars.0"},
-     .weights_in = keras_3_weights,
-     .splits_axes = true,
-     .has_keras_cells = true},
-    {.name = "GPT-2 of TensorFlow",
-     .marks = {"h_._0.attn.c_attn.weight:0"},
-     .weights_in = tensorflow_gpt_weights,
-     .dataset_of = gpt_2_dataset,
-     .anchor = token_embedding,
-     .splits_axes = true},
-    {.name = "BERT of TensorFlow",
-     .marks = {"embeddings.word_embeddings.weight:0"},
-     .weights_in = tensorflow_bert_weights,
-     .dataset_of = bert_dataset,
-     .anchor = token_embedding,
-     .splits_axes = true},
-    {.name = "Keras 2",
-     .marks = {".kernel:0", ".embeddings:0", ".gamma:0", ".kernel", ".embeddings", ".gamma"},
-     .weights_in = keras_2_weights,
-     .splits_axes = true},
-    {.name = "PyTorch modules", .weights_in = module_weights, .rewrites_model = true},
-};
+std::vector<WeightLayout> make_layouts() {
+  return {
+      // What save_weights writes, and state_dicts of models with the same names.
+      {.name = "state_dict",
+       .weights_in = [](std::string name) { return std::vector<WeightPart>{{std::move(name)}}; }},
+      {.name = "nanoGPT",
+       .marks = {"h.0.attn.c_attn.weight"},
+       .may_have = is_tall,
+       .weights_in = gpt_weights,
+       .dataset_of = gpt_dataset},
+      {.name = "GPT-2",
+       .marks = {"h.0.attn.c_attn.weight"},
+       .may_have = is_wide,
+       .weights_in = gpt_2_weights,
+       .dataset_of = gpt_2_dataset,
+       .has_all_biases = true},
+      {.name = "BERT",
+       .marks = {"embeddings.word_embeddings.weight"},
+       .weights_in = bert_weights,
+       .dataset_of = bert_dataset,
+       .anchor = token_embedding},
+      {.name = "Keras 3",
+       .marks = {".vars.0"},
+       .weights_in = keras_3_weights,
+       .splits_axes = true,
+       .has_keras_cells = true},
+      {.name = "GPT-2 of TensorFlow",
+       .marks = {"h_._0.attn.c_attn.weight:0"},
+       .weights_in = tensorflow_gpt_weights,
+       .dataset_of = gpt_2_dataset,
+       .anchor = token_embedding,
+       .splits_axes = true},
+      {.name = "BERT of TensorFlow",
+       .marks = {"embeddings.word_embeddings.weight:0"},
+       .weights_in = tensorflow_bert_weights,
+       .dataset_of = bert_dataset,
+       .anchor = token_embedding,
+       .splits_axes = true},
+      {.name = "Keras 2",
+       .marks = {".kernel:0", ".embeddings:0", ".gamma:0", ".kernel", ".embeddings", ".gamma"},
+       .weights_in = keras_2_weights,
+       .splits_axes = true},
+      {.name = "PyTorch modules", .weights_in = module_weights, .rewrites_model = true},
+  };
+}
 
 }  // namespace
 
-const std::vector<WeightLayout>& weight_layouts() { return layouts; }
+const std::vector<WeightLayout>& weight_layouts() {
+  static const std::vector<WeightLayout> layouts = make_layouts();
+  return layouts;
+}
 
 const WeightLayout& weight_layout(std::string_view name) {
-  const auto layout = std::ranges::find(layouts, name, &WeightLayout::name);
-  if (layout == layouts.end()) fail<ValueError>("layout", "one that is known", name);
+  const auto layout = std::ranges::find(weight_layouts(), name, &WeightLayout::name);
+  if (layout == weight_layouts().end()) fail<ValueError>("layout", "one that is known", name);
   return *layout;
 }
 

@@ -33,7 +33,4 @@ struct ModelWeights {
   std::map<std::string, std::size_t> tied;
 };
 
-extern template ModelWeights::ModelWeights(const Module<float>&);
-extern template ModelWeights::ModelWeights(const Module<double>&);
-
 }  // namespace weft

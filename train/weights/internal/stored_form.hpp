@@ -59,11 +59,4 @@ bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor
 template <class T>
 Tensor<T> stored(std::span<const StoredTensor<T>> parts);
 
-extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
-extern template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
-extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
-extern template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
-extern template Tensor<float> stored(std::span<const StoredTensor<float>>);
-extern template Tensor<double> stored(std::span<const StoredTensor<double>>);
-
 }  // namespace weft
