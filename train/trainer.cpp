@@ -135,9 +135,12 @@ class TrainingLoop<T>::Run {
       log(epoch, {});
     folder_.check();
     if (epoch_ends || save_is_due()) save_last();
-    display_.show(epoch, progress_.step,
-                  {update_.loss(), optimizer_.learning_rate(), update_.grad_norm(),
-                   update_.labels(), update_.num_batches()});
+    display_.show({.epoch = epoch,
+                   .step = progress_.step,
+                   .loss = update_.loss(),
+                   .learning_rate = optimizer_.learning_rate(),
+                   .grad_norm = update_.grad_norm()},
+                  update_.num_batches());
     if (options_.should_stop) update_.finish();
     end_vote_.take(interrupt_status(), options_.should_stop && options_.should_stop());
     if (end_vote_.stops() && validation_ && validated_step_ != progress_.step) validate(epoch);

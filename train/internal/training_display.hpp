@@ -10,15 +10,6 @@
 
 namespace weft {
 
-// An update, as it is shown.
-struct ShownUpdate {
-  double loss = 0.0;
-  double learning_rate = 0.0;
-  double grad_norm = 0.0;
-  Index labels = 0;
-  Index num_batches = 1;  // per epoch
-};
-
 class TrainingDisplay {
  public:
   // Shows nothing unless it is that of the first process.
@@ -29,8 +20,8 @@ class TrainingDisplay {
   // Counts what was computed in `seconds`.
   void count(Index labels, double seconds);
   double tokens_per_second() const { return static_cast<double>(labels_) / seconds_; }
-  // `epoch` counts from 1.
-  void show(std::int64_t epoch, std::int64_t step, const ShownUpdate& update);
+  // Completes the report of an update, which has its epoch, step, loss, learning rate and norm.
+  void show(ProgressReport report, Index num_batches);
   // A permanent line.
   void message(const std::string& text) { line_.message(text); }
 

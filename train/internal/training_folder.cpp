@@ -1,20 +1,48 @@
 #include "train/internal/training_folder.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
 
 namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "step-", suffix = ".h5";
+
+std::string name_of_step(std::int64_t step) { return concatenate_text(prefix, step, suffix); }
+
+// The step of a file that was kept; none for other files.
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
+  const char* begin = name.data() + prefix.size();
+  const char* end = name.data() + name.size() - suffix.size();
+  std::int64_t step = 0;
+  const auto [last, error] = std::from_chars(begin, end, step);
+  if (error != std::errc() || last != end) return std::nullopt;
+  return step;
+}
+
+}  // namespace
 
 template <class T>
 TrainingFolder<T>::TrainingFolder(const TrainerOptions& options, Module<T>& model,
                                   NamedStates<T> states, TrainingProgress<T>& progress)
-    : options_(options),
-      model_(model),
-      states_(std::move(states)),
-      progress_(progress),
-      saver_({options.folder, options.save_in_background, options.keep_checkpoints}) {}
+    : options_(options), model_(model), states_(std::move(states)), progress_(progress) {}
+
+template <class T>
+TrainingFolder<T>::~TrainingFolder() {
+  if (pending_.valid()) pending_.wait();
+}
 
 template <class T>
 bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns) {
@@ -47,19 +75,59 @@ bool TrainingFolder<T>::exists(const char* name) const {
   return std::filesystem::exists(status);
 }
 
+// Saves a checkpoint after those before it, and does `then`.
 template <class T>
-Hdf5Writer TrainingFolder<T>::checkpoint(const char* name) {
-  return prepare_checkpoint(file(name), model_, states_);
+void TrainingFolder<T>::save(const char* name, const std::function<void()>& then) {
+  if (options_.folder.empty()) return;
+  const auto writer = std::make_shared<Hdf5Writer>(prepare_checkpoint(file(name), model_, states_));
+  wait();
+  const auto task = [writer, then] {
+    writer->save();
+    then();
+  };
+  if (options_.save_in_background)
+    pending_ = std::async(std::launch::async, task);
+  else
+    task();
 }
 
 template <class T>
 void TrainingFolder<T>::save_best() {
-  if (!options_.folder.empty()) saver_.save(checkpoint("best.h5"));
+  save("best.h5", [] {});
 }
 
 template <class T>
 void TrainingFolder<T>::save_last() {
-  if (!options_.folder.empty()) saver_.save_last(checkpoint("last.h5"), progress_.step);
+  save("last.h5", [this, step = progress_.step] {
+    if (options_.keep_checkpoints > 0) keep(step);
+  });
+}
+
+template <class T>
+void TrainingFolder<T>::check() {
+  if (pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    pending_.get();
+}
+
+template <class T>
+void TrainingFolder<T>::wait() {
+  if (pending_.valid()) pending_.get();
+}
+
+// Gives last.h5 another name, and removes the oldest of such files.
+template <class T>
+void TrainingFolder<T>::keep(std::int64_t step) const {
+  const fs::path kept = options_.folder / name_of_step(step);
+  std::error_code error;
+  fs::remove(kept, error);
+  fs::create_hard_link(options_.folder / "last.h5", kept, error);
+  if (error) fail_on_file(kept, "a further name of last.h5 (a hard link)", error.message());
+  std::vector<std::int64_t> steps;
+  for (const auto& entry : fs::directory_iterator(options_.folder, error))
+    if (const auto other = step_of(entry.path().filename().string())) steps.push_back(*other);
+  std::ranges::sort(steps, std::greater());
+  for (std::size_t i = static_cast<std::size_t>(options_.keep_checkpoints); i < steps.size(); ++i)
+    fs::remove(options_.folder / name_of_step(steps[i]), error);
 }
 
 template class TrainingFolder<float>;

@@ -1,28 +1,30 @@
 // TrainingFolder: the directory of a training, with last.h5, best.h5, step-N.h5 and metrics.csv.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "weft/train/trainer.hpp"
 #include "train/files/directory_lock.hpp"
-#include "train/internal/checkpoint_saver.hpp"
 #include "train/internal/metrics_file.hpp"
 
 namespace weft {
 
-// Does nothing when TrainerOptions::folder is empty. All functions throw FileError, and those that
-// load or save what `load_checkpoint` and `prepare_checkpoint` throw.
+// Does nothing when TrainerOptions::folder is empty. All functions throw FileError, also when a
+// checkpoint cannot be saved in the background: the next function that is called then. Those that
+// load or save throw what `load_checkpoint` and `prepare_checkpoint` throw.
 template <class T>
 class TrainingFolder {
  public:
   TrainingFolder(const TrainerOptions& options, Module<T>& model, NamedStates<T> states,
                  TrainingProgress<T>& progress);
+  // Waits for what is being saved.
+  ~TrainingFolder();
 
   // Makes and locks the directory, loads last.h5 if the training resumes from it, and opens
   // metrics.csv. Returns whether it has loaded last.h5.
@@ -33,10 +35,10 @@ class TrainingFolder {
   void save_best();
   // Kept as the checkpoint of this step, too, if any are.
   void save_last();
-  // Throws the error of a checkpoint that was saved in the background.
-  void check() { saver_.check(); }
+  // Throws the error of a checkpoint that was saved in the background, without waiting for one.
+  void check();
   // Waits for what is being saved.
-  void wait() { saver_.wait(); }
+  void wait();
   void log(const MetricsRow& row) {
     if (metrics_) metrics_->add(row);
   }
@@ -44,15 +46,16 @@ class TrainingFolder {
  private:
   std::filesystem::path file(const char* name) const { return options_.folder / name; }
   bool exists(const char* name) const;
-  Hdf5Writer checkpoint(const char* name);
+  void save(const char* name, const std::function<void()>& then);
+  void keep(std::int64_t step) const;
 
   const TrainerOptions& options_;
   Module<T>& model_;
   NamedStates<T> states_;
   TrainingProgress<T>& progress_;
   std::optional<DirectoryLock> lock_;
-  CheckpointSaver saver_;  // done before the lock is released
   std::optional<MetricsFile> metrics_;
+  std::future<void> pending_;
   bool best_is_missing_ = false;
 };
 
