@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <ostream>
-#include <ranges>
 #include <set>
 
 #include "weft/autograd/error.hpp"
@@ -19,7 +18,7 @@ bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByNam
   return std::ranges::any_of(paths, [&](const auto& entry) {
     const auto& [name, path] = entry;
     const bool is_marked = std::ranges::any_of(
-        layout.marks, [&](std::string_view mark) { return name.ends_with(mark); });
+        layout.marks, [&dataset = name](std::string_view mark) { return dataset.ends_with(mark); });
     return is_marked && (!layout.may_have || layout.may_have(file.dataset(path).shape()));
   });
 }
@@ -84,12 +83,11 @@ class Candidate {
 
   // What all names begin with: they are sorted.
   std::string common_start() const {
-    auto required = sources_ | std::views::filter([](const auto& entry) {
-                      return !entry.second.weight.is_optional;
-                    });
-    if (required.empty()) return "";
-    const std::string &first = required.front().first, &last = required.back().first;
-    return {first.begin(), std::ranges::mismatch(first, last).in1};
+    const auto is_required = [](const auto& entry) { return !entry.second.weight.is_optional; };
+    const auto first = std::find_if(sources_.begin(), sources_.end(), is_required);
+    const auto last = std::find_if(sources_.rbegin(), sources_.rend(), is_required);
+    if (first == sources_.end()) return "";
+    return {first->first.begin(), std::ranges::mismatch(first->first, last->first).in1};
   }
 
   // Keeps the first prefix with the most parameters.
