@@ -4,8 +4,8 @@
 #include <iosfwd>
 
 #include <weft/autograd/precision.hpp>
-#include <weft/train/parallel/process_group.hpp>
 #include <weft/train/interrupt.hpp>
+#include <weft/train/parallel/process_group.hpp>
 #include "examples/toy_tasks/solver.hpp"
 
 namespace weft::toy_tasks {

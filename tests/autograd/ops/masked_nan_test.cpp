@@ -12,7 +12,8 @@
 
 namespace weft {
 
-TEST_CASE("hidden keys: a NaN in any of several ranges of keys is replaced by zeros", "[autograd]") {
+TEST_CASE("hidden keys: a NaN in any of several ranges of keys is replaced by zeros",
+          "[autograd]") {
   // 400 keys of 200 channels are five ranges.
   const Index keys = 400, channels = 200;
   const Tensor<double> clean = Random(1).normal_tensor<double>({1, keys, channels});

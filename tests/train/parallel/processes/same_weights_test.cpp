@@ -5,8 +5,8 @@
 
 #include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/parallel/processes/several_processes.hpp"
 #include "tests/train/file_bytes.hpp"
+#include "tests/train/parallel/processes/several_processes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
