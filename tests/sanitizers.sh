@@ -16,11 +16,13 @@ use_clang() {
 # tells the sanitizer how a parallel region synchronizes (GCC's OpenMP does not); and without oneDNN,
 # which would bring GCC's OpenMP.
 use_sanitizers() {
-  local flags
+  local flags link_flags=
   case $1 in
     address) flags="-fsanitize=address,undefined -fno-sanitize-recover=all" ;;
     thread)
       flags="-fsanitize=thread"
+      # Of tests that count allocations: clang's runtime has these operators itself.
+      link_flags=" -Wl,-z,muldefs"
       use_clang
       export OMP_TOOL_LIBRARIES
       OMP_TOOL_LIBRARIES=$(realpath "$(dirname "$(realpath "$(command -v clang)")")/../lib/libarcher.so")
@@ -30,7 +32,7 @@ use_sanitizers() {
     *) fail "expected address or thread, got $1" ;;
   esac
   build=$build/sanitize-$1
-  export CXXFLAGS="$flags -fno-omit-frame-pointer -O1" LDFLAGS="$flags"
+  export CXXFLAGS="$flags -fno-omit-frame-pointer -O1" LDFLAGS="$flags$link_flags"
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1"
   install_packages "${build_packages[@]}" catch2 pkg-config
 }
