@@ -100,6 +100,7 @@ AttentionBlock<T> block_of(const Head<T>& head, const KeysAndValues<T>& keys_and
 // parallel by heads; `first` is the first query of the block.
 template <class T, class Body>
 void for_each_block(const Attention<T>& a, const Pass<T>& pass, const Body& body) {
+  if (a.batch == 0) return;
   const Index size = Scratch<T>::size(a);
   Tensor<T> memory = pass.uninitialized({thread_count(), size});
   T* const of_threads = memory.data();

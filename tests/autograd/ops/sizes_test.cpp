@@ -154,8 +154,11 @@ TEST_CASE("sizes: a tensor without elements costs nothing, however long its othe
        {"gelu", "dropout", "softmax", "log_softmax", "masked_softmax", "sum", "permute",
         "transpose", "slice", "concatenate", "repeat", "matmul", "attention"}) {
     INFO(name);
-    for (const Shape& shape : {Shape{0, huge, 8}, Shape{0, 8, huge}})
-      runs(operations.at(name), shape);
+    for (const Shape& shape : {Shape{0, huge, 8}, Shape{0, 8, huge}}) {
+      const bool has_result = runs(operations.at(name), shape);
+      // Of matmul, it would have the shape [0, huge, huge].
+      CHECK((has_result || std::string(name) == "matmul"));
+    }
   }
   for (const char* name : {"softmax", "log_softmax", "masked_softmax", "permute", "sum"}) {
     INFO(name);
