@@ -97,6 +97,8 @@ class Session {
 
   void keep(X y) {
     for (Index i = 0; i < y.size(); i += 97) sink_ = y.value().data()[i];
+    // Larger ones would be broadcast to what takes all memory.
+    if (y.size() > 10'000) return;
     variables_.push_back(std::move(y));
     if (variables_.size() > 8) variables_.erase(variables_.begin());
   }
