@@ -2,10 +2,10 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <type_traits>
 
 #include "weft/autograd/export.hpp"
+#include "weft/autograd/operation.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/no_grad.hpp"
 #include "weft/autograd/tape.hpp"
@@ -13,7 +13,8 @@
 namespace weft {
 
 // a + b, a - b, a · b (element by element) and a / b. The shapes broadcast as NumPy's do: aligned
-// at the last axis, sizes equal or 1. Throw ShapeError when they do not.
+// at the last axis, sizes equal or 1. Throw ShapeError when they do not. The operators below also
+// take a number, and plain tensors, without gradients.
 template <class T>
 WEFT_API Var<T> add(const Var<T>& a, const Var<T>& b);
 template <class T>
@@ -23,122 +24,97 @@ WEFT_API Var<T> multiply(const Var<T>& a, const Var<T>& b);
 template <class T>
 WEFT_API Var<T> divide(const Var<T>& a, const Var<T>& b);
 
-// The same with a number for each element, which is rounded to T first. See `scale` for x · number.
-template <class T>
-WEFT_API Var<T> add(const Var<T>& x, double number);
-template <class T>
-WEFT_API Var<T> subtract(double number, const Var<T>& x);
-template <class T>
-WEFT_API Var<T> divide(const Var<T>& x, double number);
-template <class T>
-WEFT_API Var<T> divide(double number, const Var<T>& x);
-
-template <class T>
-Var<T> operator+(const Var<T>& a, const Var<T>& b) {
-  return add(a, b);
-}
-template <class T>
-Var<T> operator-(const Var<T>& a, const Var<T>& b) {
-  return subtract(a, b);
-}
-template <class T>
-Var<T> operator*(const Var<T>& a, const Var<T>& b) {
-  return multiply(a, b);
-}
-template <class T>
-Var<T> operator/(const Var<T>& a, const Var<T>& b) {
-  return divide(a, b);
-}
-
 // A number of any built-in type, such as 2, 0.5 or 1e-5f.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 
+namespace detail {
+
+// A number, rounded to T, as a constant of x's tape that broadcasts to any shape.
 template <class T, Number N>
-Var<T> operator+(const Var<T>& x, N number) {
-  return add(x, static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator+(N number, const Var<T>& x) {
-  return add(x, static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator-(const Var<T>& x, N number) {
-  return add(x, -static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator-(N number, const Var<T>& x) {
-  return subtract(static_cast<double>(number), x);
-}
-template <class T, Number N>
-Var<T> operator*(const Var<T>& x, N number) {
-  return scale(x, static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator*(N number, const Var<T>& x) {
-  return scale(x, static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator/(const Var<T>& x, N number) {
-  return divide(x, static_cast<double>(number));
-}
-template <class T, Number N>
-Var<T> operator/(N number, const Var<T>& x) {
-  return divide(static_cast<double>(number), x);
+auto constant_like(const Var<T>& x, N number) {
+  Tensor<T> value = x.pass().uninitialized({});
+  *value.data() = static_cast<T>(static_cast<double>(number));
+  return x.pass().constant(value);
 }
 
-// The same operators for tensors, without gradients.
+// function(a, b) of two variables, or one and a number; of tensors, without gradients.
+template <class Function, class T>
+auto calculate(const Function& function, const Var<T>& a, const Var<T>& b) {
+  return function(a, b);
+}
+template <class Function, class T, Number N>
+auto calculate(const Function& function, const Var<T>& a, N b) {
+  return function(a, constant_like(a, b));
+}
+template <class Function, class T, Number N>
+auto calculate(const Function& function, N a, const Var<T>& b) {
+  return function(constant_like(b, a), b);
+}
+template <class Function, class T>
+auto calculate(const Function& function, const Tensor<T>& a, const Tensor<T>& b) {
+  return no_grad(function, a, b);
+}
+template <class Function, class T, Number N>
+auto calculate(const Function& function, const Tensor<T>& a, N b) {
+  return no_grad([&](const Var<T>& x) { return calculate(function, x, b); }, a);
+}
+template <class Function, class T, Number N>
+auto calculate(const Function& function, N a, const Tensor<T>& b) {
+  return no_grad([&](const Var<T>& x) { return calculate(function, a, x); }, b);
+}
+
+template <class T>
+void check_operand(const Var<T>& x);
 template <std::floating_point T>
-Tensor<T> operator-(const Tensor<T>& x) {
-  return no_grad(std::negate<>(), x);
+void check_operand(const Tensor<T>& x);
+
+}  // namespace detail
+
+// A variable, or a tensor of float or double: what the operators below give for it has no gradient.
+template <class X>
+concept Operand = requires(const X& x) {
+  detail::check_operand(x);
+};
+
+// Two operands of one type, or one and a number, which is rounded to the type of its elements.
+template <class A, class B>
+concept Operands = (Operand<A> && (std::same_as<A, B> || Number<B>)) || (Number<A> && Operand<B>);
+
+template <class A, class B>
+requires Operands<A, B>
+auto operator+(const A& a, const B& b) {
+  return detail::calculate([](const auto& x, const auto& y) { return add(x, y); }, a, b);
 }
-template <std::floating_point T>
-Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
-  return no_grad(std::plus<>(), a, b);
+template <class A, class B>
+requires Operands<A, B>
+auto operator-(const A& a, const B& b) {
+  return detail::calculate([](const auto& x, const auto& y) { return subtract(x, y); }, a, b);
 }
-template <std::floating_point T, Number N>
-Tensor<T> operator+(const Tensor<T>& x, N number) {
-  return no_grad([number](const Var<T>& v) { return v + number; }, x);
+template <class A, class B>
+requires Operands<A, B>
+auto operator/(const A& a, const B& b) {
+  return detail::calculate([](const auto& x, const auto& y) { return divide(x, y); }, a, b);
 }
-template <std::floating_point T, Number N>
-Tensor<T> operator+(N number, const Tensor<T>& x) {
-  return no_grad([number](const Var<T>& v) { return number + v; }, x);
+template <Operand X>
+X operator*(const X& a, const X& b) {
+  return detail::calculate([](const auto& x, const auto& y) { return multiply(x, y); }, a, b);
 }
-template <std::floating_point T>
-Tensor<T> operator-(const Tensor<T>& a, const Tensor<T>& b) {
-  return no_grad(std::minus<>(), a, b);
-}
-template <std::floating_point T, Number N>
-Tensor<T> operator-(const Tensor<T>& x, N number) {
-  return no_grad([number](const Var<T>& v) { return v - number; }, x);
-}
-template <std::floating_point T, Number N>
-Tensor<T> operator-(N number, const Tensor<T>& x) {
-  return no_grad([number](const Var<T>& v) { return number - v; }, x);
-}
-template <std::floating_point T>
-Tensor<T> operator*(const Tensor<T>& a, const Tensor<T>& b) {
-  return no_grad(std::multiplies<>(), a, b);
+template <class T, Number N>
+auto operator*(const Var<T>& x, N number) {
+  return scale(x, static_cast<double>(number));
 }
 template <std::floating_point T, Number N>
 Tensor<T> operator*(const Tensor<T>& x, N number) {
   return no_grad([number](const Var<T>& v) { return v * number; }, x);
 }
-template <std::floating_point T, Number N>
-Tensor<T> operator*(N number, const Tensor<T>& x) {
-  return no_grad([number](const Var<T>& v) { return number * v; }, x);
+template <Operand X, Number N>
+X operator*(N number, const X& x) {
+  return x * number;
 }
 template <std::floating_point T>
-Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
-  return no_grad(std::divides<>(), a, b);
-}
-template <std::floating_point T, Number N>
-Tensor<T> operator/(const Tensor<T>& x, N number) {
-  return no_grad([number](const Var<T>& v) { return v / number; }, x);
-}
-template <std::floating_point T, Number N>
-Tensor<T> operator/(N number, const Tensor<T>& x) {
-  return no_grad([number](const Var<T>& v) { return number / v; }, x);
+Tensor<T> operator-(const Tensor<T>& x) {
+  return x * -1;
 }
 
 }  // namespace weft

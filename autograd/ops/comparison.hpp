@@ -20,7 +20,9 @@ enum class Comparison { less, less_equal, greater, greater_equal, equal, not_equ
 template <class T>
 WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>& b);
 template <class T>
-WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, T b);
+Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, T b) {
+  return compare(a, comparison, Tensor<T>::full({}, b));
+}
 
 // condition ? a : b, element by element; a and b are tensors or numbers, and broadcast together
 // with the condition. The gradient of an element goes to the one that was chosen, 0 to the other
@@ -28,9 +30,13 @@ WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, T b);
 template <class T>
 WEFT_API Var<T> where(const Tensor<bool>& condition, const Var<T>& a, const Var<T>& b);
 template <class T>
-WEFT_API Var<T> where(const Tensor<bool>& condition, const Var<T>& a, double b);
+Var<T> where(const Tensor<bool>& condition, const Var<T>& a, double b) {
+  return where(condition, a, detail::constant_like(a, b));
+}
 template <class T>
-WEFT_API Var<T> where(const Tensor<bool>& condition, double a, const Var<T>& b);
+Var<T> where(const Tensor<bool>& condition, double a, const Var<T>& b) {
+  return where(condition, detail::constant_like(b, a), b);
+}
 
 // The same for tensors, without gradients.
 template <std::floating_point T>
@@ -90,34 +96,28 @@ concept Comparable = (NumberTensor<A> && NumberTensor<B>) ||
                      (Number<A> && NumberTensor<B> &&
                       (std::integral<A> || !std::same_as<B, Tensor<std::int32_t>>));
 
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator<(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator<(const A& a, const B& b) {
   return detail::compare(a, Comparison::less, Comparison::greater, b);
 }
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator<=(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator<=(const A& a, const B& b) {
   return detail::compare(a, Comparison::less_equal, Comparison::greater_equal, b);
 }
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator>(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator>(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater, Comparison::less, b);
 }
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator>=(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator>=(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater_equal, Comparison::less_equal, b);
 }
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator==(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator==(const A& a, const B& b) {
   return detail::compare(a, Comparison::equal, Comparison::equal, b);
 }
-template <class A, class B>
-requires Comparable<A, B> Tensor<bool>
-operator!=(const A& a, const B& b) {
+template <class A, Comparable<A> B>
+Tensor<bool> operator!=(const A& a, const B& b) {
   return detail::compare(a, Comparison::not_equal, Comparison::not_equal, b);
 }
 

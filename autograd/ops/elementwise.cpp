@@ -48,30 +48,21 @@ Var<T> function_of_output(const char* operation, const Var<T>& x, const Value& v
   return record_map(operation, x, y, y, derivative);
 }
 
+}  // namespace
+
 // Forward:  y = factor x.
 // Backward: dx = factor dy, so nothing is kept.
 template <class T>
-Var<T> multiple(const char* operation, const Var<T>& x, T factor) {
-  const Tensor<T> y = map(x, [factor](const auto& v) { return v * factor; });
-  return x.pass().record(operation, y, {x.node()},
-                         [x = x.node(), factor](Pass<T>& backward, const Tensor<T>& dy) {
+Var<T> scale(const Var<T>& x, double factor) {
+  const auto f = static_cast<T>(factor);
+  const Tensor<T> y = map(x, [f](const auto& v) { return v * f; });
+  return x.pass().record("scale", y, {x.node()},
+                         [x = x.node(), f](Pass<T>& backward, const Tensor<T>& dy) {
                            const Gradient<T> dx = backward.gradient(x);
                            parallel_for(dy.size(), grain_of(1), [&](Index begin, Index end) {
-                             accumulate(dx, begin, end, array(dy, begin, end) * factor);
+                             accumulate(dx, begin, end, array(dy, begin, end) * f);
                            });
                          });
-}
-
-}  // namespace
-
-template <class T>
-Var<T> scale(const Var<T>& x, double factor) {
-  return multiple("scale", x, static_cast<T>(factor));
-}
-
-template <class T>
-Var<T> negate(const Var<T>& x) {
-  return multiple("negate", x, T{-1});
 }
 
 template <class T>
@@ -140,8 +131,6 @@ template Var<float> sqrt(const Var<float>&);
 template Var<double> sqrt(const Var<double>&);
 template Var<float> abs(const Var<float>&);
 template Var<double> abs(const Var<double>&);
-template Var<float> negate(const Var<float>&);
-template Var<double> negate(const Var<double>&);
 template Var<float> scale(const Var<float>&, double);
 template Var<double> scale(const Var<double>&, double);
 template Var<float> power(const Var<float>&, double);

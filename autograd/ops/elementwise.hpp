@@ -11,7 +11,9 @@ template <class T>
 WEFT_API Var<T> scale(const Var<T>& x, double factor);
 // -x
 template <class T>
-WEFT_API Var<T> negate(const Var<T>& x);
+Var<T> negate(const Var<T>& x) {
+  return scale(x, -1.0);
+}
 template <class T>
 Var<T> operator-(const Var<T>& x) {
   return negate(x);
