@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "weft/autograd/ops/arithmetic.hpp"
-#include "weft/autograd/ops/mask_rows.hpp"
+#include "weft/autograd/ops/comparison.hpp"
 #include "weft/autograd/ops/recurrence.hpp"
 #include "weft/autograd/ops/reductions.hpp"
 #include "weft/autograd/ops/shaping.hpp"
@@ -13,19 +12,20 @@
 namespace weft {
 namespace {
 
-// True for the positions before the end of each sequence, [batch, time].
+// True for the positions before the end of each sequence, [batch, time, 1].
 Tensor<bool> positions_of(const ValidLens& valid_lens, Index batch, Index time) {
-  Tensor<bool> valid({batch, time});
+  Tensor<bool> valid({batch, time, 1});
   for (Index b = 0; b < batch; ++b)
     std::fill_n(valid.data() + b * time, valid_lens.length(b, 0, time), true);
   return valid;
 }
 
-// True for the sequences that are not empty, [batch].
-Tensor<bool> sequences_of(const ValidLens& valid_lens, Index batch, Index time) {
-  Tensor<bool> valid({batch});
-  for (Index b = 0; b < batch; ++b) valid(b) = valid_lens.length(b, 0, time) > 0;
-  return valid;
+// x [batch, size] with zeros for empty sequences.
+template <class T>
+Var<T> without_empty(const Var<T>& x, const ValidLens& valid_lens, Index time) {
+  Tensor<bool> valid({x.shape()[0], 1});
+  for (Index b = 0; b < valid.size(); ++b) valid.data()[b] = valid_lens.length(b, 0, time) > 0;
+  return where(valid, x, 0.0);
 }
 
 template <class T>
@@ -33,19 +33,17 @@ Var<T> mean_of(const Var<T>& x, const ValidLens& valid_lens, Index batch, Index 
   Tensor<T> factors = x.pass().uninitialized({batch, 1});
   for (Index b = 0; b < batch; ++b)
     factors.data()[b] = T{1} / static_cast<T>(std::max<Index>(valid_lens.length(b, 0, time), 1));
-  const Var<T> valid = valid_lens.given() ? mask_rows(x, positions_of(valid_lens, batch, time)) : x;
+  const Var<T> valid =
+      valid_lens.given() ? where(positions_of(valid_lens, batch, time), x, 0.0) : x;
   return sum(valid, {1}) * x.tape().constant(factors);
 }
 
 template <class T>
 Var<T> max_of(const Var<T>& x, const ValidLens& valid_lens, Index batch, Index time) {
   if (!valid_lens.given()) return max(x, {1});
-  const Tensor<bool> valid = positions_of(valid_lens, batch, time);
-  Tensor<T> lowest = x.pass().zeros({batch, time, 1});
-  for (Index i = 0; i < valid.size(); ++i)
-    if (!valid.data()[i]) lowest.data()[i] = -std::numeric_limits<T>::infinity();
-  const Var<T> largest = max(mask_rows(x, valid) + x.tape().constant(lowest), {1});
-  return mask_rows(largest, sequences_of(valid_lens, batch, time));
+  constexpr double lowest = -std::numeric_limits<double>::infinity();
+  const Var<T> valid = where(positions_of(valid_lens, batch, time), x, lowest);
+  return without_empty(max(valid, {1}), valid_lens, time);
 }
 
 }  // namespace
@@ -68,8 +66,8 @@ Var<T> SequencePooling<T>::operator()(const Var<T>& x, const ValidLens& valid_le
     case Pooling::max:
       return max_of(x, valid_lens, batch, time);
     case Pooling::first: {
-      const Var<T> first = reshape(slice(x, 1, 0, 1), {batch, size});
-      return valid_lens.given() ? mask_rows(first, sequences_of(valid_lens, batch, time)) : first;
+      const Var<T> first = squeeze(slice(x, 1, 0, 1), 1);
+      return valid_lens.given() ? without_empty(first, valid_lens, time) : first;
     }
     case Pooling::last:
       return last_states(x, zeros(), valid_lens);

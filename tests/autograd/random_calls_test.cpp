@@ -16,7 +16,6 @@
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/embedding.hpp>
 #include <weft/autograd/ops/indexing.hpp>
-#include <weft/autograd/ops/mask_rows.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/permute.hpp>
 #include <weft/autograd/ops/recompute.hpp>
@@ -213,7 +212,7 @@ class Session {
       case 12:
         return embedding(a.ids(a.shape(), 5), x);
       case 13:
-        return mask_rows(x, a.booleans(a.like(rank > 0 ? x.shape().without(-1) : Shape{})));
+        return where(a.booleans(a.like(rank > 0 ? x.shape().with(-1, 1) : Shape{})), x, 0.0);
       case 14:
         return matmul(x, a.flag() ? any() : like(x.shape()),
                       {.transpose_a = a.flag(), .transpose_b = a.flag()});

@@ -5,9 +5,7 @@
 #include <limits>
 
 #include "weft/autograd/finite.hpp"
-#include "weft/autograd/ops/arithmetic.hpp"
-#include "weft/autograd/ops/mask_rows.hpp"
-#include "weft/autograd/ops/shaping.hpp"
+#include "weft/autograd/ops/comparison.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/pass.hpp"
 
@@ -34,14 +32,14 @@ template <class T>
 FiniteKeys<T>::FiniteKeys(const Var<T>& keys, const Var<T>& values) : keys_(keys), values_(values) {
   if (is_finite(keys.value()) && is_finite(values.value())) return;
   const Shape rows{keys.shape()[0], keys.shape()[1]};
-  Tensor<bool> finite(rows);
+  Tensor<bool> finite({rows[0], rows[1], 1});
   marks_ = Tensor<T>(rows);
   for (Index row = 0; row < rows.elements(); ++row) {
     finite.data()[row] = row_is_finite(keys.value(), row) && row_is_finite(values.value(), row);
     if (!finite.data()[row]) marks_.data()[row] = std::numeric_limits<T>::quiet_NaN();
   }
-  keys_ = mask_rows(keys, finite);
-  values_ = mask_rows(values, finite);
+  keys_ = where(finite, keys, 0.0);
+  values_ = where(finite, values, 0.0);
 }
 
 template <class T>
@@ -80,11 +78,11 @@ Var<T> HiddenKeys::zeroed(const Var<T>& x) const {
   });
   if (finite) return x;
 
-  Tensor<bool> visible = Tensor<bool>::full({batch, keys}, true);
+  Tensor<bool> visible = Tensor<bool>::full({batch, keys, 1}, true);
   bool* kept = visible.data();
   for_each_hidden(0, batch * keys, keys,
                   [kept](Index first, Index last) { std::fill(kept + first, kept + last, false); });
-  return mask_rows(x, visible);
+  return where(visible, x, 0.0);
 }
 
 template Var<float> HiddenKeys::zeroed(const Var<float>&) const;

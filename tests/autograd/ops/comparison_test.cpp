@@ -55,6 +55,17 @@ TEST_CASE("comparisons: of tokens", "[autograd]") {
                     "comparison: expected an integer of 32 bits, got 1099511627776");
 }
 
+TEST_CASE("where: rows that are not chosen become zeros, even if they are NaN", "[autograd]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor<bool> kept({2, 2, 1}, {true, false, false, true});
+  Tape<double> tape;
+  Parameter<double> x(Tensor<double>({2, 2, 2}, {1, 2, nan, 4, 5, nan, 7, 8}));
+  const Var y = where(kept, tape.parameter(x), 0.0);
+  CHECK(values(y.value()) == std::vector<double>{1, 2, 0, 0, 0, 0, 7, 8});
+  tape.backward(y, Tensor<double>({2, 2, 2}, {1, 2, 3, 4, nan, nan, 7, 8}));
+  CHECK(values(x.grad()) == std::vector<double>{1, 2, 0, 0, 0, 0, 7, 8});
+}
+
 TEST_CASE("comparisons: shapes broadcast", "[autograd]") {
   const Tensor<float> row({3}, {1, 2, 3}), column({2, 1}, {2, 3});
   const Tensor<bool> less = row < column;
@@ -184,6 +195,11 @@ std::vector<GradientCase> gradient_rows() {
        [](const auto& x) {
          return where(random_allowed({x[1].shape()[0], x[0].size()}), x[0], x[1]);
        }},
+      {"where",
+       "rows or a number",
+       {{2, 3, 2}},
+       {{40, 60, 25}},
+       [](const auto& x) { return where(random_allowed(x[0].shape().with(-1, 1)), x[0], 0.0); }},
       {"where",
        "a condition broadcast",
        {{2, 3, 4}, {2, 3, 4}},

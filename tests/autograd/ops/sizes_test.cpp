@@ -72,8 +72,6 @@ const std::map<std::string, Operation> operations = {
     {"repeat 0 times", [](const Var<double>& x) { return repeat(x, 2, 0); }},
     {"unfold",
      [](const Var<double>& x) { return unfold(x, {.size = 2, .before = 1, .after = 1}); }},
-    {"mask_rows",
-     [](const Var<double>& x) { return mask_rows(x, Tensor<bool>(x.shape().without(-1))); }},
     {"linear",
      [](const Var<double>& x) {
        return linear(x, zeros(x, {2, x.shape()[-1]}), zeros(x, {2}), Activation::gelu);
