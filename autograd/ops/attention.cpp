@@ -29,14 +29,53 @@
 namespace weft {
 namespace {
 
-// Keys per tile.
-constexpr Index key_tile = 128;
+// Keys per tile, and the most queries: its scores stay in the L2 cache.
+constexpr Index key_tile = 128, query_tile = 256;
 // Under a causal mask, smaller tiles compute fewer masked scores.
 constexpr Index causal_query_tile = 32;
 // Rows of scores are padded with -infinity to a multiple of this, so that they are whole vectors.
 constexpr Index padding = 16;
 
 constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
+
+// The keys and values of a head, packed contiguously if many queries read them.
+template <class T>
+class KeysAndValues {
+ public:
+  KeysAndValues(const Head<T>& head, T* scratch) {
+    const Attention<T>& a = head.a;
+    k_ = a.k.data() + head.k_offset(0);
+    v_ = a.v.data() + head.v_offset(0);
+    k_stride_ = a.q_stride();
+    v_stride_ = a.v_stride();
+    if (!is_copy(a)) return;
+    T* k_copy = scratch;
+    T* v_copy = k_copy + a.keys * a.size;
+    for (Index key = 0; key < a.keys; ++key) {
+      std::copy_n(k_ + key * k_stride_, a.size, k_copy + key * a.size);
+      std::copy_n(v_ + key * v_stride_, a.value_size, v_copy + key * a.value_size);
+    }
+    k_ = k_copy;
+    v_ = v_copy;
+    k_stride_ = a.size;
+    v_stride_ = a.value_size;
+  }
+
+  // The number of elements of scratch for a head.
+  static Index scratch_size(const Attention<T>& a) {
+    return is_copy(a) ? a.keys * (a.size + a.value_size) : 0;
+  }
+
+  MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
+  MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
+
+ private:
+  static bool is_copy(const Attention<T>& a) { return a.queries > query_tile; }
+
+  const T* k_;
+  const T* v_;
+  Index k_stride_, v_stride_;
+};
 
 // A range of queries and a range of keys of a head.
 struct Tile {

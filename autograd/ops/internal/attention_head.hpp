@@ -1,4 +1,4 @@
-// Attention, Head and KeysAndValues: what the ways of computing scaled dot-product attention share.
+// Attention and Head: what the ways of computing scaled dot-product attention share.
 // Included by definitions only.
 #pragma once
 
@@ -8,13 +8,9 @@
 #include "weft/autograd/tensor.hpp"
 #include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/dropout_mask.hpp"
-#include "autograd/kernels/matrix_view.hpp"
 #include "autograd/ops/internal/mask_view.hpp"
 
 namespace weft {
-
-// The most queries per tile: with key_tile keys, its scores stay in the L2 cache.
-inline constexpr Index query_tile = 256;
 
 // What forward and backward share: the inputs, their sizes, and the mask.
 template <class T>
@@ -69,45 +65,6 @@ struct Head {
     const T* marks = a.marks.data() + b * a.keys;
     for (Index key = begin; key < end; ++key) scores[key - begin] += marks[key];
   }
-};
-
-// The keys and values of a head, packed contiguously if many queries read them.
-template <class T>
-class KeysAndValues {
- public:
-  KeysAndValues(const Head<T>& head, T* scratch) {
-    const Attention<T>& a = head.a;
-    k_ = a.k.data() + head.k_offset(0);
-    v_ = a.v.data() + head.v_offset(0);
-    k_stride_ = a.q_stride();
-    v_stride_ = a.v_stride();
-    if (!is_copy(a)) return;
-    T* k_copy = scratch;
-    T* v_copy = k_copy + a.keys * a.size;
-    for (Index key = 0; key < a.keys; ++key) {
-      std::copy_n(k_ + key * k_stride_, a.size, k_copy + key * a.size);
-      std::copy_n(v_ + key * v_stride_, a.value_size, v_copy + key * a.value_size);
-    }
-    k_ = k_copy;
-    v_ = v_copy;
-    k_stride_ = a.size;
-    v_stride_ = a.value_size;
-  }
-
-  // The number of elements of scratch for a head.
-  static Index scratch_size(const Attention<T>& a) {
-    return is_copy(a) ? a.keys * (a.size + a.value_size) : 0;
-  }
-
-  MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
-  MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
-
- private:
-  static bool is_copy(const Attention<T>& a) { return a.queries > query_tile; }
-
-  const T* k_;
-  const T* v_;
-  Index k_stride_, v_stride_;
 };
 
 }  // namespace weft
