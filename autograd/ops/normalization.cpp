@@ -6,6 +6,28 @@
 #include "autograd/kernels/vector.hpp"
 
 namespace weft {
+namespace {
+
+template <class T>
+void check_rank(const char* operation, const Var<T>& x) {
+  if (x.rank() < 1) fail<ShapeError>(operation, "at least one axis", x.shape());
+}
+
+// Throws ShapeError unless each of the parameters is a number for each column of x, and ValueError
+// unless eps ≥ 0.
+template <class T>
+void check_norm(const char* operation, const Var<T>& x, double eps,
+                std::initializer_list<std::pair<const char*, Shape>> parameters) {
+  check_rank(operation, x);
+  const Shape expected{x.shape().columns()};
+  for (const auto& [name, shape] : parameters)
+    if (shape != expected)
+      fail<ShapeError>(concatenate_text(operation, ": ", name),
+                       concatenate_text(expected, " for x of shape ", x.shape()), shape);
+  if (!(eps >= 0.0)) fail<ValueError>(concatenate_text(operation, ": eps"), "a number ≥ 0", eps);
+}
+
+}  // namespace
 
 // Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
 // Backward: with g = dy w: dx = r (g - mean(g) - h mean(g h)), dw = Σ dy h, db = Σ dy over rows.
@@ -14,15 +36,8 @@ namespace weft {
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
   Pass<T>& pass = pass_of("layer_norm", x, weight, bias);
-  if (x.rank() < 1) fail<ShapeError>("layer_norm", "at least one axis", x.shape());
+  check_norm("layer_norm", x, eps, {{"weight", weight.shape()}, {"bias", bias.shape()}});
   const Index n = x.shape().columns(), rows = x.shape().rows();
-  if (weight.shape() != Shape{n})
-    fail<ShapeError>("layer_norm: weight",
-                     concatenate_text(Shape{n}, " for x of shape ", x.shape()), weight.shape());
-  if (bias.shape() != Shape{n})
-    fail<ShapeError>("layer_norm: bias", concatenate_text(Shape{n}, " for x of shape ", x.shape()),
-                     bias.shape());
-  if (!(eps >= 0.0)) fail<ValueError>("layer_norm: eps", "a number ≥ 0", eps);
 
   Tensor<T> y = pass.uninitialized(x.shape());
   Tensor<T> means = pass.uninitialized({rows}), scales = pass.uninitialized({rows});
@@ -85,11 +100,63 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
       });
 }
 
+// Forward:  y = h w, h = x r, r = 1 / √(mean(x²) + eps), over the last axis.
+// Backward: with g = dy w: dx = r (g - h mean(g h)), dw = Σ dy h over rows. Keeps x and each row's
+// r.
+template <class T>
+Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps) {
+  Pass<T>& pass = pass_of("rms_norm", x, weight);
+  check_norm("rms_norm", x, eps, {{"weight", weight.shape()}});
+  const Index n = x.shape().columns(), rows = x.shape().rows();
+
+  Tensor<T> y = pass.uninitialized(x.shape());
+  Tensor<T> scales = pass.uninitialized({rows});
+  parallel_for(rows, grain_of(3 * n), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const T* x_row = x.value().data() + row * n;
+      const T square = sum_of_row(n, product, x_row, x_row) / static_cast<T>(n);
+      const T scale = T{1} / std::sqrt(square + static_cast<T>(eps));
+      const auto result = [scale](const auto& v, const auto& w) { return v * scale * w; };
+      map_row(n, y.data() + row * n, result, x_row, weight.value().data());
+      scales.data()[row] = scale;
+    }
+  });
+
+  return pass.record(
+      "rms_norm", y, {x.node(), weight.node()},
+      [x = x.node(), w = weight.node(), x_value = x.value(), w_value = weight.value(), scales, n,
+       rows](Pass<T>& backward, const Tensor<T>& dy) {
+        const Gradient<T> dx = backward.gradient(x);
+        const auto add_rows = [&](Index begin, Index end, T* dw_sum) {
+          const T* weights = w_value.data();
+          for (Index row = begin; row < end; ++row) {
+            const T* x_row = x_value.data() + row * n;
+            const T* dy_row = dy.data() + row * n;
+            const T scale = scales.data()[row];
+            const auto dy_h = [scale](const auto& d, const auto& v) { return d * (v * scale); };
+            accumulate_row(n, dw_sum, false, dy_h, dy_row, x_row);
+            if (!dx) continue;
+            const auto gh = [scale](const auto& d, const auto& weight_j, const auto& v) {
+              return d * weight_j * (v * scale);
+            };
+            const T gh_mean = sum_of_row(n, gh, dy_row, weights, x_row) / static_cast<T>(n);
+            const auto slope = [scale, gh_mean](const auto& d, const auto& weight_j,
+                                                const auto& v) {
+              return scale * (d * weight_j - v * scale * gh_mean);
+            };
+            accumulate_row(n, dx.data() + row * n, dx.fresh, slope, dy_row, weights, x_row);
+          }
+        };
+        const Tensor<T> sums = sum_over_rows(backward, rows, n, 6 * n, add_rows);
+        if (const Gradient<T> dw = backward.gradient(w)) accumulate(dw, 0, n, array(sums, 0, n));
+      });
+}
+
 // Forward:  y = x / ‖x‖ over the last axis; 0 where ‖x‖ is 0.
 // Backward: dx = (dy - y <y, dy>) / ‖x‖; 0 where ‖x‖ is 0. Keeps y and each row's ‖x‖.
 template <class T>
 Var<T> normalize(const Var<T>& x) {
-  if (x.rank() < 1) fail<ShapeError>("normalize", "at least one axis", x.shape());
+  check_rank("normalize", x);
   const Index n = x.shape().columns(), rows = x.shape().rows();
   Tensor<T> y = x.pass().uninitialized(x.shape());
   Tensor<T> norms = x.pass().uninitialized({rows});
@@ -124,6 +191,8 @@ Var<T> normalize(const Var<T>& x) {
       });
 }
 
+template Var<float> rms_norm(const Var<float>&, const Var<float>&, double);
+template Var<double> rms_norm(const Var<double>&, const Var<double>&, double);
 template Var<float> normalize(const Var<float>&);
 template Var<double> normalize(const Var<double>&);
 template Var<float> layer_norm(const Var<float>&, const Var<float>&, const Var<float>&, double);

@@ -13,6 +13,11 @@ template <class T>
 WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
                            double eps = 1e-5);
 
+// y = x / √(mean(x²) + eps) · weight over the last axis (Zhang and Sennrich, 2019). x [..., n],
+// weight [n]. Throws ShapeError, and ValueError unless eps ≥ 0.
+template <class T>
+WEFT_API Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps = 1e-5);
+
 // x / ‖x‖ over the last axis. A row of zeros stays zeros and gets no gradient. x [..., n]. Throws
 // ShapeError.
 template <class T>

@@ -2,8 +2,8 @@
 
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/normalization.hpp>
 #include <weft/autograd/ops/reductions.hpp>
-#include <weft/autograd/ops/rms_norm.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"

@@ -8,16 +8,15 @@
 #include <weft/autograd/ops/activation.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/attention.hpp>
+#include <weft/autograd/ops/comparison.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/embedding.hpp>
 #include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
-#include <weft/autograd/ops/mask_rows.hpp>
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/normalization.hpp>
-#include <weft/autograd/ops/rms_norm.hpp>
 #include <weft/autograd/ops/softmax.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/gradient_table.hpp"
@@ -295,8 +294,8 @@ TEMPLATE_TEST_CASE("values at size: rows that are picked, masked or dropped", "[
   const Tokens tokens = random_tokens({300}, 250);
   check_rows(embedding(tokens, tape.constant(x)).value(),
              [&](Index row) { return row_of(x, tokens.data()[row]); });
-  const Tensor<bool> kept = random_allowed({25, 10}).reshaped({250});
-  check_rows(mask_rows(tape.constant(x), kept).value(), [&](Index row) {
+  const Tensor<bool> kept = random_allowed({25, 10}).reshaped({250, 1});
+  check_rows(where(kept, tape.constant(x), 0.0).value(), [&](Index row) {
     return kept.data()[row] ? row_of(x, row) : std::vector<double>(200, 0.0);
   });
   Tape<TestType> training({.training = true, .seed = 8});
