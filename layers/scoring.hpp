@@ -10,7 +10,16 @@
 namespace weft {
 
 // Scoring functions. The softmax of the scores over the keys gives a query's attention weights.
-enum class Scoring { scaled_dot_product, dot_product, gaussian, laplacian, cosine, additive };
+enum class Scoring {
+  // <q, k> / √size, of variance 1 for any size when the elements of queries and keys have variance
+  // 1 (Vaswani et al., 2017, section 3.2.1).
+  scaled_dot_product,
+  dot_product,  // <q, k>
+  gaussian,     // -‖q - k‖² / 2, the logarithm of the Gaussian kernel up to a constant
+  laplacian,    // -Σ|q - k|, the logarithm of the Laplacian kernel up to a constant
+  cosine,  // <q, k> / (‖q‖ ‖k‖), within -1 … 1; 0, with zero gradient, for a vector of zeros
+  additive  // AdditiveScoring
+};
 
 inline constexpr EnumNames<Scoring, 6> scoring_names{{
     {Scoring::scaled_dot_product, "scaled_dot_product"},
@@ -22,30 +31,11 @@ inline constexpr EnumNames<Scoring, 6> scoring_names{{
 }};
 inline std::string to_string(Scoring scoring) { return name_of("scoring", scoring, scoring_names); }
 
-// The scores of a function without parameters. Throws ValueError for Scoring::additive, which is
-// AdditiveScoring below, and what the function throws.
+// The scores of a function without parameters: queries [batch, num_queries, size], keys
+// [batch, num_keys, size], result [batch, num_queries, num_keys]. Throws ShapeError, and ValueError
+// for Scoring::additive.
 template <class T>
 WEFT_API Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys);
-
-// Each function takes queries [batch, num_queries, size] and keys [batch, num_keys, size] and
-// returns [batch, num_queries, num_keys]. They throw ShapeError.
-
-// <q, k>
-template <class T>
-WEFT_API Var<T> dot_product_scores(const Var<T>& queries, const Var<T>& keys);
-// <q, k> / √size, of variance 1 for any size when the elements of queries and keys have variance 1
-// (Vaswani et al., 2017, section 3.2.1).
-template <class T>
-WEFT_API Var<T> scaled_dot_product_scores(const Var<T>& queries, const Var<T>& keys);
-// -‖q - k‖² / 2, the logarithm of the Gaussian kernel up to a constant.
-template <class T>
-WEFT_API Var<T> gaussian_scores(const Var<T>& queries, const Var<T>& keys);
-// -Σ|q - k|, the logarithm of the Laplacian kernel up to a constant.
-template <class T>
-WEFT_API Var<T> laplacian_scores(const Var<T>& queries, const Var<T>& keys);
-// <q, k> / (‖q‖ ‖k‖), within -1 … 1; 0, with zero gradient, for a vector of zeros.
-template <class T>
-WEFT_API Var<T> cosine_scores(const Var<T>& queries, const Var<T>& keys);
 
 struct AdditiveScoringOptions {
   // The lengths of queries and keys, which may differ.

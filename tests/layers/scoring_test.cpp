@@ -98,7 +98,7 @@ TEST_CASE("scoring: the cosine score of a zero vector is 0, and so is its gradie
   Parameter<double> queries(Tensor<double>({1, 2, 2}, {0, 0, 1, 2}));
   Parameter<double> keys(Tensor<double>({1, 2, 2}, {0, 0, 3, 1}));
   Tape<double> tape;
-  const Var y = cosine_scores(tape.parameter(queries), tape.parameter(keys));
+  const Var y = scores(Scoring::cosine, tape.parameter(queries), tape.parameter(keys));
   CHECK(y.value()(0, 0, 0) == 0.0);
   CHECK(y.value()(0, 0, 1) == 0.0);
   CHECK(y.value()(0, 1, 0) == 0.0);
@@ -185,7 +185,7 @@ TEST_CASE("attention pooling: invalid arguments throw", "[layers]") {
     CHECK_THROWS_AS(attention(x, x, x, ValidLens{1}), ShapeError);
   }
   CHECK(message_of<ShapeError>([&] {
-          gaussian_scores(x, zeros({2, 3, 5}));
+          scores(Scoring::gaussian, x, zeros({2, 3, 5}));
         }) ==
         "gaussian_scores: expected queries [batch, num_queries, size] and keys [batch, num_keys, "
         "size], got [2, 3, 4] and [2, 3, 5]");
