@@ -9,23 +9,34 @@
 
 namespace weft {
 
+namespace detail {
+// `what` is the start of an error message.
+template <class T>
+WEFT_API Index set_requires_grad(Module<T>& module, const NameFilter& filter, bool requires_grad,
+                                 const std::string& what);
+}  // namespace detail
+
 // Parameters of the module get no gradient (torch's requires_grad_(False)): optimizers keep them as
 // they are, and backward does not compute what only they would need. `name` is that of a parameter
 // or of a child, "encoder.0" for instance, with all parameters below it. Returns the number of
 // tensors. Throws ValueError when there are none of that name, or none that the filter selects.
 template <class T>
-WEFT_API Index freeze(Module<T>& module);
+Index freeze(Module<T>& module, const NameFilter& filter = every_name) {
+  return detail::set_requires_grad(module, filter, false, "freeze");
+}
 template <class T>
-WEFT_API Index freeze(Module<T>& module, const std::string& name);
-template <class T>
-WEFT_API Index freeze(Module<T>& module, const NameFilter& filter);
+Index freeze(Module<T>& module, const std::string& name) {
+  return detail::set_requires_grad(module, below(name), false, "freeze " + name);
+}
 
 // The inverse of `freeze`.
 template <class T>
-WEFT_API Index unfreeze(Module<T>& module);
+Index unfreeze(Module<T>& module, const NameFilter& filter = every_name) {
+  return detail::set_requires_grad(module, filter, true, "unfreeze");
+}
 template <class T>
-WEFT_API Index unfreeze(Module<T>& module, const std::string& name);
-template <class T>
-WEFT_API Index unfreeze(Module<T>& module, const NameFilter& filter);
+Index unfreeze(Module<T>& module, const std::string& name) {
+  return detail::set_requires_grad(module, below(name), true, "unfreeze " + name);
+}
 
 }  // namespace weft

@@ -9,6 +9,8 @@ namespace weft {
 
 using NameFilter = std::function<bool(const std::string& name)>;
 
+inline bool every_name(const std::string& /*name*/) { return true; }
+
 // Selects a parameter of that name, and those below a child of that name: "encoder.0" selects
 // "encoder.0.norm.weight" but not "encoder.01".
 inline NameFilter below(std::string name) {
