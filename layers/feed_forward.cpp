@@ -1,13 +1,15 @@
 #include "weft/layers/feed_forward.hpp"
 
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "layers/internal/checks.hpp"
 
 namespace weft {
 namespace {
 
-const PositionWiseFeedForwardOptions& checked(const PositionWiseFeedForwardOptions& options) {
-  check_positive("PositionWiseFeedForward: num_hiddens", options.num_hiddens);
-  check_positive("PositionWiseFeedForward: ffn_num_hiddens", options.ffn_num_hiddens);
+template <class Options>
+const Options& checked(const std::string& layer, const Options& options) {
+  check_positive(layer + ": num_hiddens", options.num_hiddens);
+  check_positive(layer + ": ffn_num_hiddens", options.ffn_num_hiddens);
   return options;
 }
 
@@ -16,7 +18,9 @@ const PositionWiseFeedForwardOptions& checked(const PositionWiseFeedForwardOptio
 template <class T>
 PositionWiseFeedForward<T>::PositionWiseFeedForward(const PositionWiseFeedForwardOptions& options,
                                                     Random& random)
-    : dense1({checked(options).num_hiddens, options.ffn_num_hiddens, options.bias}, random),
+    : dense1({checked("PositionWiseFeedForward", options).num_hiddens, options.ffn_num_hiddens,
+              options.bias},
+             random),
       dense2({options.ffn_num_hiddens, options.num_hiddens, options.bias}, random),
       dropout(options.dropout),
       activation(options.activation) {}
@@ -34,7 +38,30 @@ void PositionWiseFeedForward<T>::members(Members<T>& members) const {
   members("dense2", dense2);
 }
 
+template <class T>
+SwiGLU<T>::SwiGLU(const SwiGLUOptions& options, Random& random)
+    : w1({checked("SwiGLU", options).num_hiddens, options.ffn_num_hiddens, options.bias}, random),
+      w2({options.ffn_num_hiddens, options.num_hiddens, options.bias}, random),
+      w3({options.num_hiddens, options.ffn_num_hiddens, options.bias}, random),
+      dropout(options.dropout) {}
+
+template <class T>
+Var<T> SwiGLU<T>::operator()(const Var<T>& x) const {
+  return w2(dropout(w1(x, Activation::silu) * w3(x)));
+}
+
+template <class T>
+void SwiGLU<T>::members(Members<T>& members) const {
+  members.type("SwiGLU");
+  members("w1", w1);
+  members("w2", w2);
+  members("w3", w3);
+  members("dropout", dropout);
+}
+
 template struct PositionWiseFeedForward<float>;
 template struct PositionWiseFeedForward<double>;
+template struct SwiGLU<float>;
+template struct SwiGLU<double>;
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// PositionWiseFeedForward: a two-layer perceptron applied to each position of a sequence.
+// PositionWiseFeedForward and SwiGLU: feed-forward networks applied to each position of a sequence.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -34,7 +34,35 @@ struct WEFT_API PositionWiseFeedForward : Module<T> {
   Activation activation;
 };
 
+struct SwiGLUOptions {
+  // The sizes of the input and output vectors, and of the hidden ones.
+  Index num_hiddens = 0;
+  Index ffn_num_hiddens = 0;
+  // Whether w1, w2 and w3 have a bias.
+  bool bias = false;
+  // The probability of dropping a hidden element.
+  double dropout = 0.0;
+};
+
+// w2(dropout(silu(w1(x)) ⊙ w3(x))) (Shazeer, 2020), with the names of Llama's feed-forward network
+// (Touvron et al., 2023).
+template <class T = float>
+struct WEFT_API SwiGLU : Module<T> {
+  // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
+  SwiGLU(const SwiGLUOptions& options, Random& random);
+
+  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  Var<T> operator()(const Var<T>& x) const;
+
+  void members(Members<T>& members) const override;
+
+  Linear<T> w1, w2, w3;
+  Dropout<T> dropout;
+};
+
 extern template struct PositionWiseFeedForward<float>;
 extern template struct PositionWiseFeedForward<double>;
+extern template struct SwiGLU<float>;
+extern template struct SwiGLU<double>;
 
 }  // namespace weft

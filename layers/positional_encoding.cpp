@@ -25,6 +25,28 @@ Tensor<T> sinusoids(Index positions, Index d) {
   return table;
 }
 
+// x + table[0 … time], for the table of `layer`, [max_len, num_hiddens].
+template <class T>
+Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table) {
+  check_sequences(layer, x.shape(), table.shape()[1]);
+  const Index time = x.shape()[1], max_len = table.shape()[0];
+  if (time > max_len)
+    fail<ValueError>(layer,
+                     concatenate_text("sequences of at most max_len ", max_len, " positions"),
+                     concatenate_text("length ", time));
+  return x + slice(table, 0, 0, time);
+}
+
+// x + table[positions].
+template <class T>
+Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table,
+                     const Tokens& positions) {
+  check_sequences(layer, x.shape(), table.shape()[1]);
+  if (const Shape expected{x.shape()[0], x.shape()[1]}; positions.shape() != expected)
+    fail<ShapeError>(concatenate_text(layer, ": positions"), expected, positions.shape());
+  return x + embedding(positions, table);
+}
+
 }  // namespace
 
 template <class T>
@@ -37,17 +59,12 @@ PositionalEncoding<T>::PositionalEncoding(const PositionalEncodingOptions& optio
 
 template <class T>
 Var<T> PositionalEncoding<T>::operator()(const Var<T>& x) const {
-  check_sequences("PositionalEncoding", x.shape(), table_.shape()[1]);
-  const Index time = x.shape()[1];
-  check_length("PositionalEncoding", time, table_.shape()[0]);
-  return dropout(x + slice(x.tape().constant(table_), 0, 0, time));
+  return dropout(add_positions("PositionalEncoding", x, x.tape().constant(table_)));
 }
 
 template <class T>
 Var<T> PositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& positions) const {
-  check_sequences("PositionalEncoding", x.shape(), table_.shape()[1]);
-  check_positions("PositionalEncoding", x.shape(), positions.shape());
-  return dropout(x + embedding(positions, x.tape().constant(table_)));
+  return dropout(add_positions("PositionalEncoding", x, x.tape().constant(table_), positions));
 }
 
 template <class T>
@@ -56,7 +73,41 @@ void PositionalEncoding<T>::members(Members<T>& members) const {
   members("dropout", dropout);
 }
 
+template <class T>
+LearnedPositionalEncoding<T>::LearnedPositionalEncoding(
+    const LearnedPositionalEncodingOptions& options, Random& random)
+    : dropout(options.dropout) {
+  check_positive("LearnedPositionalEncoding: num_hiddens", options.num_hiddens);
+  check_positive("LearnedPositionalEncoding: max_len", options.max_len);
+  if (!(std::isfinite(options.standard_deviation) && options.standard_deviation >= 0))
+    fail<ValueError>("LearnedPositionalEncoding: standard_deviation", "a finite value ≥ 0",
+                     options.standard_deviation);
+  weight = Parameter<T>(random.normal_tensor<T>({options.max_len, options.num_hiddens}, 0.0,
+                                                options.standard_deviation));
+}
+
+template <class T>
+Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x) const {
+  return dropout(add_positions("LearnedPositionalEncoding", x, x.tape().parameter(weight)));
+}
+
+template <class T>
+Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& positions) const {
+  return dropout(
+      add_positions("LearnedPositionalEncoding", x, x.tape().parameter(weight), positions));
+}
+
+template <class T>
+void LearnedPositionalEncoding<T>::members(Members<T>& members) const {
+  members.type("LearnedPositionalEncoding",
+               concatenate_text(weight.shape()[0], ", ", weight.shape()[1]));
+  members("weight", weight);
+  members("dropout", dropout);
+}
+
 template struct PositionalEncoding<float>;
 template struct PositionalEncoding<double>;
+template struct LearnedPositionalEncoding<float>;
+template struct LearnedPositionalEncoding<double>;
 
 }  // namespace weft

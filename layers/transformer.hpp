@@ -10,11 +10,9 @@
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/layers/feed_forward.hpp"
-#include "weft/layers/layer_norm.hpp"
 #include "weft/layers/multi_head_attention.hpp"
+#include "weft/layers/norm.hpp"
 #include "weft/layers/one_of.hpp"
-#include "weft/layers/rms_norm.hpp"
-#include "weft/layers/swiglu.hpp"
 
 namespace weft {
 

@@ -26,10 +26,6 @@ Embedding<T> embedding(Index num_embeddings, const BertOptions& options, Random&
                       random);
 }
 
-void check_tokens(const Tokens& tokens) {
-  if (tokens.rank() != 2) fail<ShapeError>("Bert: tokens", "shape [batch, time]", tokens.shape());
-}
-
 }  // namespace
 
 TransformerOptions BertOptions::transformer() const {
@@ -67,7 +63,7 @@ Bert<T>::Bert(const BertOptions& options, Random& random)
 
 template <class T>
 Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& valid_lens) const {
-  check_tokens(input);
+  check_tokens("Bert: tokens", input);
   const Var<T> x = positions(tokens(tape, input)) + slice(tape.parameter(segments.weight), 0, 0, 1);
   return blocks(dropout(norm(x)), valid_lens);
 }
@@ -75,7 +71,7 @@ Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& 
 template <class T>
 Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& input_segments,
                            const ValidLens& valid_lens) const {
-  check_tokens(input);
+  check_tokens("Bert: tokens", input);
   if (input_segments.shape() != input.shape())
     fail<ShapeError>("Bert: segments", concatenate_text("shape ", input.shape(), " of the tokens"),
                      input_segments.shape());

@@ -41,8 +41,7 @@ EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& options,
 template <class T>
 Var<T> EncoderClassifier<T>::operator()(Tape<T>& tape, const Tokens& tokens,
                                         const ValidLens& valid_lens) const {
-  if (tokens.rank() != 2)
-    fail<ShapeError>("EncoderClassifier: tokens", "shape [batch, time]", tokens.shape());
+  check_tokens("EncoderClassifier: tokens", tokens);
   const Var<T> states = encoder(position(embedding(tape, tokens)), valid_lens);
   return output(pooling(states, valid_lens));
 }

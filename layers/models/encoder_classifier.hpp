@@ -3,7 +3,6 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/embedding.hpp"
-#include "weft/layers/learned_positional_encoding.hpp"
 #include "weft/layers/linear.hpp"
 #include "weft/layers/one_of.hpp"
 #include "weft/layers/positional_encoding.hpp"

@@ -13,10 +13,6 @@ const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
   return options;
 }
 
-void check_tokens(const char* what, const Tokens& tokens) {
-  if (tokens.rank() != 2) fail<ShapeError>(what, "shape [batch, time]", tokens.shape());
-}
-
 }  // namespace
 
 template <class T>

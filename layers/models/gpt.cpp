@@ -67,7 +67,7 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
 
 template <class T>
 Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input) const {
-  if (input.rank() != 2) fail<ShapeError>("Gpt: tokens", "shape [batch, time]", input.shape());
+  check_tokens("Gpt: tokens", input);
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
   return logits(blocks(dropout(x), {.causal = true}));

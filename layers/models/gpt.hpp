@@ -6,8 +6,8 @@
 #include "weft/autograd/export.hpp"
 #include "weft/layers/dropout.hpp"
 #include "weft/layers/embedding.hpp"
-#include "weft/layers/learned_positional_encoding.hpp"
 #include "weft/layers/linear.hpp"
+#include "weft/layers/positional_encoding.hpp"
 #include "weft/layers/transformer_encoder.hpp"
 
 namespace weft {

@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include <weft/layers/learned_positional_encoding.hpp>
 #include <weft/layers/positional_encoding.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"

@@ -1,6 +1,6 @@
 #include <sstream>
 
-#include <weft/layers/rms_norm.hpp>
+#include <weft/layers/norm.hpp>
 #include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/torch_row.hpp"

@@ -1,6 +1,6 @@
 #include <weft/layers/activate.hpp>
 #include <weft/layers/dropout.hpp>
-#include <weft/layers/layer_norm.hpp>
+#include <weft/layers/norm.hpp>
 #include <weft/layers/linear.hpp>
 #include <weft/layers/sequential.hpp>
 #include <weft/layers/summary.hpp>

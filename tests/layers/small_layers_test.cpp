@@ -8,7 +8,7 @@
 #include <weft/layers/dropout.hpp>
 #include <weft/layers/embedding.hpp>
 #include <weft/layers/feed_forward.hpp>
-#include <weft/layers/layer_norm.hpp>
+#include <weft/layers/norm.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
