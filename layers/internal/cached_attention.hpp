@@ -2,8 +2,14 @@
 // Included by definitions only.
 #pragma once
 
+#include <cmath>
+
+#include "weft/autograd/pass.hpp"
 #include "weft/layers/attention_pooling.hpp"
 #include "weft/layers/key_value_cache.hpp"
+#include "autograd/kernels/row_product.hpp"
+#include "autograd/kernels/softmax_rows.hpp"
+#include "layers/internal/checks.hpp"
 
 namespace weft {
 
@@ -12,10 +18,140 @@ enum class CachedKeys {
   all      // each query sees the positions of its sequence
 };
 
+namespace detail {
+
+// The number of queries of a sequence up to which each is computed by itself.
+inline constexpr Index few_queries = 8;
+// Sizes are rounded up to what row_product computes together: keys, and elements of a vector. The
+// cache has memory, and zeros where they count, for these.
+constexpr Index whole_keys(Index keys) { return (keys + 7) / 8 * 8; }
+constexpr Index whole_vectors(Index elements) { return (elements + 15) / 16 * 16; }
+
+template <class T>
+struct CachedAttention {
+  const KeyValueCache<T>& cache;
+  Index layer;
+  CachedKeys keys;
+  Index queries, heads, group;  // `group` heads of queries share one of keys and values
+
+  Index size() const { return cache.options().head_size; }
+  Index kv_heads() const { return cache.options().num_heads; }
+  // The number of keys that a query sees.
+  Index visible(Index sequence, Index query) const {
+    return cache.length(sequence) + (keys == CachedKeys::stored ? query + 1 : 0);
+  }
+  Index max_visible() const {
+    return cache.largest_length() + (keys == CachedKeys::stored ? queries : 0);
+  }
+};
+
+// softmax(q Kᵀ / √d) V for the heads of one query that share keys and values. `scratch` has room
+// for `group` queries of key_stride() elements, and as many rows of `stride` scores.
+template <class T>
+void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query, const T* q, T* y,
+            T* scratch, Index stride) {
+  const Index n = a.visible(sequence, query), size = a.size(), key_stride = a.cache.key_stride();
+  T* const scores = scratch + a.group * key_stride;
+  if (size != key_stride) {
+    for (Index i = 0; i < a.group; ++i) {
+      T* const end = std::copy_n(q + i * size, size, scratch + i * key_stride);
+      std::fill(end, scratch + (i + 1) * key_stride, T{0});
+    }
+    q = scratch;
+  }
+  row_product(a.group, whole_keys(n), key_stride, T{1} / std::sqrt(static_cast<T>(size)), q,
+              key_stride, a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
+  // Positions after this query's may have been stored already.
+  const Index terms = a.queries == 1 ? whole_vectors(n) : n;
+  for (Index i = 0; i < a.group; ++i) {
+    T* row = scores + i * stride;
+    normalize_row(row, n, exponentiate_row(row, row, n));
+    std::fill(row + n, row + terms, T{0});
+  }
+  row_product(a.group, size, terms, T{1}, scores, stride, a.cache.values(a.layer, sequence, head),
+              a.cache.value_stride(sequence), y, size);
+}
+
+template <class T>
+Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
+  Pass<T>& pass = queries.pass();
+  Tensor<T> result = pass.uninitialized(queries.shape());
+  const Index stride = a.cache.max_capacity();  // which changes rarely, unlike the lengths
+  const Index scratch_size = a.group * (a.cache.key_stride() + stride);
+  Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
+  const Index channels = a.heads * a.size();
+  const T* q = queries.value().data();
+  T *y = result.data(), *of_threads = scratch.data();
+  const Index cost = a.queries * a.group * a.max_visible() * (2 * a.size() + 8);
+  parallel_for(a.cache.num_sequences() * a.kv_heads(), grain_of(cost),
+               [&](Index begin, Index end, int thread) {
+                 for (Index item = begin; item < end; ++item)
+                   for (Index query = 0; query < a.queries; ++query) {
+                     const Index sequence = item / a.kv_heads(), head = item % a.kv_heads();
+                     const Index at =
+                         (sequence * a.queries + query) * channels + head * a.group * a.size();
+                     attend(a, sequence, head, query, q + at, y + at,
+                            of_threads + thread * scratch_size, stride);
+                   }
+               });
+  return pass.constant(std::move(result));
+}
+
+// The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros where
+// a sequence is shorter, with each head as often as queries share it.
+template <class T>
+Var<T> gathered(const CachedAttention<T>& a, Pass<T>& pass, bool values) {
+  const Index n = a.max_visible(), size = a.size();
+  Tensor<T> result = pass.zeros({a.cache.num_sequences(), n, a.heads * size});
+  T* to = result.data();
+  parallel_for(a.cache.num_sequences() * a.heads, grain_of(n * size), [&](Index begin, Index end) {
+    for (Index item = begin; item < end; ++item) {
+      const Index sequence = item / a.heads, head = item % a.heads;
+      const T* from = values ? a.cache.values(a.layer, sequence, head / a.group)
+                             : a.cache.keys(a.layer, sequence, head / a.group);
+      const Index stride = values ? a.cache.value_stride(sequence) : a.cache.key_stride();
+      for (Index t = 0; t < a.visible(sequence, a.queries - 1); ++t)
+        for (Index c = 0; c < size; ++c)
+          to[((sequence * n + t) * a.heads + head) * size + c] =
+              values ? from[c * stride + t] : from[t * stride + c];
+    }
+  });
+  return pass.constant(std::move(result));
+}
+
+template <class T>
+Mask mask_of(const CachedAttention<T>& a) {
+  Tensor<std::int32_t> lengths({a.cache.num_sequences(), a.queries});
+  for (Index i = 0; i < a.cache.num_sequences(); ++i)
+    for (Index query = 0; query < a.queries; ++query)
+      lengths(i, query) = static_cast<std::int32_t>(a.visible(i, query));
+  // With one sequence, the tiles of a causal mask compute fewer masked scores.
+  return {.valid_lens = ValidLens(lengths),
+          .causal = a.keys == CachedKeys::stored && a.cache.num_sequences() == 1};
+}
+
+}  // namespace detail
+
 // The result of `attention` for queries [num_sequences, time, num_heads · d] of the cache's
 // sequences. Its heads of keys and values are each shared by as many adjacent heads of the queries.
 template <class T>
 Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& queries,
-                        const CachedLayer<T>& layer, CachedKeys keys);
+                        const CachedLayer<T>& layer, CachedKeys keys) {
+  const KeyValueCache<T>& cache = layer.cache;
+  const Index heads = attention.num_heads, kv_heads = cache.options().num_heads;
+  check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);
+  if (heads % kv_heads != 0 || queries.shape()[0] != cache.num_sequences())
+    fail<ShapeError>("cached_attention",
+                     concatenate_text("queries of ", cache.num_sequences(),
+                                      " sequences, and a multiple of ", kv_heads, " heads"),
+                     concatenate_text(queries.shape(), " and ", heads, " heads"));
+  const detail::CachedAttention<T> a{cache, layer.index,     keys, queries.shape()[1],
+                                     heads, heads / kv_heads};
+  if (attention.scoring() == Scoring::scaled_dot_product && a.queries <= detail::few_queries)
+    return detail::attend_one_by_one(a, queries);
+  Pass<T>& pass = queries.pass();
+  return attention(queries, detail::gathered(a, pass, false), detail::gathered(a, pass, true),
+                   detail::mask_of(a));
+}
 
 }  // namespace weft
