@@ -21,7 +21,7 @@ Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
   const auto log_of_1_minus = [&](const Var<T>& x) {
     // Less than 1 - u² and 1 - |u| for any |u| < 1, so that only points with K = 0 are clamped.
     constexpr double tiny = 1e-30;
-    return log(clamp(u.tape().constant(Tensor<T>::full({1}, T{1})) - x, tiny, 1.0));
+    return log(clamp(1 - x, tiny, 1.0));
   };
   switch (kernel) {
     case Kernel::constant:

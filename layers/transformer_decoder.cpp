@@ -17,6 +17,15 @@ TransformerDecoderBlock<T>::TransformerDecoderBlock(const TransformerOptions& op
       norm_first(options.norm_first) {}
 
 template <class T>
+template <class AttendToSelf, class AttendToMemory>
+Var<T> TransformerDecoderBlock<T>::apply(const Var<T>& x, const AttendToSelf& attend_to_self,
+                                         const AttendToMemory& attend_to_memory) const {
+  Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
+  y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
+  return add_residual(y, norm3, dropout, norm_first, ffn);
+}
+
+template <class T>
 Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                               const Mask& memory_mask,
                                               const Mask& target_mask) const {
@@ -26,9 +35,7 @@ Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& mem
   const auto attend_to_memory = [&](const Var<T>& y) {
     return cross_attention(y, memory, memory, memory_mask);
   };
-  Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
-  y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
-  return add_residual(y, norm3, dropout, norm_first, ffn);
+  return apply(x, attend_to_self, attend_to_memory);
 }
 
 template <class T>
@@ -36,9 +43,7 @@ Var<T> TransformerDecoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>&
                                           const CachedLayer<T>& cross) const {
   const auto attend_to_self = [&](const Var<T>& y) { return self_attention.extend(y, self); };
   const auto attend_to_memory = [&](const Var<T>& y) { return cross_attention.attend(y, cross); };
-  Var<T> y = add_residual(x, norm1, dropout, norm_first, attend_to_self);
-  y = add_residual(y, norm2, dropout, norm_first, attend_to_memory);
-  return add_residual(y, norm3, dropout, norm_first, ffn);
+  return apply(x, attend_to_self, attend_to_memory);
 }
 
 template <class T>

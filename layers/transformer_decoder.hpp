@@ -35,6 +35,12 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   BlockNorm<T> norm3;
   Dropout<T> dropout;
   bool norm_first;
+
+ private:
+  // The block with these functions of one variable as its attention.
+  template <class AttendToSelf, class AttendToMemory>
+  Var<T> apply(const Var<T>& x, const AttendToSelf& attend_to_self,
+               const AttendToMemory& attend_to_memory) const;
 };
 
 // What a TransformerDecoder keeps from step to step.

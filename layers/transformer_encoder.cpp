@@ -15,17 +15,20 @@ TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerOptions& op
       norm_first(options.norm_first) {}
 
 template <class T>
-Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask) const {
-  const auto attend = [&](const Var<T>& y) { return attention(y, y, y, mask); };
+template <class Attend>
+Var<T> TransformerEncoderBlock<T>::apply(const Var<T>& x, const Attend& attend) const {
   return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
                       norm_first, ffn);
 }
 
 template <class T>
+Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask) const {
+  return apply(x, [&](const Var<T>& y) { return attention(y, y, y, mask); });
+}
+
+template <class T>
 Var<T> TransformerEncoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& layer) const {
-  const auto attend = [&](const Var<T>& y) { return attention.extend(y, layer); };
-  return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
-                      norm_first, ffn);
+  return apply(x, [&](const Var<T>& y) { return attention.extend(y, layer); });
 }
 
 template <class T>

@@ -29,6 +29,11 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   BlockNorm<T> norm2;
   Dropout<T> dropout;
   bool norm_first;
+
+ private:
+  // The block with attend(y) as its self-attention.
+  template <class Attend>
+  Var<T> apply(const Var<T>& x, const Attend& attend) const;
 };
 
 // A stack of encoder blocks, followed by a norm if `final_norm` says so.
