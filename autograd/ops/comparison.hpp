@@ -16,67 +16,49 @@ enum class Comparison { less, less_equal, greater, greater_equal, equal, not_equ
 
 // Whether a < b (or another comparison) holds, element by element. The shapes broadcast as NumPy's
 // do. NaN differs from every number, itself included. Throw ShapeError for shapes that do not
-// broadcast. T is float, double or std::int32_t.
+// broadcast. T is float, double or std::int32_t; the operators below also take a number.
 template <class T>
 WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>& b);
-template <class T>
-Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, T b) {
-  return compare(a, comparison, Tensor<T>::full({}, b));
-}
 
-// condition ? a : b, element by element; a and b are tensors or numbers, and broadcast together
-// with the condition. The gradient of an element goes to the one that was chosen, 0 to the other
-// (also where the other is NaN or infinite). Throw ShapeError for shapes that do not broadcast.
+// condition ? a : b, element by element; a and b are variables, or tensors, without gradients, or
+// one of them is a number; they broadcast together with the condition. The gradient of an element
+// goes to the one that was chosen, 0 to the other (also where the other is NaN or infinite). Throw
+// ShapeError for shapes that do not broadcast.
 template <class T>
 WEFT_API Var<T> where(const Tensor<bool>& condition, const Var<T>& a, const Var<T>& b);
-template <class T>
-Var<T> where(const Tensor<bool>& condition, const Var<T>& a, double b) {
-  return where(condition, a, detail::constant_like(a, b));
-}
-template <class T>
-Var<T> where(const Tensor<bool>& condition, double a, const Var<T>& b) {
-  return where(condition, detail::constant_like(b, a), b);
-}
-
-// The same for tensors, without gradients.
-template <std::floating_point T>
-Tensor<T> where(const Tensor<bool>& condition, const Tensor<T>& a, const Tensor<T>& b) {
-  return no_grad([&](const auto& x, const auto& y) { return where(condition, x, y); }, a, b);
-}
-template <std::floating_point T>
-Tensor<T> where(const Tensor<bool>& condition, const Tensor<T>& a, double b) {
-  return no_grad([&](const auto& x) { return where(condition, x, b); }, a);
-}
-template <std::floating_point T>
-Tensor<T> where(const Tensor<bool>& condition, double a, const Tensor<T>& b) {
-  return no_grad([&](const auto& x) { return where(condition, a, x); }, b);
+template <class A, class B>
+requires Operands<A, B>
+auto where(const Tensor<bool>& condition, const A& a, const B& b) {
+  return detail::calculate([&](const auto& x, const auto& y) { return where(condition, x, y); }, a,
+                           b);
 }
 
 namespace detail {
 
-// The tensor of a Var, and a tensor itself.
-template <class T>
-const Tensor<T>& compared(const Tensor<T>& tensor) {
+// The tensor of a Var, a tensor itself, and a number as a tensor of the type of `other`.
+template <class T, class Other>
+const Tensor<T>& compared(const Tensor<T>& tensor, const Other& /*other*/) {
   return tensor;
 }
-template <class T>
-const Tensor<T>& compared(const Var<T>& x) {
+template <class T, class Other>
+const Tensor<T>& compared(const Var<T>& x, const Other& /*other*/) {
   return x.value();
+}
+template <Number N, class T>
+Tensor<T> compared(N number, const Tensor<T>& /*other*/) {
+  if constexpr (std::integral<T>)
+    if (!std::in_range<T>(static_cast<std::int64_t>(number)))
+      fail<ValueError>("comparison", "an integer of 32 bits", number);
+  return Tensor<T>::full({}, static_cast<T>(number));
+}
+template <Number N, class T>
+Tensor<T> compared(N number, const Var<T>& other) {
+  return compared(number, other.value());
 }
 
 template <class A, class B>
-Tensor<bool> compare(const A& a, Comparison comparison, Comparison mirrored, const B& b) {
-  if constexpr (Number<A>)
-    return compare(b, mirrored, comparison, a);
-  else if constexpr (Number<B>)
-    return [&]<class T>(const Tensor<T>& tensor) {
-      if constexpr (std::integral<T>)
-        if (!std::in_range<T>(static_cast<std::int64_t>(b)))
-          fail<ValueError>("comparison", "an integer of 32 bits", b);
-      return weft::compare(tensor, comparison, static_cast<T>(b));
-    }(compared(a));
-  else
-    return weft::compare(compared(a), comparison, compared(b));
+Tensor<bool> compare(const A& a, Comparison comparison, const B& b) {
+  return weft::compare(compared(a, b), comparison, compared(b, a));
 }
 
 }  // namespace detail
@@ -84,7 +66,7 @@ Tensor<bool> compare(const A& a, Comparison comparison, Comparison mirrored, con
 // A Var, or a tensor of numbers.
 template <class X>
 concept NumberTensor = requires(const X& x) {
-  detail::compared(x);
+  detail::compared(x, x);
 }
 &&!std::same_as<X, Tensor<bool>>;
 
@@ -98,27 +80,27 @@ concept Comparable = (NumberTensor<A> && NumberTensor<B>) ||
 
 template <class A, Comparable<A> B>
 Tensor<bool> operator<(const A& a, const B& b) {
-  return detail::compare(a, Comparison::less, Comparison::greater, b);
+  return detail::compare(a, Comparison::less, b);
 }
 template <class A, Comparable<A> B>
 Tensor<bool> operator<=(const A& a, const B& b) {
-  return detail::compare(a, Comparison::less_equal, Comparison::greater_equal, b);
+  return detail::compare(a, Comparison::less_equal, b);
 }
 template <class A, Comparable<A> B>
 Tensor<bool> operator>(const A& a, const B& b) {
-  return detail::compare(a, Comparison::greater, Comparison::less, b);
+  return detail::compare(a, Comparison::greater, b);
 }
 template <class A, Comparable<A> B>
 Tensor<bool> operator>=(const A& a, const B& b) {
-  return detail::compare(a, Comparison::greater_equal, Comparison::less_equal, b);
+  return detail::compare(a, Comparison::greater_equal, b);
 }
 template <class A, Comparable<A> B>
 Tensor<bool> operator==(const A& a, const B& b) {
-  return detail::compare(a, Comparison::equal, Comparison::equal, b);
+  return detail::compare(a, Comparison::equal, b);
 }
 template <class A, Comparable<A> B>
 Tensor<bool> operator!=(const A& a, const B& b) {
-  return detail::compare(a, Comparison::not_equal, Comparison::not_equal, b);
+  return detail::compare(a, Comparison::not_equal, b);
 }
 
 }  // namespace weft
