@@ -31,9 +31,9 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
       k[1] != v[1])
     fail<ShapeError>("AttentionPooling", "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
                      concatenate_text(q, ", ", k, " and ", v));
-  const FiniteKeys<T> finite(keys, values);
+  const FiniteKeys<T> finite = finite_keys(keys, values);
   const Var<T> head_queries = transpose_qkv(queries, num_heads);
-  const Var<T> head_keys = transpose_qkv(finite.keys(), num_heads);
+  const Var<T> head_keys = transpose_qkv(finite.keys, num_heads);
   const Var<T> scored =
       additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
   const Var<T> p =
@@ -41,7 +41,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
   Pass<T>& pass = p.pass();
   if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
   const Var<T> y =
-      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values(), num_heads));
+      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values, num_heads));
   return transpose_output(y, num_heads);
 }
 

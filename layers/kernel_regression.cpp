@@ -70,9 +70,9 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const Index num_queries = queries.size(), num_keys = keys.size();
   // Treated as one sequence with one head and vectors of size 1.
   const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
-  const FiniteKeys<T> finite(k, v);
+  const FiniteKeys<T> finite = finite_keys(k, v);
   const Var<T> difference =
-      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.keys(), {1, 1, 1, num_keys});
+      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.keys, {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
   Mask mask{.allowed = allowed, .bias = Tensor<float>({num_queries, num_keys})};
@@ -82,7 +82,7 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
   Pass<T>& pass = p.pass();
   if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
-  const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values());
+  const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values);
   return reshape(y, {num_queries});
 }
 

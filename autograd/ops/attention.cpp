@@ -281,21 +281,16 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
   const Index num_queries = queries.shape()[1], num_keys = all_keys.shape()[1];
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
-  Var<T> keys = all_keys, values = all_values;
-  Tensor<T> marks;
-  if (!mask.is_same_for_all_queries()) {
-    const FiniteKeys<T> finite(all_keys, all_values);
-    keys = finite.keys();
-    values = finite.values();
-    marks = finite.marks();
-  }
+  const FiniteKeys<T> finite = mask.is_same_for_all_queries() ? FiniteKeys<T>{all_keys, all_values}
+                                                              : finite_keys(all_keys, all_values);
+  const Var<T>&keys = finite.keys, &values = finite.values;
   const Index size = queries.shape()[2] / heads;
   const bool use_dropout = pass.training() && options.dropout > 0.0;
   const Attention<T> attention{
       .q = queries.value(),
       .k = keys.value(),
       .v = values.value(),
-      .marks = marks,
+      .marks = finite.marks,
       .batch = batch,
       .heads = heads,
       .queries = num_queries,

@@ -29,24 +29,23 @@ bool row_is_finite(const Tensor<T>& x, Index row) {
 }  // namespace
 
 template <class T>
-FiniteKeys<T>::FiniteKeys(const Var<T>& keys, const Var<T>& values) : keys_(keys), values_(values) {
-  if (is_finite(keys.value()) && is_finite(values.value())) return;
+FiniteKeys<T> finite_keys(const Var<T>& keys, const Var<T>& values) {
+  if (is_finite(keys.value()) && is_finite(values.value())) return {keys, values};
   const Shape rows{keys.shape()[0], keys.shape()[1]};
   Tensor<bool> finite({rows[0], rows[1], 1});
-  marks_ = Tensor<T>(rows);
+  Tensor<T> marks(rows);
   for (Index row = 0; row < rows.elements(); ++row) {
     finite.data()[row] = row_is_finite(keys.value(), row) && row_is_finite(values.value(), row);
-    if (!finite.data()[row]) marks_.data()[row] = std::numeric_limits<T>::quiet_NaN();
+    if (!finite.data()[row]) marks.data()[row] = std::numeric_limits<T>::quiet_NaN();
   }
-  keys_ = where(finite, keys, 0.0);
-  values_ = where(finite, values, 0.0);
+  return {where(finite, keys, 0.0), where(finite, values, 0.0), marks};
 }
 
 template <class T>
 Var<T> FiniteKeys<T>::mark(const Var<T>& scores) const {
-  if (marks_.empty()) return scores;
-  const Shape& rows = marks_.shape();
-  return scores + scores.tape().constant(marks_.reshaped({rows[0], 1, 1, rows[1]}));
+  if (marks.empty()) return scores;
+  const Shape& rows = marks.shape();
+  return scores + scores.tape().constant(marks.reshaped({rows[0], 1, 1, rows[1]}));
 }
 
 HiddenKeys::HiddenKeys(const MaskView& mask)
@@ -88,7 +87,9 @@ Var<T> HiddenKeys::zeroed(const Var<T>& x) const {
 template Var<float> HiddenKeys::zeroed(const Var<float>&) const;
 template Var<double> HiddenKeys::zeroed(const Var<double>&) const;
 
-template class FiniteKeys<float>;
-template class FiniteKeys<double>;
+template struct FiniteKeys<float>;
+template struct FiniteKeys<double>;
+template FiniteKeys<float> finite_keys(const Var<float>&, const Var<float>&);
+template FiniteKeys<double> finite_keys(const Var<double>&, const Var<double>&);
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // Keeps a NaN or infinity of masked keys and values out of results and gradients. A masked key has
 // weight 0, but 0 · NaN is NaN. Two things can go wrong, and are mended here and nowhere else:
 //
-// - A key that only some queries attend to. FiniteKeys puts zeros in the place of keys and values
+// - A key that only some queries attend to. finite_keys puts zeros in the place of keys and values
 //   that are not finite, and NaN into their scores before these are masked: the queries that attend
 //   to them get NaN, and the others get nothing of them. For all ways of computing attention.
 // - A key that no query attends to. It does not reach the result, but it would reach the gradient
@@ -15,26 +15,22 @@
 
 namespace weft {
 
-// Costs one pass over keys and values, and no operation when all are finite.
 template <class T>
-class FiniteKeys {
- public:
-  // keys [batch, num_keys, d], values [batch, num_keys, d_v].
-  FiniteKeys(const Var<T>& keys, const Var<T>& values);
-
+struct FiniteKeys {
   // With zeros in the rows where key or value is not finite.
-  const Var<T>& keys() const { return keys_; }
-  const Var<T>& values() const { return values_; }
+  Var<T> keys, values;
   // NaN for these rows, 0 for the others, to be added to the scores before they are masked:
   // [batch, num_keys], or no elements when all are finite.
-  const Tensor<T>& marks() const { return marks_; }
+  Tensor<T> marks = {};
+
   // scores [batch, heads, num_queries, num_keys] with the marks.
   Var<T> mark(const Var<T>& scores) const;
-
- private:
-  Var<T> keys_, values_;
-  Tensor<T> marks_;
 };
+
+// Of keys [batch, num_keys, d] and values [batch, num_keys, d_v]. Costs one pass over them, and no
+// operation when all are finite.
+template <class T>
+FiniteKeys<T> finite_keys(const Var<T>& keys, const Var<T>& values);
 
 class HiddenKeys {
  public:
@@ -55,8 +51,5 @@ class HiddenKeys {
   const MaskView& mask_;
   Tensor<bool> visible_;  // [batch, num_keys]; none when only the largest limit counts
 };
-
-extern template class FiniteKeys<float>;
-extern template class FiniteKeys<double>;
 
 }  // namespace weft

@@ -45,14 +45,14 @@ TEST_CASE("finite keys: a NaN in any of several ranges marks its row and leaves 
       Tensor<double> x = clean;
       x.data()[bad * channels + 7] = std::numeric_limits<double>::infinity();
       Tape<double> tape;
-      const FiniteKeys<double> finite(tape.constant(in_values ? clean : x),
-                                      tape.constant(in_values ? x : clean));
-      REQUIRE(finite.marks().shape() == Shape{2, keys});
+      const FiniteKeys<double> finite =
+          finite_keys(tape.constant(in_values ? clean : x), tape.constant(in_values ? x : clean));
+      REQUIRE(finite.marks.shape() == Shape{2, keys});
       for (Index key = 0; key < 2 * keys; ++key) {
-        REQUIRE(std::isnan(finite.marks().data()[key]) == (key == bad));
+        REQUIRE(std::isnan(finite.marks.data()[key]) == (key == bad));
         const double expected = key == bad ? 0.0 : clean.data()[key * channels + 3];
-        REQUIRE(finite.keys().value().data()[key * channels + 3] == expected);
-        REQUIRE(finite.values().value().data()[key * channels + 3] == expected);
+        REQUIRE(finite.keys.value().data()[key * channels + 3] == expected);
+        REQUIRE(finite.values.value().data()[key * channels + 3] == expected);
       }
     }
 }
