@@ -1,9 +1,7 @@
 // BlockStack: what transformer encoders and decoders have in common.
 #pragma once
 
-#include <array>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "weft/autograd/ops/recompute.hpp"
@@ -36,15 +34,12 @@ struct BlockStack : Module<T> {
     if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
   }
 
-  // block(x, inputs…, masks…) of each block, x being the output of the one before.
-  template <std::size_t num_masks, class... Inputs>
-  Var<T> apply(const Var<T>& x, const std::array<Mask, num_masks>& masks,
-               const Inputs&... inputs) const {
+  // call(block, x, inputs…) of each block, x being the output of the one before.
+  template <class Call, class... Inputs>
+  Var<T> apply(const Var<T>& x, const Call& call, const Inputs&... inputs) const {
     Var<T> y = x;
     for (const Block& block : blocks) {
-      const auto run = [&block, masks](const auto&... all) {
-        return std::apply([&](const auto&... mask) { return block(all..., mask...); }, masks);
-      };
+      const auto run = [&block, call](const auto&... all) { return call(block, all...); };
       y = recompute && !x.tape().options().keep_intermediates ? weft::recompute(run, y, inputs...)
                                                               : run(y, inputs...);
     }

@@ -24,10 +24,11 @@ Tensor<To> converted(const Tensor<From>& values) {
   }
 }
 
-template <class T>
-std::map<std::string, Parameter<T>*> selected(Module<T>& module, const NameFilter& filter) {
-  std::map<std::string, Parameter<T>*> parameters;
-  for (const auto& [name, parameter] : named_parameters(module))
+template <class Model>
+auto selected(Model& model, const NameFilter& filter) {
+  const auto all = named_parameters(model);
+  std::map<std::string, decltype(all.front().parameter)> parameters;
+  for (const auto& [name, parameter] : all)
     if (!filter || filter(name)) parameters.emplace(name, parameter);
   return parameters;
 }
@@ -43,8 +44,7 @@ void fail_if_missing(const std::vector<std::string>& names, const char* expected
 
 template <class From, class To>
 Index copy_parameters(const Module<From>& from, Module<To>& to, const NameFilter& filter) {
-  // Naming the members does not change the model.
-  const auto sources = selected(const_cast<Module<From>&>(from), filter);
+  const auto sources = selected(from, filter);
   const auto targets = selected(to, filter);
   if (targets.empty() && sources.empty())
     fail<ValueError>("copy_parameters", "at least one parameter", "none of these names");

@@ -1,7 +1,5 @@
 #include "weft/layers/embedding.hpp"
 
-#include <cmath>
-
 #include "weft/autograd/ops/embedding.hpp"
 #include "layers/internal/checks.hpp"
 
@@ -11,9 +9,7 @@ template <class T>
 Embedding<T>::Embedding(const EmbeddingOptions& options, Random& random) {
   check_positive("Embedding: num_embeddings", options.num_embeddings);
   check_positive("Embedding: embedding_dim", options.embedding_dim);
-  if (!(std::isfinite(options.standard_deviation) && options.standard_deviation >= 0))
-    fail<ValueError>("Embedding: standard_deviation", "a finite value ≥ 0",
-                     options.standard_deviation);
+  check_finite_non_negative("Embedding: standard_deviation", options.standard_deviation);
   weight = Parameter<T>(random.normal_tensor<T>({options.num_embeddings, options.embedding_dim},
                                                 0.0, options.standard_deviation));
 }

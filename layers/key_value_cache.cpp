@@ -40,17 +40,10 @@ Index KeyValueCache<T>::length(Index sequence) const {
 }
 
 template <class T>
-Index KeyValueCache<T>::largest_length() const {
-  Index longest = 0;
-  for (const Sequence& sequence : sequences_) longest = std::max(longest, sequence.length);
-  return longest;
-}
-
-template <class T>
-Index KeyValueCache<T>::max_capacity() const {
-  Index largest = 0;
-  for (const Sequence& sequence : sequences_) largest = std::max(largest, sequence.capacity);
-  return largest;
+Index KeyValueCache<T>::largest(Index Sequence::*member) const {
+  Index result = 0;
+  for (const Sequence& sequence : sequences_) result = std::max(result, sequence.*member);
+  return result;
 }
 
 template <class T>

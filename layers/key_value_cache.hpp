@@ -38,7 +38,7 @@ class WEFT_API KeyValueCache {
   // there is not.
   Index length(Index sequence) const;
   // The positions of the longest sequence; 0 when there is none.
-  Index largest_length() const;
+  Index largest_length() const { return largest(&Sequence::length); }
   // The positions of the `time` next tokens of each sequence, [num_sequences, time], in memory of
   // the pass.
   Tokens next_positions(const Pass<T>& pass, Index time) const;
@@ -72,7 +72,7 @@ class WEFT_API KeyValueCache {
   Index key_stride() const;
   Index value_stride(Index sequence) const { return at(sequence).capacity; }
   // The largest number of positions that a sequence has memory for, a multiple of 16.
-  Index max_capacity() const;
+  Index max_capacity() const { return largest(&Sequence::capacity); }
 
  private:
   struct Sequence {
@@ -83,6 +83,8 @@ class WEFT_API KeyValueCache {
   };
 
   const Sequence& at(Index sequence) const;
+  // The largest value of a member, 0 without sequences.
+  Index largest(Index Sequence::*member) const;
   Index offset(Index layer, bool is_value, Index head, Index capacity) const;
   void check_same_sizes(const KeyValueCache& other) const;
   void reserve(Sequence& sequence, Index positions) const;

@@ -25,8 +25,12 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   return options;
 }
 
+Index head_size(const MultiHeadAttentionOptions& options) {
+  return options.num_hiddens / options.num_heads;
+}
+
 AttentionPoolingOptions pooling(const MultiHeadAttentionOptions& options) {
-  const Index size = options.num_hiddens / options.num_heads;
+  const Index size = head_size(options);
   return {.scoring = options.scoring,
           .dropout = options.dropout,
           .num_heads = options.num_heads,
@@ -35,7 +39,7 @@ AttentionPoolingOptions pooling(const MultiHeadAttentionOptions& options) {
 
 // The size of the projected keys and values.
 Index kv_size(const MultiHeadAttentionOptions& options) {
-  return options.num_hiddens / options.num_heads * options.num_kv_heads.value_or(options.num_heads);
+  return head_size(options) * options.num_kv_heads.value_or(options.num_heads);
 }
 
 // x [batch, time, kv_heads · d] with each head as often as queries share it, [batch, time,

@@ -79,9 +79,8 @@ LearnedPositionalEncoding<T>::LearnedPositionalEncoding(
     : dropout(options.dropout) {
   check_positive("LearnedPositionalEncoding: num_hiddens", options.num_hiddens);
   check_positive("LearnedPositionalEncoding: max_len", options.max_len);
-  if (!(std::isfinite(options.standard_deviation) && options.standard_deviation >= 0))
-    fail<ValueError>("LearnedPositionalEncoding: standard_deviation", "a finite value ≥ 0",
-                     options.standard_deviation);
+  check_finite_non_negative("LearnedPositionalEncoding: standard_deviation",
+                            options.standard_deviation);
   weight = Parameter<T>(random.normal_tensor<T>({options.max_len, options.num_hiddens}, 0.0,
                                                 options.standard_deviation));
 }

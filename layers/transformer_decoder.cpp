@@ -65,7 +65,11 @@ TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Ran
 template <class T>
 Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          const Mask& memory_mask, const Mask& target_mask) const {
-  return this->apply(x, std::array{memory_mask, target_mask}, memory);
+  const auto call = [memory_mask, target_mask](const auto& block, const Var<T>& y,
+                                               const Var<T>& encoded) {
+    return block(y, encoded, memory_mask, target_mask);
+  };
+  return this->apply(x, call, memory);
 }
 
 template <class T>

@@ -47,7 +47,7 @@ TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Ran
 
 template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask) const {
-  return this->apply(x, std::array{mask});
+  return this->apply(x, [mask](const auto& block, const Var<T>& y) { return block(y, mask); });
 }
 
 template <class T>
