@@ -153,6 +153,7 @@ template <class T>
 void add_summed(Pass<T>& pass, const BroadcastOperand& operand, Tensor<T> dy) {
   if (!operand.wants_gradient()) return;
   const Shape& shape = operand.shape;
+  if (dy.shape() == shape) return pass.add_gradient(operand.node, dy);
   const Index added_axes = dy.rank() - shape.rank();
   for (Index axis = 0; axis < dy.rank(); ++axis) {
     const Shape current = dy.shape();

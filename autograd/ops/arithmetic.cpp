@@ -76,11 +76,14 @@ Var<T> divide(const Var<T>& a, const Var<T>& b) {
       "divide", y, {a.node(), b.node()},
       [a = BroadcastOperand(a), b = BroadcastOperand(b), b_value = b.value(), y](
           Pass<T>& backward, const Tensor<T>& dy) {
-        if (a.wants_gradient())
-          add_summed(backward, a, combine(backward, dy.shape(), std::divides<T>(), dy, b_value));
-        const auto db = [](T g, T v, T q) { return -(g / v) * q; };
-        if (b.wants_gradient())
-          add_summed(backward, b, combine(backward, dy.shape(), db, dy, b_value, y));
+        if (!a.wants_gradient()) {
+          const auto db = [](T g, T v, T q) { return -(g / v) * q; };
+          return add_summed(backward, b, combine(backward, dy.shape(), db, dy, b_value, y));
+        }
+        const Tensor<T> da = combine(backward, dy.shape(), std::divides<T>(), dy, b_value);
+        add_summed(backward, a, da);
+        const auto db = [](T g, T q) { return -g * q; };
+        if (b.wants_gradient()) add_summed(backward, b, combine(backward, dy.shape(), db, da, y));
       });
 }
 
