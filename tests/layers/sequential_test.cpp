@@ -1,7 +1,7 @@
 #include <weft/layers/activate.hpp>
 #include <weft/layers/dropout.hpp>
-#include <weft/layers/norm.hpp>
 #include <weft/layers/linear.hpp>
+#include <weft/layers/norm.hpp>
 #include <weft/layers/sequential.hpp>
 #include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"

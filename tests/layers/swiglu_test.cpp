@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include <weft/layers/summary.hpp>
 #include <weft/layers/feed_forward.hpp>
+#include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/golden/torch_row.hpp"
