@@ -67,11 +67,7 @@ template <Index size, bool upper, class V, Index... lane>
 V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
   constexpr auto from = [](Index to) { return to / (size / 2) * size + to % (size / 2); };
   constexpr Index shift = upper ? size / 2 : 0;
-#if __has_builtin(__builtin_shufflevector)
-  return __builtin_shufflevector(a, b, (from(lane) + shift)...);
-#else
-  return __builtin_shuffle(a, b, decltype(a < b){(from(lane) + shift)...});
-#endif
+  return shuffle<(from(lane) + shift)...>(a, b);
 }
 
 // Adds up the lanes of each of `count` vectors, halves first. Lane i of the result is the sum of

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "autograd/kernels/row_product.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 #include "layers/internal/checks.hpp"

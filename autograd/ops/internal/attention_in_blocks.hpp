@@ -3,7 +3,7 @@
 // Included by definitions only.
 #pragma once
 
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "autograd/ops/internal/attention_head.hpp"
 
 namespace weft {

@@ -9,7 +9,7 @@
 #include "weft/autograd/ops/mask_rows.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/parallel.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 namespace {
