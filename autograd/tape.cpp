@@ -152,7 +152,8 @@ template <class T>
 void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
                            const BackwardOptions& options) {
   add_gradient(y.node(), upstream);
-  for (std::size_t id = nodes_.size(); id-- > 0;) {
+  // A function that records or clears changes the nodes.
+  for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
     Node& node = nodes_[id];
     if (!node.function) {
       if (target_ && sum_of(node) && !options.keep_pass) target_->passed(*node.parameter);
@@ -166,9 +167,10 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
     if (!node.has_gradient()) continue;
     const Tensor<T> dy =
         node.is_returned ? node.gradient : std::exchange(node.gradient, Tensor<T>());
+    const char* const operation = node.operation;
     touched_.clear();
     function.run(*this, dy);
-    if (options_.detect_anomaly) check_gradients(node.operation);
+    if (options_.detect_anomaly) check_gradients(operation);
   }
 }
 
@@ -185,6 +187,7 @@ Tape<T>::Finish::~Finish() {
 template <class T>
 void Tape<T>::clear() {
   nodes_.clear();
+  touched_.clear();
   streams_ = 0;
   ++number_;
   ++step_;

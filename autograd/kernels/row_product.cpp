@@ -90,13 +90,12 @@ template <Index size, Index count, class T>
 }
 
 // An element of w.
-template <class T>
-T element(T value) {
-  return value;
-}
-template <class T>
-T element(std::uint16_t bits) {
-  return static_cast<T>(float_of_bfloat16(bits));
+template <class T, class W>
+T element(W value) {
+  if constexpr (std::is_same_v<W, std::uint16_t>)
+    return static_cast<T>(float_of_bfloat16(value));
+  else
+    return value;
 }
 
 // a · b + c, rounded once where the processor has an instruction for it: left to the compiler, it
