@@ -2,21 +2,16 @@
 
 #include <new>
 
-#include "autograd/memory/pool.hpp"
+#include "autograd/internal/pool.hpp"
 
 namespace weft {
-namespace {
-
-constexpr std::align_val_t alignment{64};
-
-}  // namespace
 
 Buffer::Buffer(std::size_t bytes, Pool* pool)
     : block_(pool ? pool->take(bytes) : allocate(bytes)) {}
 
 Buffer::Block* Buffer::allocate(std::size_t bytes) {
   if (bytes > SIZE_MAX - sizeof(Block)) throw std::bad_alloc();
-  auto* block = new (::operator new(sizeof(Block) + bytes, alignment)) Block;
+  auto* block = new (::operator new (sizeof(Block) + bytes, std::align_val_t{alignment})) Block;
   block->capacity = bytes;
   return block;
 }
@@ -30,6 +25,8 @@ void Buffer::release(Block* block) noexcept {
     deallocate(block);
 }
 
-void Buffer::deallocate(Block* block) noexcept { ::operator delete(block, alignment); }
+void Buffer::deallocate(Block* block) noexcept {
+  ::operator delete (block, std::align_val_t{alignment});
+}
 
 }  // namespace weft

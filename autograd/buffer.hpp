@@ -23,6 +23,8 @@ struct MemoryStatistics {
 // thread.
 class WEFT_API Buffer {
  public:
+  static constexpr std::size_t alignment = 64;
+
   Buffer() = default;
   // `bytes` of uninitialized memory, from `pool` when there is one. Throws std::bad_alloc.
   explicit Buffer(std::size_t bytes, Pool* pool = nullptr);
@@ -58,7 +60,7 @@ class WEFT_API Buffer {
   friend class Pool;
 
   // The header in front of the memory, as long as its alignment.
-  struct alignas(64) Block {
+  struct alignas(alignment) Block {
     std::atomic<std::int64_t> references{1};
     Pool* pool = nullptr;
     Block* next = nullptr;  // in the pool's free list

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
 
 #include "weft/autograd/export.hpp"
-#include "weft/autograd/gradcheck_report.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
@@ -23,6 +25,49 @@ struct GradCheckOptions {
   bool training = true;
   std::uint64_t seed = 1;
 };
+
+// The result for one parameter: its worst element, and the numbers of elements compared. With
+// random directions, each direction counts as an element.
+struct WEFT_API GradCheckEntry {
+  std::string name;
+  Shape shape;
+  bool along_directions = false;
+  // True when the result depends on the parameter: backward added to its gradient.
+  bool reached = false;
+  Index checked = 0;
+  Index failed = 0;
+  // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
+  // 0, and the numeric gradient is unreliable.
+  Index near_kinks = 0;
+
+  // The worst element: its index in row-major order, its gradients and their difference.
+  Index index = 0;
+  double analytic = 0.0;
+  double numeric = 0.0;
+  double absolute_error = 0.0;
+  // |analytic - numeric| / max(|analytic|, |numeric|)
+  double relative_error = 0.0;
+  // The absolute error divided by the tolerance: above 1 fails; infinite for NaN.
+  double severity = 0.0;
+
+  // The position of the worst element: "[1, 2]", "direction 3".
+  std::string position() const;
+};
+
+struct WEFT_API GradCheckReport {
+  std::vector<GradCheckEntry> entries;
+
+  // True when no element failed, at least one was compared, and every parameter reached the result.
+  bool passed() const;
+  // The number of elements (or directions) compared.
+  Index checked() const;
+  // The entry with the largest severity. Throws Error when there is none.
+  const GradCheckEntry& worst() const;
+};
+
+// A table with one line per parameter: name, shape, checked, worst element with its index, both
+// gradients and errors, kinks.
+WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 
 // Compares the gradients of `function`, computed by backward, with central differences of its
 // result. The result may have any shape: it is multiplied by a fixed random upstream gradient. Each

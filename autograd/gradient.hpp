@@ -1,4 +1,4 @@
-// Gradient and GradientSum: where backward adds gradients.
+// Gradient, GradientSum and GradientTarget: where backward adds gradients.
 #pragma once
 
 #include <algorithm>
@@ -83,6 +83,21 @@ class WEFT_API GradientSum {
   Shape shape_{0};
   Tensor<T> values_;
   bool empty_ = true;
+};
+
+template <class T>
+class Parameter;
+
+// Where backward adds the gradients of parameters, when not to the parameters themselves.
+template <class T>
+class WEFT_API GradientTarget {
+ public:
+  virtual ~GradientTarget() = default;
+  // The pass uses a parameter: the sum that backward adds the gradient of this use to.
+  virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
+  // Backward has passed a use, and adds nothing more for it. Of each use in a part that is computed
+  // again (see `recompute`) one is never passed.
+  virtual void passed(const Parameter<T>& parameter) = 0;
 };
 
 }  // namespace weft

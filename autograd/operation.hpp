@@ -16,7 +16,7 @@
 #pragma once
 
 #include "weft/autograd/parallel.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 

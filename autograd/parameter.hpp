@@ -89,7 +89,4 @@ using NamedParameters = std::vector<NamedParameter<T>>;
 template <class T = float>
 using NamedConstParameters = std::vector<NamedParameter<T, const Parameter<T>>>;
 
-extern template class Parameter<float>;
-extern template class Parameter<double>;
-
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "weft/autograd/random.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -20,21 +21,23 @@ constexpr int rounds = 10;
 // RandomStream with a step below 2^32 - 1.
 constexpr std::uint32_t draw_word = 0xFFFFFFFF;
 
-// `lanes` counters as a structure of arrays, which the compiler vectorizes.
-constexpr int lanes = 16;
-
+// `count` counters as a structure of arrays, which the compiler vectorizes.
+template <int count>
 struct Counters {
-  std::uint32_t word[4][lanes];
+  std::uint32_t word[4][count];
 };
-constexpr std::size_t group_bytes = sizeof(Counters);
+constexpr int lanes = 16;
+using Group = Counters<lanes>;
 
-void philox_lanes(Counters& c, std::uint64_t key) {
+// Replaces each counter by its random numbers.
+template <int count>
+void philox(Counters<count>& c, std::uint64_t key) {
   auto key0 = static_cast<std::uint32_t>(key);
   auto key1 = static_cast<std::uint32_t>(key >> 32);
 #pragma GCC unroll 10
   for (int round = 0; round < rounds; ++round) {
 #pragma omp simd
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < count; ++lane) {
       const std::uint64_t product0 = std::uint64_t{multiplier0} * c.word[0][lane];
       const std::uint64_t product1 = std::uint64_t{multiplier1} * c.word[2][lane];
       const std::uint32_t next0 =
@@ -51,32 +54,19 @@ void philox_lanes(Counters& c, std::uint64_t key) {
   }
 }
 
-// Items `first` … `first + count` of the stream. Its 32-bit number i is word (i / lanes) % 4 of
-// lane i % lanes in group i / (4 · lanes); 16-bit and 64-bit items are the halves and the pairs of
-// these numbers in memory order.
-template <class Item>
-void fill_from_groups(const RandomStream& stream, std::uint64_t first, Index count, Item* items) {
-  if (count == 0) return;
-  constexpr auto group = static_cast<Index>(group_bytes / sizeof(Item));
-  const auto begin = static_cast<Index>(first % group);
-  std::uint64_t block = first / group;
-  for (Index done = -begin; done < count; done += group, ++block) {
-    Counters c;
-    const std::uint64_t base = block * lanes;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::uint64_t index = base + static_cast<std::uint64_t>(lane);
-      c.word[0][lane] = static_cast<std::uint32_t>(index);
-      c.word[1][lane] = static_cast<std::uint32_t>(index >> 32);
-      c.word[2][lane] = stream.stream;
-      c.word[3][lane] = stream.step;
-    }
-    philox_lanes(c, stream.seed);
-    const Index from = std::max<Index>(done, 0), to = std::min(done + group, count);
-    std::memcpy(items + from,
-                reinterpret_cast<const std::byte*>(&c) +
-                    static_cast<std::size_t>(from - done) * sizeof(Item),
-                static_cast<std::size_t>(to - from) * sizeof(Item));
+// The random numbers of counters first … first + lanes - 1, whose upper words are these.
+Group random_group(std::uint64_t first, std::uint32_t word2, std::uint32_t word3,
+                   std::uint64_t key) {
+  Group c;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t counter = first + static_cast<std::uint64_t>(lane);
+    c.word[0][lane] = static_cast<std::uint32_t>(counter);
+    c.word[1][lane] = static_cast<std::uint32_t>(counter >> 32);
+    c.word[2][lane] = word2;
+    c.word[3][lane] = word3;
   }
+  philox(c, key);
+  return c;
 }
 
 // A number of [0, 1) from 53 of 64 random bits.
@@ -90,15 +80,7 @@ double normal_of(double first, double second) {
 
 // numbers[i] = uniform_of(draw first + i of a Random with this seed), for 0 … lanes - 1.
 void draw_lanes(std::uint64_t seed, std::uint64_t first, double* numbers) {
-  Counters c;
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t draw = first + static_cast<std::uint64_t>(lane);
-    c.word[0][lane] = static_cast<std::uint32_t>(draw);
-    c.word[1][lane] = static_cast<std::uint32_t>(draw >> 32);
-    c.word[2][lane] = 0;
-    c.word[3][lane] = draw_word;
-  }
-  philox_lanes(c, seed);
+  const Group c = random_group(first, 0, draw_word, seed);
   for (int lane = 0; lane < lanes; ++lane)
     numbers[lane] = uniform_of((std::uint64_t{c.word[1][lane]} << 32) | c.word[0][lane]);
 }
@@ -122,31 +104,27 @@ void fill_in_parallel(Random::State& state, std::span<T> values, const Function&
 }  // namespace
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
-  auto key0 = static_cast<std::uint32_t>(key);
-  auto key1 = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < rounds; ++round) {
-    const std::uint64_t product0 = std::uint64_t{multiplier0} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{multiplier1} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
-               static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
-               static_cast<std::uint32_t>(product0)};
-    key0 += weyl0;
-    key1 += weyl1;
+  auto c = std::bit_cast<Counters<1>>(counter);
+  philox(c, key);
+  return std::bit_cast<std::array<std::uint32_t, 4>>(c);
+}
+
+// 32-bit number i of the stream is word (i / lanes) % 4 of lane i % lanes in group i / (4 · lanes);
+// 16-bit and 64-bit items are the halves and the pairs of these numbers in memory order.
+template <class Item>
+void RandomStream::fill(std::uint64_t first, Index count, Item* items) const {
+  if (count == 0) return;
+  constexpr auto group_items = static_cast<Index>(sizeof(Group) / sizeof(Item));
+  const auto begin = static_cast<Index>(first % group_items);
+  std::uint64_t group = first / group_items;
+  for (Index done = -begin; done < count; done += group_items, ++group) {
+    const Group c = random_group(group * lanes, stream, step, seed);
+    const Index from = std::max<Index>(done, 0), to = std::min(done + group_items, count);
+    std::memcpy(items + from,
+                reinterpret_cast<const std::byte*>(&c) +
+                    static_cast<std::size_t>(from - done) * sizeof(Item),
+                static_cast<std::size_t>(to - from) * sizeof(Item));
   }
-  return counter;
-}
-
-void RandomStream::fill(std::uint64_t first, Index count, std::uint32_t* numbers) const {
-  fill_from_groups(*this, first, count, numbers);
-}
-
-void RandomStream::fill(std::uint64_t first, Index count, std::uint16_t* halves) const {
-  fill_from_groups(*this, first, count, halves);
-}
-
-void RandomStream::fill(std::uint64_t first, Index count, std::uint64_t* pairs) const {
-  fill_from_groups(*this, first, count, pairs);
 }
 
 std::uint64_t Random::next() {
@@ -192,6 +170,9 @@ Tensor<T> Random::normal_tensor(Shape shape, double mean, double standard_deviat
   return tensor;
 }
 
+template void RandomStream::fill(std::uint64_t, Index, std::uint16_t*) const;
+template void RandomStream::fill(std::uint64_t, Index, std::uint32_t*) const;
+template void RandomStream::fill(std::uint64_t, Index, std::uint64_t*) const;
 template Tensor<float> Random::uniform_tensor(Shape, double, double);
 template Tensor<double> Random::uniform_tensor(Shape, double, double);
 template Tensor<float> Random::normal_tensor(Shape, double, double);

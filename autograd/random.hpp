@@ -20,14 +20,10 @@ struct WEFT_API RandomStream {
   std::uint32_t step = 0;
   std::uint32_t stream = 0;
 
-  // Numbers `first` … `first + count` of the stream, each uniform over all 32-bit values.
-  void fill(std::uint64_t first, Index count, std::uint32_t* numbers) const;
-  // The same numbers split into 16-bit halves, the low half first: halves
-  // `first` … `first + count`.
-  void fill(std::uint64_t first, Index count, std::uint16_t* halves) const;
-  // The same numbers in pairs as 64-bit numbers, the low half first: pairs
-  // `first` … `first + count`.
-  void fill(std::uint64_t first, Index count, std::uint64_t* pairs) const;
+  // Items `first` … `first + count` of the stream: 32-bit numbers, each uniform over all values, or
+  // the same numbers as 16-bit halves or as 64-bit pairs, the low half first.
+  template <class Item>
+  void fill(std::uint64_t first, Index count, Item* items) const;
 };
 
 // A sequence of random numbers. Its entire state is the seed and the number of draws made.

@@ -58,15 +58,10 @@ class WEFT_API Shape {
   // when there is no such element.
   std::string position(Index element) const;
 
-  friend bool operator==(const Shape& a, const Shape& b) {
-    if (a.rank_ != b.rank_ || a.elements_ != b.elements_) return false;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(a.rank_); ++i)
-      if (a.sizes_[i] != b.sizes_[i]) return false;
-    return true;
-  }
+  friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
-  std::array<Index, max_rank> sizes_{};
+  std::array<Index, max_rank> sizes_{};  // 0 beyond the rank
   Index rank_ = 0;
   Index elements_ = 1;
 };

@@ -1,23 +1,18 @@
 #include "weft/autograd/tape.hpp"
 
+#include <functional>
 #include <type_traits>
-#include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/finite.hpp"
 #include "autograd/internal/bf16_emulation.hpp"
-#include "autograd/memory/pool.hpp"
+#include "autograd/internal/pool.hpp"
 
 namespace weft {
 
 template <class T>
-Pass<T>& Var<T>::pass() const {
-  return tape_->pass();
-}
-
-template <class T>
 NodeId Var<T>::node() const {
-  if (node_ != no_node && pass_number_ != pass().number_)
+  if (node_ != no_node && pass_number_ != tape_->number_)
     throw Error(
         "variable: expected one of the tape's current pass, got one of a pass that has ended");
   return node_;
@@ -39,40 +34,51 @@ const TapeOptions& checked(const TapeOptions& options) {
 }  // namespace
 
 template <class T>
-Tape<T>::Tape(const TapeOptions& options)
-    : pass_(std::make_unique<Pass<T>>(*this, checked<T>(options))) {}
+Tape<T>::Tape(const TapeOptions& options) : options_(checked<T>(options)), pool_(Pool::create()) {}
 
 template <class T>
-Tape<T>::~Tape() = default;
-
-template <class T>
-const TapeOptions& Tape<T>::options() const {
-  return pass_->options_;
+Tape<T>::~Tape() {
+  clear();
+  pool_->abandon();
 }
 
 template <class T>
-std::uint32_t Tape<T>::step() const {
-  return pass_->step_;
+MemoryStatistics Tape<T>::memory() const {
+  return pool_->statistics();
 }
 
 template <class T>
-void Tape<T>::set_step(std::uint32_t step) {
-  pass_->step_ = step;
-}
-
-template <class T>
-Var<T> Tape<T>::constant(Tensor<T> value) {
-  return pass_->constant(std::move(value));
+Tensor<T> Tape<T>::zeros(const Shape& shape) const {
+  Tensor<T> tensor = uninitialized(shape);
+  tensor.fill(T{0});
+  return tensor;
 }
 
 template <class T>
 Var<T> Tape<T>::parameter(const Parameter<T>& parameter) {
-  return pass_->parameter(parameter);
+  if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
+  GradientSum<T>& sum = target_ ? target_->use(parameter) : parameter.gradient_sum();
+  return push({.operation = "parameter", .parameter = &parameter, .parameter_sum = &sum},
+              parameter.value());
 }
 
 template <class T>
 Var<T> Tape<T>::variable(Tensor<T> value) {
-  return pass_->variable(std::move(value));
+  if (!options_.recording) return constant(std::move(value));
+  return push({.operation = "variable"}, std::move(value));
+}
+
+template <class T>
+bool Tape<T>::needs_gradient(std::span<const NodeId> inputs) const {
+  return options_.recording &&
+         std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return input != no_node; });
+}
+
+template <class T>
+Var<T> Tape<T>::push(Node node, Tensor<T> value) {
+  node.shape = value.shape();
+  nodes_.push_back(std::move(node));
+  return Var<T>(*this, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, number_);
 }
 
 // The gradient of a loss with respect to itself.
@@ -80,9 +86,24 @@ template <class T>
 Tensor<T> Tape<T>::upstream_of(const Var<T>& loss) const {
   if (loss.size() != 1)
     fail<ShapeError>("backward", "a loss of one element (or an upstream gradient)", loss.shape());
-  Tensor<T> one = pass_->uninitialized(loss.shape());
+  Tensor<T> one = uninitialized(loss.shape());
   one.fill(T{1});
   return one;
+}
+
+template <class T>
+void Tape<T>::check_backward(const Var<T>& y, const Tensor<T>& upstream) const {
+  if (&y.tape() != this)
+    throw Error("backward: expected a variable of this tape, got one of another");
+  if (!options_.recording)
+    throw Error("backward: expected a tape that records, got one for inference");
+  if (y.node() == no_node)
+    throw Error(
+        "backward: expected a result of parameters or Tape::variable, got a constant "
+        "(or a variable of a pass that has ended)");
+  if (upstream.shape() != y.shape())
+    fail<ShapeError>("backward", concatenate_text("an upstream gradient of shape ", y.shape()),
+                     upstream.shape());
 }
 
 template <class T>
@@ -92,7 +113,9 @@ void Tape<T>::backward(const Var<T>& loss, const BackwardOptions& options) {
 
 template <class T>
 void Tape<T>::backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options) {
-  pass_->backward(y, upstream, options);
+  check_backward(y, upstream);
+  const Finish at_exit{this, options};
+  run_backward(y, upstream, options);
 }
 
 template <class T>
@@ -105,22 +128,133 @@ template <class T>
 std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upstream,
                                           const std::vector<Var<T>>& inputs,
                                           const BackwardOptions& options) {
-  return pass_->gradients(y, upstream, inputs, options);
+  check_backward(y, upstream);
+  for (const Var<T>& x : inputs) {
+    if (&x.tape() != this)
+      throw Error("gradients: expected inputs of this tape, got one of another");
+    if (x.node() == no_node)
+      throw Error(
+          "gradients: expected inputs that are a Tape::variable, a parameter or computed from "
+          "them, got a constant");
+  }
+  const Finish at_exit{this, options};
+  to_parameters_ = false;
+  for (const Var<T>& x : inputs) node_of(x).is_returned = true;
+  run_backward(y, upstream, options);
+  std::vector<Tensor<T>> results;
+  for (const Var<T>& x : inputs)
+    results.push_back(node_of(x).has_gradient() ? node_of(x).gradient : zeros(x.shape()));
+  return results;
+}
+
+// Calls the backward functions of the records that y depends on, last record first.
+template <class T>
+void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
+                           const BackwardOptions& options) {
+  add_gradient(y.node(), upstream);
+  // A function that records or clears changes the nodes.
+  for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
+    Node& node = nodes_[id];
+    if (!node.function) {
+      if (target_ && sum_of(node) && !options.keep_pass) target_->passed(*node.parameter);
+      continue;
+    }
+    Function& function = *node.function;
+    // Destroyed as soon as it has run, or when the result does not depend on the record: then it
+    // got no gradient.
+    decltype(node.function) once;
+    if (!options.keep_pass) once = std::move(node.function);
+    if (!node.has_gradient()) continue;
+    const Tensor<T> dy =
+        node.is_returned ? node.gradient : std::exchange(node.gradient, Tensor<T>());
+    const char* const operation = node.operation;
+    touched_.clear();
+    function.run(*this, dy);
+    if (options_.detect_anomaly) check_gradients(operation);
+  }
+}
+
+template <class T>
+Tape<T>::Finish::~Finish() {
+  tape->to_parameters_ = true;
+  if (!options.keep_pass) tape->clear();
+  for (Node& node : tape->nodes_) {
+    node.gradient = Tensor<T>();
+    node.is_returned = false;
+  }
 }
 
 template <class T>
 void Tape<T>::clear() {
-  pass_->end();
+  nodes_.clear();
+  touched_.clear();
+  streams_ = 0;
+  ++number_;
+  ++step_;
 }
 
 template <class T>
-std::vector<Tensor<T>> Tape<T>::take_intermediates() {
-  return std::exchange(pass_->intermediates_, {});
+Tape<T>& Tape<T>::replay(std::uint32_t streams) {
+  if (!replay_) replay_ = std::make_unique<Tape>(options_);
+  Tape& again = *replay_;
+  again.clear();
+  again.step_ = step_;
+  again.streams_ = streams;
+  again.target_ = target_;
+  again.to_parameters_ = to_parameters_;
+  return again;
 }
 
 template <class T>
-MemoryStatistics Tape<T>::memory() const {
-  return pass_->pool_->statistics();
+Gradient<T> Tape<T>::gradient(NodeId id) {
+  if (id == no_node) return {};
+  touched_.push_back(id);
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (GradientSum<T>* sum = sum_of(node)) return sum->gradient(node.shape);
+  const bool fresh = !node.has_gradient();
+  if (fresh) node.gradient = uninitialized(node.shape);
+  return {node.gradient.values(), true, fresh};
+}
+
+template <class T>
+void Tape<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
+  if (id == no_node) return;
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (!sum_of(node) && !node.has_gradient()) {
+    touched_.push_back(id);
+    node.gradient = dy.reshaped(node.shape);
+    return;
+  }
+  const Gradient<T> dx = gradient(id);
+  const std::span<const T> from = dy.values();
+  if (dx.fresh)
+    std::copy(from.begin(), from.end(), dx.values.begin());
+  else
+    std::transform(from.begin(), from.end(), dx.values.begin(), dx.values.begin(), std::plus<T>());
+}
+
+template <class T>
+void Tape<T>::check_value(const char* operation, const Tensor<T>& value) const {
+  if (const Index at = first_non_finite(value.values()); at >= 0)
+    fail<NonFiniteError>(
+        concatenate_text("operation '", operation, "' (record ", nodes_.size(), " of the pass)"),
+        "finite values",
+        concatenate_text(value.data()[at], " at ", value.shape().position(at), " of ",
+                         value.shape()));
+}
+
+template <class T>
+void Tape<T>::check_gradients(const char* operation) const {
+  for (NodeId id : touched_) {
+    const Node& node = nodes_[static_cast<std::size_t>(id)];
+    const GradientSum<T>* const sum = sum_of(node);
+    const Tensor<T>& gradient = sum ? sum->values() : node.gradient;
+    if (const Index at = first_non_finite(gradient.values()); at >= 0)
+      fail<NonFiniteError>(
+          concatenate_text("backward of operation '", operation, "'"), "finite gradients",
+          concatenate_text(gradient.data()[at], " at ", gradient.shape().position(at), " of ",
+                           gradient.shape(), ", the gradient of '", node.operation, "'"));
+  }
 }
 
 template class Var<float>;

@@ -1,20 +1,24 @@
 // Tape and Var: a pass is recorded in order and traversed backwards for gradients.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "weft/autograd/export.hpp"
+#include "weft/autograd/gradient.hpp"
 #include "weft/autograd/parameter.hpp"
 #include "weft/autograd/precision.hpp"
+#include "weft/autograd/random.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
-template <class T>
-class Pass;
 template <class T>
 class Tape;
 
@@ -35,14 +39,13 @@ class WEFT_API Var {
   // The only element. Throws ShapeError when there is not exactly one.
   T item() const { return value_.item(); }
   Tape<T>& tape() const { return *tape_; }
-
-  // For writing operations (see operation.hpp): the pass and the record that computed the value.
-  // `node` throws Error when that pass has ended.
-  Pass<T>& pass() const;
+  Tape<T>& pass() const { return *tape_; }
+  // For writing operations (see operation.hpp): the record that computed the value. Throws Error
+  // when its pass has ended.
   NodeId node() const;
 
  private:
-  friend class Pass<T>;
+  friend class Tape<T>;
   Var(Tape<T>& tape, Tensor<T> value, NodeId node, std::uint32_t pass_number)
       : value_(std::move(value)), tape_(&tape), node_(node), pass_number_(pass_number) {}
 
@@ -97,17 +100,17 @@ class WEFT_API Tape {
   // A tape that records nothing, with dropout off.
   static Tape inference() { return Tape(TapeOptions{.training = false, .recording = false}); }
 
-  const TapeOptions& options() const;
-  bool training() const { return options().training; }
-  bool recording() const { return options().recording; }
-  Precision precision() const { return options().precision; }
+  const TapeOptions& options() const { return options_; }
+  bool training() const { return options_.training; }
+  bool recording() const { return options_.recording; }
+  Precision precision() const { return options_.precision; }
 
   // The step that random numbers depend on, beside the seed. The end of a pass adds 1.
-  std::uint32_t step() const;
-  void set_step(std::uint32_t step);
+  std::uint32_t step() const { return step_; }
+  void set_step(std::uint32_t step) { step_ = step; }
 
   // A value that needs no gradient.
-  Var<T> constant(Tensor<T> value);
+  Var<T> constant(Tensor<T> value) { return Var<T>(*this, std::move(value), no_node, number_); }
   // A parameter's value; `backward` adds to the parameter's gradient. The parameter must outlive
   // the pass.
   Var<T> parameter(const Parameter<T>& parameter);
@@ -137,19 +140,153 @@ class WEFT_API Tape {
 
   // With TapeOptions::keep_intermediates: the weights of each attention since the last call, in the
   // order of computation, before dropout, [batch, num_heads, num_queries, num_keys].
-  std::vector<Tensor<T>> take_intermediates();
+  std::vector<Tensor<T>> take_intermediates() { return std::exchange(intermediates_, {}); }
 
   // The memory that the tape holds for its passes.
   MemoryStatistics memory() const;
 
-  // For writing operations; see operation.hpp.
-  Pass<T>& pass() const { return *pass_; }
+  // For writing operations (see operation.hpp).
+
+  // Uninitialized elements, and zeros, in memory of the tape.
+  template <class U = T>
+  Tensor<U> uninitialized(const Shape& shape) const {
+    return Tensor<U>::uninitialized(shape, pool_);
+  }
+  Tensor<T> zeros(const Shape& shape) const;
+  // What backward uses as indices and forward has checked, such as tokens: a copy that nobody has a
+  // pointer to, in memory of the tape; the tensor itself when the tape does not record.
+  template <class U>
+  Tensor<U> keep(const Tensor<U>& indices) const {
+    if (!options_.recording) return indices;
+    Tensor<U> own = uninitialized<U>(indices.shape());
+    std::copy(indices.begin(), indices.end(), own.begin());
+    return own;
+  }
+
+  // The result of an operation. When one of `inputs` needs a gradient, keeps `backward`, which is
+  // called as backward(tape, dy) with the gradient dy of `value` and adds to the gradients of the
+  // inputs.
+  template <class Backward>
+  Var<T> record(const char* operation, Tensor<T> value, std::initializer_list<NodeId> inputs,
+                Backward backward) {
+    return record(operation, std::move(value), std::span(inputs.begin(), inputs.size()),
+                  std::move(backward));
+  }
+  // The same for a list of inputs whose length is known at run time.
+  template <class Backward>
+  Var<T> record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
+                Backward backward) {
+    if (needs_gradient(inputs))
+      return record_always(operation, std::move(value), std::move(backward));
+    if (options_.detect_anomaly) check_value(operation, value);
+    return constant(std::move(value));
+  }
+  // The same for an operation that needs its gradient whatever its inputs are.
+  template <class Backward>
+  Var<T> record_always(const char* operation, Tensor<T> value, Backward backward) {
+    static_assert(alignof(Backward) <= Buffer::alignment);
+    if (options_.detect_anomaly) check_value(operation, value);
+    Buffer memory(sizeof(FunctionOf<Backward>), pool_);
+    std::unique_ptr<Function, Destroy> function(new (memory.data())
+                                                    FunctionOf<Backward>(std::move(backward)));
+    function->memory = std::move(memory);
+    return push({.operation = operation, .function = std::move(function)}, std::move(value));
+  }
+
+  // Within a backward function: where to add the gradient of an input; not wanted for `no_node`.
+  Gradient<T> gradient(NodeId node);
+  // Adds `dy` unchanged. The first addition copies nothing: the elements are shared until something
+  // is added to them.
+  void add_gradient(NodeId node, const Tensor<T>& dy);
+
+  // For `take_intermediates`.
+  bool keeps_intermediates() const { return options_.keep_intermediates; }
+  void keep_intermediate(Tensor<T> value) { intermediates_.push_back(std::move(value)); }
+
+  // Random numbers for the next operation of this pass that needs any.
+  RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
+  // How many streams this pass has used.
+  std::uint32_t random_streams() const { return streams_; }
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
+
+  // An empty tape for computing a part of this pass again: with the same options and the random
+  // numbers that follow the first `streams` streams. Always the same tape.
+  Tape& replay(std::uint32_t streams);
+
+  Tape& pass() { return *this; }
+
+  // Null for the parameters themselves. For the following uses of parameters.
+  void set_gradient_target(GradientTarget<T>* target) { target_ = target; }
 
  private:
-  Tensor<T> upstream_of(const Var<T>& loss) const;
+  // A backward function with what it has kept, in memory of its own.
+  struct Function {
+    Buffer memory;
+    virtual ~Function() = default;
+    virtual void run(Tape& tape, const Tensor<T>& dy) = 0;
+  };
+  template <class Backward>
+  struct FunctionOf final : Function {
+    Backward backward;
+    explicit FunctionOf(Backward function) : backward(std::move(function)) {}
+    void run(Tape& tape, const Tensor<T>& dy) override { backward(tape, dy); }
+  };
+  struct Destroy {
+    void operator()(Function* function) const {
+      const Buffer memory = std::move(function->memory);  // released after the function
+      function->~Function();
+    }
+  };
 
-  std::unique_ptr<Pass<T>> pass_;
+  struct Node {
+    const char* operation;
+    Shape shape = {};
+    Tensor<T> gradient = {};
+    const Parameter<T>* parameter = nullptr;           // null but for parameters
+    GradientSum<T>* parameter_sum = nullptr;           // where the gradient of a parameter is added
+    std::unique_ptr<Function, Destroy> function = {};  // null for parameters and variables
+    bool is_returned = false;                          // the gradient, by `gradients`
+
+    bool has_gradient() const { return gradient.data() != nullptr; }
+  };
+
+  // Whatever happens in backward, the pass ends then, or is made ready for another one.
+  struct Finish {
+    Tape* tape;
+    const BackwardOptions& options;
+    ~Finish();
+  };
+
+  bool needs_gradient(std::span<const NodeId> inputs) const;
+  Var<T> push(Node node, Tensor<T> value);
+  void check_value(const char* operation, const Tensor<T>& value) const;
+  void check_gradients(const char* operation) const;
+  // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
+  GradientSum<T>* sum_of(const Node& node) const {
+    return to_parameters_ ? node.parameter_sum : nullptr;
+  }
+  Tensor<T> upstream_of(const Var<T>& loss) const;
+  void check_backward(const Var<T>& y, const Tensor<T>& upstream) const;
+  void run_backward(const Var<T>& y, const Tensor<T>& upstream, const BackwardOptions& options);
+  Node& node_of(const Var<T>& x) { return nodes_[static_cast<std::size_t>(x.node())]; }
+
+  TapeOptions options_;
+  Pool* pool_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> touched_;  // nodes that the running backward function added to
+  std::vector<Tensor<T>> intermediates_;
+  GradientTarget<T>* target_ = nullptr;
+  bool to_parameters_ = true;  // false while `gradients` runs
+  std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones
+  std::uint32_t step_ = 0;
+  std::uint32_t streams_ = 0;
+  std::unique_ptr<Tape> replay_;
+
+  friend class Var<T>;
 };
+
+template <class T>
+using Pass = Tape<T>;
 
 // x's value as a constant of its tape: no gradient flows back to x.
 template <class T>

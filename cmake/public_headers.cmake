@@ -1,6 +1,6 @@
 # Lays out the public headers as they are installed: <weft/autograd/tape.hpp> is autograd/tape.hpp,
 # and <weft/autograd.hpp> includes all of a folder. Everything but the folders below is public.
-set(weft_internal_folders "/internal/|^autograd/(kernels|memory)/|^train/files/")
+set(weft_internal_folders "/internal/|^autograd/kernels/|^train/files/")
 set(weft_include_dir ${PROJECT_BINARY_DIR}/include)
 
 file(GLOB_RECURSE weft_public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}

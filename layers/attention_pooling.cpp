@@ -4,7 +4,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "weft/layers/heads.hpp"
 #include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/checks.hpp"

@@ -9,7 +9,7 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "autograd/ops/internal/masked_nan.hpp"
 
 namespace weft {

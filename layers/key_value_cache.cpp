@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "weft/autograd/parallel.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "autograd/internal/saturating_product.hpp"
 #include "layers/internal/checks.hpp"
 

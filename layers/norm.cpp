@@ -1,7 +1,7 @@
 #include "weft/layers/norm.hpp"
 
 #include "weft/autograd/ops/normalization.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/python_text.hpp"
 

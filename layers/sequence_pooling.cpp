@@ -7,7 +7,7 @@
 #include "weft/autograd/ops/recurrence.hpp"
 #include "weft/autograd/ops/reductions.hpp"
 #include "weft/autograd/ops/shaping.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,9 @@
 // TextTable: lines of text in aligned columns.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -14,10 +16,28 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   // Adds a line of one cell a column; cells that are left out are empty.
-  void add(std::vector<std::string> cells);
+  void add(std::vector<std::string> cells) {
+    cells.resize(columns_.size());
+    lines_.push_back(std::move(cells));
+  }
   // All lines, each ended by a line break, with two spaces between columns as wide as their widest
   // cell.
-  std::string text() const;
+  std::string text() const {
+    std::vector<std::size_t> widths(columns_.size());
+    for (const auto& cells : lines_)
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        widths[i] = std::max(widths[i], cells[i].size());
+    std::string text;
+    for (const auto& cells : lines_) {
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string padding(widths[i] - cells[i].size(), ' ');
+        if (i > 0) text += "  ";
+        text += columns_[i] == Align::left ? cells[i] + padding : padding + cells[i];
+      }
+      text += '\n';
+    }
+    return text;
+  }
 
  private:
   std::vector<Align> columns_;

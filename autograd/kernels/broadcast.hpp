@@ -118,23 +118,21 @@ void map_run(U* y, Index count, const Function& function, const std::array<Index
   }
 }
 
-template <class U, class Function, class... T, std::size_t... n>
-void broadcast_map(Tensor<U>& y_tensor, const Function& function, std::index_sequence<n...>,
-                   const BroadcastInput<T>&... inputs) {
-  U* const y = y_tensor.data();
-  BroadcastLoop<sizeof...(T)>({inputs.shape...}, y_tensor.shape())
-      .for_each_run([&](Index first, Index count, const auto& offsets, const auto& steps) {
-        map_run(y + first, count, function, steps,
-                std::tuple<const T*...>(inputs.data + offsets[n]...));
-      });
-}
-
 }  // namespace detail
 
 // y = function(inputs...), element by element, where y has the shape that the inputs broadcast to.
 template <class U, class Function, class... T>
-void broadcast_map(Tensor<U>& y, const Function& function, const BroadcastInput<T>&... inputs) {
-  detail::broadcast_map(y, function, std::index_sequence_for<T...>(), inputs...);
+void broadcast_map(Tensor<U>& y_tensor, const Function& function,
+                   const BroadcastInput<T>&... inputs) {
+  U* const y = y_tensor.data();
+  [&]<std::size_t... n>(std::index_sequence<n...>) {
+    BroadcastLoop<sizeof...(T)>({inputs.shape...}, y_tensor.shape())
+        .for_each_run([&](Index first, Index count, const auto& offsets, const auto& steps) {
+          detail::map_run(y + first, count, function, steps,
+                          std::tuple<const T*...>(inputs.data + offsets[n]...));
+        });
+  }
+  (std::index_sequence_for<T...>());
 }
 
 // What backward needs to add to the gradient of an operand.

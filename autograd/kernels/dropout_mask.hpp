@@ -27,27 +27,19 @@ class DropoutMask {
   // to[i] = from[i] · mask of element first + i. `from` may be `to`.
   template <class T>
   void apply(Index first, const T* from, T* to, Index count) const {
-    for_blocks(first, count, [&](Index begin, Index end, const std::uint16_t* numbers) {
-      const T scale = static_cast<T>(scale_);
-#pragma omp simd
-      for (Index i = begin; i < end; ++i)
-        to[i] = from[i] * (numbers[i - begin] >= threshold_ ? scale : T{0});
-    });
+    for_each<T>(first, count, [=](Index i, T factor) { to[i] = from[i] * factor; });
   }
   // to[i] += from[i] · mask of element first + i.
   template <class T>
   void add(Index first, const T* from, T* to, Index count) const {
-    for_blocks(first, count, [&](Index begin, Index end, const std::uint16_t* numbers) {
-      const T scale = static_cast<T>(scale_);
-#pragma omp simd
-      for (Index i = begin; i < end; ++i)
-        to[i] += from[i] * (numbers[i - begin] >= threshold_ ? scale : T{0});
-    });
+    for_each<T>(first, count, [=](Index i, T factor) { to[i] += from[i] * factor; });
   }
 
  private:
-  template <class Body>
-  void for_blocks(Index first, Index count, const Body& body) const {
+  // Calls body(i, mask of element first + i) for 0 … count - 1.
+  template <class T, class Body>
+  void for_each(Index first, Index count, const Body& body) const {
+    const T scale = static_cast<T>(scale_);
     constexpr Index block = 2048;
     std::uint16_t numbers[block];
     for (Index begin = 0; begin < count; begin += block) {
@@ -56,7 +48,8 @@ class DropoutMask {
         fill_from_pairs(first + begin, end - begin, numbers);
       else
         stream_.fill(static_cast<std::uint64_t>(first + begin), end - begin, numbers);
-      body(begin, end, numbers);
+#pragma omp simd
+      for (Index i = begin; i < end; ++i) body(i, numbers[i - begin] >= threshold_ ? scale : T{0});
     }
   }
   // 1 for an element that is kept, and 0 for one that is dropped.

@@ -19,33 +19,32 @@
 namespace weft {
 namespace {
 
-template <class T>
-using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using ConstMap = Eigen::Map<const RowMajor<T>, 0, Eigen::OuterStride<>>;
+template <class T, int order>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, order>;
+template <class M>
+using MapOf = Eigen::Map<M, 0, Eigen::OuterStride<>>;
+
+// Calls body(map) with an Eigen map of a matrix [rows, columns].
+template <class T, class Body>
+void with_map(const MatrixView<T>& matrix, Index rows, Index columns, const Body& body) {
+  const Eigen::OuterStride<> stride(matrix.stride);
+  if (matrix.transposed)
+    body(MapOf<const Matrix<T, Eigen::ColMajor>>(matrix.data, rows, columns, stride));
+  else
+    body(MapOf<const Matrix<T, Eigen::RowMajor>>(matrix.data, rows, columns, stride));
+}
 
 template <class T>
 void eigen_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                    const MatrixView<T>& b, T beta, T* c, Index c_stride) {
-  Eigen::Map<RowMajor<T>, 0, Eigen::OuterStride<>> result(c, m, n, Eigen::OuterStride<>(c_stride));
+  MapOf<Matrix<T, Eigen::RowMajor>> result(c, m, n, Eigen::OuterStride<>(c_stride));
   if (beta == T{0})
     result.setZero();
   else if (beta != T{1})
     result *= beta;
-  const Eigen::OuterStride<> a_stride(a.stride), b_stride(b.stride);
-  const auto multiply = [&](const auto& left, const auto& right) {
-    result.noalias() += alpha * left * right;
-  };
-  const auto with_left = [&](const auto& left) {
-    if (b.transposed)
-      multiply(left, ConstMap<T>(b.data, n, k, b_stride).transpose());
-    else
-      multiply(left, ConstMap<T>(b.data, k, n, b_stride));
-  };
-  if (a.transposed)
-    with_left(ConstMap<T>(a.data, k, m, a_stride).transpose());
-  else
-    with_left(ConstMap<T>(a.data, m, k, a_stride));
+  with_map(a, m, k, [&](const auto& left) {
+    with_map(b, k, n, [&](const auto& right) { result.noalias() += alpha * left * right; });
+  });
 }
 
 #ifdef WEFT_HAS_ONEDNN

@@ -67,11 +67,7 @@ template <Index size, bool upper, class V, Index... lane>
 V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
   constexpr auto from = [](Index to) { return to / (size / 2) * size + to % (size / 2); };
   constexpr Index shift = upper ? size / 2 : 0;
-#if __has_builtin(__builtin_shufflevector)
-  return __builtin_shufflevector(a, b, (from(lane) + shift)...);
-#else
-  return __builtin_shuffle(a, b, decltype(a < b){(from(lane) + shift)...});
-#endif
+  return shuffle<(from(lane) + shift)...>(a, b);
 }
 
 // Adds up the lanes of each of `count` vectors, halves first. Lane i of the result is the sum of
@@ -94,13 +90,12 @@ template <Index size, Index count, class T>
 }
 
 // An element of w.
-template <class T>
-T element(T value) {
-  return value;
-}
-template <class T>
-T element(std::uint16_t bits) {
-  return static_cast<T>(float_of_bfloat16(bits));
+template <class T, class W>
+T element(W value) {
+  if constexpr (std::is_same_v<W, std::uint16_t>)
+    return static_cast<T>(float_of_bfloat16(value));
+  else
+    return value;
 }
 
 // a · b + c, rounded once where the processor has an instruction for it: left to the compiler, it

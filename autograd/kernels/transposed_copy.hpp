@@ -12,12 +12,8 @@ namespace detail {
 // Interleaves the first or the last two elements of x and y: x0 y0 x1 y1, or x2 y2 x3 y3.
 template <bool last, class Four>
 Four interleave(const Four& x, const Four& y) {
-  constexpr int i = last ? 2 : 0;
-#if __has_builtin(__builtin_shufflevector)
-  return __builtin_shufflevector(x, y, i, i + 4, i + 1, i + 5);
-#else
-  return __builtin_shuffle(x, y, decltype(x < y){i, i + 4, i + 1, i + 5});
-#endif
+  constexpr Index i = last ? 2 : 0;
+  return shuffle<i, i + 4, i + 1, i + 5>(x, y);
 }
 
 // Copies rows 0 … 3 and columns 0 … 3 of alpha · b, where b is transposed in memory. When b has

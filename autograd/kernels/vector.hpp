@@ -39,6 +39,16 @@ void store(const Vector<T, bytes>& vector, T* to) {
   *reinterpret_cast<typename VectorOf<T, bytes>::unaligned*>(to) = vector;
 }
 
+// The lanes with these numbers, of those of `a`, then of `b`.
+template <Index... lane, class V>
+V shuffle(const V& a, const V& b) {
+#if __has_builtin(__builtin_shufflevector)
+  return __builtin_shufflevector(a, b, lane...);
+#else
+  return __builtin_shuffle(a, b, decltype(a < b){lane...});
+#endif
+}
+
 namespace detail {
 
 template <Index bytes, class T, class Function, class... Rows>

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "weft/layers/attention_pooling.hpp"
 #include "weft/layers/key_value_cache.hpp"
 #include "autograd/kernels/row_product.hpp"

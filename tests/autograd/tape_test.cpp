@@ -204,6 +204,19 @@ TEST_CASE("tape: clear ends a pass without gradients", "[autograd]") {
   CHECK_FALSE(p.has_grad());
 }
 
+TEST_CASE("tape: a backward function may record, or end the pass", "[autograd]") {
+  const auto p = parameter_of({1});
+  Tape<float> tape({.detect_anomaly = true});
+  const auto backward = [&](const auto& function) {
+    tape.backward(identity(scale(tape.parameter(p), 2.0), "changing", function));
+  };
+  backward([&](Tape<float>& changed, const Tensor<float>&) {
+    for (int i = 0; i < 100; ++i) identity(changed.variable({}), "more", [](auto&, auto&) {});
+  });
+  backward([](Tape<float>& ended, const Tensor<float>&) { ended.clear(); });
+  CHECK_FALSE(p.has_grad());
+}
+
 TEST_CASE("tape: inference records nothing", "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();

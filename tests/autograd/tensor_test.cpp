@@ -7,7 +7,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/parameter.hpp>
-#include <weft/autograd/pass.hpp>
+#include <weft/autograd/tape.hpp>
 #include <weft/autograd/tensor.hpp>
 #include "tests/catch.hpp"
 

@@ -72,7 +72,7 @@ TEST_CASE("README: the engine has as many lines as it says", "[examples]") {
   std::smatch match;
   REQUIRE(std::regex_search(readme, match, std::regex(R"((\d+) lines in `autograd/`)")));
   std::ptrdiff_t lines = 0;
-  for (const char* folder : {"autograd", "autograd/memory", "autograd/internal"})
+  for (const char* folder : {"autograd", "autograd/internal"})
     for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE) / folder)) {
       const std::string name = entry.path().filename().string();
       if (!entry.is_regular_file() || name.starts_with("gradcheck") ||

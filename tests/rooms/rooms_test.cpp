@@ -19,10 +19,10 @@ using Lines = std::vector<std::string>;
 const std::vector<Lines> floors = {
     {"autograd/error", "autograd/shape", "autograd/export", "autograd/enum_names",
      "autograd/precision", "autograd/internal/"},
-    {"autograd/buffer", "autograd/memory/", "autograd/parallel"},
+    {"autograd/buffer", "autograd/internal/pool", "autograd/parallel"},
     {"autograd/tensor", "autograd/finite"},
     {"autograd/gradient.", "autograd/parameter", "autograd/random"},
-    {"autograd/tape", "autograd/pass", "autograd/operation"},
+    {"autograd/tape", "autograd/operation"},
     {"autograd/kernels/"},
     {"autograd/ops/"},
     {"autograd/gradcheck"},
@@ -88,7 +88,7 @@ std::vector<Include> includes_of(const std::string& file) {
 }
 
 bool is_internal(const std::string& header) {
-  static const std::regex internal("(^|/)internal/|^autograd/(kernels|memory)/|^train/files/");
+  static const std::regex internal("(^|/)internal/|^autograd/kernels/|^train/files/");
   return std::regex_search(header, internal);
 }
 

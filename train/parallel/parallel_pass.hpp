@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "weft/autograd/parallel.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
 
 namespace weft {

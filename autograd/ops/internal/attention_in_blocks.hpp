@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 #include "autograd/kernels/attention_block.hpp"
 #include "autograd/kernels/transposed_copy.hpp"
 #include "autograd/ops/internal/attention_head.hpp"

@@ -7,7 +7,7 @@
 #include "weft/autograd/finite.hpp"
 #include "weft/autograd/ops/comparison.hpp"
 #include "weft/autograd/parallel.hpp"
-#include "weft/autograd/pass.hpp"
+#include "weft/autograd/tape.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "autograd/memory/pool.hpp"
+#include "autograd/internal/pool.hpp"
 
 #include <cstdint>
 #include <cstring>

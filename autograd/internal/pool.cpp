@@ -1,7 +1,7 @@
-#include "autograd/memory/pool.hpp"
+#include "autograd/internal/pool.hpp"
 
 #include <bit>
-#include <new>
+#include <mutex>
 #include <utility>
 
 namespace weft {
@@ -23,27 +23,12 @@ std::size_t class_units(unsigned index) {
   return ((std::size_t{2} + index % 2 + 1) << (power - 1)) - 1;
 }
 
-// Holds a spin lock for its scope, a few instructions.
-class SpinLockGuard {
- public:
-  explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~SpinLockGuard() { flag_.clear(std::memory_order_release); }
-  SpinLockGuard(const SpinLockGuard&) = delete;
-  SpinLockGuard& operator=(const SpinLockGuard&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
-
 }  // namespace
 
 Buffer::Block* Pool::take(std::size_t bytes) {
   const unsigned index = size_class(bytes / 64 + 1);
   {
-    SpinLockGuard guard(lock_);
+    const std::lock_guard guard(lock_);
     ++blocks_in_use_;
     if (Buffer::Block* block = free_[index]) {
       free_[index] = block->next;
@@ -55,13 +40,13 @@ Buffer::Block* Pool::take(std::size_t bytes) {
   try {
     block = Buffer::allocate(class_units(index) * 64);
   } catch (...) {
-    SpinLockGuard guard(lock_);
+    const std::lock_guard guard(lock_);
     --blocks_in_use_;
     throw;
   }
   block->pool = this;
   block->size_class = index;
-  SpinLockGuard guard(lock_);
+  const std::lock_guard guard(lock_);
   statistics_.bytes_held += block->capacity;
   ++statistics_.heap_requests;
   return block;
@@ -70,7 +55,7 @@ Buffer::Block* Pool::take(std::size_t bytes) {
 void Pool::give_back(Buffer::Block* block) noexcept {
   bool last = false;
   {
-    SpinLockGuard guard(lock_);
+    const std::lock_guard guard(lock_);
     --blocks_in_use_;
     if (!abandoned_) {
       block->next = free_[block->size_class];
@@ -87,7 +72,7 @@ void Pool::abandon() noexcept {
   bool last = false;
   {
     // Under the lock to the end: the thread that releases the last block deletes the pool.
-    SpinLockGuard guard(lock_);
+    const std::lock_guard guard(lock_);
     abandoned_ = true;
     for (Buffer::Block*& list : free_)
       while (list) Buffer::deallocate(std::exchange(list, list->next));
@@ -97,7 +82,7 @@ void Pool::abandon() noexcept {
 }
 
 MemoryStatistics Pool::statistics() const {
-  SpinLockGuard guard(lock_);
+  const std::lock_guard guard(lock_);
   return statistics_;
 }
 

@@ -9,6 +9,19 @@
 
 namespace weft {
 
+// A lock that is held for a few instructions.
+class SpinLock {
+ public:
+  void lock() {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
+
 // Keeps released blocks for the next request of the same size class, so that repeated passes of the
 // same shapes stop allocating. Lives as long as its owner or its last block, whichever is later.
 class Pool {
@@ -29,7 +42,7 @@ class Pool {
   // Two size classes per power of two; the largest covers all of a 64-bit address space.
   static constexpr unsigned class_count = 128;
 
-  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  mutable SpinLock lock_;
   bool abandoned_ = false;
   std::int64_t blocks_in_use_ = 0;
   MemoryStatistics statistics_;
