@@ -5,11 +5,11 @@
 //   // Backward: dx = 2 x dy.
 //   template <class T>
 //   Var<T> square(const Var<T>& x) {
-//     Tensor<T> y = x.pass().uninitialized(x.shape());
+//     Tensor<T> y = x.tape().uninitialized(x.shape());
 //     transform([](T v) { return v * v; }, y, x.value());
-//     return x.pass().record(
+//     return x.tape().record(
 //         "square", y, {x.node()},
-//         [x = x.node(), value = x.value()](Pass<T>& backward, const Tensor<T>& dy) {
+//         [x = x.node(), value = x.value()](Tape<T>& backward, const Tensor<T>& dy) {
 //           backward.gradient(x).add([](T v, T g) { return 2 * v * g; }, value, dy);
 //         });
 //   }
@@ -20,13 +20,13 @@
 
 namespace weft {
 
-// The pass that all the variables share. Throws Error, naming `operation`, when they are on
+// The tape that all the variables share. Throws Error, naming `operation`, when they are on
 // different tapes.
 template <class T, class... Vars>
-Pass<T>& pass_of(const char* operation, const Var<T>& first, const Vars&... others) {
+Tape<T>& tape_of(const char* operation, const Var<T>& first, const Vars&... others) {
   if (((&others.tape() != &first.tape()) || ...))
     throw Error(concatenate_text(operation, ": expected inputs of one tape, got inputs of two"));
-  return first.pass();
+  return first.tape();
 }
 
 // y[i] = f(inputs[i]...) for every element, in parallel. Throws ShapeError unless all tensors have

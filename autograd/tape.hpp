@@ -39,7 +39,6 @@ class WEFT_API Var {
   // The only element. Throws ShapeError when there is not exactly one.
   T item() const { return value_.item(); }
   Tape<T>& tape() const { return *tape_; }
-  Tape<T>& pass() const { return *tape_; }
   // For writing operations (see operation.hpp): the record that computed the value. Throws Error
   // when its pass has ended.
   NodeId node() const;
@@ -213,8 +212,6 @@ class WEFT_API Tape {
   // numbers that follow the first `streams` streams. Always the same tape.
   Tape& replay(std::uint32_t streams);
 
-  Tape& pass() { return *this; }
-
   // Null for the parameters themselves. For the following uses of parameters.
   void set_gradient_target(GradientTarget<T>* target) { target_ = target; }
 
@@ -284,9 +281,6 @@ class WEFT_API Tape {
 
   friend class Var<T>;
 };
-
-template <class T>
-using Pass = Tape<T>;
 
 // x's value as a constant of its tape: no gradient flows back to x.
 template <class T>

@@ -38,8 +38,8 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
       additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
   const Var<T> p =
       masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
-  Pass<T>& pass = p.pass();
-  if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
+  Tape<T>& tape = p.tape();
+  if (tape.keeps_intermediates()) tape.keep_intermediate(p.value());
   const Var<T> y =
       matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values, num_heads));
   return transpose_output(y, num_heads);

@@ -26,7 +26,7 @@ Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
   switch (kernel) {
     case Kernel::constant:
     case Kernel::boxcar:
-      return u.tape().constant(u.pass().zeros(u.shape()));
+      return u.tape().constant(u.tape().zeros(u.shape()));
     case Kernel::gaussian:
       return scale(u * u, -0.5);
     case Kernel::epanechnikov:
@@ -80,8 +80,8 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
     if (!is_in_support(kernel, u.value().data()[i]))
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
-  Pass<T>& pass = p.pass();
-  if (pass.keeps_intermediates()) pass.keep_intermediate(p.value());
+  Tape<T>& tape = p.tape();
+  if (tape.keeps_intermediates()) tape.keep_intermediate(p.value());
   const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values);
   return reshape(y, {num_queries});
 }

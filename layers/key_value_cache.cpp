@@ -47,8 +47,8 @@ Index KeyValueCache<T>::largest(Index Sequence::*member) const {
 }
 
 template <class T>
-Tokens KeyValueCache<T>::next_positions(const Pass<T>& pass, Index time) const {
-  Tokens positions = pass.template uninitialized<TokenId>({num_sequences(), time});
+Tokens KeyValueCache<T>::next_positions(const Tape<T>& tape, Index time) const {
+  Tokens positions = tape.template uninitialized<TokenId>({num_sequences(), time});
   TokenId* row = positions.data();
   for (const Sequence& sequence : sequences_) {
     std::iota(row, row + time, static_cast<TokenId>(sequence.length));
@@ -165,7 +165,7 @@ void KeyValueCache<T>::clear_values(Sequence& sequence, Index begin, Index end) 
 template <class T>
 void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& values) {
   const Index heads = options_.num_heads, size = options_.head_size;
-  if (keys.pass().recording())
+  if (keys.tape().recording())
     throw Error("KeyValueCache: expected a tape for inference, got one that records");
   if (layer < 0 || layer >= options_.num_layers)
     fail<ValueError>("KeyValueCache: layer",

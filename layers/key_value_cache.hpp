@@ -41,7 +41,7 @@ class WEFT_API KeyValueCache {
   Index largest_length() const { return largest(&Sequence::length); }
   // The positions of the `time` next tokens of each sequence, [num_sequences, time], in memory of
   // the pass.
-  Tokens next_positions(const Pass<T>& pass, Index time) const;
+  Tokens next_positions(const Tape<T>& tape, Index time) const;
 
   // Sequence i becomes what sequence indices[i] was: reorders, repeats and drops sequences.
   void select(std::span<const Index> indices);

@@ -118,7 +118,7 @@ Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& laye
   const Index heads = attention.num_heads;
   Var<T> q = W_q(x), k = W_k(x);
   if (rotary) {
-    const Tokens positions = cache.next_positions(x.pass(), 1).reshaped({cache.num_sequences()});
+    const Tokens positions = cache.next_positions(x.tape(), 1).reshaped({cache.num_sequences()});
     q = rotary_embedding(q, heads, positions, *rotary);
     k = rotary_embedding(k, num_kv_heads_, positions, *rotary);
   }

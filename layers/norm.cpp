@@ -18,7 +18,7 @@ LayerNorm<T>::LayerNorm(const LayerNormOptions& options) : eps(options.eps) {
 template <class T>
 Var<T> LayerNorm<T>::operator()(const Var<T>& x) const {
   Tape<T>& tape = x.tape();
-  const Var<T> shift = bias ? tape.parameter(*bias) : tape.constant(x.pass().zeros(weight.shape()));
+  const Var<T> shift = bias ? tape.parameter(*bias) : tape.constant(x.tape().zeros(weight.shape()));
   return layer_norm(x, tape.parameter(weight), shift, eps);
 }
 

@@ -74,7 +74,7 @@ RecurrentResult<T> RecurrentLayers<T>::run(const Var<T>& x, const ValidLens& val
     const Layer& layer = layers[static_cast<std::size_t>(i)];
     const bool reverse = i % directions == 1;
     const Var<T> first = initial ? reshape(slice(*initial, 0, i, i + 1), {batch, state_size})
-                                 : tape.constant(x.pass().zeros({batch, state_size}));
+                                 : tape.constant(x.tape().zeros({batch, state_size}));
     const Var<T> inputs = linear(reverse ? reverse_sequences(states, valid_lens) : states,
                                  tape.parameter(layer.weight_ih), tape.parameter(layer.bias_ih));
     const Var<T> all = recurrence_(inputs, tape.parameter(layer.weight_hh),
@@ -135,7 +135,7 @@ LstmResult<T> LSTM<T>::operator()(const Var<T>& x, const ValidLens& valid_lens,
   std::optional<Var<T>> initial;
   if (initial_states || initial_cells) {
     const Shape& shape = (initial_states ? *initial_states : *initial_cells).shape();
-    const auto zeros = [&] { return x.tape().constant(x.pass().zeros(shape)); };
+    const auto zeros = [&] { return x.tape().constant(x.tape().zeros(shape)); };
     const std::array<Var<T>, 2> both{initial_states ? *initial_states : zeros(),
                                      initial_cells ? *initial_cells : zeros()};
     initial = concatenate(std::span<const Var<T>>(both), 2);

@@ -30,7 +30,7 @@ Var<T> without_empty(const Var<T>& x, const ValidLens& valid_lens, Index time) {
 
 template <class T>
 Var<T> mean_of(const Var<T>& x, const ValidLens& valid_lens, Index batch, Index time) {
-  Tensor<T> factors = x.pass().uninitialized({batch, 1});
+  Tensor<T> factors = x.tape().uninitialized({batch, 1});
   for (Index b = 0; b < batch; ++b)
     factors.data()[b] = T{1} / static_cast<T>(std::max<Index>(valid_lens.length(b, 0, time), 1));
   const Var<T> valid =
@@ -58,7 +58,7 @@ Var<T> SequencePooling<T>::operator()(const Var<T>& x, const ValidLens& valid_le
   if (x.rank() != 3) fail<ShapeError>("SequencePooling", "shape [batch, time, size]", x.shape());
   const Index batch = x.shape()[0], time = x.shape()[1], size = x.shape()[2];
   valid_lens.check("SequencePooling", batch, 1, time);
-  const auto zeros = [&] { return x.tape().constant(x.pass().zeros({batch, size})); };
+  const auto zeros = [&] { return x.tape().constant(x.tape().zeros({batch, size})); };
   if (time == 0) return zeros();
   switch (pooling) {
     case Pooling::mean:

@@ -148,10 +148,10 @@ struct BroadcastOperand {
 // Adds dy, of the result's shape, to the gradient of an operand, after summing it over the axes
 // along which the operand was broadcast.
 template <class T>
-void add_summed(Pass<T>& pass, const BroadcastOperand& operand, Tensor<T> dy) {
+void add_summed(Tape<T>& tape, const BroadcastOperand& operand, Tensor<T> dy) {
   if (!operand.wants_gradient()) return;
   const Shape& shape = operand.shape;
-  if (dy.shape() == shape) return pass.add_gradient(operand.node, dy);
+  if (dy.shape() == shape) return tape.add_gradient(operand.node, dy);
   const Index added_axes = dy.rank() - shape.rank();
   for (Index axis = 0; axis < dy.rank(); ++axis) {
     const Shape current = dy.shape();
@@ -161,13 +161,13 @@ void add_summed(Pass<T>& pass, const BroadcastOperand& operand, Tensor<T> dy) {
       return std::accumulate(begin, end, Index{1}, std::multiplies<Index>());
     };
     const Index* axis_size = current.begin() + axis;
-    dy = reduce<Sum>(pass,
+    dy = reduce<Sum>(tape,
                      {product(current.begin(), axis_size), *axis_size,
                       product(axis_size + 1, current.end())},
                      Elements<T>{std::as_const(dy).data()})
              .reshaped(current.with(axis, 1));
   }
-  pass.add_gradient(operand.node, dy);
+  tape.add_gradient(operand.node, dy);
 }
 
 }  // namespace weft

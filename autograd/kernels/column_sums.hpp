@@ -9,10 +9,10 @@ namespace weft {
 // the n sums and `cost` is that of one row. Rows are summed in ranges, and the ranges in order, so
 // that the bits do not depend on the number of threads.
 template <class T, class Body>
-Tensor<T> sum_over_rows(const Pass<T>& pass, Index rows, Index n, Index cost, const Body& body) {
+Tensor<T> sum_over_rows(const Tape<T>& tape, Index rows, Index n, Index cost, const Body& body) {
   const Index grain = std::max<Index>(grain_of(cost), (rows + 63) / 64);
   const Index ranges = std::max<Index>((rows + grain - 1) / grain, 1);
-  Tensor<T> partial = pass.zeros({ranges, n});
+  Tensor<T> partial = tape.zeros({ranges, n});
   parallel_for(rows, grain, [&](Index begin, Index end) {
     body(begin, end, partial.data() + begin / grain * n);
   });
@@ -24,9 +24,9 @@ Tensor<T> sum_over_rows(const Pass<T>& pass, Index rows, Index n, Index cost, co
 
 // Adds the sums of the columns of a matrix [rows, n] to a gradient.
 template <class T>
-void add_column_sums(const Pass<T>& pass, const Tensor<T>& matrix, Index rows, Index n,
+void add_column_sums(const Tape<T>& tape, const Tensor<T>& matrix, Index rows, Index n,
                      const Gradient<T>& gradient) {
-  const Tensor<T> sums = sum_over_rows(pass, rows, n, n, [&](Index begin, Index end, T* into) {
+  const Tensor<T> sums = sum_over_rows(tape, rows, n, n, [&](Index begin, Index end, T* into) {
     for (Index row = begin; row < end; ++row)
       array(into, 0, n) += array(matrix, row * n, (row + 1) * n);
   });

@@ -99,10 +99,10 @@ struct Elements {
 // Sum, Max or Min of `term(element, result)` over each element's result, where both are indices.
 // Result [outer · inner]. The order of the additions depends only on the layout.
 template <class Reduction, class T, class Term>
-Tensor<T> reduce(const Pass<T>& pass, const ReductionLayout& layout, const Term& term) {
+Tensor<T> reduce(const Tape<T>& tape, const ReductionLayout& layout, const Term& term) {
   const Index reduced = layout.reduced, inner = layout.inner, parts = layout.parts();
-  if (reduced == 0) return pass.zeros({layout.outer * inner});
-  Tensor<T> results = pass.uninitialized({layout.outer * parts * inner});
+  if (reduced == 0) return tape.zeros({layout.outer * inner});
+  Tensor<T> results = tape.uninitialized({layout.outer * parts * inner});
   for_each_reduction_tile(layout, [&](const ReductionTile& tile) {
     T* to = results.data() + (tile.outer * parts + tile.part) * inner;
     const Index first = tile.outer * reduced + tile.first_row;
@@ -126,7 +126,7 @@ Tensor<T> reduce(const Pass<T>& pass, const ReductionLayout& layout, const Term&
       }
   });
   if (parts == 1) return results;
-  return reduce<Reduction>(pass, {layout.outer, parts, inner}, Elements<T>{results.data()});
+  return reduce<Reduction>(tape, {layout.outer, parts, inner}, Elements<T>{results.data()});
 }
 
 // Adds `term(element, result)` to the gradient of each element.

@@ -11,13 +11,13 @@ template <class T>
 Var<T> activate(const Var<T>& x, Activation activation) {
   if (activation == Activation::none) return x;
   constexpr Index cost = 12;  // of an element, in multiply-adds
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
     apply_activation(activation, x.value().data() + begin, y.data() + begin, end - begin);
   });
   const Tensor<T> kept = slope_reads_input(activation) ? x.value() : y;
-  return x.pass().record(name_of("activation", activation, activation_names), y, {x.node()},
-                         [x = x.node(), kept, activation](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record(name_of("activation", activation, activation_names), y, {x.node()},
+                         [x = x.node(), kept, activation](Tape<T>& backward, const Tensor<T>& dy) {
                            Tensor<T> dx = backward.uninitialized(dy.shape());
                            parallel_for(dy.size(), grain_of(cost), [&](Index begin, Index end) {
                              activation_gradient(activation, kept.data() + begin,
@@ -35,11 +35,11 @@ Var<T> leaky_relu(const Var<T>& x, double slope) {
   const auto apply = [slope = static_cast<T>(slope)](T v, T of_positive) {
     return v > T{0} ? of_positive : slope * of_positive;
   };
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   transform(apply, y, x.value(), x.value());
-  return x.pass().record(
+  return x.tape().record(
       "leaky_relu", y, {x.node()},
-      [x = x.node(), value = x.value(), apply](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), value = x.value(), apply](Tape<T>& backward, const Tensor<T>& dy) {
         backward.gradient(x).add(apply, value, dy);
       });
 }

@@ -7,9 +7,9 @@ namespace {
 
 // function(inputs...), element by element, with the shape `result` that the inputs broadcast to.
 template <class T, class Function, class... Inputs>
-Tensor<T> combine(const Pass<T>& pass, const Shape& result, const Function& function,
+Tensor<T> combine(const Tape<T>& tape, const Shape& result, const Function& function,
                   const Inputs&... inputs) {
-  Tensor<T> y = pass.uninitialized(result);
+  Tensor<T> y = tape.uninitialized(result);
   broadcast_map(y, function, BroadcastInput<T>(inputs)...);
   return y;
 }
@@ -17,8 +17,8 @@ Tensor<T> combine(const Pass<T>& pass, const Shape& result, const Function& func
 template <class T, class Function>
 Tensor<T> combine(const char* operation, const Var<T>& a, const Var<T>& b,
                   const Function& function) {
-  Pass<T>& pass = pass_of(operation, a, b);
-  return combine(pass, broadcast(operation, a.shape(), b.shape()), function, a.value(), b.value());
+  Tape<T>& tape = tape_of(operation, a, b);
+  return combine(tape, broadcast(operation, a.shape(), b.shape()), function, a.value(), b.value());
 }
 
 }  // namespace
@@ -28,9 +28,9 @@ Tensor<T> combine(const char* operation, const Var<T>& a, const Var<T>& b,
 template <class T>
 Var<T> add(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("add", a, b, std::plus<T>());
-  return a.pass().record(
+  return a.tape().record(
       "add", y, {a.node(), b.node()},
-      [a = BroadcastOperand(a), b = BroadcastOperand(b)](Pass<T>& backward, const Tensor<T>& dy) {
+      [a = BroadcastOperand(a), b = BroadcastOperand(b)](Tape<T>& backward, const Tensor<T>& dy) {
         add_summed(backward, a, dy);
         add_summed(backward, b, dy);
       });
@@ -41,9 +41,9 @@ Var<T> add(const Var<T>& a, const Var<T>& b) {
 template <class T>
 Var<T> subtract(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("subtract", a, b, std::minus<T>());
-  return a.pass().record(
+  return a.tape().record(
       "subtract", y, {a.node(), b.node()},
-      [a = BroadcastOperand(a), b = BroadcastOperand(b)](Pass<T>& backward, const Tensor<T>& dy) {
+      [a = BroadcastOperand(a), b = BroadcastOperand(b)](Tape<T>& backward, const Tensor<T>& dy) {
         add_summed(backward, a, dy);
         if (b.wants_gradient())
           add_summed(backward, b, combine(backward, dy.shape(), std::negate<T>(), dy));
@@ -56,10 +56,10 @@ template <class T>
 Var<T> multiply(const Var<T>& a, const Var<T>& b) {
   const auto product = std::multiplies<T>();
   const Tensor<T> y = combine("multiply", a, b, product);
-  return a.pass().record(
+  return a.tape().record(
       "multiply", y, {a.node(), b.node()},
       [a = BroadcastOperand(a), b = BroadcastOperand(b), a_value = a.value(), b_value = b.value(),
-       product](Pass<T>& backward, const Tensor<T>& dy) {
+       product](Tape<T>& backward, const Tensor<T>& dy) {
         if (a.wants_gradient())
           add_summed(backward, a, combine(backward, dy.shape(), product, dy, b_value));
         if (b.wants_gradient())
@@ -72,10 +72,10 @@ Var<T> multiply(const Var<T>& a, const Var<T>& b) {
 template <class T>
 Var<T> divide(const Var<T>& a, const Var<T>& b) {
   const Tensor<T> y = combine("divide", a, b, std::divides<T>());
-  return a.pass().record(
+  return a.tape().record(
       "divide", y, {a.node(), b.node()},
       [a = BroadcastOperand(a), b = BroadcastOperand(b), b_value = b.value(), y](
-          Pass<T>& backward, const Tensor<T>& dy) {
+          Tape<T>& backward, const Tensor<T>& dy) {
         if (!a.wants_gradient()) {
           const auto db = [](T g, T v, T q) { return -(g / v) * q; };
           return add_summed(backward, b, combine(backward, dy.shape(), db, dy, b_value, y));

@@ -33,9 +33,9 @@ namespace detail {
 // A number, rounded to T, as a constant of x's tape that broadcasts to any shape.
 template <class T, Number N>
 auto constant_like(const Var<T>& x, N number) {
-  Tensor<T> value = x.pass().uninitialized({});
+  Tensor<T> value = x.tape().uninitialized({});
   *value.data() = static_cast<T>(static_cast<double>(number));
-  return x.pass().constant(value);
+  return x.tape().constant(value);
 }
 
 // function(a, b) of two variables, or one and a number; of tensors, without gradients.

@@ -239,10 +239,10 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
 // Calls body(head, scratch) for every head of every sequence, in parallel; scratch has room for
 // `tiles` tiles.
 template <class T, class Body>
-void for_each_head(const Attention<T>& a, const Pass<T>& pass, Index tiles, const Body& body) {
+void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
   if (a.batch * a.heads == 0) return;
   const Index scratch_size = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
-  Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
+  Tensor<T> scratch = tape.uninitialized({thread_count(), scratch_size});
   T* rows = scratch.data();
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end, int thread) {
     for (Index item = begin; item < end; ++item)
@@ -275,7 +275,7 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v, const Attentio
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_keys,
                                     const Var<T>& all_values, const AttentionOptions& options) {
-  Pass<T>& pass = pass_of("scaled_dot_product_attention", queries, all_keys, all_values);
+  Tape<T>& tape = tape_of("scaled_dot_product_attention", queries, all_keys, all_values);
   check_inputs(queries.shape(), all_keys.shape(), all_values.shape(), options);
   const Index batch = queries.shape()[0], heads = options.num_heads;
   const Index num_queries = queries.shape()[1], num_keys = all_keys.shape()[1];
@@ -285,7 +285,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
                                                               : finite_keys(all_keys, all_values);
   const Var<T>&keys = finite.keys, &values = finite.values;
   const Index size = queries.shape()[2] / heads;
-  const bool use_dropout = pass.training() && options.dropout > 0.0;
+  const bool use_dropout = tape.training() && options.dropout > 0.0;
   const Attention<T> attention{
       .q = queries.value(),
       .k = keys.value(),
@@ -300,27 +300,27 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
       .scale = static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
       .mask = mask,
       .dropout =
-          DropoutMask(use_dropout ? pass.next_random_stream() : RandomStream{}, options.dropout),
+          DropoutMask(use_dropout ? tape.next_random_stream() : RandomStream{}, options.dropout),
       .use_dropout = use_dropout,
       .tile_queries = options.mask.causal ? causal_query_tile : query_tile,
       // Weights are written in whole rows.
       .tile_keys = padded(
-          std::max<Index>(1, pass.keeps_intermediates() ? num_keys : std::min(key_tile, num_keys))),
-      .precision = pass.precision()};
+          std::max<Index>(1, tape.keeps_intermediates() ? num_keys : std::min(key_tile, num_keys))),
+      .precision = tape.precision()};
 
-  Tensor<T> y = pass.uninitialized({batch, num_queries, values.shape()[2]});
+  Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
   T* weights = nullptr;
-  if (pass.keeps_intermediates()) {
+  if (tape.keeps_intermediates()) {
     Tensor<T> kept({batch, heads, num_queries, num_keys});
     weights = kept.data();
-    pass.keep_intermediate(std::move(kept));
+    tape.keep_intermediate(std::move(kept));
   }
   // Records the result, where add_gradients(pass, dy, dq, dk, dv) adds to the gradients.
   const auto record = [&](const auto& add_gradients) {
-    return pass.record("scaled_dot_product_attention", y,
+    return tape.record("scaled_dot_product_attention", y,
                        {queries.node(), keys.node(), values.node()},
                        [q = queries.node(), k = keys.node(), v = values.node(), add_gradients](
-                           Pass<T>& backward, const Tensor<T>& dy) {
+                           Tape<T>& backward, const Tensor<T>& dy) {
                          // One variable may be queries, keys and values at once: zero all fresh
                          // gradients before adding.
                          const Gradient<T> dq = backward.gradient(q).zero_if_fresh();
@@ -330,17 +330,17 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
                        });
   };
   if (prefers_blocks(attention)) {
-    const Tensor<T> p = attend_in_blocks(attention, pass, y, weights);
-    return record([attention, p](Pass<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
+    const Tensor<T> p = attend_in_blocks(attention, tape, y, weights);
+    return record([attention, p](Tape<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
       add_gradients_in_blocks(attention, backward, p, dy, gradients...);
     });
   }
-  Tensor<T> log_sums = pass.uninitialized({batch, heads, num_queries});
-  for_each_head(attention, pass, 1, [&](const Head<T>& head, T* scratch) {
+  Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});
+  for_each_head(attention, tape, 1, [&](const Head<T>& head, T* scratch) {
     forward_head(head, scratch, y, log_sums, weights);
   });
   return record(
-      [attention, y, log_sums](Pass<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
+      [attention, y, log_sums](Tape<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
         for_each_head(attention, backward, 2, [&](const Head<T>& head, T* scratch) {
           backward_head(head, scratch, y, log_sums, dy, gradients...);
         });

@@ -7,9 +7,9 @@ namespace {
 
 // condition ? a : b, of a shape.
 template <class T>
-Tensor<T> choose(const Pass<T>& pass, const Shape& shape, const Tensor<bool>& condition,
+Tensor<T> choose(const Tape<T>& tape, const Shape& shape, const Tensor<bool>& condition,
                  const BroadcastInput<T>& a, const BroadcastInput<T>& b) {
-  Tensor<T> y = pass.uninitialized(shape);
+  Tensor<T> y = tape.uninitialized(shape);
   broadcast_map(
       y, [](bool first, T v, T w) { return first ? v : w; }, BroadcastInput<bool>(condition), a, b);
   return y;
@@ -46,12 +46,12 @@ Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>&
 // a or b is broadcast.
 template <class T>
 Var<T> where(const Tensor<bool>& condition, const Var<T>& a, const Var<T>& b) {
-  Pass<T>& pass = pass_of("where", a, b);
+  Tape<T>& tape = tape_of("where", a, b);
   const Shape shape =
       broadcast("where", condition.shape(), broadcast("where", a.shape(), b.shape()));
-  return pass.record(
-      "where", choose<T>(pass, shape, condition, a.value(), b.value()), {a.node(), b.node()},
-      [a = BroadcastOperand(a), b = BroadcastOperand(b), condition](Pass<T>& backward,
+  return tape.record(
+      "where", choose<T>(tape, shape, condition, a.value(), b.value()), {a.node(), b.node()},
+      [a = BroadcastOperand(a), b = BroadcastOperand(b), condition](Tape<T>& backward,
                                                                     const Tensor<T>& dy) {
         if (a.wants_gradient())
           add_summed(backward, a, choose<T>(backward, dy.shape(), condition, dy, T{0}));

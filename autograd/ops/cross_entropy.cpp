@@ -47,14 +47,14 @@ template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
   const Index counted = check_targets(logits.shape(), targets, options);
-  Pass<T>& pass = logits.pass();
+  Tape<T>& tape = logits.tape();
   const Index rows = targets.size(), classes = logits.shape()[-1];
   const double divisor =
       options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted)));
   const T smoothing = static_cast<T>(options.label_smoothing);
   const TokenId ignore_index = options.ignore_index;
 
-  Tensor<T> maxima = pass.uninitialized({rows}), factors = pass.uninitialized({rows});
+  Tensor<T> maxima = tape.uninitialized({rows}), factors = tape.uninitialized({rows});
   // Every term is ≥ 0 and divided before it is added, so that no sum exceeds the loss.
   const double loss = sum_of_ranges(rows, 16 * classes, [&](Index begin, Index end) {
     const T inverse_classes = T{1} / static_cast<T>(classes);
@@ -84,13 +84,13 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
     }
     return sum;
   });
-  Tensor<T> y = pass.uninitialized({});
+  Tensor<T> y = tape.uninitialized({});
   *y.data() = static_cast<T>(loss);
 
-  return pass.record(
+  return tape.record(
       "cross_entropy", y, {logits.node()},
-      [x = logits.node(), x_value = logits.value(), targets = pass.keep(targets), maxima, factors,
-       divisor, smoothing, ignore_index](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = logits.node(), x_value = logits.value(), targets = tape.keep(targets), maxima, factors,
+       divisor, smoothing, ignore_index](Tape<T>& backward, const Tensor<T>& dy) {
         const Index n = x_value.shape()[-1];
         const T weight = static_cast<T>(dy.item() / divisor);
         const T uniform = smoothing / static_cast<T>(n);

@@ -31,10 +31,10 @@ void running_sums(const Tensor<T>& x, const AxisLayout& layout, bool backwards,
 template <class T>
 Var<T> cumsum(const Var<T>& x, Index axis) {
   const AxisLayout layout(x.shape(), x.shape().normalized(axis, "cumsum"));
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   running_sums(x.value(), layout, false, [to = y.data()](Index i, T sum) { to[i] = sum; });
-  return x.pass().record(
-      "cumsum", y, {x.node()}, [x = x.node(), layout](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record(
+      "cumsum", y, {x.node()}, [x = x.node(), layout](Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         running_sums(dy, layout, true,
                      [dx](Index i, T sum) { dx.data()[i] = dx.fresh ? sum : dx.data()[i] + sum; });

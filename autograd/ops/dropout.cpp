@@ -11,15 +11,15 @@ namespace weft {
 template <class T>
 Var<T> dropout(const Var<T>& x, double p) {
   check_probability("dropout: p", p);
-  Pass<T>& pass = x.pass();
-  if (!pass.training() || p == 0.0) return x;
-  const DropoutMask mask(pass.next_random_stream(), p);
-  Tensor<T> y = pass.uninitialized(x.shape());
+  Tape<T>& tape = x.tape();
+  if (!tape.training() || p == 0.0) return x;
+  const DropoutMask mask(tape.next_random_stream(), p);
+  Tensor<T> y = tape.uninitialized(x.shape());
   parallel_for(x.size(), grain_of(2), [&](Index begin, Index end) {
     mask.apply(begin, x.value().data() + begin, y.data() + begin, end - begin);
   });
-  return pass.record("dropout", y, {x.node()},
-                     [x = x.node(), mask](Pass<T>& backward, const Tensor<T>& dy) {
+  return tape.record("dropout", y, {x.node()},
+                     [x = x.node(), mask](Tape<T>& backward, const Tensor<T>& dy) {
                        const Gradient<T> dx = backward.gradient(x);
                        parallel_for(dy.size(), grain_of(2), [&](Index begin, Index end) {
                          const T* from = dy.data() + begin;

@@ -111,7 +111,7 @@ Var<T> matrices(const Named<T>& named, const std::string& batch, const std::stri
 // Backward: that of the operations it is composed of.
 template <class T>
 Var<T> einsum(std::string_view equation, const Var<T>& a_var, const Var<T>& b_var) {
-  pass_of("einsum", a_var, b_var);
+  tape_of("einsum", a_var, b_var);
   const Equation letters = parse(equation);
   Named<T> a{a_var, letters.a}, b{b_var, letters.b};
   check_rank("a", a);

@@ -13,7 +13,7 @@ constexpr Index function_cost = 12;
 
 template <class T, class Value>
 Tensor<T> map(const Var<T>& x, const Value& value) {
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   parallel_for(x.size(), grain_of(function_cost), [&](Index begin, Index end) {
     array(y, begin, end) = value(array(x.value(), begin, end));
   });
@@ -25,9 +25,9 @@ Tensor<T> map(const Var<T>& x, const Value& value) {
 template <class T, class Derivative>
 Var<T> record_map(const char* operation, const Var<T>& x, const Tensor<T>& y, const Tensor<T>& kept,
                   Derivative derivative) {
-  return x.pass().record(
+  return x.tape().record(
       operation, y, {x.node()},
-      [x = x.node(), kept, derivative](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), kept, derivative](Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         parallel_for(dy.size(), grain_of(function_cost), [&](Index begin, Index end) {
           accumulate(dx, begin, end, derivative(array(dy, begin, end), array(kept, begin, end)));
@@ -56,8 +56,8 @@ template <class T>
 Var<T> scale(const Var<T>& x, double factor) {
   const auto f = static_cast<T>(factor);
   const Tensor<T> y = map(x, [f](const auto& v) { return v * f; });
-  return x.pass().record("scale", y, {x.node()},
-                         [x = x.node(), f](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record("scale", y, {x.node()},
+                         [x = x.node(), f](Tape<T>& backward, const Tensor<T>& dy) {
                            const Gradient<T> dx = backward.gradient(x);
                            parallel_for(dy.size(), grain_of(1), [&](Index begin, Index end) {
                              accumulate(dx, begin, end, array(dy, begin, end) * f);

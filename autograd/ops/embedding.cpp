@@ -44,7 +44,7 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
   const Index vocabulary = weight.shape()[0], columns = weight.shape()[1];
   check_tokens(tokens, vocabulary);
   Tensor<T> y =
-      weight.pass().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
+      weight.tape().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
   parallel_for(tokens.size(), grain_of(columns), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index row = tokens.data()[i];
@@ -52,9 +52,9 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
           array(weight.value(), row * columns, (row + 1) * columns);
     }
   });
-  return weight.pass().record("embedding", y, {weight.node()},
-                              [tokens = weight.pass().keep(tokens), weight = weight.node(),
-                               columns](Pass<T>& backward, const Tensor<T>& dy) {
+  return weight.tape().record("embedding", y, {weight.node()},
+                              [tokens = weight.tape().keep(tokens), weight = weight.node(),
+                               columns](Tape<T>& backward, const Tensor<T>& dy) {
                                 add_rows(tokens, dy, columns, backward.gradient(weight));
                               });
 }

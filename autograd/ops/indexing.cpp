@@ -25,7 +25,7 @@ Var<T> pick(const char* operation, const Var<T>& x, Index axis, const Indices& i
             const Shape& shape, const IndexOf& index_of) {
   check_indices(operation, indices, x.shape()[axis]);
   const AxisLayout from(x.shape(), axis), to(shape, axis);
-  Tensor<T> y_tensor = x.pass().uninitialized(shape);
+  Tensor<T> y_tensor = x.tape().uninitialized(shape);
   T* const y = y_tensor.data();
   parallel_for(y_tensor.size(), grain_of(2), [&](Index begin, Index end) {
     const T* const v = x.value().data();
@@ -37,9 +37,9 @@ Var<T> pick(const char* operation, const Var<T>& x, Index axis, const Indices& i
         y[i] = v[from.offset(o, index_of(index, to, o, j, c), c)];
     }
   });
-  return x.pass().record(
+  return x.tape().record(
       operation, y_tensor, {x.node()},
-      [x = x.node(), indices = x.pass().keep(indices), from, to, index_of](Pass<T>& backward,
+      [x = x.node(), indices = x.tape().keep(indices), from, to, index_of](Tape<T>& backward,
                                                                            const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         if (dx.fresh)

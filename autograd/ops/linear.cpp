@@ -24,10 +24,10 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
 // dz = dy f'(z), where `kept` is f'(z) for the activations whose slope is computed from z, and y
 // for the others.
 template <class T>
-Tensor<T> gradient_of_z(const Pass<T>& pass, Activation activation, const Tensor<T>& kept,
+Tensor<T> gradient_of_z(const Tape<T>& tape, Activation activation, const Tensor<T>& kept,
                         const Tensor<T>& dy) {
   if (activation == Activation::none) return dy;
-  Tensor<T> dz = pass.uninitialized(dy.shape());
+  Tensor<T> dz = tape.uninitialized(dy.shape());
   if (slope_reads_input(activation))
     transform([](T g, T slope) { return g * slope; }, dz, dy, kept);
   else
@@ -45,15 +45,15 @@ template <class T>
 Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
                     Activation activation) {
   check_linear(x, weight);
-  Pass<T>& pass = pass_of("linear", x, weight);
+  Tape<T>& tape = tape_of("linear", x, weight);
   const Index rows = x.shape().rows(), in = weight.shape()[1], out = weight.shape()[0];
   if (bias) {
-    pass_of("linear", x, *bias);
+    tape_of("linear", x, *bias);
     if (bias->shape() != Shape{out}) fail<ShapeError>("linear: bias", Shape{out}, bias->shape());
   }
-  Tensor<T> y = pass.uninitialized(x.shape().with(-1, out));
-  const bool keep_slope = slope_reads_input(activation) && pass.recording();
-  Tensor<T> kept = keep_slope ? pass.uninitialized(y.shape()) : Tensor<T>();
+  Tensor<T> y = tape.uninitialized(x.shape().with(-1, out));
+  const bool keep_slope = slope_reads_input(activation) && tape.recording();
+  Tensor<T> kept = keep_slope ? tape.uninitialized(y.shape()) : Tensor<T>();
   T* y_data = y.data();
   T* z_data = keep_slope ? kept.data() : y_data;  // the slopes overwrite z
   const T* b = bias ? bias->value().data() : nullptr;
@@ -68,7 +68,7 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
     }
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
-  if (prefers_row_product(rows) && pass.precision() == Precision::full) {
+  if (prefers_row_product(rows) && tape.precision() == Precision::full) {
     const auto multiply = [&](const auto* w) {
       parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
         row_product(rows, j1 - j0, in, T{1}, x_data, in, w + j0 * in, in, z_data + j0, out);
@@ -81,16 +81,16 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
       multiply(w_data);
   } else {
     const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
-    parallel_matrix_product(pass.precision(), rows, out, in, T{1}, x_matrix, w_transposed, T{0},
+    parallel_matrix_product(tape.precision(), rows, out, in, T{1}, x_matrix, w_transposed, T{0},
                             z_data, out, add_bias_and_activate);
   }
 
   if (!keep_slope && activation != Activation::none) kept = y;
   const NodeId bias_node = bias ? bias->node() : no_node;
-  return pass.record(
+  return tape.record(
       "linear", y, {x.node(), weight.node(), bias_node},
       [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(),
-       kept, activation](Pass<T>& backward, const Tensor<T>& dy) {
+       kept, activation](Tape<T>& backward, const Tensor<T>& dy) {
         const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
         const Tensor<T> dz = gradient_of_z(backward, activation, kept, dy);
         if (const Gradient<T> dx = backward.gradient(x))

@@ -12,8 +12,8 @@ void check_sizes(const char* operation, const Shape& x, const Shape& target) {
 }
 
 template <class T>
-Tensor<T> scalar(const Pass<T>& pass, double value) {
-  Tensor<T> tensor = pass.uninitialized(Shape{});
+Tensor<T> scalar(const Tape<T>& tape, double value) {
+  Tensor<T> tensor = tape.uninitialized(Shape{});
   tensor.fill(static_cast<T>(value));
   return tensor;
 }
@@ -24,7 +24,7 @@ Tensor<T> scalar(const Pass<T>& pass, double value) {
 // Backward: dp = dy · 2 (p - t) / n, dt = -dp.
 template <class T>
 Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target) {
-  Pass<T>& pass = pass_of("mse_loss", prediction, target);
+  Tape<T>& tape = tape_of("mse_loss", prediction, target);
   check_sizes("mse_loss", prediction.shape(), target.shape());
   const Tensor<T>&p = prediction.value(), &t = target.value();
   const auto n = static_cast<double>(p.size());
@@ -38,9 +38,9 @@ Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target) {
     }
     return sum;
   });
-  return pass.record("mse_loss", scalar(pass, squares / n), {prediction.node(), target.node()},
+  return tape.record("mse_loss", scalar(tape, squares / n), {prediction.node(), target.node()},
                      [prediction = prediction.node(), target = target.node(), p, t](
-                         Pass<T>& backward, const Tensor<T>& dy) {
+                         Tape<T>& backward, const Tensor<T>& dy) {
                        const T factor = T{2} * dy.item() / static_cast<T>(p.size());
                        const auto add = [&](const Gradient<T>& gradient, const Tensor<T>& a,
                                             const Tensor<T>& b) {
@@ -66,7 +66,7 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
       fail<ValueError>(concatenate_text(name, ": target at ", targets.shape().position(i)),
                        "a value of 0 to 1", t);
   const auto n = static_cast<double>(targets.size());
-  Tensor<T> losses = logits.pass().uninitialized(logits.shape());
+  Tensor<T> losses = logits.tape().uninitialized(logits.shape());
   const double sum = sum_of_ranges(targets.size(), 16, [&](Index begin, Index end) {
     const auto x = array(logits.value(), begin, end);
     const auto t = array(targets, begin, end);
@@ -77,9 +77,9 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
     for (Index i = begin; i < end; ++i) part += loss[i];
     return part;
   });
-  return logits.pass().record(
-      name, scalar(logits.pass(), sum / n), {logits.node()},
-      [logits = logits.node(), x = logits.value(), targets](Pass<T>& backward,
+  return logits.tape().record(
+      name, scalar(logits.tape(), sum / n), {logits.node()},
+      [logits = logits.node(), x = logits.value(), targets](Tape<T>& backward,
                                                             const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(logits);
         const T factor = dy.item() / static_cast<T>(targets.size());

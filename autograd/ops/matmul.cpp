@@ -57,7 +57,7 @@ void batched_product(Precision precision, Index batch, Index m, Index n, Index k
 // shared by a batch is the sum over the batch.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
-  Pass<T>& pass = pass_of("matmul", a, b);
+  Tape<T>& tape = tape_of("matmul", a, b);
   const auto mismatch = [&] {
     fail<ShapeError>(concatenate_text("matmul", options.transpose_a ? " (a transposed)" : "",
                                       options.transpose_b ? " (b transposed)" : ""),
@@ -81,14 +81,14 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   const auto rank = static_cast<std::size_t>(a.rank());
   sizes[rank - 2] = m;
   sizes[rank - 1] = n;
-  Tensor<T> y = pass.uninitialized(Shape(std::span<const Index>(sizes.data(), rank)));
-  batched_product(pass.precision(), batch, m, n, k, matrices_of(a.value(), options.transpose_a),
+  Tensor<T> y = tape.uninitialized(Shape(std::span<const Index>(sizes.data(), rank)));
+  batched_product(tape.precision(), batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 
-  return pass.record(
+  return tape.record(
       "matmul", y, {a.node(), b.node()},
       [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,
-       k, shared_b](Pass<T>& backward, const Tensor<T>& dy) {
+       k, shared_b](Tape<T>& backward, const Tensor<T>& dy) {
         const Matrices<T> a_matrices = matrices_of(a_value, options.transpose_a);
         const Matrices<T> b_matrices = matrices_of(b_value, options.transpose_b);
         const Matrices<T> dy_matrices{dy.data(), m, n, m * n, false};

@@ -35,12 +35,12 @@ void check_norm(const char* operation, const Var<T>& x, double eps,
 // order.
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
-  Pass<T>& pass = pass_of("layer_norm", x, weight, bias);
+  Tape<T>& tape = tape_of("layer_norm", x, weight, bias);
   check_norm("layer_norm", x, eps, {{"weight", weight.shape()}, {"bias", bias.shape()}});
   const Index n = x.shape().columns(), rows = x.shape().rows();
 
-  Tensor<T> y = pass.uninitialized(x.shape());
-  Tensor<T> means = pass.uninitialized({rows}), scales = pass.uninitialized({rows});
+  Tensor<T> y = tape.uninitialized(x.shape());
+  Tensor<T> means = tape.uninitialized({rows}), scales = tape.uninitialized({rows});
   parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
     const T* w = weight.value().data();
     const T* b = bias.value().data();
@@ -59,10 +59,10 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
     }
   });
 
-  return pass.record(
+  return tape.record(
       "layer_norm", y, {x.node(), weight.node(), bias.node()},
       [x = x.node(), w = weight.node(), b = bias.node(), x_value = x.value(),
-       w_value = weight.value(), means, scales](Pass<T>& backward, const Tensor<T>& dy) {
+       w_value = weight.value(), means, scales](Tape<T>& backward, const Tensor<T>& dy) {
         const Index columns = x_value.shape().columns(), count = x_value.shape().rows();
         const Gradient<T> dx = backward.gradient(x);
         const auto add_rows = [&](Index begin, Index end, T* dw_sum) {
@@ -105,12 +105,12 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
 // r.
 template <class T>
 Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps) {
-  Pass<T>& pass = pass_of("rms_norm", x, weight);
+  Tape<T>& tape = tape_of("rms_norm", x, weight);
   check_norm("rms_norm", x, eps, {{"weight", weight.shape()}});
   const Index n = x.shape().columns(), rows = x.shape().rows();
 
-  Tensor<T> y = pass.uninitialized(x.shape());
-  Tensor<T> scales = pass.uninitialized({rows});
+  Tensor<T> y = tape.uninitialized(x.shape());
+  Tensor<T> scales = tape.uninitialized({rows});
   parallel_for(rows, grain_of(3 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const T* x_row = x.value().data() + row * n;
@@ -122,10 +122,10 @@ Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps) {
     }
   });
 
-  return pass.record(
+  return tape.record(
       "rms_norm", y, {x.node(), weight.node()},
       [x = x.node(), w = weight.node(), x_value = x.value(), w_value = weight.value(), scales, n,
-       rows](Pass<T>& backward, const Tensor<T>& dy) {
+       rows](Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         const auto add_rows = [&](Index begin, Index end, T* dw_sum) {
           const T* weights = w_value.data();
@@ -158,8 +158,8 @@ template <class T>
 Var<T> normalize(const Var<T>& x) {
   check_rank("normalize", x);
   const Index n = x.shape().columns(), rows = x.shape().rows();
-  Tensor<T> y = x.pass().uninitialized(x.shape());
-  Tensor<T> norms = x.pass().uninitialized({rows});
+  Tensor<T> y = x.tape().uninitialized(x.shape());
+  Tensor<T> norms = x.tape().uninitialized({rows});
   parallel_for(rows, grain_of(4 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const auto x_row = array(x.value(), row * n, (row + 1) * n);
@@ -173,8 +173,8 @@ Var<T> normalize(const Var<T>& x) {
       norms.data()[row] = largest * norm;
     }
   });
-  return x.pass().record(
-      "normalize", y, {x.node()}, [x = x.node(), y, norms](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record(
+      "normalize", y, {x.node()}, [x = x.node(), y, norms](Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         const Index columns = y.shape().columns();
         parallel_for(y.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {

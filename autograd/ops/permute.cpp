@@ -193,10 +193,10 @@ Var<T> record_permute(const char* operation, const Var<T>& x, const Order& order
   const Loop loop = permuted_loop(x.shape(), order);
   if (loop.rank <= 1 || x.size() == 0) return reshape(x, shape);
 
-  Tensor<T> y = x.pass().uninitialized(shape);
+  Tensor<T> y = x.tape().uninitialized(shape);
   permute_elements(x.value(), loop, as_fresh_gradient(y));
-  return x.pass().record(
-      operation, y, {x.node()}, [x = x.node(), inverse](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record(
+      operation, y, {x.node()}, [x = x.node(), inverse](Tape<T>& backward, const Tensor<T>& dy) {
         permute_elements(dy, permuted_loop(dy.shape(), inverse), backward.gradient(x));
       });
 }

@@ -14,34 +14,34 @@ namespace weft {
 // Throws Error for inputs of different tapes, and whatever `part` throws.
 template <class T, class Part, class... Inputs>
 Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others) {
-  Pass<T>& pass = pass_of("recompute", first, others...);
-  if (!pass.recording()) return part(first, others...);
+  Tape<T>& tape = tape_of("recompute", first, others...);
+  if (!tape.recording()) return part(first, others...);
 
-  const std::uint32_t streams = pass.random_streams();
-  Tape<T>& forward_tape = pass.replay(streams);
+  const std::uint32_t streams = tape.random_streams();
+  Tape<T>& forward_tape = tape.replay(streams);
   const Var<T> result =
       part(forward_tape.constant(first.value()), forward_tape.constant(others.value())...);
-  pass.set_random_streams(forward_tape.pass().random_streams());
+  tape.set_random_streams(forward_tape.random_streams());
   const bool has_parameters = result.node() != no_node;
   const Tensor<T> y = result.value();
   forward_tape.clear();
   if (!has_parameters && first.node() == no_node && ((others.node() == no_node) && ...))
-    return pass.constant(y);
+    return tape.constant(y);
 
   struct Input {
     NodeId node;
     Tensor<T> value;
   };
   const auto input_of = [](const Var<T>& input) { return Input{input.node(), input.value()}; };
-  return pass.record_always(
+  return tape.record_always(
       "recompute", y,
       [part, streams, inputs = std::tuple(input_of(first), input_of(others)...)](
-          Pass<T>& backward, const Tensor<T>& dy) {
+          Tape<T>& backward, const Tensor<T>& dy) {
         Tape<T>& backward_tape = backward.replay(streams);
         const auto leaf = [&](const Input& input) {
           if (input.node == no_node) return backward_tape.constant(input.value);
-          return backward_tape.pass().record_always(
-              "input", input.value, [&backward, node = input.node](Pass<T>&, const Tensor<T>& dx) {
+          return backward_tape.record_always(
+              "input", input.value, [&backward, node = input.node](Tape<T>&, const Tensor<T>& dx) {
                 backward.add_gradient(node, dx);
               });
         };

@@ -180,11 +180,11 @@ void for_ranges_of_sequences(Index batch, Index cost, const Body& body) {
 }
 
 template <class T, class Cell>
-void run_forward(const Pass<T>& pass, Sequences<T, Cell>& sequences, const Tensor<T>& inputs,
+void run_forward(const Tape<T>& tape, Sequences<T, Cell>& sequences, const Tensor<T>& inputs,
                  const Tensor<T>& weight, const Tensor<T>& bias) {
   const Index time = sequences.time, size = sequences.size, width = Cell::gates * size;
   // Transposed once, as every step reads all of it.
-  Tensor<T> weight_transposed = pass.uninitialized({size, width});
+  Tensor<T> weight_transposed = tape.uninitialized({size, width});
   for (Index j = 0; j < width; ++j)
     for (Index i = 0; i < size; ++i)
       weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
@@ -256,7 +256,7 @@ void check_state(const char* operation, const Var<T>& initial, Index batch, Inde
 template <class T, class Cell>
 Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& weight,
                   const Var<T>& bias, const Var<T>& initial, const ValidLens& valid_lens) {
-  Pass<T>& pass = pass_of(operation, inputs, weight, bias, initial);
+  Tape<T>& tape = tape_of(operation, inputs, weight, bias, initial);
   const Index size = weight.shape().columns(), width = Cell::gates * size;
   if (weight.shape() != Shape{width, size})
     fail<ShapeError>(concatenate_text(operation, ": weight"),
@@ -276,23 +276,23 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   valid_lens.check(operation, batch, 1, time);
 
   const Index saved_steps =
-      Cell::save_all_steps && pass.recording() ? time : std::min<Index>(time, 1);
+      Cell::save_all_steps && tape.recording() ? time : std::min<Index>(time, 1);
   Sequences<T, Cell> sequences{initial.value(),
-                               pass.uninitialized({batch, time, state_size}),
-                               pass.uninitialized({batch, saved_steps, Cell::saved * size}),
+                               tape.uninitialized({batch, time, state_size}),
+                               tape.uninitialized({batch, saved_steps, Cell::saved * size}),
                                valid_lens,
                                batch,
                                time,
                                size,
                                saved_steps,
-                               pass.precision()};
-  run_forward(pass, sequences, inputs.value(), weight.value(), bias.value());
+                               tape.precision()};
+  run_forward(tape, sequences, inputs.value(), weight.value(), bias.value());
   if (!Cell::save_all_steps) sequences.saved = Tensor<T>();
 
-  return pass.record(
+  return tape.record(
       operation, sequences.states, {inputs.node(), weight.node(), bias.node(), initial.node()},
       [x = inputs.node(), w = weight.node(), b = bias.node(), first = initial.node(),
-       w_value = weight.value(), sequences](Pass<T>& backward, const Tensor<T>& dy) {
+       w_value = weight.value(), sequences](Tape<T>& backward, const Tensor<T>& dy) {
         const Index m = sequences.batch * sequences.time, k = sequences.size,
                     n = Cell::gates * sequences.size;
         Tensor<T> dx = backward.uninitialized({sequences.batch, sequences.time, n});
@@ -355,10 +355,10 @@ template <class T>
 Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens) {
   if (x.rank() != 3) fail<ShapeError>("reverse_sequences", "shape [batch, time, size]", x.shape());
   valid_lens.check("reverse_sequences", x.shape()[0], 1, x.shape()[1]);
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   copy_reversed(x.value(), valid_lens, y);
-  return x.pass().record("reverse_sequences", y, {x.node()},
-                         [x = x.node(), valid_lens](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record("reverse_sequences", y, {x.node()},
+                         [x = x.node(), valid_lens](Tape<T>& backward, const Tensor<T>& dy) {
                            Tensor<T> dx = backward.uninitialized(dy.shape());
                            copy_reversed(dy, valid_lens, dx);
                            backward.add_gradient(x, dx);
@@ -369,22 +369,22 @@ Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens) {
 // Backward: adds dy to the gradient of that state.
 template <class T>
 Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens) {
-  Pass<T>& pass = pass_of("last_states", states, initial);
+  Tape<T>& tape = tape_of("last_states", states, initial);
   if (states.rank() != 3)
     fail<ShapeError>("last_states", "shape [batch, time, size]", states.shape());
   const Index batch = states.shape()[0], time = states.shape()[1], size = states.shape()[2];
   check_state("last_states", initial, batch, size);
   valid_lens.check("last_states", batch, 1, time);
-  Tensor<T> y = pass.uninitialized({batch, size});
+  Tensor<T> y = tape.uninitialized({batch, size});
   for (Index b = 0; b < batch; ++b) {
     const Index length = valid_lens.length(b, 0, time);
     const T* from = length == 0 ? initial.value().data() + b * size
                                 : states.value().data() + (b * time + length - 1) * size;
     std::copy(from, from + size, y.data() + b * size);
   }
-  return pass.record("last_states", y, {states.node(), initial.node()},
+  return tape.record("last_states", y, {states.node(), initial.node()},
                      [states = states.node(), initial = initial.node(), valid_lens, batch, time,
-                      size](Pass<T>& backward, const Tensor<T>& dy) {
+                      size](Tape<T>& backward, const Tensor<T>& dy) {
                        const Gradient<T> d_states = backward.gradient(states).zero_if_fresh();
                        const Gradient<T> d_initial = backward.gradient(initial).zero_if_fresh();
                        for (Index b = 0; b < batch; ++b) {

@@ -69,7 +69,7 @@ void check_not_empty(const char* operation, const Reduction<T>& reduction) {
 template <class T>
 Tensor<T> sum_of(const Reduction<T>& reduction) {
   const auto& [x, layout, result] = reduction;
-  return reduce<Sum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(result);
+  return reduce<Sum>(x.tape(), layout, Elements<T>{x.value().data()}).reshaped(result);
 }
 
 template <class T>
@@ -84,9 +84,9 @@ Tensor<T> mean_of(const Reduction<T>& reduction) {
 template <class T>
 Var<T> sum(const Reduction<T>& reduction) {
   const Var<T>& x = reduction.x;
-  return x.pass().record(
+  return x.tape().record(
       "sum", sum_of(reduction), {x.node()},
-      [x = x.node(), layout = reduction.layout](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), layout = reduction.layout](Tape<T>& backward, const Tensor<T>& dy) {
         const T* g = dy.data();
         add_broadcast(backward.gradient(x), layout, [g](Index, Index result) { return g[result]; });
       });
@@ -98,9 +98,9 @@ template <class T>
 Var<T> mean(const Reduction<T>& reduction) {
   check_not_empty("mean", reduction);
   const Var<T>& x = reduction.x;
-  return x.pass().record(
+  return x.tape().record(
       "mean", mean_of(reduction), {x.node()},
-      [x = x.node(), layout = reduction.layout](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), layout = reduction.layout](Tape<T>& backward, const Tensor<T>& dy) {
         const T factor = T{1} / static_cast<T>(layout.reduced);
         const T* g = dy.data();
         add_broadcast(backward.gradient(x), layout,
@@ -116,10 +116,10 @@ Var<T> extremum(const char* operation, const Reduction<T>& reduction) {
   const Var<T>& x = reduction.x;
   const ReductionLayout& layout = reduction.layout;
   const Tensor<T> y =
-      reduce<Extremum>(x.pass(), layout, Elements<T>{x.value().data()}).reshaped(reduction.result);
-  return x.pass().record(
+      reduce<Extremum>(x.tape(), layout, Elements<T>{x.value().data()}).reshaped(reduction.result);
+  return x.tape().record(
       operation, y, {x.node()},
-      [x = x.node(), x_value = x.value(), y, layout](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), x_value = x.value(), y, layout](Tape<T>& backward, const Tensor<T>& dy) {
         const auto is_extremum = [v = x_value.data(), m = y.data()](Index element, Index result) {
           return v[element] == m[result];
         };
@@ -150,11 +150,11 @@ Var<T> variance(const Reduction<T>& reduction, Index correction) {
     const T deviation = v[element] - m[result];
     return deviation * deviation;
   };
-  Tensor<T> y = reduce<Sum>(x.pass(), layout, square).reshaped(reduction.result);
+  Tensor<T> y = reduce<Sum>(x.tape(), layout, square).reshaped(reduction.result);
   array(y, 0, y.size()) /= divisor;
-  return x.pass().record("variance", y, {x.node()},
+  return x.tape().record("variance", y, {x.node()},
                          [x = x.node(), x_value = x.value(), mean, layout, divisor](
-                             Pass<T>& backward, const Tensor<T>& dy) {
+                             Tape<T>& backward, const Tensor<T>& dy) {
                            add_broadcast(backward.gradient(x), layout,
                                          [v = x_value.data(), m = mean.data(), g = dy.data(),
                                           factor = T{2} / divisor](Index element, Index result) {

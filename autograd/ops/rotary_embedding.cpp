@@ -18,10 +18,10 @@ struct Angles {
 
 // For sequences that begin at these positions, after the options' first one.
 template <class T>
-Angles<T> angles(const Pass<T>& pass, std::span<const TokenId> first_positions, Index time, Index d,
+Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, Index time, Index d,
                  const RotaryOptions& options) {
   const Index count = d / 2, rows = std::ssize(first_positions) * time;
-  Angles<T> result{pass.uninitialized({rows, count}), pass.uninitialized({rows, count})};
+  Angles<T> result{tape.uninitialized({rows, count}), tape.uninitialized({rows, count})};
   T *cosine = result.cosine.data(), *sine = result.sine.data();
   constexpr Index cost = 64;  // of a cosine and a sine
   parallel_for(count, grain_of(rows * cost), [&](Index begin, Index end) {
@@ -91,14 +91,14 @@ Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_
                const RotaryOptions& options) {
   check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
   if (x.size() == 0) return x;
-  Pass<T>& pass = x.pass();
+  Tape<T>& tape = x.tape();
   const Angles<T> rotation =
-      angles(pass, first_positions, x.shape()[-2], x.shape().columns() / num_heads, options);
-  Tensor<T> y = pass.uninitialized(x.shape());
+      angles(tape, first_positions, x.shape()[-2], x.shape().columns() / num_heads, options);
+  Tensor<T> y = tape.uninitialized(x.shape());
   rotate(x.value(), rotation, T{1}, options.pairs, as_fresh_gradient(y));
-  return pass.record(
+  return tape.record(
       "rotary_embedding", y, {x.node()},
-      [x = x.node(), rotation, pairs = options.pairs](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), rotation, pairs = options.pairs](Tape<T>& backward, const Tensor<T>& dy) {
         rotate(dy, rotation, T{-1}, pairs, backward.gradient(x));
       });
 }

@@ -48,8 +48,8 @@ void copy_runs(const Tensor<T>& from, Runs source, const Gradient<T>& to, Runs r
 template <class T>
 Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape& shape,
             Index axis) {
-  Pass<T>& pass = tensors.front().pass();
-  Tensor<T> y = pass.uninitialized(shape);
+  Tape<T>& tape = tensors.front().tape();
+  Tensor<T> y = tape.uninitialized(shape);
   const Index count = elements_before(shape, axis);
   const Index stride = elements_from(shape, axis);
   Index first = 0;
@@ -58,13 +58,13 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
     copy_runs(x.value(), {0, length}, as_fresh_gradient(y), {first, stride}, count, length);
     first += length;
   }
-  Var<T> result = pass.constant(y);
+  Var<T> result = tape.constant(y);
   first = 0;
   for (const Var<T>& x : tensors) {
     const Index length = elements_from(x.shape(), axis);
-    result = pass.record(operation, y, {result.node(), x.node()},
+    result = tape.record(operation, y, {result.node(), x.node()},
                          [before = result.node(), x = x.node(), first, stride, count, length](
-                             Pass<T>& backward, const Tensor<T>& dy) {
+                             Tape<T>& backward, const Tensor<T>& dy) {
                            backward.add_gradient(before, dy);
                            if (const Gradient<T> dx = backward.gradient(x))
                              copy_runs(dy, {first, stride}, dx, {0, length}, count, length);
@@ -77,16 +77,16 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
 template <class T>
 void check_list(const char* operation, std::span<const Var<T>> tensors) {
   if (tensors.empty()) fail<ShapeError>(operation, "at least one tensor", "none");
-  for (const Var<T>& x : tensors) pass_of(operation, tensors.front(), x);
+  for (const Var<T>& x : tensors) tape_of(operation, tensors.front(), x);
 }
 
 // Forward:  y = x with another shape.
 // Backward: dx = dy with x's shape.
 template <class T>
 Var<T> record_reshape(const Var<T>& x, Tensor<T> y) {
-  return x.pass().record(
+  return x.tape().record(
       "reshape", std::move(y), {x.node()},
-      [x = x.node()](Pass<T>& backward, const Tensor<T>& dy) { backward.add_gradient(x, dy); });
+      [x = x.node()](Tape<T>& backward, const Tensor<T>& dy) { backward.add_gradient(x, dy); });
 }
 
 }  // namespace
@@ -112,15 +112,15 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
         "slice",
         concatenate_text("a range within 0 to ", size, " on axis ", axis, " of ", x.shape()),
         concatenate_text(begin, " to ", end));
-  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, end - begin));
+  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, end - begin));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
   const Index length = (end - begin) * inner;
   const Runs runs{begin * inner, size * inner};
   copy_runs(x.value(), runs, as_fresh_gradient(y), {0, length}, count, length);
-  return x.pass().record(
+  return x.tape().record(
       "slice", y, {x.node()},
-      [x = x.node(), runs, count, length](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), runs, count, length](Tape<T>& backward, const Tensor<T>& dy) {
         copy_runs(dy, {0, length}, backward.gradient(x).zero_if_fresh(), runs, count, length);
       });
 }
@@ -183,15 +183,15 @@ Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value)
   const Index count = elements_before(x.shape(), axis);
   const Index length = elements_from(x.shape(), axis);
   const Index size = size_sum("pad", size_sum("pad", before, x.shape()[axis]), after);
-  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, size));
+  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, size));
   parallel_for(y.size(), grain_of(1), [&](Index begin, Index end) {
     array(y, begin, end).setConstant(static_cast<T>(value));
   });
   const Runs runs{before * inner, size * inner};
   copy_runs(x.value(), {0, length}, as_fresh_gradient(y), runs, count, length);
-  return x.pass().record(
+  return x.tape().record(
       "pad", y, {x.node()},
-      [x = x.node(), runs, count, length](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), runs, count, length](Tape<T>& backward, const Tensor<T>& dy) {
         copy_runs(dy, runs, backward.gradient(x), {0, length}, count, length);
       });
 }
@@ -230,7 +230,7 @@ Var<T> repeat(const Var<T>& x, Index axis, Index times) {
   axis = x.shape().normalized(axis, "repeat");
   if (times < 0) fail<ValueError>("repeat", "times ≥ 0", times);
   const Index size = size_product("repeat", x.shape()[axis], times);
-  Tensor<T> y = x.pass().uninitialized(x.shape().with(axis, size));
+  Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, size));
   const Index rows = elements_before(x.shape(), axis + 1);
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index grain = grain_of(saturating_product({times, inner}));
@@ -240,9 +240,9 @@ Var<T> repeat(const Var<T>& x, Index axis, Index times) {
         array(y, copy * inner, (copy + 1) * inner) =
             array(x.value(), row * inner, (row + 1) * inner);
   });
-  return x.pass().record(
+  return x.tape().record(
       "repeat", y, {x.node()},
-      [x = x.node(), rows, inner, times, grain](Pass<T>& backward, const Tensor<T>& dy) {
+      [x = x.node(), rows, inner, times, grain](Tape<T>& backward, const Tensor<T>& dy) {
         Gradient<T> dx = backward.gradient(x);
         if (times == 0) dx.zero_if_fresh();
         parallel_for(rows, grain, [&](Index begin, Index end) {

@@ -35,7 +35,7 @@ void softmax_backward(const Tensor<T>& y, const Tensor<T>& dy, const Gradient<T>
 template <class T>
 Var<T> softmax(const Var<T>& x) {
   check_rank("softmax", x);
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   const Index n = x.shape().columns();
   if (n > 0)
     parallel_for(x.shape().rows(), grain_of(16 * n), [&](Index begin, Index end) {
@@ -45,8 +45,8 @@ Var<T> softmax(const Var<T>& x) {
         normalize_row(y_row, n, exponentiate_row(x_row, y_row, n));
       }
     });
-  return x.pass().record("softmax", y, {x.node()},
-                         [x = x.node(), y](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record("softmax", y, {x.node()},
+                         [x = x.node(), y](Tape<T>& backward, const Tensor<T>& dy) {
                            softmax_backward(y, dy, backward.gradient(x));
                          });
 }
@@ -56,7 +56,7 @@ Var<T> softmax(const Var<T>& x) {
 template <class T>
 Var<T> log_softmax(const Var<T>& x) {
   check_rank("log_softmax", x);
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   const Index n = x.shape().columns();
   const Index rows = x.shape().rows();
   if (n > 0)
@@ -68,8 +68,8 @@ Var<T> log_softmax(const Var<T>& x) {
         y_row -= std::log(y_row.exp().sum());
       }
     });
-  return x.pass().record(
-      "log_softmax", y, {x.node()}, [x = x.node(), y](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record(
+      "log_softmax", y, {x.node()}, [x = x.node(), y](Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         const Index columns = y.shape().columns();
         if (columns == 0) return;
@@ -93,7 +93,7 @@ Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
   const Index batch = shape[0], heads = shape.rank() == 4 ? shape[1] : 1;
   const Index queries = shape[-2], keys = shape[-1];
   const MaskView view("masked_softmax", mask, batch, heads, queries, keys);
-  Tensor<T> y = scores.pass().uninitialized(shape);
+  Tensor<T> y = scores.tape().uninitialized(shape);
   if (keys > 0)
     parallel_for(shape.rows(), grain_of(16 * keys), [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) {
@@ -107,8 +107,8 @@ Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
       }
     });
   // 0 · (dy - <dy, y>) is 0 at masked keys, as dy is finite.
-  return scores.pass().record("masked_softmax", y, {scores.node()},
-                              [x = scores.node(), y](Pass<T>& backward, const Tensor<T>& dy) {
+  return scores.tape().record("masked_softmax", y, {scores.node()},
+                              [x = scores.node(), y](Tape<T>& backward, const Tensor<T>& dy) {
                                 softmax_backward(y, dy, backward.gradient(x));
                               });
 }

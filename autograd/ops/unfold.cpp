@@ -30,7 +30,7 @@ Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& va
   const Index count = (padded - options.span()) / options.stride + 1;
   const Index width = size_product("unfold", options.size, channels);
 
-  Tensor<T> y = x.pass().uninitialized({batch, count, width});
+  Tensor<T> y = x.tape().uninitialized({batch, count, width});
   parallel_for(batch * count, grain_of(width), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const Index b = row / count, first = row % count * options.stride - options.before;
@@ -45,10 +45,10 @@ Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& va
       }
     }
   });
-  return x.pass().record(
+  return x.tape().record(
       "unfold", y, {x.node()},
       [x = x.node(), options, valid_lens, batch, time, channels, count, width](
-          Pass<T>& backward, const Tensor<T>& dy) {
+          Tape<T>& backward, const Tensor<T>& dy) {
         const Gradient<T> dx = backward.gradient(x);
         // Parallel over positions of x, so that no two threads write the same element.
         parallel_for(batch * time, grain_of(width), [&](Index begin, Index end) {

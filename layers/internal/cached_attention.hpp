@@ -74,11 +74,11 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
 
 template <class T>
 Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
-  Pass<T>& pass = queries.pass();
-  Tensor<T> result = pass.uninitialized(queries.shape());
+  Tape<T>& tape = queries.tape();
+  Tensor<T> result = tape.uninitialized(queries.shape());
   const Index stride = a.cache.max_capacity();  // which changes rarely, unlike the lengths
   const Index scratch_size = a.group * (a.cache.key_stride() + stride);
-  Tensor<T> scratch = pass.uninitialized({thread_count(), scratch_size});
+  Tensor<T> scratch = tape.uninitialized({thread_count(), scratch_size});
   const Index channels = a.heads * a.size();
   const T* q = queries.value().data();
   T *y = result.data(), *of_threads = scratch.data();
@@ -94,15 +94,15 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
                             of_threads + thread * scratch_size, stride);
                    }
                });
-  return pass.constant(std::move(result));
+  return tape.constant(std::move(result));
 }
 
 // The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros where
 // a sequence is shorter, with each head as often as queries share it.
 template <class T>
-Var<T> gathered(const CachedAttention<T>& a, Pass<T>& pass, bool values) {
+Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
   const Index n = a.max_visible(), size = a.size();
-  Tensor<T> result = pass.zeros({a.cache.num_sequences(), n, a.heads * size});
+  Tensor<T> result = tape.zeros({a.cache.num_sequences(), n, a.heads * size});
   T* to = result.data();
   parallel_for(a.cache.num_sequences() * a.heads, grain_of(n * size), [&](Index begin, Index end) {
     for (Index item = begin; item < end; ++item) {
@@ -116,7 +116,7 @@ Var<T> gathered(const CachedAttention<T>& a, Pass<T>& pass, bool values) {
               values ? from[c * stride + t] : from[t * stride + c];
     }
   });
-  return pass.constant(std::move(result));
+  return tape.constant(std::move(result));
 }
 
 template <class T>
@@ -149,8 +149,8 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
                                      heads, heads / kv_heads};
   if (attention.scoring() == Scoring::scaled_dot_product && a.queries <= detail::few_queries)
     return detail::attend_one_by_one(a, queries);
-  Pass<T>& pass = queries.pass();
-  return attention(queries, detail::gathered(a, pass, false), detail::gathered(a, pass, true),
+  Tape<T>& tape = queries.tape();
+  return attention(queries, detail::gathered(a, tape, false), detail::gathered(a, tape, true),
                    detail::mask_of(a));
 }
 

@@ -56,7 +56,7 @@ template <class T>
 Var<T> EncoderDecoder<T>::extend(Tape<T>& tape, const Tokens& target,
                                  DecoderCache<T>& cache) const {
   check_tokens("EncoderDecoder: target", target);
-  const Tokens positions = cache.self.next_positions(tape.pass(), target.shape()[1]);
+  const Tokens positions = cache.self.next_positions(tape, target.shape()[1]);
   return decoder.extend(position(target_embedding(tape, target), positions), cache);
 }
 

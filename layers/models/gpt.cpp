@@ -79,7 +79,7 @@ Var<T> Gpt<T>::extend(Tape<T>& tape, const Tokens& input, KeyValueCache<T>& cach
     fail<ShapeError>("Gpt: tokens", concatenate_text("shape [", cache.num_sequences(), ", time]"),
                      input.shape());
   Var<T> x = tokens(tape, input);
-  if (positions) x = (*positions)(x, cache.next_positions(tape.pass(), input.shape()[1]));
+  if (positions) x = (*positions)(x, cache.next_positions(tape, input.shape()[1]));
   return blocks.extend(dropout(x), cache);
 }
 

@@ -32,9 +32,9 @@ template <class Add>
 Operation with_backward(Add add) {
   return [add](const Var<double>& x) {
     const Tensor<double> y = (x * x + x).value();
-    return x.pass().record(
+    return x.tape().record(
         "x^2 + x", y, {x.node()},
-        [x = x.node(), v = x.value(), add](Pass<double>& backward, const Tensor<double>& dy) {
+        [x = x.node(), v = x.value(), add](Tape<double>& backward, const Tensor<double>& dy) {
           Gradient<double> dx = backward.gradient(x);
           add(dx, dy, v);
         });
@@ -82,14 +82,14 @@ const std::map<std::string, Operation> mistakes = {
      })},
     {"a backward of softmax that does nothing",
      [](const Var<double>& x) {
-       return x.pass().record("softmax", softmax(x).value(), {x.node()},
-                              [x = x.node()](Pass<double>& backward, const Tensor<double>&) {
+       return x.tape().record("softmax", softmax(x).value(), {x.node()},
+                              [x = x.node()](Tape<double>& backward, const Tensor<double>&) {
                                 backward.gradient(x).zero_if_fresh();
                               });
      }},
     {"a backward of softmax that passes dy through", [](const Var<double>& x) {
-       return x.pass().record("softmax", softmax(x).value(), {x.node()},
-                              [x = x.node()](Pass<double>& backward, const Tensor<double>& dy) {
+       return x.tape().record("softmax", softmax(x).value(), {x.node()},
+                              [x = x.node()](Tape<double>& backward, const Tensor<double>& dy) {
                                 backward.add_gradient(x, dy);
                               });
      }}};
@@ -126,8 +126,8 @@ TEST_CASE("gradcheck: names the worst element, both gradients and both errors", 
       [&](Tape<double>& tape) {
         const Var x = tape.parameter(wrong);
         const Var y =
-            x.pass().record("identity", x.value().clone(), {x.node()},
-                            [x = x.node()](Pass<double>& backward, const Tensor<double>& dy) {
+            x.tape().record("identity", x.value().clone(), {x.node()},
+                            [x = x.node()](Tape<double>& backward, const Tensor<double>& dy) {
                               Gradient<double> dx = backward.gradient(x).zero_if_fresh();
                               for (Index i = 0; i < dy.size(); ++i) dx.data()[i] += dy.data()[i];
                               dx.data()[5] += 0.5 * dy.data()[5];

@@ -37,7 +37,7 @@ TEST_CASE("gradient target: a gradient is complete when all uses are passed", "[
   const Parameter<float> a = parameter_of(2), b = parameter_of(3);
   Uses uses;
   Tape<float> tape;
-  tape.pass().set_gradient_target(&uses);
+  tape.set_gradient_target(&uses);
   const Var x = tape.parameter(a);
   const Var loss = sum(x * tape.parameter(b) * tape.parameter(a));
   CHECK(uses.uses[&a] == 2);
@@ -56,7 +56,7 @@ TEST_CASE("gradient target: uses in a part that is computed again are never comp
   const Parameter<float> a = parameter_of(2), b = parameter_of(3);
   Uses uses;
   Tape<float> tape;
-  tape.pass().set_gradient_target(&uses);
+  tape.set_gradient_target(&uses);
   const Var y =
       recompute([&a](const Var<float>& x) { return x * x.tape().parameter(a); }, tape.parameter(b));
   tape.backward(sum(y * tape.parameter(a)));

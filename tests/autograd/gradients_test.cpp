@@ -168,9 +168,9 @@ TEST_CASE("keep_pass: an exception in a backward function leaves the pass as it 
   bool fails = true;
   Tape<float> tape;
   const Var x = tape.variable(numbers({1}));
-  const Var y = x.pass().record(
+  const Var y = x.tape().record(
       "sometimes", x.value(), {x.node()},
-      [alive, &fails, node = x.node()](Pass<float>& backward, const Tensor<float>& dy) {
+      [alive, &fails, node = x.node()](Tape<float>& backward, const Tensor<float>& dy) {
         if (fails) throw std::runtime_error("failing backward");
         backward.add_gradient(node, dy);
       });

@@ -48,7 +48,7 @@ TEST_CASE("operation: tensors of another size throw, and so do inputs of two tap
         }) == "function of elements: expected 4 elements, got [2, 3]");
   Tape<float> one, two;
   const Var<float> a = one.constant(y), b = two.constant(y);
-  CHECK(message_of<Error>([&] { pass_of("mine", a, b); }) ==
+  CHECK(message_of<Error>([&] { tape_of("mine", a, b); }) ==
         "mine: expected inputs of one tape, got inputs of two");
 }
 

@@ -30,7 +30,7 @@ Parameter<float> parameter_of(std::initializer_list<float> numbers) {
 // x unchanged, with the given backward.
 template <class Backward>
 Var<float> identity(const Var<float>& x, const char* name, Backward backward) {
-  return x.pass().record(name, x.value().clone(), {x.node()}, backward);
+  return x.tape().record(name, x.value().clone(), {x.node()}, backward);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ TEST_CASE("tape: nodes that the result does not depend on are destroyed without 
   bool ran = false;
   Tape<float> tape;
   const Var x = tape.parameter(p);
-  identity(x, "unused", [alive, &ran](Pass<float>&, const Tensor<float>&) { ran = true; });
+  identity(x, "unused", [alive, &ran](Tape<float>&, const Tensor<float>&) { ran = true; });
   CHECK(alive.use_count() == 2);
   tape.backward(x);
   CHECK_FALSE(ran);
@@ -168,9 +168,9 @@ TEST_CASE("tape: what a backward function keeps is freed as soon as it has run",
   long uses = 0;
   Tape<float> tape;
   const Var first = identity(tape.parameter(p), "first",
-                             [&](Pass<float>&, const Tensor<float>&) { uses = kept.use_count(); });
+                             [&](Tape<float>&, const Tensor<float>&) { uses = kept.use_count(); });
   const Var second = identity(
-      first, "second", [kept, x = first.node()](Pass<float>& backward, const Tensor<float>& dy) {
+      first, "second", [kept, x = first.node()](Tape<float>& backward, const Tensor<float>& dy) {
         backward.add_gradient(x, dy);
       });
   tape.backward(second);
@@ -183,8 +183,8 @@ TEST_CASE("tape: an exception in a backward function ends the pass and leaves th
   const auto alive = std::make_shared<int>();
   Tape<float> tape;
   const Var x = scale(tape.parameter(p), 2.0);
-  const Var y = identity(x, "before", [alive](Pass<float>&, const Tensor<float>&) {});
-  const Var z = identity(y, "failing", [alive](Pass<float>&, const Tensor<float>&) {
+  const Var y = identity(x, "before", [alive](Tape<float>&, const Tensor<float>&) {});
+  const Var z = identity(y, "failing", [alive](Tape<float>&, const Tensor<float>&) {
     throw std::runtime_error("failing backward");
   });
   CHECK_THROWS_WITH(tape.backward(z), "failing backward");
@@ -198,7 +198,7 @@ TEST_CASE("tape: clear ends a pass without gradients", "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
   Tape<float> tape;
-  identity(tape.parameter(p), "kept", [alive](Pass<float>&, const Tensor<float>&) {});
+  identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
   tape.clear();
   CHECK(alive.use_count() == 1);
   CHECK_FALSE(p.has_grad());
@@ -221,7 +221,7 @@ TEST_CASE("tape: inference records nothing", "[autograd]") {
   const auto p = parameter_of({1});
   const auto alive = std::make_shared<int>();
   Tape tape = Tape<float>::inference();
-  const Var y = identity(tape.parameter(p), "kept", [alive](Pass<float>&, const Tensor<float>&) {});
+  const Var y = identity(tape.parameter(p), "kept", [alive](Tape<float>&, const Tensor<float>&) {});
   CHECK(y.node() == no_node);
   CHECK(alive.use_count() == 1);
   CHECK_FALSE(tape.training());

@@ -9,10 +9,10 @@ using namespace weft;
 // Backward: dx = 2 x dy.
 template <class T>
 Var<T> square(const Var<T>& x) {
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   transform([](T v) { return v * v; }, y, x.value());
-  return x.pass().record("square", y, {x.node()},
-                         [x = x.node(), v = x.value()](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record("square", y, {x.node()},
+                         [x = x.node(), v = x.value()](Tape<T>& backward, const Tensor<T>& dy) {
                            backward.gradient(x).add([](T a, T g) { return 2 * a * g; }, v, dy);
                          });
 }

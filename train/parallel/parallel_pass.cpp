@@ -18,7 +18,7 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
     for (const auto& [name, parameter] : pass.elements_.parameters())
       sums_.push_back(is_first ? &parameter->gradient_sum()
                                : &own_.emplace_back(parameter->shape()));
-    tape.pass().set_gradient_target(this);
+    tape.set_gradient_target(this);
   }
 
   GradientSum<T>& use(const Parameter<T>& parameter) override {

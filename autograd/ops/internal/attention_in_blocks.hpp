@@ -101,10 +101,10 @@ AttentionBlock<T> block_of(const Head<T>& head, Index first, Index count,
 // Calls body(head, block, first, scratch) for the blocks of every head of every sequence, in
 // parallel by heads; `first` is the first query of the block.
 template <class T, class Body>
-void for_each_block(const Attention<T>& a, const Pass<T>& pass, const Body& body) {
+void for_each_block(const Attention<T>& a, const Tape<T>& tape, const Body& body) {
   if (a.batch == 0) return;
   const Index size = Scratch<T>::size(a);
-  Tensor<T> memory = pass.uninitialized({thread_count(), size});
+  Tensor<T> memory = tape.uninitialized({thread_count(), size});
   T* const of_threads = memory.data();
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end, int thread) {
     T* const of_thread = of_threads + thread * size;
@@ -142,8 +142,8 @@ bool prefers_blocks(const Attention<T>& a) {
 // Returns them as backward needs them: with the sequences so short, they are no larger than the
 // inputs.
 template <class T>
-Tensor<T> attend_in_blocks(const Attention<T>& a, const Pass<T>& pass, Tensor<T>& y, T* weights) {
-  Tensor<T> p = pass.uninitialized({a.batch, a.heads, detail::weights_size(a)});
+Tensor<T> attend_in_blocks(const Attention<T>& a, const Tape<T>& tape, Tensor<T>& y, T* weights) {
+  Tensor<T> p = tape.uninitialized({a.batch, a.heads, detail::weights_size(a)});
   T *const p_data = p.data(), *const y_data = y.data();
   const auto attend = [&](const Head<T>& head, const AttentionBlock<T>& block, Index first,
                           T* scratch) {
@@ -156,13 +156,13 @@ Tensor<T> attend_in_blocks(const Attention<T>& a, const Pass<T>& pass, Tensor<T>
       std::fill(row + block.keys, row + a.keys, T{0});
     }
   };
-  detail::for_each_block(a, pass, attend);
+  detail::for_each_block(a, tape, attend);
   return p;
 }
 
 // Adds to the gradients of queries, keys and values; `p` is what attend_in_blocks returned.
 template <class T>
-void add_gradients_in_blocks(const Attention<T>& a, const Pass<T>& pass, const Tensor<T>& p,
+void add_gradients_in_blocks(const Attention<T>& a, const Tape<T>& tape, const Tensor<T>& p,
                              const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
                              const Gradient<T>& dv) {
   const auto at = [](const Gradient<T>& gradient, Index offset) {
@@ -174,7 +174,7 @@ void add_gradients_in_blocks(const Attention<T>& a, const Pass<T>& pass, const T
                    dy.data() + head.out_offset(first), at(dq, head.q_offset(first)),
                    at(dk, head.k_offset(0)), at(dv, head.v_offset(0)), scratch);
   };
-  detail::for_each_block(a, pass, add);
+  detail::for_each_block(a, tape, add);
 }
 
 }  // namespace weft

@@ -11,12 +11,12 @@ using namespace weft;
 // Backward: dx = tanh(x) · dy.
 template <class T>
 Var<T> log_cosh(const Var<T>& x) {
-  Tensor<T> y = x.pass().uninitialized(x.shape());
+  Tensor<T> y = x.tape().uninitialized(x.shape());
   transform(
       [](T v) { return std::abs(v) + std::log1p(std::exp(-2 * std::abs(v))) - std::log(T{2}); }, y,
       x.value());
-  return x.pass().record("log_cosh", y, {x.node()},
-                         [x = x.node(), v = x.value()](Pass<T>& backward, const Tensor<T>& dy) {
+  return x.tape().record("log_cosh", y, {x.node()},
+                         [x = x.node(), v = x.value()](Tape<T>& backward, const Tensor<T>& dy) {
                            backward.gradient(x).add([](T a, T g) { return std::tanh(a) * g; }, v,
                                                     dy);
                          });
