@@ -42,7 +42,7 @@ class ChunkedData {
   void add_from_tree_1(Metadata& metadata);
   void add_from_tree_2(Metadata& metadata);
   void add_from_fixed_array(Metadata& metadata);
-  // A chunk as newer indexes describe it in `bytes`, the next ones.
+  // A chunk of the newer indexes, which the next `bytes` bytes describe.
   Chunk read_entry(Cursor& entry, std::uint64_t bytes) const;
   // Adds a chunk at its place in row-major order, or at that along each axis, which
   // `coordinate(axis)` returns.

@@ -21,7 +21,8 @@ class FractalHeap {
 
  private:
   std::uint64_t row_size(unsigned row) const;
-  // The block with the bytes from `offset` of the heap on, or all below one of `rows` rows.
+  // Adds the direct block of `size` bytes at `offset` of the heap or, when there are `rows`, all
+  // blocks below an indirect one.
   void add(Metadata& metadata, Address address, std::uint64_t offset, std::uint64_t size,
            unsigned rows);
   Cursor read_direct(Metadata& metadata, Address address, std::uint64_t size) const;
