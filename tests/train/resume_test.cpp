@@ -17,7 +17,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
-#include "train/files/directory_lock.hpp"
+#include "train/files/file_descriptor.hpp"
 
 using namespace weft;
 
@@ -257,7 +257,7 @@ TEST_CASE("trainer: a directory in use, or none, throws before the first step", 
     return session.toy.loss(tape, batch);
   };
   {
-    const DirectoryLock lock(folder.path());
+    const FileDescriptor lock = lock_directory(folder.path());
     CHECK_THROWS_AS(session.run(loss), FileError);
   }
   std::ofstream(folder / "file") << "not a directory";

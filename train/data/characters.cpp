@@ -7,8 +7,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/data/internal/code_point.hpp"
-#include "train/files/file_contents.hpp"
 #include "train/files/file_descriptor.hpp"
+#include "train/files/open_file.hpp"
 
 namespace weft {
 namespace {

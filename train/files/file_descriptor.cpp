@@ -1,5 +1,6 @@
 #include "train/files/file_descriptor.hpp"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -23,6 +24,17 @@ FileDescriptor::~FileDescriptor() {
 
 bool FileDescriptor::lock_shared() const { return lock(descriptor_, LOCK_SH); }
 bool FileDescriptor::lock_exclusive() const { return lock(descriptor_, LOCK_EX); }
+
+FileDescriptor lock_directory(const std::filesystem::path& directory) {
+  check_path(directory);
+  FileDescriptor lock(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock.valid()) fail_with_errno(directory, "a directory");
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    fail_with_errno(directory, "a writable directory");
+  if (!lock.lock_exclusive())
+    fail_on_file(directory, "a directory that is not in use", "one that is locked");
+  return lock;
+}
 
 void check_path(const std::filesystem::path& path) {
   if (path.empty()) fail_on_file(path, "a path", "an empty one");

@@ -33,6 +33,11 @@ class FileDescriptor {
   int descriptor_;
 };
 
+// Reserves a directory for one process, until the descriptor is closed or the process ends for any
+// reason. Leaves no file behind. Throws FileError when the directory is missing, is not a
+// directory, cannot be written, or is reserved already, in this process or in any other.
+FileDescriptor lock_directory(const std::filesystem::path& directory);
+
 // Throws FileError for an empty path, and for one with a NUL, where the operating system would end
 // it.
 void check_path(const std::filesystem::path& path);

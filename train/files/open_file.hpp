@@ -1,10 +1,13 @@
-// OpenFile: the bytes of a regular file that is open for reading.
+// OpenFile: the bytes of a regular file that is open for reading; file_contents: all of them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "train/files/file_descriptor.hpp"
 
@@ -27,5 +30,11 @@ class OpenFile {
   FileDescriptor descriptor_;
   std::uint64_t size_;
 };
+
+// The bytes of a file; none when there is no such file. Throws FileError when it is not a regular
+// file, which includes pipes that nobody writes to, has more than `max_bytes`, or cannot be read.
+std::optional<std::string> file_contents(
+    const std::filesystem::path& path,
+    std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace weft

@@ -9,14 +9,16 @@
 
 namespace weft {
 
+namespace hdf5 {
+class ObjectHeader;
+class SourceFile;
+}  // namespace hdf5
+
 // An open dataset, read on request, also after its Hdf5File is gone. Every error is a FileError
-// that names the file and the dataset, but for the ValueError of one that was moved from.
+// that names the file and the dataset, but for the ValueError of one that was moved from. Copies
+// are the same dataset.
 class WEFT_API Hdf5Dataset {
  public:
-  Hdf5Dataset(Hdf5Dataset&&) noexcept;
-  Hdf5Dataset& operator=(Hdf5Dataset&&) noexcept;
-  ~Hdf5Dataset();
-
   // The path in the file.
   const std::string& path() const;
   // The file and the path as messages name them: "model.h5" /encoder/weight.
@@ -47,10 +49,12 @@ class WEFT_API Hdf5Dataset {
  private:
   friend class Hdf5File;
   struct State;
-  explicit Hdf5Dataset(std::unique_ptr<State> state);
+  // Throws hdf5::StructureError unless the header is that of a dataset whose data are in the file.
+  Hdf5Dataset(std::shared_ptr<const hdf5::SourceFile> file, std::string path,
+              const hdf5::ObjectHeader& header);
   State& state() const;
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace weft

@@ -13,13 +13,17 @@
 
 namespace weft {
 
+namespace hdf5 {
+class Hierarchy;
+}
+
 // A file open for reading. Objects are named by path: "/encoder/0/weight", with or without the
 // leading "/". Nothing outside the file is read or loaded: links other than hard ones, data in
 // other files and filters other than deflate, shuffle and fletcher32 are errors, data are read only
 // when all of them are stored in the file, and structures only when the checksums are right that
 // HDF5's newer formats give them. Every error is a FileError that names the file and the object,
 // but for the ValueError of an object that was moved from. A file that is replaced while it is open
-// (see AtomicFile) stays as it was. Files may be used on several threads.
+// (see AtomicFile) stays as it was. Copies are the same open file. May be used on several threads.
 class WEFT_API Hdf5File {
  public:
   // Limits on files, above the needs of a gigabyte of parameters in ten thousand layers.
@@ -34,10 +38,6 @@ class WEFT_API Hdf5File {
   // line, throws unless it is that of all bytes before it. Opened while it is being replaced, it is
   // the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
-  Hdf5File(Hdf5File&&) noexcept;
-  Hdf5File& operator=(Hdf5File&&) noexcept;
-  ~Hdf5File();
-
   // The same, and throws when its last line has no checksum: every byte is as Hdf5Writer wrote it.
   static Hdf5File open_verified(const std::filesystem::path& path);
 
@@ -75,11 +75,10 @@ class WEFT_API Hdf5File {
   bool has_attribute(const std::string& object, const std::string& name) const;
 
  private:
-  struct State;
-  explicit Hdf5File(std::unique_ptr<State> state);
-  State& state() const;
+  explicit Hdf5File(std::shared_ptr<hdf5::Hierarchy> hierarchy);
+  hdf5::Hierarchy& hierarchy() const;
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<hdf5::Hierarchy> hierarchy_;
 };
 
 }  // namespace weft

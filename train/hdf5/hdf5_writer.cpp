@@ -4,16 +4,15 @@
 #include <array>
 #include <new>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/files/sealed_file.hpp"
+#include "train/hdf5/internal/elements.hpp"
 #include "train/hdf5/internal/file_image.hpp"
 #include "train/hdf5/internal/object_names.hpp"
-#include "train/hdf5/internal/stored_elements.hpp"
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -25,11 +24,25 @@ using hdf5::Location;
 
 namespace {
 
+// A floating-point type of 16 bits, which the library does not predefine.
+Handle half_type(std::size_t exponent_bits, std::size_t mantissa_bits, std::size_t bias) {
+  Handle type(H5Tcopy(H5T_IEEE_F32LE));
+  H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, bias);
+  return type;
+}
+
 // The type in the file; all supported machines are little-endian.
 template <class T>
-Handle element_type() {
-  if constexpr (std::is_same_v<T, double>) return Handle(H5Tcopy(H5T_IEEE_F64LE));
+Handle file_type(StorageType type = StorageType::same) {
+  if constexpr (std::is_same_v<T, std::int32_t>) return Handle(H5Tcopy(H5T_STD_I32LE));
   if constexpr (std::is_same_v<T, std::int64_t>) return Handle(H5Tcopy(H5T_STD_I64LE));
+  if (type == StorageType::float16) return half_type(5, 10, 15);
+  if (type == StorageType::bfloat16) return half_type(8, 7, 127);
+  if (type == StorageType::same)
+    type = std::is_same_v<T, float> ? StorageType::float32 : StorageType::float64;
+  return Handle(H5Tcopy(type == StorageType::float32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE));
 }
 
 // The one element of a dataset or attribute.
@@ -40,7 +53,7 @@ struct Scalar {
 
 template <class T>
 Scalar scalar(const T& value, const Location&) {
-  return {element_type<T>(), &value};
+  return {file_type<T>(), &value};
 }
 
 Scalar scalar(const std::string& text, const Location& location) {
@@ -56,79 +69,60 @@ Scalar scalar(const std::string& text, const Location& location) {
   return {std::move(type), text.c_str()};
 }
 
-void check_attribute_name(const Location& location, const std::string& name) {
-  if (name.empty() || printable(name) != name)
-    fail<ValueError>(location.text(), "a printable name of an attribute",
-                     concatenate_text('\'', name, '\''));
-}
-
 }  // namespace
 
 struct Hdf5Writer::State {
   explicit State(const fs::path& file_path) : path(file_path) {
     check_path(path);
     const LibraryLock lock;
-    const std::string no_object;
-    const Location location{path, no_object};
-    file = hdf5::create_file(image, location);
-    group_properties = checked_handle(H5Pcreate(H5P_GROUP_CREATE), location, "memory");
+    const Location location{path};
+    link_properties = checked_handle(H5Pcreate(H5P_LINK_CREATE), location, "memory");
     dataset_properties = checked_handle(H5Pcreate(H5P_DATASET_CREATE), location, "memory");
-    H5Pset_obj_track_times(group_properties, false);
+    H5Pset_create_intermediate_group(link_properties, 1);
     H5Pset_obj_track_times(dataset_properties, false);
     // Space in the file as soon as a dataset is created, for elements that `save` writes.
     H5Pset_alloc_time(dataset_properties, H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(dataset_properties, H5D_FILL_TIME_NEVER);
+    file = hdf5::create_file(image, location);
   }
+  // Closing the file, last of all handles, changes it no more, and cannot fail.
+  ~State() { image->freeze(); }
 
   void check_unfinished(const Location& location) const {
     if (finished) fail<ValueError>(location.text(), "a file that was not saved yet", "a saved one");
   }
 
-  // The group at a path, created if missing; the root for "".
-  hid_t group(const std::string& group_path) {
-    if (group_path.empty()) return file;
-    if (const auto existing = groups.find(group_path); existing != groups.end())
-      return existing->second;
-    const std::size_t slash = group_path.rfind('/');
-    Handle created = checked_handle(
-        H5Gcreate2(group(group_path.substr(0, slash)), group_path.c_str() + slash + 1, H5P_DEFAULT,
-                   group_properties, H5P_DEFAULT),
-        Location{path, group_path}, "a new group");
-    return groups.emplace(group_path, std::move(created)).first->second;
-  }
-
+  // Creates a dataset and missing groups.
   Handle create(const Location& location, hid_t type, std::span<const hsize_t> sizes) {
     check_unfinished(location);
     hdf5::check_new_dataset(location);
-    const std::size_t slash = location.object.rfind('/');
-    const hid_t parent = group(location.object.substr(0, slash));
     const Handle space = checked_handle(
         sizes.empty() ? H5Screate(H5S_SCALAR)
                       : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
         location, "a shape");
-    return checked_handle(H5Dcreate2(parent, location.object.c_str() + slash + 1, type, space,
-                                     H5P_DEFAULT, dataset_properties, H5P_DEFAULT),
+    return checked_handle(H5Dcreate2(file, std::string(location.object).c_str(), type, space,
+                                     link_properties, dataset_properties, H5P_DEFAULT),
                           location, "a new dataset");
   }
 
-  // Creates a dataset for elements that come later.
-  void reserve(std::string object, hdf5::StoredElements elements) {
+  // Appends the elements of a tensor.
+  using Write = std::function<void(SealedFile&, const Location&)>;
+
+  // Creates a dataset for elements that `write` appends later.
+  void reserve(std::string object, const Handle& type, const Shape& shape, Write write) {
     const Location location{path, object};
-    const Shape& shape = elements.shape();
-    const Handle dataset =
-        create(location, elements.type(), std::vector<hsize_t>(shape.begin(), shape.end()));
+    const Handle dataset = create(location, type, std::vector<hsize_t>(shape.begin(), shape.end()));
     if (shape.elements() == 0) return;
     const haddr_t address = H5Dget_offset(dataset);
     if (address == HADDR_UNDEF) hdf5::fail_with_hdf5(location, "space in the file");
-    tensors.push_back({address, std::move(object), std::move(elements)});
+    tensors.push_back({address, std::move(object), std::move(write)});
   }
 
   // Completes everything but the tensors, on the first call.
   void finish() {
     if (finished) return;
     const LibraryLock lock;
-    const std::string no_object;
-    checked(H5Fflush(file, H5F_SCOPE_LOCAL), {path, no_object}, "memory for the file");
+    checked(H5Fflush(file, H5F_SCOPE_LOCAL), Location{path}, "memory for the file");
     if (image->is_incomplete()) throw std::bad_alloc();
     image->freeze();
     std::ranges::sort(tensors, {}, &ReservedTensor::address);
@@ -138,23 +132,16 @@ struct Hdf5Writer::State {
   struct ReservedTensor {
     haddr_t address;
     std::string object;
-    hdf5::StoredElements elements;
+    Write write;
   };
 
   fs::path path;
-  // Closing the file, last of all handles, changes it no more.
   std::shared_ptr<hdf5::FileImage> image = std::make_shared<hdf5::FileImage>();
   std::vector<ReservedTensor> tensors;
   bool finished = false;
   Handle file;
-  Handle group_properties;
+  Handle link_properties;
   Handle dataset_properties;
-  std::unordered_map<std::string, Handle> groups;
-  // Destroyed before the handles, whose closing may fail no more.
-  struct Freeze {
-    hdf5::FileImage& image;
-    ~Freeze() { image.freeze(); }
-  } freeze{*image};
 };
 
 Hdf5Writer::Hdf5Writer(const fs::path& path) : state_(std::make_unique<State>(path)) {}
@@ -177,7 +164,15 @@ template <class T>
 void Hdf5Writer::tensor(const std::string& dataset, const Shape& shape,
                         std::function<Tensor<T>()> make, StorageType type) {
   const LibraryLock lock;
-  state().reserve(Hdf5File::full_path(dataset), hdf5::StoredElements(shape, std::move(make), type));
+  state().reserve(
+      Hdf5File::full_path(dataset), file_type<T>(type), shape,
+      [shape, make = std::move(make), type](SealedFile& file, const Location& location) {
+        const Tensor<T> made = make();
+        if (made.shape() != shape)
+          fail<ShapeError>(location.text(), concatenate_text("a tensor of shape ", shape),
+                           made.shape());
+        hdf5::store_elements(made, type, location, [&](hdf5::Bytes bytes) { file.write(bytes); });
+      });
 }
 
 template <class T>
@@ -196,7 +191,9 @@ void Hdf5Writer::attribute(const std::string& name, const T& value) {
   const LibraryLock lock;
   const Location location{state().path, name};
   state().check_unfinished(location);
-  check_attribute_name(location, name);
+  if (name.empty() || printable(name) != name)
+    fail<ValueError>(location.text(), "a printable name of an attribute",
+                     concatenate_text('\'', name, '\''));
   const Scalar element = scalar(value, location);
   const Handle space = checked_handle(H5Screate(H5S_SCALAR), location, "memory");
   const Handle attribute = checked_handle(
@@ -217,9 +214,9 @@ void Hdf5Writer::save() {
       file.write(part);
     }
   };
-  for (const auto& [address, object, elements] : state().tensors) {
+  for (const auto& [address, object, write] : state().tensors) {
     add_structure(address);
-    elements.write(file, Location{path, object});
+    write(file, Location{path, object});
   }
   add_structure(state().image->size());
   file.commit();

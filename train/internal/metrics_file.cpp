@@ -8,8 +8,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/atomic_file.hpp"
-#include "train/files/file_contents.hpp"
 #include "train/files/file_descriptor.hpp"
+#include "train/files/open_file.hpp"
 
 namespace weft {
 namespace {

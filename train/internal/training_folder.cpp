@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/file_descriptor.hpp"
 
 namespace weft {
 namespace {
@@ -50,7 +49,7 @@ bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns)
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
   if (error) fail<FileError>(options_.folder.string(), "a writable directory", error.message());
-  lock_.emplace(options_.folder);
+  lock_ = lock_directory(options_.folder);
   const bool last_exists = exists("last.h5"), best_exists = exists("best.h5");
   const bool resumes = options_.resume && last_exists;
   if (resumes)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "weft/train/trainer.hpp"
-#include "train/files/directory_lock.hpp"
+#include "train/files/file_descriptor.hpp"
 #include "train/internal/metrics_file.hpp"
 
 namespace weft {
@@ -53,7 +53,7 @@ class TrainingFolder {
   Module<T>& model_;
   NamedStates<T> states_;
   TrainingProgress<T>& progress_;
-  std::optional<DirectoryLock> lock_;
+  FileDescriptor lock_;
   std::optional<MetricsFile> metrics_;
   std::future<void> pending_;
   bool best_is_missing_ = false;

@@ -1,5 +1,3 @@
-#include "train/files/directory_lock.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,29 +9,30 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
+#include "train/files/file_descriptor.hpp"
 
 namespace weft {
 namespace {
 
 std::string error_of_locking(const std::filesystem::path& folder) {
-  return message_of<FileError>([&] { DirectoryLock lock(folder); });
+  return message_of<FileError>([&] { lock_directory(folder); });
 }
 
 }  // namespace
 
 TEST_CASE("directory lock: only one lock at a time", "[train]") {
   const TemporaryFolder folder;
-  std::optional<DirectoryLock> lock(folder.path());
+  std::optional<FileDescriptor> lock = lock_directory(folder.path());
   CHECK_THAT(error_of_locking(folder.path()),
              Catch::Contains("expected a directory that is not in use, got one that is locked"));
-  const DirectoryLock moved = std::move(*lock);
+  const FileDescriptor moved = std::move(*lock);
   lock.reset();
   CHECK_FALSE(error_of_locking(folder.path()).empty());
 }
 
-TEST_CASE("directory lock: released with its object, without a file left behind", "[train]") {
+TEST_CASE("directory lock: released with its descriptor, without a file left behind", "[train]") {
   const TemporaryFolder folder;
-  { const DirectoryLock lock(folder.path()); }
+  { const FileDescriptor lock = lock_directory(folder.path()); }
   CHECK(error_of_locking(folder.path()).empty());
   CHECK(std::filesystem::is_empty(folder.path()));
 }
@@ -44,7 +43,7 @@ TEST_CASE("directory lock: released when the process is killed", "[train]") {
   REQUIRE(::pipe(locked) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const DirectoryLock lock(folder.path());
+    const FileDescriptor lock = lock_directory(folder.path());
     static_cast<void>(!::write(locked[1], "x", 1));
     ::pause();
   }

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
+#include <string_view>
 
-#include "weft/autograd/shape.hpp"
 #include "train/hdf5/internal/element_type.hpp"
 #include "train/hdf5/internal/object_header.hpp"
 
@@ -15,12 +13,12 @@ namespace weft::hdf5 {
 struct Attribute {
   ElementType type;
   Shape shape;
-  std::vector<std::byte> data;
+  Cursor data;
 };
 
-// None when the object has no attribute of this name. Throws FileError for a damaged one, and as
-// read_shape does.
+// None when the object has no attribute of this name. Throws StructureError for a damaged one, and
+// as read_shape does.
 std::optional<Attribute> find_attribute(Metadata& metadata, const ObjectHeader& object,
-                                        const std::string& name, const Location& location);
+                                        std::string_view name);
 
 }  // namespace weft::hdf5

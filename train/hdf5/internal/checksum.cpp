@@ -50,21 +50,20 @@ std::uint32_t lookup3(Bytes bytes) {
   return words[2];
 }
 
-void check_checksum(std::uint64_t checksum, Bytes bytes, const Location& location) {
+void check_checksum(std::uint64_t checksum, Bytes bytes) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
   constexpr bool is_checked = false;  // changed files would end here; clang's fuzzer defines it
 #else
   constexpr bool is_checked = true;
 #endif
   if (is_checked && checksum != lookup3(bytes))
-    fail_with_damage(location, "a structure with another checksum");
+    fail_with_damage("a structure with another checksum");
 }
 
-Bytes without_checksum(Bytes structure, const Location& location) {
-  if (structure.size() < checksum_size)
-    fail_with_damage(location, "a structure that ends too early");
-  const Bytes contents = structure.first(structure.size() - checksum_size);
-  check_checksum(little_endian(structure.last(checksum_size)), contents, location);
+Bytes without_checksum(Bytes structure) {
+  Cursor cursor(structure);
+  const Bytes contents = cursor.take(structure.size() - std::min(checksum_size, structure.size()));
+  check_checksum(cursor.number(checksum_size), contents);
   return contents;
 }
 

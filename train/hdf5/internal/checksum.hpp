@@ -12,10 +12,11 @@ inline constexpr std::size_t checksum_size = 4;
 // Bob Jenkins's lookup3 (2006): its function hashlittle, with the initial value 0.
 std::uint32_t lookup3(Bytes bytes);
 
-// Throws FileError unless the checksum is that of the bytes.
-void check_checksum(std::uint64_t checksum, Bytes bytes, const Location& location);
+// Throws StructureError unless the checksum is that of the bytes.
+void check_checksum(std::uint64_t checksum, Bytes bytes);
 
-// The bytes before the checksum at the end of a structure. Throws FileError unless it is theirs.
-Bytes without_checksum(Bytes structure, const Location& location);
+// The bytes before the checksum at the end of a structure. Throws StructureError unless it is
+// theirs.
+Bytes without_checksum(Bytes structure);
 
 }  // namespace weft::hdf5

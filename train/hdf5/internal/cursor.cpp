@@ -1,7 +1,6 @@
 #include "train/hdf5/internal/cursor.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft::hdf5 {
 
@@ -13,32 +12,34 @@ std::uint64_t little_endian(Bytes bytes) {
 }
 
 Bytes Cursor::take(std::uint64_t size) {
-  if (size > bytes_.size()) fail_with_damage(location_, "a structure that ends too early");
-  const Bytes taken = bytes_.first(size);
-  bytes_ = bytes_.subspan(size);
+  if (size > rest_.size()) fail_with_damage("a structure that ends too early");
+  const Bytes taken = rest_.first(size);
+  rest_ = rest_.subspan(size);
   return taken;
 }
 
+Cursor Cursor::part(std::uint64_t size) {
+  Cursor part(*this);
+  part.rest_ = take(size);
+  return part;
+}
+
 std::string_view Cursor::text() {
-  const auto end = std::ranges::find(bytes_, std::byte{0});
-  if (end == bytes_.end()) fail_with_damage(location_, "a name without an end");
-  const Bytes taken = take(static_cast<std::size_t>(end - bytes_.begin()));
+  const auto end = std::ranges::find(rest_, std::byte{0});
+  if (end == rest_.end()) fail_with_damage("a name without an end");
+  const std::string_view found = text(static_cast<std::size_t>(end - rest_.begin()));
   skip(1);
+  return found;
+}
+
+std::string_view Cursor::text(std::uint64_t size) {
+  const Bytes taken = take(size);
   return {reinterpret_cast<const char*>(taken.data()), taken.size()};
 }
 
 void Cursor::expect(std::string_view signature) {
-  const Bytes found = take(signature.size());
-  if (std::memcmp(found.data(), signature.data(), signature.size()) != 0)
-    fail_with_damage(location_, concatenate_text("no '", signature, "' where it should be"));
-}
-
-void fail_with_damage(const Location& location, std::string_view what) {
-  fail_at(location, "an intact HDF5 file", what);
-}
-
-void fail_unsupported(const Location& location, std::string_view what) {
-  fail_at(location, "a form of HDF5 that weft reads (h5repack converts to one)", what);
+  if (text(signature.size()) != signature)
+    fail_with_damage(concatenate_text("no '", signature, "' where it should be"));
 }
 
 }  // namespace weft::hdf5

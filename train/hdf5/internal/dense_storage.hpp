@@ -1,68 +1,47 @@
-// Dense storage: links and attributes of large groups in newer files, in a fractal heap that
-// B-trees of version 2 refer to.
+// Dense storage: links and attributes of large groups in newer files, in a fractal heap that a
+// B-tree of version 2 refers to.
 #pragma once
 
 #include <functional>
-#include <unordered_map>
-#include <vector>
+#include <map>
+#include <optional>
 
 #include "train/hdf5/internal/metadata.hpp"
 
 namespace weft::hdf5 {
 
-// Where a header's message, "Link Info" or "Attribute Info", says that they are. The heap's address
-// is undefined when all of them are in the header.
-struct DenseStorage {
-  Address heap;
-  Address names;  // a B-tree of version 2
-};
-
-// `index_size`: the size in bytes of the number that such a message may have first.
-DenseStorage read_dense_storage(Bytes message, std::size_t index_size, const Location& location);
-
-// Calls `visit` with each record of a B-tree of version 2. Throws FileError for a damaged tree.
-void visit_records(Metadata& metadata, Address tree, const Location& location,
-                   const std::function<void(Bytes record)>& visit);
-
 class FractalHeap {
  public:
-  // Reads the header. Throws FileError for a damaged one and for a heap with filters. `location`
-  // must outlive the object.
-  FractalHeap(Metadata& metadata, Address address, const Location& location);
+  // Reads all blocks. Throws StructureError for a damaged heap and for one with filters.
+  FractalHeap(Metadata& metadata, Address address);
 
-  // Returns whether the heap contains the object of an identifier itself: large ones are elsewhere.
-  static bool contains(Bytes identifier);
-  // The object of an identifier, valid as long as the heap. Throws FileError for a damaged heap,
-  // and for an object that the heap does not contain itself.
-  Bytes read(Metadata& metadata, Bytes identifier) const;
+  // The object of an identifier; none when it is elsewhere, as large ones are. Throws
+  // StructureError for one that is not in the heap.
+  std::optional<Cursor> find(Cursor identifier) const;
 
  private:
-  struct Block {
-    Address address;
-    std::uint64_t offset;  // of its first byte in the heap
-    std::uint64_t size;
-  };
   std::uint64_t row_size(unsigned row) const;
-  // The direct block with the byte at `offset` of the heap.
-  Block find(Metadata& metadata, std::uint64_t offset) const;
-  std::vector<std::byte> read_indirect(Metadata& metadata, Address address, unsigned rows) const;
-  std::vector<std::byte> read_direct(Metadata& metadata, const Block& block) const;
-  // The block at an address: what `read` returned when it was needed first.
-  template <class Read>
-  Bytes once(Address address, const Read& read) const;
+  // Adds the direct block of `size` bytes at `offset` of the heap or, when there are `rows`, all
+  // blocks below an indirect one.
+  void add(Metadata& metadata, Address address, std::uint64_t offset, std::uint64_t size,
+           unsigned rows);
+  Cursor read_direct(Metadata& metadata, Address address, std::uint64_t size) const;
 
-  const Location& location_;
   bool has_checksums_ = false;  // in direct blocks
   unsigned width_ = 0;
   std::uint64_t start_size_ = 0;
   std::uint64_t max_direct_size_ = 0;
   std::size_t offset_bytes_ = 0;
   std::size_t length_bytes_ = 0;
-  std::uint64_t head_size_ = 0;  // of a block, before its entries or checksum
-  Address root_ = undefined_address;
-  unsigned rows_ = 0;      // of the root; 0 when it is a direct block
-  unsigned max_rows_ = 0;  // whose sizes are numbers of 64 bits
-  mutable std::unordered_map<Address, std::vector<std::byte>> blocks_;
+  std::uint64_t head_size_ = 0;             // of a block, before its entries or checksum
+  unsigned max_rows_ = 0;                   // whose sizes are numbers of 64 bits
+  std::map<std::uint64_t, Cursor> blocks_;  // the direct ones, by offset
 };
+
+// Calls `visit` with each record of the tree by name that a message, "Link Info" or "Attribute
+// Info", refers to; none when all links or attributes are in the header. `index_size`: the size in
+// bytes of the number that such a message may have first.
+void visit_dense(Metadata& metadata, Cursor message, std::size_t index_size,
+                 const std::function<void(Cursor record, const FractalHeap&)>& visit);
 
 }  // namespace weft::hdf5

@@ -1,8 +1,10 @@
 #include "train/hdf5/internal/element_type.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
-// "The Datatype Message" in the HDF5 File Format Specification.
+// "The Datatype Message" and "The Dataspace Message" in the HDF5 File Format Specification.
 namespace weft::hdf5 {
 namespace {
 
@@ -21,36 +23,35 @@ Head read_head(Cursor& cursor) {
   return {first >> 4, first & 0x0F, flags, cursor.number(4)};
 }
 
-// Where the parts of a floating-point number are, in bits.
+// The properties of a floating-point type as the message has them: the first bit and the number of
+// bits of the number, its exponent and its mantissa, and the bias.
+using FloatProperties = std::array<std::uint64_t, 7>;
+constexpr FloatProperties property_sizes{2, 2, 1, 1, 1, 1, 4};  // in bytes
+
 struct FloatFormat {
   Kind kind;
   const char* name;
-  std::size_t bytes;
-  unsigned exponent_at, exponent_size, mantissa_size, bias;
+  FloatProperties properties;
 };
 
 constexpr std::array<FloatFormat, 4> float_formats{{
-    {Kind::float16, "float16", 2, 10, 5, 10, 15},
-    {Kind::bfloat16, "bfloat16", 2, 7, 8, 7, 127},
-    {Kind::float32, "float32", 4, 23, 8, 23, 127},
-    {Kind::float64, "float64", 8, 52, 11, 52, 1023},
+    {Kind::float16, "float16", {0, 16, 10, 5, 0, 10, 15}},
+    {Kind::bfloat16, "bfloat16", {0, 16, 7, 8, 0, 7, 127}},
+    {Kind::float32, "float32", {0, 32, 23, 8, 0, 23, 127}},
+    {Kind::float64, "float64", {0, 64, 52, 11, 0, 52, 1023}},
 }};
 
 ElementType floating_point(const Head& head, Cursor& cursor) {
   constexpr unsigned order = 0x41, implied_one = 2;
-  const auto offset = cursor.number(2);
-  const auto precision = cursor.number(2);
-  const unsigned exponent_at = cursor.byte(), exponent_size = cursor.byte();
-  const unsigned mantissa_at = cursor.byte(), mantissa_size = cursor.byte();
-  const auto bias = cursor.number(4);
-  const unsigned sign_at = head.flags >> 8 & 0xFF;
+  FloatProperties properties;
+  std::ranges::transform(property_sizes, properties.begin(),
+                         [&](std::size_t size) { return cursor.number(size); });
+  const std::size_t bits = 8 * head.bytes;
+  const bool sign_is_last = (head.flags >> 8 & 0xFF) == bits - 1;
   const bool big_endian = (head.flags & order) == 1;
   for (const FloatFormat& format : float_formats)
-    if (head.bytes == format.bytes && (head.flags & order) <= 1 && offset == 0 &&
-        precision == 8 * format.bytes && (head.flags >> 4 & 3) == implied_one &&
-        sign_at == 8 * format.bytes - 1 && exponent_at == format.exponent_at &&
-        exponent_size == format.exponent_size && mantissa_at == 0 &&
-        mantissa_size == format.mantissa_size && bias == format.bias)
+    if (properties == format.properties && bits == format.properties[1] && sign_is_last &&
+        (head.flags & order) <= 1 && (head.flags >> 4 & 3) == implied_one)
       return {format.kind, head.bytes, big_endian,
               concatenate_text(big_endian ? "big-endian " : "", format.name)};
   return {Kind::other, head.bytes, false,
@@ -90,38 +91,53 @@ ElementType enumeration(const Head& head, Cursor& cursor) {
 
 }  // namespace
 
-ElementType read_element_type(Bytes message, const Location& location) {
-  Cursor cursor(message, location);
-  const Head head = read_head(cursor);
-  if (head.version < 1 || head.version > 4 || head.bytes == 0)
-    fail_with_damage(location, "an unknown type");
-  const auto other = [&](const char* name) {
-    return ElementType{Kind::other, head.bytes, false, name};
-  };
+ElementType read_element_type(Cursor message) {
+  const Head head = read_head(message);
+  if (head.version < 1 || head.version > 4 || head.bytes == 0) fail_with_damage("an unknown type");
   switch (head.type_class) {
     case 0:
-      return integer(head, cursor);
+      return integer(head, message);
     case 1:
-      return floating_point(head, cursor);
+      return floating_point(head, message);
     case 3:
       return {Kind::text, head.bytes, false, "string"};
-    case 4:
-      return other("bit field");
-    case 5:
-      return other("opaque");
-    case 6:
-      return other("compound");
-    case 7:
-      return other("reference");
     case 8:
-      return enumeration(head, cursor);
+      return enumeration(head, message);
     case 9:
       if ((head.flags & 0x0F) == 1) return {Kind::variable_text, head.bytes, false, "string"};
-      return other("variable-length array");
-    case 10:
-      return other("array");
-    default:
-      return other("unknown");
+      break;
+  }
+  constexpr std::array others{
+      "integer", "float",    "unknown",   "string",      "bit field",
+      "opaque",  "compound", "reference", "enumeration", "variable-length array",
+      "array"};
+  return {Kind::other, head.bytes, false,
+          head.type_class < others.size() ? others[head.type_class] : "unknown"};
+}
+
+Shape read_shape(Cursor message) {
+  constexpr unsigned null_dataspace = 2;
+  const unsigned version = message.byte();
+  if (version != 1 && version != 2) fail_with_damage("an unknown dataspace");
+  const unsigned rank = message.byte();
+  message.skip(1);
+  if (version == 1)
+    message.skip(5);
+  else if (message.byte() == null_dataspace)
+    fail_structure("elements", "a null dataspace");
+  if (rank > Shape::max_rank)
+    fail_structure(concatenate_text("at most ", Shape::max_rank, " axes"), rank);
+  std::array<Index, Shape::max_rank> sizes{};
+  for (unsigned axis = 0; axis < rank; ++axis) {
+    const std::uint64_t size = message.number(8);
+    if (size > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
+      throw StructureError(concatenate_text("shape: expected sizes below 2^63, got ", size));
+    sizes[axis] = static_cast<Index>(size);
+  }
+  try {
+    return Shape(std::span<const Index>(sizes.data(), rank));
+  } catch (const ShapeError& error) {
+    throw StructureError(error.what());
   }
 }
 

@@ -1,9 +1,10 @@
-// ElementType: the type of the elements of a dataset or an attribute.
+// The type of the elements of a dataset or an attribute, and its shape.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
+#include "weft/autograd/shape.hpp"
 #include "train/hdf5/internal/cursor.hpp"
 
 namespace weft::hdf5 {
@@ -31,7 +32,11 @@ struct ElementType {
   bool is_integer() const { return kind == Kind::signed_integer || kind == Kind::unsigned_integer; }
 };
 
-// The type that a message describes. Throws FileError for a damaged message.
-ElementType read_element_type(Bytes message, const Location& location);
+// The type that a message describes. Throws StructureError for a damaged message.
+ElementType read_element_type(Cursor message);
+
+// The shape that a dataspace message describes. Throws StructureError for a null dataspace, for one
+// of more than Shape::max_rank axes or too many elements, and for a damaged message.
+Shape read_shape(Cursor message);
 
 }  // namespace weft::hdf5

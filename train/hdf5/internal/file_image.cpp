@@ -102,14 +102,6 @@ hid_t driver(const Location& location) {
   return registered_driver;
 }
 
-// The properties with which a file in this image is created.
-Handle access_to(const std::shared_ptr<FileImage>& image, const Location& location) {
-  Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
-  const DriverInformation information = &image;
-  checked(H5Pset_driver(access, driver(location), &information), location, "memory");
-  return access;
-}
-
 }  // namespace
 
 void FileImage::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
@@ -151,8 +143,10 @@ bool FileImage::resize(std::uint64_t size) noexcept {
   return true;
 }
 
-Handle create_file(std::shared_ptr<FileImage> image, const Location& location) {
-  const Handle access = access_to(image, location);
+Handle create_file(const std::shared_ptr<FileImage>& image, const Location& location) {
+  const Handle access = checked_handle(H5Pcreate(H5P_FILE_ACCESS), location, "memory");
+  const DriverInformation information = &image;
+  checked(H5Pset_driver(access, driver(location), &information), location, "memory");
   // The oldest format, which every version of the library can read.
   checked(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), location, "memory");
   const Handle creation = checked_handle(H5Pcreate(H5P_FILE_CREATE), location, "memory");

@@ -37,6 +37,6 @@ class FileImage {
 
 // Creates a file in an image, which is closed with its last handle. Throws FileError, naming
 // `location`. Call it under a LibraryLock.
-Handle create_file(std::shared_ptr<FileImage> image, const Location& location);
+Handle create_file(const std::shared_ptr<FileImage>& image, const Location& location);
 
 }  // namespace weft::hdf5

@@ -6,19 +6,19 @@
 #include <new>
 #include <utility>
 
+#include "train/hdf5/internal/checksum.hpp"
+
 // "The Data Storage - Filter Pipeline Message" in the HDF5 File Format Specification.
 namespace weft::hdf5 {
 namespace {
 
-constexpr std::size_t checksum_size = 4;
-
-[[noreturn]] void fail_with_size(std::uint64_t expected, bool larger, const Location& location) {
-  fail_at(location, concatenate_text("chunks of ", expected, " bytes"),
-          larger ? "a larger one" : "a smaller one");
+[[noreturn]] void fail_with_size(std::uint64_t expected, bool larger) {
+  fail_structure(concatenate_text("chunks of ", expected, " bytes"),
+                 larger ? "a larger one" : "a smaller one");
 }
 
 // Of `size` bytes and no other number.
-std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size, const Location& location) {
+std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
   std::vector<std::byte> inflated(size + 1);  // one more shows that there is more
   z_stream stream{};
   if (::inflateInit(&stream) != Z_OK) throw std::bad_alloc();
@@ -29,7 +29,7 @@ std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size, const Locat
   const int status = ::inflate(&stream, Z_FINISH);
   const std::uint64_t found = stream.total_out;
   ::inflateEnd(&stream);
-  if (found != size || status != Z_STREAM_END) fail_with_size(size, found > size, location);
+  if (found != size || status != Z_STREAM_END) fail_with_size(size, found > size);
   inflated.resize(size);
   return inflated;
 }
@@ -64,11 +64,10 @@ bool equal_sums(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-Filters::Filters(Bytes message, const Location& location) {
+Filters::Filters(Cursor cursor) {
   constexpr unsigned first_unnamed = 256;
-  Cursor cursor(message, location);
   const unsigned version = cursor.byte();
-  if (version != 1 && version != 2) fail_with_damage(location, "an unknown list of filters");
+  if (version != 1 && version != 2) fail_with_damage("an unknown list of filters");
   const unsigned count = cursor.byte();
   if (version == 1) cursor.skip(6);
   for (unsigned i = 0; i < count; ++i) {
@@ -83,14 +82,14 @@ Filters::Filters(Bytes message, const Location& location) {
     const bool built_in = id >= 1 && id <= 3;
     if (!built_in ||
         std::ranges::find(filters_, static_cast<Id>(id), &Filter::id) != filters_.end())
-      fail_at(location, "no filters except deflate, shuffle and fletcher32, each once",
-              concatenate_text("filter ", id, " at position ", i));
+      fail_structure("no filters except deflate, shuffle and fletcher32, each once",
+                     concatenate_text("filter ", id, " at position ", i));
     filters_.push_back({static_cast<Id>(id), parameter});
   }
 }
 
 std::vector<std::byte> Filters::undo(std::vector<std::byte> stored, std::uint32_t skipped,
-                                     std::uint64_t size, const Location& location) const {
+                                     std::uint64_t size) const {
   // The size before a filter that is undone: checksums that were added before it are still there.
   std::vector<std::uint64_t> sizes;
   std::uint64_t expected = size;
@@ -102,24 +101,24 @@ std::vector<std::byte> Filters::undo(std::vector<std::byte> stored, std::uint32_
     if ((skipped >> i & 1) != 0) continue;
     switch (filters_[i].id) {
       case Id::deflate:
-        stored = inflate(stored, sizes[i], location);
+        stored = inflate(stored, sizes[i]);
         break;
       case Id::shuffle:
         stored = unshuffle(stored, filters_[i].parameter);
         break;
       case Id::fletcher32: {
-        if (stored.size() < checksum_size) fail_with_size(size, false, location);
+        if (stored.size() < checksum_size) fail_with_size(size, false);
         const Bytes contents = Bytes(stored).first(stored.size() - checksum_size);
         const auto sum =
             static_cast<std::uint32_t>(little_endian(Bytes(stored).last(checksum_size)));
         if (!equal_sums(sum, fletcher32(contents)))
-          fail_at(location, "chunks with the checksum of their bytes", "another checksum");
+          fail_structure("chunks with the checksum of their bytes", "another checksum");
         stored.resize(stored.size() - checksum_size);
         break;
       }
     }
   }
-  if (stored.size() != size) fail_with_size(size, stored.size() > size, location);
+  if (stored.size() != size) fail_with_size(size, stored.size() > size);
   return stored;
 }
 

@@ -12,16 +12,16 @@ class Filters {
  public:
   // None.
   Filters() = default;
-  // Those that a message describes, in the order in which they were applied. Throws FileError for
-  // filters that are not built in (deflate, shuffle and fletcher32), for one that stands there
+  // Those that a message describes, in the order in which they were applied. Throws StructureError
+  // for filters that are not built in (deflate, shuffle and fletcher32), for one that stands there
   // twice, and for a damaged message.
-  Filters(Bytes message, const Location& location);
+  explicit Filters(Cursor message);
 
   bool empty() const { return filters_.empty(); }
-  // Undoes the filters, except for the skipped ones (a bit each). Throws FileError unless the
+  // Undoes the filters, except for the skipped ones (a bit each). Throws StructureError unless the
   // result has exactly `size` bytes. Needs memory of three times that at most.
   std::vector<std::byte> undo(std::vector<std::byte> stored, std::uint32_t skipped,
-                              std::uint64_t size, const Location& location) const;
+                              std::uint64_t size) const;
 
  private:
   enum class Id : unsigned { deflate = 1, shuffle = 2, fletcher32 = 3 };

@@ -1,6 +1,7 @@
 #include "train/hdf5/internal/handle.hpp"
 
-#include <string>
+#include <array>
+#include <cstring>
 
 namespace weft::hdf5 {
 namespace {
@@ -31,24 +32,19 @@ Handle::~Handle() {
 }
 
 void fail_with_hdf5(const Location& location, const char* expected) {
-  struct Message {
-    std::string text;
-    Callback callback;
-  } message;
+  std::array<char, 512> message{};
   // The first record visited is the innermost: the cause of the error.
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       [](unsigned position, const H5E_error2_t* error, void* out) -> herr_t {
-        auto& innermost = *static_cast<Message*>(out);
-        return innermost.callback.call([&] {
-          if (position == 0 && error->desc) innermost.text = error->desc;
-          return 0;
-        });
+        auto& innermost = *static_cast<std::array<char, 512>*>(out);
+        if (position == 0 && error->desc)
+          std::strncpy(innermost.data(), error->desc, innermost.size() - 1);
+        return 0;
       },
       &message);
-  message.callback.rethrow();
   fail_at(location, expected,
-          concatenate_text("an HDF5 error: ", Location::shortened(message.text)));
+          concatenate_text("an HDF5 error: ", Location::shortened(message.data())));
 }
 
 }  // namespace weft::hdf5

@@ -3,7 +3,6 @@
 
 #include <hdf5.h>
 
-#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -41,28 +40,6 @@ class Handle {
 
  private:
   hid_t id_;
-};
-
-// Calls `function` from a callback of the library, which exceptions must not pass through. They are
-// kept until the library has returned.
-class Callback {
- public:
-  // The result of `function`, or that of a callback that fails.
-  template <class Function>
-  herr_t call(const Function& function) noexcept {
-    try {
-      return function();
-    } catch (...) {
-      exception_ = std::current_exception();
-      return -1;
-    }
-  }
-  void rethrow() const {
-    if (exception_) std::rethrow_exception(exception_);
-  }
-
- private:
-  std::exception_ptr exception_;
 };
 
 // Throws FileError "location: expected …, got an HDF5 error: …" with the last error of the library.

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t max_path_bytes = 4 << 20;  // of all paths in a listing
 
-void check_kind(LinkKind kind, const Location& location) {
+void check_kind(LinkKind kind) {
   if (kind == LinkKind::hard) return;
-  fail_at(location, "an object of this file",
-          kind == LinkKind::soft       ? "a soft link"
-          : kind == LinkKind::external ? "a link to another file"
-                                       : "a link of an unknown kind");
+  fail_structure("an object of this file", kind == LinkKind::soft ? "a soft link"
+                                           : kind == LinkKind::external
+                                               ? "a link to another file"
+                                               : "a link of an unknown kind");
 }
 
 // "/a" and "b" of "/a/b".
@@ -27,11 +27,10 @@ std::pair<std::string, std::string> parent_and_name(const std::string& path) {
 }
 
 // The target of the link of a name; none when there is no such link.
-std::optional<Address> target_of(const std::vector<Link>& links, const std::string& name,
-                                 const Location& location) {
+std::optional<Address> target_of(const std::vector<Link>& links, const std::string& name) {
   const auto link = std::ranges::lower_bound(links, name, {}, &Link::name);
   if (link == links.end() || link->name != name) return std::nullopt;
-  check_kind(link->kind, location);
+  check_kind(link->kind);
   return link->target;
 }
 
@@ -61,23 +60,27 @@ bool Hierarchy::has_group(const std::string& path) {
 std::optional<ObjectHeader> Hierarchy::find(Metadata& metadata, const std::string& path) {
   const std::optional<Address> address = address_of(metadata, path);
   if (!address) return std::nullopt;
-  return ObjectHeader(metadata, *address, location(path));
+  return at(location(path), [&] { return ObjectHeader(metadata, *address); });
 }
 
 // Checks a link before it is followed.
 std::optional<Address> Hierarchy::address_of(Metadata& metadata, const std::string& path) {
-  const auto [parent, name] = parent_and_name(path);
-  if (name.empty()) return file_->root();
+  const auto names = parent_and_name(path);
+  const auto& parent = names.first;
+  if (names.second.empty()) return file_->root();
+  const auto target = [&](const std::vector<Link>& links) {
+    return at(location(path), [&] { return target_of(links, names.second); });
+  };
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = links_.find(parent); known != links_.end())
-      return target_of(known->second, name, location(path));
+    if (const auto known = links_.find(parent); known != links_.end()) return target(known->second);
   }
   const std::optional<ObjectHeader> group = find(metadata, parent);
   if (!group || group->kind() != ObjectKind::group) return std::nullopt;
-  std::vector<Link> links = links_of(metadata, *group, Hdf5File::max_objects, location(parent));
+  std::vector<Link> links =
+      at(location(parent), [&] { return links_of(metadata, *group, Hdf5File::max_objects); });
   const std::lock_guard lock(mutex_);
-  return target_of(links_.emplace(parent, std::move(links)).first->second, name, location(path));
+  return target(links_.emplace(parent, std::move(links)).first->second);
 }
 
 std::vector<std::string> Hierarchy::datasets(const std::string& path) {
@@ -92,32 +95,33 @@ std::vector<std::string> Hierarchy::datasets(const std::string& path) {
 
 void Hierarchy::list(Metadata& metadata, Address address, const std::string& path,
                      std::size_t depth, Listing& listing) {
-  if (depth > Hdf5File::max_depth)
-    fail_at(location(path), concatenate_text("groups at most ", Hdf5File::max_depth, " deep"),
-            "deeper");
-  if (!listing.groups.insert(address).second)
-    fail_at(location(path), "a group with one hard link", "one with several hard links");
-  const ObjectHeader group(metadata, address, location(path));
-  const std::vector<Link> links =
-      links_of(metadata, group, Hdf5File::max_objects - listing.links, location(path));
+  const std::vector<Link> links = at(location(path), [&] {
+    if (depth > Hdf5File::max_depth)
+      fail_structure(concatenate_text("groups at most ", Hdf5File::max_depth, " deep"), "deeper");
+    if (!listing.groups.insert(address).second)
+      fail_structure("a group with one hard link", "one with several hard links");
+    const std::size_t limit = Hdf5File::max_objects - listing.links;
+    return links_of(metadata, ObjectHeader(metadata, address), limit);
+  });
   listing.links += links.size();
-  for (const auto& [name, kind, target] : links) {
-    const std::string child = path == "/" ? path + name : path + '/' + name;
-    check_kind(kind, location(child));
-    switch (ObjectHeader(metadata, target, location(child)).kind()) {
-      case ObjectKind::dataset:
-        listing.path_bytes += child.size();
-        if (listing.path_bytes > max_path_bytes)
-          fail_at(location(path), concatenate_text("at most ", max_path_bytes, " bytes of names"),
-                  "more");
-        listing.datasets.push_back(child);
-        break;
-      case ObjectKind::group:
-        list(metadata, target, child, depth + 1, listing);
-        break;
-      case ObjectKind::other:
-        fail_at(location(child), "a group or a dataset", "an object of another kind");
+  for (const Link& link : links) {
+    const std::string child = path == "/" ? path + link.name : path + '/' + link.name;
+    const ObjectKind kind = at(location(child), [&] {
+      check_kind(link.kind);
+      const ObjectKind found = ObjectHeader(metadata, link.target).kind();
+      if (found == ObjectKind::other)
+        fail_structure("a group or a dataset", "an object of another kind");
+      return found;
+    });
+    if (kind == ObjectKind::group) {
+      list(metadata, link.target, child, depth + 1, listing);
+      continue;
     }
+    listing.path_bytes += child.size();
+    if (listing.path_bytes > max_path_bytes)
+      fail_at(location(path), concatenate_text("at most ", max_path_bytes, " bytes of names"),
+              "more");
+    listing.datasets.push_back(child);
   }
 }
 

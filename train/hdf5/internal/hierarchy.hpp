@@ -12,13 +12,16 @@
 
 namespace weft::hdf5 {
 
-// May be used on several threads.
+// May be used on several threads. Functions throw FileError with the path of the object.
 class Hierarchy {
  public:
   explicit Hierarchy(std::shared_ptr<const SourceFile> file) : file_(std::move(file)) {}
 
-  // The header of the object at a full path, as all paths here. Throws FileError when there is
-  // none, or when a link on the path is not a hard link.
+  const std::shared_ptr<const SourceFile>& file() const { return file_; }
+  Location location(std::string_view object) const { return {file_->path(), object}; }
+
+  // The header of the object at a full path, as all paths here. Throws when there is none, or when
+  // a link on the path is not a hard link.
   ObjectHeader open(Metadata& metadata, const std::string& path);
   // Returns whether there is a group at the path.
   bool has_group(const std::string& path);
@@ -28,7 +31,6 @@ class Hierarchy {
  private:
   struct Listing;
 
-  Location location(const std::string& object) const { return {file_->path(), object}; }
   // For a path that objects may have. None when there is nothing at the path.
   std::optional<ObjectHeader> find(Metadata& metadata, const std::string& path);
   std::optional<Address> address_of(Metadata& metadata, const std::string& path);

@@ -9,7 +9,7 @@
 
 namespace weft::hdf5 {
 
-enum class LinkKind { hard, soft, external, unknown };
+enum class LinkKind : unsigned { hard = 0, soft = 1, external = 64 };  // and others
 
 struct Link {
   std::string name;
@@ -17,9 +17,8 @@ struct Link {
   Address target;  // of a hard link
 };
 
-// All links of a group, sorted by name. Throws FileError when there are more than `limit`, for
+// All links of a group, sorted by name. Throws StructureError when there are more than `limit`, for
 // names that objects may not have (see is_name), and for two of the same name.
-std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::size_t limit,
-                           const Location& location);
+std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::size_t limit);
 
 }  // namespace weft::hdf5

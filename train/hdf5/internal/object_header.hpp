@@ -1,8 +1,6 @@
 // ObjectHeader: the messages that describe a group or a dataset.
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "train/hdf5/internal/metadata.hpp"
@@ -28,37 +26,28 @@ struct Message {
   MessageType type;
   // Whether its contents are elsewhere.
   bool shared;
-  Bytes bytes;
+  Cursor contents;
 };
 
 enum class ObjectKind { group, dataset, other };
 
 class ObjectHeader {
  public:
-  // Throws FileError for a damaged header.
-  ObjectHeader(Metadata& metadata, Address address, const Location& location);
-  ObjectHeader(ObjectHeader&&) noexcept = default;
-  ObjectHeader& operator=(ObjectHeader&&) noexcept = default;
+  // Throws StructureError for a damaged header.
+  ObjectHeader(Metadata& metadata, Address address);
 
   ObjectKind kind() const;
   const std::vector<Message>& messages() const { return messages_; }
-  // The first message of a type; null when there is none.
-  const Message* find(MessageType type) const;
-  // The contents of the message of a type. Throws FileError when there is none, or it is elsewhere.
-  Bytes require(MessageType type, const char* what, const Location& location) const;
+  // Returns whether there is a message of a type.
+  bool has(MessageType type) const { return find(type) != nullptr; }
+  // The contents of the first message of a type. Throws StructureError when there is none, or it is
+  // elsewhere.
+  Cursor require(MessageType type, const char* what) const;
 
  private:
-  struct Block {
-    Address address;
-    std::uint64_t size;
-    std::uint64_t head;  // the bytes before the messages
-  };
-  // Reads the blocks and those that they continue in.
-  void read_blocks(Metadata& metadata, std::vector<Block> blocks, unsigned version, unsigned flags,
-                   const Location& location);
+  const Message* find(MessageType type) const;
 
-  std::vector<std::vector<std::byte>> blocks_;
-  std::vector<Message> messages_;  // refer to blocks_
+  std::vector<Message> messages_;
 };
 
 }  // namespace weft::hdf5

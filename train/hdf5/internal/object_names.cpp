@@ -1,28 +1,26 @@
 #include "train/hdf5/internal/object_names.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
 
 namespace weft::hdf5 {
 namespace {
 
-// Takes the names of a full path one after another.
-struct Names {
-  std::string_view rest;  // "/a/b", and "" at the end
+// The number of groups on a full path.
+std::size_t depth_of(std::string_view full_path) {
+  return static_cast<std::size_t>(std::ranges::count(full_path, '/')) - 1;
+}
 
-  bool empty() const { return rest.empty(); }
-  std::string_view next() {
+// The first name on a full path that no object may have.
+std::optional<std::string_view> invalid_name(std::string_view full_path) {
+  for (std::string_view rest = full_path; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/', 1), rest.size());
-    const std::string_view name = rest.substr(1, end - 1);
+    if (const std::string_view name = rest.substr(1, end - 1); !is_name(name)) return name;
     rest.remove_prefix(end);
-    return name;
   }
-};
-
-bool is_too_deep(std::string_view full_path) {
-  const auto slashes = std::count(full_path.begin(), full_path.end(), '/');
-  return static_cast<std::size_t>(slashes) > Hdf5File::max_depth + 1;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -32,31 +30,27 @@ bool is_name(std::string_view name) {
     return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   };
   return !name.empty() && name.size() <= Hdf5File::max_name_bytes && name != "." && name != ".." &&
-         std::none_of(name.begin(), name.end(), invalid);
+         std::ranges::none_of(name, invalid);
 }
 
 bool is_path(std::string_view full_path) {
-  if (full_path == "/") return true;
-  if (is_too_deep(full_path)) return false;
-  for (Names names{full_path}; !names.empty();)
-    if (!is_name(names.next())) return false;
-  return true;
+  return full_path == "/" ||
+         (depth_of(full_path) <= Hdf5File::max_depth && !invalid_name(full_path));
 }
 
 void check_new_dataset(const Location& location) {
-  const std::string& path = location.object;
+  const std::string_view path = location.object;
   if (path == "/") fail<ValueError>(location.text(), "the path of a dataset", "that of the root");
-  if (is_too_deep(path))
+  if (depth_of(path) > Hdf5File::max_depth)
     fail<ValueError>(location.text(),
                      concatenate_text("a path of at most ", Hdf5File::max_depth, " groups"),
-                     std::count(path.begin(), path.end(), '/') - 1);
-  for (Names names{path}; !names.empty();)
-    if (const std::string name(names.next()); !is_name(name))
-      fail<ValueError>(
-          location.text(),
-          concatenate_text("names in the path that are printable, not '.' or '..', and of 1 to ",
-                           Hdf5File::max_name_bytes, " bytes"),
-          concatenate_text('\'', Location::shortened(name), '\''));
+                     depth_of(path));
+  if (const std::optional<std::string_view> name = invalid_name(path))
+    fail<ValueError>(
+        location.text(),
+        concatenate_text("names in the path that are printable, not '.' or '..', and of 1 to ",
+                         Hdf5File::max_name_bytes, " bytes"),
+        concatenate_text('\'', Location::shortened(*name), '\''));
 }
 
 }  // namespace weft::hdf5

@@ -5,7 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/version.hpp"
-#include "train/files/file_contents.hpp"
+#include "train/files/open_file.hpp"
 #include "train/files/xxh128.hpp"
 
 namespace weft {

@@ -1,0 +1,68 @@
+// ChunkedData: the elements of a dataset in chunks of one shape, found by any of the indexes that
+// HDF5 files have.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "weft/autograd/shape.hpp"
+#include "train/hdf5/internal/filters.hpp"
+#include "train/hdf5/internal/metadata.hpp"
+
+namespace weft::hdf5 {
+
+// Takes elements, of which the first has the index `first`: any number at a time, in any order.
+// Parts may come on several threads.
+using ElementSink = std::function<void(Index first, Bytes elements)>;
+
+// Functions throw StructureError.
+class ChunkedData {
+ public:
+  // As a layout message of version 3 or 4 says from its properties on.
+  ChunkedData(Cursor layout, unsigned version, Filters filters);
+
+  // Finds all chunks of a dataset of this shape. Throws for chunks that are too many, too large or
+  // out of proportion to the data, and when one is missing, twice there, of another size than it
+  // must have, or not in the file.
+  void locate(Metadata& metadata, const Shape& shape, std::uint64_t element_bytes);
+  // Reads rows first … last - 1, after `locate`, a chunk at a time.
+  void read(const SourceFile& file, Index first, Index last, const ElementSink& sink) const;
+
+ private:
+  enum class IndexKind : unsigned { tree_1 = 0, one_chunk = 1, fixed_array = 3, tree_2 = 5 };
+  struct Chunk {
+    Address address = undefined_address;
+    std::uint64_t size = 0;  // as stored
+    std::uint32_t skipped_filters = 0;
+  };
+  using Sizes = std::vector<Index>;
+
+  void set_grid(const Shape& shape, std::uint64_t element_bytes);
+  void add_from_tree_1(Metadata& metadata);
+  void add_from_tree_2(Metadata& metadata);
+  void add_from_fixed_array(Metadata& metadata);
+  // A chunk of the newer indexes, which the next `bytes` bytes describe.
+  Chunk read_entry(Cursor& entry, std::uint64_t bytes) const;
+  // Adds a chunk at its place in row-major order, or at that along each axis, which
+  // `coordinate(axis)` returns.
+  void add(const SourceFile& file, std::size_t place, Chunk chunk);
+  template <class Coordinate>
+  void add_at(const SourceFile& file, const Coordinate& coordinate, Chunk chunk);
+  // The elements of a chunk.
+  std::vector<std::byte> bytes_of(const SourceFile& file, const Chunk& chunk) const;
+
+  Filters filters_;
+  std::vector<std::uint64_t> layout_sizes_;  // of a chunk; the last is that of an element in bytes
+  IndexKind index_ = IndexKind::tree_1;
+  Address address_ = undefined_address;  // of the index
+  Chunk only_;                           // of one_chunk with filters
+
+  // Along each axis: the elements of the dataset and of a chunk, and the chunks.
+  Sizes sizes_, chunk_sizes_, counts_;
+  std::uint64_t element_bytes_ = 0;
+  std::uint64_t chunk_bytes_ = 0;  // before the filters
+  std::vector<Chunk> chunks_;      // in row-major order
+};
+
+}  // namespace weft::hdf5
