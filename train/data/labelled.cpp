@@ -46,11 +46,9 @@ LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
 LabelledBatches::LabelledBatches(std::vector<LabelledSequence> examples,
                                  const BatchOptions& options)
     : examples_(std::move(examples)), sampler_(checked_lengths(examples_), options) {
-  Fingerprint fingerprint;
-  fingerprint.add(options);
+  Fingerprint fingerprint(options);
   for (const auto& [sequence, label] : examples_) {
-    fingerprint.add(static_cast<std::int64_t>(sequence.size()));
-    for (const TokenId token : sequence) fingerprint.add(std::int64_t{token});
+    fingerprint.add(sequence);
     fingerprint.add(std::int64_t{label});
   }
   fingerprint_ = fingerprint.value();
