@@ -43,10 +43,10 @@ class Loader {
       : file_(path),
         model_(model),
         weights_(model),
-        ignore_missing_(name_expressions("ignore_missing", options.ignore_missing)),
-        ignore_unexpected_(name_expressions("ignore_unexpected", options.ignore_unexpected)),
-        only_(name_expressions("only", options.only)),
-        except_(name_expressions("except", options.except)) {
+        ignore_missing_("ignore_missing", options.ignore_missing),
+        ignore_unexpected_("ignore_unexpected", options.ignore_unexpected),
+        only_("only", options.only),
+        except_("except", options.except) {
     for (const auto& [pattern, replacement] : options.rename)
       renames_.emplace_back(NameExpression("rename", pattern), replacement);
     find_sources(options.group, options.prefix);
@@ -127,7 +127,7 @@ class Loader {
         report_.left.push_back(name);
       else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
         continue;
-      else if (is_one_of(ignore_missing_, name))
+      else if (ignore_missing_.match(name))
         report_.missing.push_back(name);
       else
         add_missing(weights_.all[i]);
@@ -135,7 +135,7 @@ class Loader {
   }
 
   bool is_excluded(const std::string& name) const {
-    return (!only_.empty() && !is_one_of(only_, name)) || is_one_of(except_, name);
+    return (!only_.empty() && !only_.match(name)) || except_.match(name);
   }
 
   void add_match(std::size_t index, const WeightSource& source) {
@@ -155,7 +155,7 @@ class Loader {
   void add_unexpected(const WeightSource& source) {
     const std::string& name = source.weight.name;
     const bool is_ignored =
-        is_one_of(ignore_unexpected_, source.dataset) || is_one_of(ignore_unexpected_, name);
+        ignore_unexpected_.match(source.dataset) || ignore_unexpected_.match(name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -259,7 +259,7 @@ class Loader {
   Hdf5File file_;
   Module<T>& model_;
   ModelWeights weights_;
-  std::vector<NameExpression> ignore_missing_, ignore_unexpected_, only_, except_;
+  NameExpressions ignore_missing_, ignore_unexpected_, only_, except_;
   std::vector<std::pair<NameExpression, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;

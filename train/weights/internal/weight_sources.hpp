@@ -29,8 +29,9 @@ struct FoundWeight {
 
 struct WeightSources {
   const WeightLayout* layout;
-  // The common prefix of the names.
-  std::string prefix;
+  // The common prefix of the names, and the number of parameters whose first names it has.
+  std::string prefix = "";
+  std::size_t parameters = 0;
   // By increasing index; where a parameter has several names (tied weights), all that are there,
   // the first being its own if that is.
   std::vector<FoundWeight> found = {};
