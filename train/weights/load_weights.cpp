@@ -11,7 +11,6 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
-#include "train/weights/internal/model_weights.hpp"
 #include "train/weights/internal/name_expression.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
@@ -52,9 +51,10 @@ class Loader {
     find_sources(options.group, options.prefix);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
-      throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
-                                       matches_.empty() ? "none of them" : "different ones",
-                                       layout_text(), differences_));
+      throw FileError(concatenate_text(
+          quoted(path), ": expected the parameters of the model, got ",
+          matches_.empty() ? "none of them" : "different ones",
+          sources_.layout->marks.empty() ? "" : ", layout " + report_.layout, differences_));
   }
 
   LoadWeightsReport load() && {
@@ -62,7 +62,13 @@ class Loader {
     std::map<std::string, std::vector<const Match*>> by_dataset;
     for (const Match& match : matches_)
       if (!match.is_tied) by_dataset[match.dataset.path()].push_back(&match);
-    for (const auto& [path, matches] : by_dataset) read(matches);
+    for (const auto& [path, matches] : by_dataset) {
+      std::vector<StoredTensor<T>> tensors;
+      for (const Match* match : matches) tensors.push_back({match->form});
+      read_stored<T>(matches.front()->dataset, tensors);
+      for (std::size_t i = 0; i < matches.size(); ++i)
+        values_[matches[i]->index] = std::move(tensors[i].value);
+    }
     for (const Match& match : matches_)
       if (match.is_tied)
         check_tied(match);
@@ -209,23 +215,9 @@ class Loader {
     }
   }
 
-  std::string layout_text() const {
-    const bool has_mark = !sources_.layout->marks.empty();
-    return has_mark ? concatenate_text(", layout ", sources_.layout->name) : "";
-  }
-
   // Returns whether the parameter has another name in the file.
   bool is_renamed(const Match& match) const {
     return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
-  }
-
-  // The parameters that one dataset contains.
-  void read(const std::vector<const Match*>& matches) {
-    std::vector<StoredTensor<T>> tensors;
-    for (const Match* match : matches) tensors.push_back({match->form});
-    read_stored<T>(matches.front()->dataset, tensors);
-    for (std::size_t i = 0; i < matches.size(); ++i)
-      values_[matches[i]->index] = std::move(tensors[i].value);
   }
 
   void check_tied(const Match& match) {
@@ -243,15 +235,13 @@ class Loader {
     report_.loaded.push_back(weight.name);
     if (is_renamed(match))
       report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
-    if (const Shape shape = match.dataset.shape(); match.form.is_transposed || !is_part(match))
+    if (const Shape shape = match.dataset.shape();
+        match.form.is_transposed || shape != match.form.dataset())
       report_.reshaped.push_back(concatenate_text(weight.name, " from ", shape));
     if (const std::string type = match.dataset.type();
         type != (std::is_same_v<T, float> ? "float32" : "float64"))
       report_.converted.push_back(concatenate_text(weight.name, " from ", type));
   }
-
-  // Returns whether the dataset has the shape of the parameter, or of several like it.
-  static bool is_part(const Match& match) { return match.dataset.shape() == match.form.dataset(); }
 
   // Datasets that are proposed for a missing parameter.
   static constexpr std::size_t max_unused = 300;
