@@ -8,7 +8,6 @@
 #include "weft/train/data/tensor_batch.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/data/internal/fingerprint.hpp"
-#include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
 namespace {
@@ -114,23 +113,20 @@ PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& opti
 
 PairBatch PairBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
-  const Index count = std::ssize(examples);
-  const auto pair = [&](std::size_t i) -> const SequencePair& {
-    return pairs_[static_cast<std::size_t>(examples[i])];
-  };
   PairBatch batch;
-  batch.source =
-      pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) { row = pair(i).source; });
-  batch.target = pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) {
-    row.push_back(Vocabulary::bos);
-    row.insert(row.end(), pair(i).target.begin(), pair(i).target.end());
-  });
-  const PaddedTokens labels = pad_rows(count, ignored, [&](std::size_t i, Sequence& row) {
-    row = pair(i).target;
-    row.push_back(Vocabulary::eos);
-  });
-  batch.labels = labels.tokens;
-  for (std::int32_t label_count : labels.valid_lens.lengths()) batch.num_labels += label_count;
+  std::vector<Sequence> sources, inputs, labels;
+  for (const Index example : examples) {
+    const auto& [source, target] = pairs_[static_cast<std::size_t>(example)];
+    sources.push_back(source);
+    inputs.push_back({Vocabulary::bos});
+    inputs.back().insert(inputs.back().end(), target.begin(), target.end());
+    labels.push_back(target);
+    labels.back().push_back(Vocabulary::eos);
+    batch.num_labels += std::ssize(labels.back());
+  }
+  batch.source = pad_sequences(sources);
+  batch.target = pad_sequences(inputs);
+  batch.labels = pad_sequences(labels, ignored).tokens;
   batch.examples.assign(examples.begin(), examples.end());
   return batch;
 }
