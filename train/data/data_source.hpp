@@ -26,8 +26,7 @@ class DataSource {
 //
 //   Index num_examples(const B& batch);
 //   B part_of(const B& batch, Index first, Index last);   // examples first … last - 1
-//   Index num_labels(const B& batch);                     // what the mean of the loss is taken
-//   over
+//   Index num_labels(const B& batch);   // over which the mean of the loss is taken
 //
 // The first two are required for parts, which run in parallel; the third one is the weight of a
 // part or batch among several. Without it, each example has the same weight, and without

@@ -5,7 +5,6 @@
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/tensor_batch.hpp"
 #include "train/data/internal/fingerprint.hpp"
-#include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
 namespace {
@@ -46,11 +45,9 @@ LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
 LabelledBatches::LabelledBatches(std::vector<LabelledSequence> examples,
                                  const BatchOptions& options)
     : examples_(std::move(examples)), sampler_(checked_lengths(examples_), options) {
-  Fingerprint fingerprint;
-  fingerprint.add(options);
+  Fingerprint fingerprint(options);
   for (const auto& [sequence, label] : examples_) {
-    fingerprint.add(static_cast<std::int64_t>(sequence.size()));
-    for (const TokenId token : sequence) fingerprint.add(std::int64_t{token});
+    fingerprint.add(sequence);
     fingerprint.add(std::int64_t{label});
   }
   fingerprint_ = fingerprint.value();
@@ -60,13 +57,14 @@ LabelledBatch LabelledBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
   LabelledBatch batch{.labels = Tokens({std::ssize(examples)}),
                       .examples = {examples.begin(), examples.end()}};
-  const auto example = [&](std::size_t i) -> const LabelledSequence& {
-    return examples_[static_cast<std::size_t>(examples[i])];
-  };
-  batch.sequences = pad_rows(std::ssize(examples), Vocabulary::pad,
-                             [&](std::size_t i, Sequence& row) { row = example(i).sequence; });
-  TokenId* labels = batch.labels.data();
-  for (std::size_t i = 0; i < examples.size(); ++i) labels[i] = example(i).label;
+  std::vector<Sequence> sequences;
+  TokenId* label = batch.labels.data();
+  for (const Index example : examples) {
+    const LabelledSequence& labelled = examples_[static_cast<std::size_t>(example)];
+    sequences.push_back(labelled.sequence);
+    *label++ = labelled.label;
+  }
+  batch.sequences = pad_sequences(sequences);
   return batch;
 }
 

@@ -1,14 +1,33 @@
 #include "weft/train/data/padding.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "weft/autograd/error.hpp"
-#include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
+namespace {
+
+PaddedTokens pad_rows(std::span<const Sequence> rows, TokenId pad) {
+  Index longest = 0;
+  for (const Sequence& row : rows) longest = std::max<Index>(longest, std::ssize(row));
+  auto tokens = Tokens::full({std::ssize(rows), longest}, pad);
+  Tensor<std::int32_t> lengths({std::ssize(rows)});
+  TokenId* to = tokens.data();
+  std::int32_t* length = lengths.data();
+  for (const Sequence& row : rows) {
+    std::ranges::copy(row, to);
+    to += longest;
+    *length++ = static_cast<std::int32_t>(row.size());
+  }
+  return {tokens, ValidLens(lengths)};
+}
+
+}  // namespace
 
 PaddedTokens pad_sequences(std::span<const Sequence> sequences, TokenId pad) {
   if (sequences.empty()) fail<ValueError>("padding", "at least one sequence", "none");
-  return pad_rows(std::ssize(sequences), pad,
-                  [&](std::size_t i, Sequence& row) { row = sequences[i]; });
+  return pad_rows(sequences, pad);
 }
 
 void check_padded(const std::string& what, const PaddedTokens& padded, Index examples) {
@@ -28,11 +47,12 @@ void check_padded(const std::string& what, const PaddedTokens& padded, Index exa
 
 PaddedTokens part_of(const PaddedTokens& padded, Index first, Index last) {
   const Index width = padded.tokens.shape()[1];
-  return pad_rows(last - first, Vocabulary::pad, [&](std::size_t i, Sequence& row) {
-    const Index index = first + static_cast<Index>(i);
+  std::vector<Sequence> rows;
+  for (Index index = first; index < last; ++index) {
     const TokenId* from = padded.tokens.data() + index * width;
-    row.assign(from, from + padded.valid_lens.length(index, 0, width));
-  });
+    rows.emplace_back(from, from + padded.valid_lens.length(index, 0, width));
+  }
+  return pad_rows(rows, Vocabulary::pad);
 }
 
 }  // namespace weft

@@ -1,20 +1,16 @@
 #include "weft/train/data/pairs.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/cross_entropy.hpp"
-#include "weft/autograd/ops/losses.hpp"
+#include "weft/train/data/tensor_batch.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/data/internal/fingerprint.hpp"
-#include "train/data/internal/pad_rows.hpp"
 
 namespace weft {
 namespace {
-
-Index length(const Sequence& sequence) { return static_cast<Index>(sequence.size()); }
 
 std::vector<SequencePair> checked_sources(std::vector<SequencePair> pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i)
@@ -32,40 +28,35 @@ std::vector<SequencePair> pairs_without_sources(std::vector<Sequence> targets) {
 
 std::vector<ExampleLengths> lengths_of(const std::vector<SequencePair>& pairs) {
   std::vector<ExampleLengths> lengths;
-  for (const auto& [source, target] : pairs) lengths.push_back({length(source), length(target)});
+  for (const auto& [source, target] : pairs)
+    lengths.push_back({std::ssize(source), std::ssize(target)});
   return lengths;
 }
 
 std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const BatchOptions& options) {
-  Fingerprint fingerprint;
-  fingerprint.add(options);
-  for (const auto& pair : pairs)
-    for (const Sequence* sequence : {&pair.source, &pair.target}) {
-      fingerprint.add(length(*sequence));
-      for (TokenId token : *sequence) fingerprint.add(std::int64_t{token});
-    }
+  Fingerprint fingerprint(options);
+  for (const auto& [source, target] : pairs) {
+    fingerprint.add(source);
+    fingerprint.add(target);
+  }
   return fingerprint.value();
 }
 
 constexpr TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
-// Labels first … last; when `width` is given, without the columns from there on, which must be
+// Labels that begin at row `first` of a batch, without the columns from `width` on, which must be
 // padding.
-Tokens rows_of(const Tokens& labels, Index first, Index last, std::optional<Index> width) {
-  const Index columns = labels.shape().without(0).elements();
-  const Index kept = width.value_or(columns);
-  Tokens rows(width ? Shape{last - first, kept} : labels.shape().with(0, last - first));
-  TokenId* to = rows.data();
-  for (Index row = first; row < last; ++row) {
-    const TokenId* from = labels.data() + row * columns;
-    to = std::copy(from, from + kept, to);
-    const TokenId* lost =
-        std::find_if(from + kept, from + columns, [](TokenId label) { return label != ignored; });
-    if (lost != from + columns)
-      fail<ValueError>("batch: labels", "none past the target's length",
-                       concatenate_text("one at ", Shape{row, lost - from}));
-  }
-  return rows;
+Tokens narrowed(const Tokens& labels, Index first, Index width) {
+  const Index rows = labels.shape()[0], columns = labels.shape()[1];
+  Tokens kept({rows, width});
+  for (Index row = 0; row < rows; ++row)
+    for (Index column = 0; column < columns; ++column)
+      if (column < width)
+        kept(row, column) = labels(row, column);
+      else if (labels(row, column) != ignored)
+        fail<ValueError>("batch: labels", "none past the target's length",
+                         concatenate_text("one at ", Shape{first + row, column}));
+  return kept;
 }
 
 }  // namespace
@@ -100,10 +91,9 @@ PairBatch part_of(const PairBatch& batch, Index first, Index last) {
   PairBatch part;
   part.source = part_of(batch.source, first, last);
   part.target = part_of(batch.target, first, last);
-  const bool has_targets_shape = batch.labels.shape() == batch.target.tokens.shape();
-  part.labels =
-      rows_of(batch.labels, first, last,
-              has_targets_shape ? std::optional(part.target.tokens.shape()[1]) : std::nullopt);
+  part.labels = rows_of(batch.labels, first, last);
+  if (batch.labels.shape() == batch.target.tokens.shape())
+    part.labels = narrowed(part.labels, first, part.target.tokens.shape()[1]);
   part.num_labels = std::ranges::count_if(std::as_const(part.labels),
                                           [](TokenId label) { return label != ignored; });
   if (!batch.examples.empty())
@@ -123,23 +113,20 @@ PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& opti
 
 PairBatch PairBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
-  const auto count = static_cast<Index>(examples.size());
-  const auto pair = [&](std::size_t i) -> const SequencePair& {
-    return pairs_[static_cast<std::size_t>(examples[i])];
-  };
   PairBatch batch;
-  batch.source =
-      pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) { row = pair(i).source; });
-  batch.target = pad_rows(count, Vocabulary::pad, [&](std::size_t i, Sequence& row) {
-    row.push_back(Vocabulary::bos);
-    row.insert(row.end(), pair(i).target.begin(), pair(i).target.end());
-  });
-  const PaddedTokens labels = pad_rows(count, ignored, [&](std::size_t i, Sequence& row) {
-    row = pair(i).target;
-    row.push_back(Vocabulary::eos);
-  });
-  batch.labels = labels.tokens;
-  for (std::int32_t label_count : labels.valid_lens.lengths()) batch.num_labels += label_count;
+  std::vector<Sequence> sources, inputs, labels;
+  for (const Index example : examples) {
+    const auto& [source, target] = pairs_[static_cast<std::size_t>(example)];
+    sources.push_back(source);
+    inputs.push_back({Vocabulary::bos});
+    inputs.back().insert(inputs.back().end(), target.begin(), target.end());
+    labels.push_back(target);
+    labels.back().push_back(Vocabulary::eos);
+    batch.num_labels += std::ssize(labels.back());
+  }
+  batch.source = pad_sequences(sources);
+  batch.target = pad_sequences(inputs);
+  batch.labels = pad_sequences(labels, ignored).tokens;
   batch.examples.assign(examples.begin(), examples.end());
   return batch;
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
@@ -19,21 +18,6 @@ class Rows {
   virtual Tensor<E> read(Index first, Index last) const = 0;
   // A hash by which other data are noticed.
   virtual std::uint64_t fingerprint() const = 0;
-};
-
-// Rows in memory. Instances: float, double, TokenId.
-template <class E>
-class WEFT_API TensorRows final : public Rows<E> {
- public:
-  // rows [n, …]. Throws ShapeError for a tensor without axes.
-  explicit TensorRows(Tensor<E> rows);
-
-  const Shape& shape() const override { return rows_.shape(); }
-  Tensor<E> read(Index first, Index last) const override;
-  std::uint64_t fingerprint() const override;
-
- private:
-  const Tensor<E> rows_;
 };
 
 }  // namespace weft

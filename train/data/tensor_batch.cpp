@@ -36,13 +36,8 @@ template <class X, class Y>
 TensorBatches<X, Y>::TensorBatches(Tensor<X> inputs, Tensor<Y> targets, const BatchOptions& options)
     : examples_{std::move(inputs), std::move(targets)},
       sampler_(std::vector<ExampleLengths>(static_cast<std::size_t>(num_examples(examples_))),
-               options) {
-  Fingerprint fingerprint;
-  fingerprint.add(options);
-  fingerprint.add(examples_.inputs);
-  fingerprint.add(examples_.targets);
-  fingerprint_ = fingerprint.value();
-}
+               options),
+      fingerprint_(Fingerprint(options, examples_.inputs, examples_.targets).value()) {}
 
 template <class X, class Y>
 TensorBatch<X, Y> TensorBatches<X, Y>::batch(std::int64_t epoch, Index position) {

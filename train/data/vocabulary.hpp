@@ -16,6 +16,15 @@ namespace weft {
 // A sequence of token ids.
 using Sequence = std::vector<TokenId>;
 
+// Token ids by the texts of the tokens, which are found without copying what is searched.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+using TokenIds = std::unordered_map<std::string, TokenId, TextHash, std::equal_to<>>;
+
 // Ids 0 to 3 are the special symbols <pad>, <bos>, <eos> and <unk>; the others follow in the order
 // given. A plain vocabulary has no special symbols: its ids are 0, 1, … in the order given.
 class WEFT_API Vocabulary {
@@ -76,15 +85,9 @@ class WEFT_API Vocabulary {
 
   void add(const std::string& symbol);
 
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
   bool plain_ = false;
   std::vector<std::string> symbols_;
-  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
+  TokenIds ids_;
 };
 
 }  // namespace weft

@@ -12,6 +12,22 @@
 namespace weft {
 namespace {
 
+// Rows in memory.
+template <class E>
+class TensorRows final : public Rows<E> {
+ public:
+  explicit TensorRows(Tensor<E> rows) : rows_(std::move(rows)) {
+    if (rows_.rank() == 0) fail<ShapeError>("rows", "shape [n, …]", rows_.shape());
+  }
+
+  const Shape& shape() const override { return rows_.shape(); }
+  Tensor<E> read(Index first, Index last) const override { return rows_of(rows_, first, last); }
+  std::uint64_t fingerprint() const override { return Fingerprint(rows_).value(); }
+
+ private:
+  const Tensor<E> rows_;
+};
+
 template <class E>
 std::shared_ptr<const Rows<E>> checked(std::shared_ptr<const Rows<E>> rows) {
   if (!rows) fail<ValueError>("windows: rows", "rows to read", "a null pointer");
@@ -61,15 +77,12 @@ WindowBatches<E>::WindowBatches(std::shared_ptr<const Rows<E>> rows, const Windo
     : rows_(checked(std::move(rows))),
       options_(completed(options)),
       span_(span_of(options_, rows_->shape()[0])),
-      sampler_(windows_in(rows_->shape()[0], span_, options_.stride), batch_options(options_)) {
-  Fingerprint fingerprint;
-  fingerprint.add(batch_options(options_));
-  for (const Index number : {options_.length, options_.offset, options_.target_length,
-                             options_.stride, Index{options_.random_starts}})
-    fingerprint.add(std::int64_t{number});
-  fingerprint.add(static_cast<std::int64_t>(rows_->fingerprint()));
-  fingerprint_ = fingerprint.value();
-}
+      sampler_(windows_in(rows_->shape()[0], span_, options_.stride), batch_options(options_)),
+      fingerprint_(Fingerprint(batch_options(options_), options_.length, options_.offset,
+                               options_.target_length, options_.stride,
+                               Index{options_.random_starts},
+                               static_cast<std::int64_t>(rows_->fingerprint()))
+                       .value()) {}
 
 template <class E>
 TensorBatch<E> WindowBatches<E>::batch(std::int64_t epoch, Index position) {

@@ -127,16 +127,12 @@ class Generation {
   void drop_finished() {
     if (live_.size() == texts_.size()) return;
     std::vector<Text<T>> texts;
-    for (auto next = live_.begin(); Text<T> & text : texts_) {
-      const Index i = &text - texts_.data();
-      if (next != live_.end() && *next == i) {
-        texts.push_back(std::move(text));
-        ++next;
-      } else {
+    for (const Index i : live_) texts.push_back(std::move(texts_[static_cast<std::size_t>(i)]));
+    for (const Text<T>& text : texts_)
+      if (!text.tokens.empty()) {  // not moved
         const auto result = text.from(text.prompt_length);
         results_[static_cast<std::size_t>(text.index)].assign(result.begin(), result.end());
       }
-    }
     texts_ = std::move(texts);
     cache_.select(live_);
   }

@@ -111,7 +111,13 @@ void Sampler<T>::compute_weights(std::span<const T> logits, std::span<const Toke
   if (options_.top_k > 0 && options_.top_k < n) remove_below(last_of_top_k());
   if (options_.top_p < 1.0) remove_below(last_of_top_p());
   // The weight of the most probable token is 1.
-  if (options_.min_p > 0.0) remove_lighter(static_cast<T>(options_.min_p));
+  if (options_.min_p > 0.0)
+    map_row(
+        n, weights_.data(),
+        [least = static_cast<T>(options_.min_p)](const auto& weight) {
+          return weight < least ? T{0} : weight;
+        },
+        weights_.data());
 }
 
 // One pass that keeps the candidates above the k-th highest score so far: of n random scores, about
@@ -187,14 +193,6 @@ void Sampler<T>::remove_below(const Candidate& last) {
       std::ssize(weights_) - not_after, weights,
       [=](const auto& s, const auto& weight) { return s > score ? weight : T{0}; },
       scores_.data() + not_after, weights);
-}
-
-// Sets the weights below `least` to 0.
-template <class T>
-void Sampler<T>::remove_lighter(T least) {
-  map_row(
-      std::ssize(weights_), weights_.data(),
-      [=](const auto& weight) { return weight < least ? T{0} : weight; }, weights_.data());
 }
 
 template <class T>

@@ -66,7 +66,6 @@ class WEFT_API Sampler {
   Candidate last_of_top_k();
   Candidate last_of_top_p();
   void remove_below(const Candidate& last);
-  void remove_lighter(T least);
 
   SamplingOptions options_;
   Random random_;

@@ -25,25 +25,16 @@ namespace {
 namespace fs = std::filesystem;
 
 using byte_pairs::letters_of;
-using byte_pairs::TokenPair;
 
-struct Hash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>{}(text);
-  }
-};
-using Ids = std::unordered_map<std::string, TokenId, Hash, std::equal_to<>>;
-
-Ids ids_of(const std::vector<std::string>& tokens) {
-  Ids ids;
+TokenIds ids_of(const std::vector<std::string>& tokens) {
+  TokenIds ids;
   ids.reserve(tokens.size());
   for (std::size_t id = 0; id < tokens.size(); ++id)
     ids.emplace(tokens[id], static_cast<TokenId>(id));
   return ids;
 }
 
-std::optional<TokenId> find_in(const Ids& ids, std::string_view token) {
+std::optional<TokenId> find_in(const TokenIds& ids, std::string_view token) {
   const auto found = ids.find(token);
   return found == ids.end() ? std::nullopt : std::optional(found->second);
 }
@@ -63,11 +54,39 @@ std::vector<std::string_view> split_at_ends(std::string_view text) {
 }  // namespace
 
 struct BytePairEncoding::State {
-  // Everything that a byte or a merge gives is in `is_ordinary`.
-  State(std::vector<std::string> all_tokens, const std::vector<bool>& is_ordinary)
-      : tokens(std::move(all_tokens)), ids(ids_of(tokens)) {
+  // Errors name the files that the tokens are from.
+  State(byte_pairs::NamedTokens all, const fs::path& vocabulary_file, const fs::path& merges_file)
+      : named(std::move(all)), tokens(named.names) {
+    const TokenIds ids_by_name = ids_of(named.names);
+    std::vector<bool> is_ordinary(tokens.size());  // what a byte or a merge gives
+    const auto use = [&](TokenId id) {
+      is_ordinary[static_cast<std::size_t>(id)] = true;
+      return id;
+    };
+    for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
+      const std::string letter = letters_of(std::string(1, static_cast<char>(byte)));
+      const std::optional<TokenId> id = find_in(ids_by_name, letter);
+      if (!id)
+        fail_on_file(vocabulary_file, "a token for each byte",
+                     concatenate_text("no token '", letter, '\''));
+      byte_ids[byte] = use(*id);
+    }
+    for (const auto& [first, second, line] : named.merges) {
+      for (const std::string& name : {first, second, first + second})
+        if (!find_in(ids_by_name, name) || !byte_pairs::bytes_of(name))
+          byte_pairs::fail_on_line(merges_file, line, "tokens of " + quoted(vocabulary_file),
+                                   concatenate_text('\'', name.substr(0, 80), '\''));
+      const TokenId result = use(*find_in(ids_by_name, first + second));
+      if (!merges.add({*find_in(ids_by_name, first), *find_in(ids_by_name, second)}, result))
+        byte_pairs::fail_on_line(merges_file, line, "a pair of tokens that was not there before",
+                                 "the same again");
+    }
     for (std::size_t id = 0; id < tokens.size(); ++id)
-      if (!is_ordinary[id]) special.push_back(static_cast<TokenId>(id));
+      if (is_ordinary[id])
+        tokens[id] = *byte_pairs::bytes_of(tokens[id]);
+      else
+        special.push_back(static_cast<TokenId>(id));
+    ids = ids_of(tokens);
     // The longest of those that begin at a place is found first.
     std::ranges::stable_sort(special, std::greater<>(),
                              [&](TokenId id) { return token(id).size(); });
@@ -77,12 +96,6 @@ struct BytePairEncoding::State {
   }
 
   const std::string& token(TokenId id) const { return tokens[static_cast<std::size_t>(id)]; }
-
-  bool add_merge(TokenPair pair, TokenId result) {
-    if (!merges.add(pair, result)) return false;
-    merges_in_order.push_back(pair);
-    return true;
-  }
 
   // A special token and where it is in a text; without one, the end of the text.
   struct Found {
@@ -123,13 +136,13 @@ struct BytePairEncoding::State {
     }
   }
 
+  byte_pairs::NamedTokens named;    // as in the files
   std::vector<std::string> tokens;  // as bytes, special ones by name
-  Ids ids;
+  TokenIds ids;
   std::vector<TokenId> special;
   std::string first_bytes;  // of the special tokens
   std::array<TokenId, 256> byte_ids = {};
   byte_pairs::Merges merges;
-  std::vector<TokenPair> merges_in_order;
 };
 
 BytePairEncoding::BytePairEncoding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -146,46 +159,9 @@ BytePairEncoding BytePairEncoding::from_text(const Text& text) {
 
 BytePairEncoding BytePairEncoding::parse(const Text& text, const fs::path& vocabulary,
                                          const fs::path& merges) {
-  std::vector<std::string> names = byte_pairs::parse_vocabulary(text.vocabulary, vocabulary);
-  const Ids ids = ids_of(names);
-  std::vector<bool> is_ordinary(names.size());
-  const auto use = [&](std::optional<TokenId> id) {
-    is_ordinary[static_cast<std::size_t>(*id)] = true;
-    return *id;
-  };
-  std::array<TokenId, 256> byte_ids;
-  for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
-    const std::string letter = letters_of(std::string(1, static_cast<char>(byte)));
-    const std::optional<TokenId> id = find_in(ids, letter);
-    if (!id)
-      fail_on_file(vocabulary, "a token for each byte",
-                   concatenate_text("no token '", letter, '\''));
-    byte_ids[byte] = use(id);
-  }
-  struct Merge {
-    TokenPair pair;
-    TokenId result;
-    std::size_t line;
-  };
-  std::vector<Merge> all;
-  for (const auto& [first, second, line] : byte_pairs::parse_merges(text.merges, merges)) {
-    for (const std::string& name : {first, second, first + second})
-      if (!find_in(ids, name) || !byte_pairs::bytes_of(name))
-        byte_pairs::fail_on_line(merges, line, "tokens of " + quoted(vocabulary),
-                                 concatenate_text('\'', name.substr(0, 80), '\''));
-    all.push_back(
-        {{*find_in(ids, first), *find_in(ids, second)}, use(find_in(ids, first + second)), line});
-  }
-  for (std::size_t id = 0; id < names.size(); ++id)
-    if (is_ordinary[id]) names[id] = *byte_pairs::bytes_of(names[id]);
-
-  const auto state = std::make_shared<State>(std::move(names), is_ordinary);
-  state->byte_ids = byte_ids;
-  for (const Merge& merge : all)
-    if (!state->add_merge(merge.pair, merge.result))
-      byte_pairs::fail_on_line(merges, merge.line, "a pair of tokens that was not there before",
-                               "the same again");
-  return BytePairEncoding(state);
+  byte_pairs::NamedTokens named{byte_pairs::parse_vocabulary(text.vocabulary, vocabulary),
+                                byte_pairs::parse_merges(text.merges, merges)};
+  return BytePairEncoding(std::make_shared<const State>(std::move(named), vocabulary, merges));
 }
 
 BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary_size) {
@@ -195,27 +171,15 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
                      concatenate_text("at least ", least, " (the bytes, and the end of a text)"),
                      vocabulary_size);
   check_utf8(text, "BytePairEncoding: text");
-  byte_pairs::LearnedTokens learned =
+  byte_pairs::NamedTokens learned =
       byte_pairs::learn_merges(split_at_ends(text), static_cast<std::size_t>(vocabulary_size - 1));
-  std::vector<bool> is_ordinary(learned.tokens.size(), true);
-  learned.tokens.emplace_back(end_of_text);
-  is_ordinary.push_back(false);
-
-  const auto state = std::make_shared<State>(std::move(learned.tokens), is_ordinary);
-  for (std::size_t id = 0; id < state->byte_ids.size(); ++id)
-    state->byte_ids[byte_pairs::bytes_in_order()[id]] = static_cast<TokenId>(id);
-  for (const auto& [pair, result] : learned.merges) state->add_merge(pair, result);
-  return BytePairEncoding(state);
+  learned.names.emplace_back(end_of_text);
+  return BytePairEncoding(std::make_shared<const State>(std::move(learned), "", ""));
 }
 
 BytePairEncoding::Text BytePairEncoding::to_text() const {
-  std::vector<std::string> names;
-  for (const std::string& token : state_->tokens) names.push_back(letters_of(token));
-  for (const TokenId id : state_->special) names[static_cast<std::size_t>(id)] = state_->token(id);
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const auto& [first, second] : state_->merges_in_order)
-    pairs.emplace_back(letters_of(state_->token(first)), letters_of(state_->token(second)));
-  return {byte_pairs::vocabulary_text(names), byte_pairs::merges_text(pairs)};
+  return {byte_pairs::vocabulary_text(state_->named.names),
+          byte_pairs::merges_text(state_->named.merges)};
 }
 
 void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) const {

@@ -1,36 +1,20 @@
 #include "weft/train/tokenizers/whole_characters.hpp"
 
-#include <cstdint>
 #include <utility>
+
+#include "train/data/internal/code_point.hpp"
 
 namespace weft {
 namespace {
 
 constexpr std::string_view replacement = "\uFFFD";
 
-// What may follow the first byte of a character (The Unicode Standard, table 3-7).
-struct Form {
-  std::size_t size;     // 0 for a byte that begins no character
-  int lowest, highest;  // of the second byte; the others are 0x80 … 0xBF
-};
-
-Form form_of(int first) {
-  if (first < 0x80) return {1, 0, 0};
-  if (first < 0xC2 || first > 0xF4) return {0, 0, 0};
-  if (first < 0xE0) return {2, 0x80, 0xBF};
-  if (first < 0xF0) return {3, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF};
-  return {4, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF};
-}
-
-// The number of bytes at the start of a text that begin a character of this form, at most its size.
-std::size_t valid_bytes(std::string_view text, const Form& form) {
-  std::size_t count = 1;
-  for (; count < form.size && count < text.size(); ++count) {
-    const int byte = static_cast<std::uint8_t>(text[count]);
-    if (byte < (count == 1 ? form.lowest : 0x80) || byte > (count == 1 ? form.highest : 0xBF))
-      break;
-  }
-  return count;
+// Whether the bytes are a part of a character that others can complete. Every byte that begins one
+// may be followed by 0x80 or by 0xA0 (The Unicode Standard, table 3-7).
+bool begins_character(std::string_view bytes) {
+  for (const std::string_view others : {"\x80\x80\x80", "\xA0\x80\x80"})
+    if (first_code_point(std::string(bytes).append(others)).bytes > bytes.size()) return true;
+  return false;
 }
 
 }  // namespace
@@ -40,10 +24,14 @@ std::string WholeCharacters::add(std::string_view bytes) {
   std::string result;
   std::string_view rest = held_;
   while (!rest.empty()) {
-    const Form form = form_of(static_cast<std::uint8_t>(rest.front()));
-    const std::size_t count = valid_bytes(rest, form);
-    if (count < form.size && count == rest.size()) break;
-    result += count == form.size ? rest.substr(0, count) : replacement;
+    std::size_t count = first_code_point(rest).bytes;
+    const bool is_valid = count > 0;
+    if (!is_valid) {
+      count = 1;
+      while (count < rest.size() && begins_character(rest.substr(0, count + 1))) ++count;
+      if (count == rest.size() && begins_character(rest)) break;
+    }
+    result += is_valid ? rest.substr(0, count) : replacement;
     rest.remove_prefix(count);
   }
   held_ = std::string(rest);

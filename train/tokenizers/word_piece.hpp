@@ -2,12 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,13 +60,6 @@ class WEFT_API WordPiece {
   std::string decode(std::span<const TokenId> ids) const;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-
   void add(const std::string& token, const std::filesystem::path& vocabulary);
   TokenId required(std::string_view token, const std::filesystem::path& vocabulary) const;
   // Appends the tokens of a text, and of a text without special tokens in it.
@@ -79,7 +70,7 @@ class WEFT_API WordPiece {
 
   WordPieceOptions options_;
   std::vector<std::string> tokens_;
-  std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
+  TokenIds ids_;
   std::vector<std::pair<std::string, TokenId>> specials_;
   TokenId unk_ = 0, cls_ = 0, sep_ = 0;
   std::size_t longest_ = 0;  // the number of bytes of the longest token

@@ -1,13 +1,14 @@
 #include "weft/train/weights/checkpoint.hpp"
 
 #include <cstdint>
+#include <variant>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
 #include "weft/version.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
-#include "train/weights/internal/staged_state.hpp"
+#include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/visit_state.hpp"
 
 namespace weft {
@@ -36,6 +37,96 @@ class ModelState final : public Stateful<T> {
  private:
   NamedParameters<T> parameters_;
   NamedBuffers<T> buffers_;
+};
+
+template <class Value>
+const char* type_of() {
+  if (std::is_same_v<Value, std::string>) return "string";
+  if (std::is_same_v<Value, std::int64_t>) return "int64";
+  return std::is_same_v<Value, Tensor<float>> ? "float32" : "float64";
+}
+
+// The state of an object read from a file, kept separately until all of it is checked.
+template <class T>
+class StagedState {
+ public:
+  // Reads everything that `object` names from the datasets of a group. The object is not changed.
+  // Throws FileError when the file has other names, shapes or types, listing all of them, and
+  // NonFiniteError for a NaN or an infinity in a tensor.
+  StagedState(const Hdf5File& file, const std::string& group, PathsByName datasets,
+              Stateful<T>& object)
+      : location_(quoted(file.path()) + ' ' + group), object_(object) {
+    Differences differences;
+    visit_state(object, [&]<class Value>(const std::string& name, const Value& value) {
+      constexpr bool is_tensor = std::is_same_v<Value, Tensor<T>>;
+      values_.emplace_back(Value());
+      Shape shape;
+      if constexpr (is_tensor) shape = value.shape();
+      const auto entry = datasets.extract(name);
+      if (entry.empty()) return differences.missing.push_back(concatenate_text(name, ' ', shape));
+      const Hdf5Dataset dataset = file.dataset(entry.mapped());
+      const std::string type = dataset.type();
+      const Shape found = dataset.shape();
+      differences.check_type(name, type_of<Value>(), type);
+      differences.check_shape(name, shape, found);
+      if (type != type_of<Value>() || found != shape) return;
+      if constexpr (is_tensor) {
+        values_.back() = dataset.tensor<T>(shape);
+        check_finite(dataset.location(), std::get<Value>(values_.back()));
+      } else {
+        values_.back() = dataset.value<Value>();
+      }
+    });
+    for (const auto& [name, path] : datasets) differences.unexpected.push_back(name);
+    if (!differences.empty())
+      throw FileError(concatenate_text(
+          location_,
+          ": expected the names, shapes and types of the object to load, got different ones",
+          differences));
+  }
+
+  // Swaps the values that were read with the object's; a second call restores the object. Throws
+  // ValueError where the object does not name the same again; what was named before that is
+  // swapped.
+  void exchange() {
+    auto next = values_.begin();
+    visit_state(object_, [&]<class Value>(const std::string& name, Value& value) {
+      Value* const read = next == values_.end() ? nullptr : std::get_if<Value>(&*next++);
+      if (!read)
+        fail<ValueError>(concatenate_text("state: ", name),
+                         "what was named before, in the same order", "something else");
+      if constexpr (std::is_same_v<Value, Tensor<T>>)
+        if (value.shape() != read->shape())
+          fail<ValueError>(concatenate_text("state: tensor ", name), read->shape(), value.shape());
+      std::swap(value, *read);
+    });
+    if (next != values_.end()) fail<ValueError>("state", "all that was named before", "less");
+  }
+
+  // Exchanges once more, as far as the first time.
+  void restore() {
+    try {
+      exchange();
+    } catch (...) {
+      // Where the first exchange has ended, too.
+    }
+  }
+
+  // Calls the object's `check_state`, and adds the file and the group to the message of its
+  // ValueError.
+  void check() const {
+    try {
+      object_.check_state();
+    } catch (const ValueError& error) {
+      throw ValueError(concatenate_text(location_, ": ", error.what()));
+    }
+  }
+
+ private:
+  std::string location_;
+  Stateful<T>& object_;
+  // In the order in which the object names them.
+  std::vector<std::variant<Tensor<T>, std::int64_t, double, std::string>> values_;
 };
 
 // Throws ValueError when the group of a state contains that of another, or is that of the model.
@@ -75,16 +166,6 @@ Hdf5File open_checkpoint(const fs::path& path) {
   return file;
 }
 
-// Exchanges once more, as far as the first time.
-template <class T>
-void restore(StagedState<T>& state) {
-  try {
-    state.exchange();
-  } catch (...) {
-    // Where the first exchange has ended, too.
-  }
-}
-
 // Loads all objects or none. With `averaged`, the parameters of the model are their averages where
 // the file has some.
 template <class T>
@@ -105,7 +186,7 @@ void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = fa
     for (const StagedState<T>& state : staged) state.check();
   } catch (...) {
     // The last first, as two objects may name the same.
-    while (begun > 0) restore(staged[--begun]);
+    while (begun > 0) staged[--begun].restore();
     throw;
   }
 }

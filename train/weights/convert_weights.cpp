@@ -16,25 +16,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// weft's files have their weights below this group.
-const std::string weft_group = "/model";
-
 // The weight of a Gpt's output layer, which may be the token embedding.
 const std::string output_weight = "output.weight";
 
-bool is_weft(const Hdf5File& file) { return file.has_group(weft_group); }
+// The datasets that weights are read from, and their layout.
+struct Contents {
+  PathsByName paths;
+  const WeightLayout* layout;
+  std::string layout_name;
+};
 
-PathsByName paths_of(const Hdf5File& file) {
-  return datasets_by_name(file, is_weft(file) ? weft_group : "/");
-}
-
-const WeightLayout& layout_of(const Hdf5File& file, const PathsByName& paths) {
-  const WeightLayout* const marked = is_weft(file) ? nullptr : marked_layout(file, paths);
-  return marked ? *marked : weight_layout("state_dict");
-}
-
-std::string name_of(const Hdf5File& file, const WeightLayout& layout) {
-  return is_weft(file) ? "weft" : layout.name;
+Contents contents_of(const Hdf5File& file) {
+  if (const std::string group = "/model"; file.has_group(group))
+    return {datasets_by_name(file, group), &weight_layout(Layout::weft), "weft"};
+  Contents contents{datasets_by_name(file, "/"), nullptr, ""};
+  contents.layout = marked_layout(file, contents.paths);
+  if (!contents.layout) contents.layout = &weight_layout(Layout::pytorch);
+  contents.layout_name = contents.layout->name;
+  return contents;
 }
 
 // A weight in the file that is read.
@@ -71,20 +70,19 @@ class Conversion {
   using Parts = std::vector<Part>;
 
   void find_sources(bool averaged) {
-    PathsByName paths = paths_of(file_);
+    Contents contents = contents_of(file_);
+    PathsByName& paths = contents.paths;
+    const WeightLayout& layout = *contents.layout;
     report_.averaged = averaged && !use_average(file_, "", paths).empty();
-    const WeightLayout& layout = layout_of(file_, paths);
-    report_.layout = name_of(file_, layout);
+    std::set<std::string> read;
+    for (const auto& [dataset, path] : paths) read.insert(path);
+    for (const std::string& path : file_.datasets())
+      if (!read.contains(path)) report_.left.push_back(path.substr(1));
+    report_.layout = contents.layout_name;
     if (report_.layout.starts_with("Keras"))
       fail_on_file(file_.path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
                    concatenate_text("the layout ", report_.layout,
                                     ", of which weights can be loaded into a model only"));
-    if (is_weft(file_)) {
-      std::set<std::string> inside;
-      for (const auto& [dataset, path] : paths) inside.insert(path);
-      for (const std::string& path : file_.datasets())
-        if (!inside.contains(path)) report_.left.push_back(path.substr(1));
-    }
     const std::string prefix = prefix_of(layout, paths);
     for (const auto& [dataset, path] : paths) {
       const Hdf5Dataset opened = file_.dataset(path);
@@ -101,7 +99,7 @@ class Conversion {
 
   // What stands before the names of a Gpt or a Bert; empty where the names stay as they are.
   std::string prefix_of(const WeightLayout& layout, const PathsByName& paths) const {
-    if (!layout.dataset_of && datasets_.has_own_names()) return "";
+    if (!layout.has_all_names && datasets_.has_own_names()) return "";
     for (const auto& [dataset, path] : paths)
       for (const WeightPart& weight : layout.weights_in(dataset))
         if (('.' + weight.name).ends_with('.' + token_embedding))
@@ -112,7 +110,7 @@ class Conversion {
   // Returns false when the weight is no part of the model.
   bool add_source(const WeightLayout& layout, const std::string& name, const WeightPart& weight,
                   const Hdf5Dataset& dataset) {
-    if (layout.dataset_of && layout.dataset_of(name).name.empty()) return false;
+    if (layout.dataset_of(name).name.empty()) return false;
     const Shape shape = dataset.shape();
     const bool is_vector = layout.splits_axes && name.ends_with(".bias");  // TensorFlow has rows
     StoredForm form{.parameter = is_vector ? Shape{shape.elements()} : shape,
@@ -210,9 +208,7 @@ class Conversion {
 
 }  // namespace
 
-std::string weights_layout(const Hdf5File& file) {
-  return name_of(file, layout_of(file, paths_of(file)));
-}
+std::string weights_layout(const Hdf5File& file) { return contents_of(file).layout_name; }
 
 ConvertWeightsReport convert_weights(const fs::path& from, const fs::path& to,
                                      const SaveWeightsOptions& options, bool averaged) {

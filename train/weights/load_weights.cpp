@@ -11,7 +11,6 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
-#include "train/weights/internal/model_weights.hpp"
 #include "train/weights/internal/name_expression.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
@@ -43,18 +42,19 @@ class Loader {
       : file_(path),
         model_(model),
         weights_(model),
-        ignore_missing_(name_expressions("ignore_missing", options.ignore_missing)),
-        ignore_unexpected_(name_expressions("ignore_unexpected", options.ignore_unexpected)),
-        only_(name_expressions("only", options.only)),
-        except_(name_expressions("except", options.except)) {
+        ignore_missing_("ignore_missing", options.ignore_missing),
+        ignore_unexpected_("ignore_unexpected", options.ignore_unexpected),
+        only_("only", options.only),
+        except_("except", options.except) {
     for (const auto& [pattern, replacement] : options.rename)
       renames_.emplace_back(NameExpression("rename", pattern), replacement);
     find_sources(options.group, options.prefix);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
-      throw FileError(concatenate_text(quoted(path), ": expected the parameters of the model, got ",
-                                       matches_.empty() ? "none of them" : "different ones",
-                                       layout_text(), differences_));
+      throw FileError(concatenate_text(
+          quoted(path), ": expected the parameters of the model, got ",
+          matches_.empty() ? "none of them" : "different ones",
+          sources_.layout->marks.empty() ? "" : ", layout " + report_.layout, differences_));
   }
 
   LoadWeightsReport load() && {
@@ -62,7 +62,13 @@ class Loader {
     std::map<std::string, std::vector<const Match*>> by_dataset;
     for (const Match& match : matches_)
       if (!match.is_tied) by_dataset[match.dataset.path()].push_back(&match);
-    for (const auto& [path, matches] : by_dataset) read(matches);
+    for (const auto& [path, matches] : by_dataset) {
+      std::vector<StoredTensor<T>> tensors;
+      for (const Match* match : matches) tensors.push_back({match->form});
+      read_stored<T>(matches.front()->dataset, tensors);
+      for (std::size_t i = 0; i < matches.size(); ++i)
+        values_[matches[i]->index] = std::move(tensors[i].value);
+    }
     for (const Match& match : matches_)
       if (match.is_tied)
         check_tied(match);
@@ -127,7 +133,7 @@ class Loader {
         report_.left.push_back(name);
       else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
         continue;
-      else if (is_one_of(ignore_missing_, name))
+      else if (ignore_missing_.match(name))
         report_.missing.push_back(name);
       else
         add_missing(weights_.all[i]);
@@ -135,7 +141,7 @@ class Loader {
   }
 
   bool is_excluded(const std::string& name) const {
-    return (!only_.empty() && !is_one_of(only_, name)) || is_one_of(except_, name);
+    return (!only_.empty() && !only_.match(name)) || except_.match(name);
   }
 
   void add_match(std::size_t index, const WeightSource& source) {
@@ -155,7 +161,7 @@ class Loader {
   void add_unexpected(const WeightSource& source) {
     const std::string& name = source.weight.name;
     const bool is_ignored =
-        is_one_of(ignore_unexpected_, source.dataset) || is_one_of(ignore_unexpected_, name);
+        ignore_unexpected_.match(source.dataset) || ignore_unexpected_.match(name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -209,23 +215,9 @@ class Loader {
     }
   }
 
-  std::string layout_text() const {
-    const bool has_mark = !sources_.layout->marks.empty();
-    return has_mark ? concatenate_text(", layout ", sources_.layout->name) : "";
-  }
-
   // Returns whether the parameter has another name in the file.
   bool is_renamed(const Match& match) const {
     return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
-  }
-
-  // The parameters that one dataset contains.
-  void read(const std::vector<const Match*>& matches) {
-    std::vector<StoredTensor<T>> tensors;
-    for (const Match* match : matches) tensors.push_back({match->form});
-    read_stored<T>(matches.front()->dataset, tensors);
-    for (std::size_t i = 0; i < matches.size(); ++i)
-      values_[matches[i]->index] = std::move(tensors[i].value);
   }
 
   void check_tied(const Match& match) {
@@ -243,15 +235,13 @@ class Loader {
     report_.loaded.push_back(weight.name);
     if (is_renamed(match))
       report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
-    if (const Shape shape = match.dataset.shape(); match.form.is_transposed || !is_part(match))
+    if (const Shape shape = match.dataset.shape();
+        match.form.is_transposed || shape != match.form.dataset())
       report_.reshaped.push_back(concatenate_text(weight.name, " from ", shape));
     if (const std::string type = match.dataset.type();
         type != (std::is_same_v<T, float> ? "float32" : "float64"))
       report_.converted.push_back(concatenate_text(weight.name, " from ", type));
   }
-
-  // Returns whether the dataset has the shape of the parameter, or of several like it.
-  static bool is_part(const Match& match) { return match.dataset.shape() == match.form.dataset(); }
 
   // Datasets that are proposed for a missing parameter.
   static constexpr std::size_t max_unused = 300;
@@ -259,7 +249,7 @@ class Loader {
   Hdf5File file_;
   Module<T>& model_;
   ModelWeights weights_;
-  std::vector<NameExpression> ignore_missing_, ignore_unexpected_, only_, except_;
+  NameExpressions ignore_missing_, ignore_unexpected_, only_, except_;
   std::vector<std::pair<NameExpression, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;

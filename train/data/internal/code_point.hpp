@@ -1,6 +1,8 @@
 // first_code_point: decodes UTF-8.
 #pragma once
 
+#include <utf8proc.h>
+
 #include <cstddef>
 #include <string_view>
 
@@ -12,6 +14,13 @@ struct CodePoint {
 };
 
 // The code point at the start of a text that is not empty.
-CodePoint first_code_point(std::string_view text);
+inline CodePoint first_code_point(std::string_view text) {
+  utf8proc_int32_t code = 0;
+  const utf8proc_ssize_t bytes =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                       static_cast<utf8proc_ssize_t>(text.size()), &code);
+  if (bytes <= 0) return {0, 0};
+  return {static_cast<char32_t>(code), static_cast<std::size_t>(bytes)};
+}
 
 }  // namespace weft

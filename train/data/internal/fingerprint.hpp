@@ -1,9 +1,9 @@
 // Fingerprint: the hash of a data source's options and data, by which it is recognised again.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "weft/autograd/tensor.hpp"
 #include "weft/train/data/batch_sampler.hpp"
@@ -13,6 +13,12 @@ namespace weft {
 
 class Fingerprint {
  public:
+  // Of these parts, one after the other.
+  template <class... Parts>
+  explicit Fingerprint(const Parts&... parts) {
+    (add(parts), ...);
+  }
+
   void add(std::int64_t number) { hash_.add(std::as_bytes(std::span(&number, 1))); }
   void add(const BatchOptions& options) {
     for (const Index number : {options.batch_size, options.bucket_batches, Index{options.shuffle}})
@@ -21,6 +27,10 @@ class Fingerprint {
   }
   void add(const Shape& shape) {
     for (const Index size : shape) add(std::int64_t{size});
+  }
+  void add(const std::vector<TokenId>& tokens) {
+    add(std::int64_t{std::ssize(tokens)});
+    for (const TokenId token : tokens) add(std::int64_t{token});
   }
   // The shape and the bytes of the elements.
   template <class E>

@@ -1,6 +1,7 @@
 #include "train/tokenizers/internal/byte_letters.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "train/tokenizers/internal/unicode.hpp"
@@ -14,6 +15,7 @@ bool is_printable(int byte) {
 
 struct Letters {
   Letters() {
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
     const auto others = std::stable_partition(bytes.begin(), bytes.end(), is_printable);
     char32_t next = 0x100;
     for (auto byte = bytes.begin(); byte != bytes.end(); ++byte) {
@@ -23,12 +25,7 @@ struct Letters {
     }
   }
 
-  std::array<std::uint8_t, 256> bytes = [] {
-    std::array<std::uint8_t, 256> all;
-    for (std::size_t byte = 0; byte < all.size(); ++byte)
-      all[byte] = static_cast<std::uint8_t>(byte);
-    return all;
-  }();
+  std::array<std::uint8_t, 256> bytes;
   std::array<char32_t, 256> letters;
   std::unordered_map<char32_t, char> bytes_by_letter;
 };

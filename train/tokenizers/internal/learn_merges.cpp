@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "train/tokenizers/internal/byte_letters.hpp"
+#include "train/tokenizers/internal/merges.hpp"
 #include "train/tokenizers/internal/words.hpp"
 
 namespace weft::byte_pairs {
@@ -56,13 +57,14 @@ std::vector<Word> words_of(const std::vector<std::string_view>& parts) {
 class Learner {
  public:
   explicit Learner(const std::vector<std::string_view>& parts) : words_(words_of(parts)) {
-    for (const std::uint8_t byte : bytes_in_order()) add(std::string(1, static_cast<char>(byte)));
+    for (const std::uint8_t byte : bytes_in_order())
+      add(letters_of(std::string(1, static_cast<char>(byte))));
     for (std::size_t index = 0; index < words_.size(); ++index) count(index, +1);
     for (const auto& [pair, occurrences] : pairs_) queue_.push({occurrences.count, pair});
   }
 
-  LearnedTokens learn(std::size_t size) {
-    while (learned_.tokens.size() < size && !queue_.empty()) {
+  NamedTokens learn(std::size_t size) {
+    while (learned_.names.size() < size && !queue_.empty()) {
       const Candidate top = queue_.top();
       queue_.pop();
       const auto found = pairs_.find(top.pair);
@@ -77,10 +79,10 @@ class Learner {
 
  private:
   // The id of a token, which is new unless other merges had the same result.
-  TokenId add(const std::string& token) {
-    const auto id = static_cast<TokenId>(learned_.tokens.size());
-    const auto [found, is_new] = ids_.emplace(token, id);
-    if (is_new) learned_.tokens.push_back(token);
+  TokenId add(const std::string& name) {
+    const auto id = static_cast<TokenId>(learned_.names.size());
+    const auto [found, is_new] = ids_.emplace(name, id);
+    if (is_new) learned_.names.push_back(name);
     return found->second;
   }
 
@@ -96,9 +98,9 @@ class Learner {
   }
 
   void merge(TokenPair pair) {
-    const auto token = [&](TokenId id) { return learned_.tokens[static_cast<std::size_t>(id)]; };
-    const TokenId result = add(token(pair.first) + token(pair.second));
-    learned_.merges.push_back({pair, result});
+    const auto name = [&](TokenId id) { return learned_.names[static_cast<std::size_t>(id)]; };
+    learned_.merges.push_back({name(pair.first), name(pair.second)});
+    const TokenId result = add(name(pair.first) + name(pair.second));
     std::vector<TokenPair> new_pairs;
     const std::vector<std::size_t> indices = std::move(pairs_[pair].words);
     for (const std::size_t index : indices) {
@@ -125,7 +127,7 @@ class Learner {
   }
 
   std::vector<Word> words_;
-  LearnedTokens learned_;
+  NamedTokens learned_;
   std::unordered_map<std::string, TokenId> ids_;
   std::unordered_map<TokenPair, Occurrences, TokenPairHash> pairs_;
   std::priority_queue<Candidate> queue_;
@@ -133,7 +135,7 @@ class Learner {
 
 }  // namespace
 
-LearnedTokens learn_merges(const std::vector<std::string_view>& parts, std::size_t size) {
+NamedTokens learn_merges(const std::vector<std::string_view>& parts, std::size_t size) {
   return Learner(parts).learn(size);
 }
 

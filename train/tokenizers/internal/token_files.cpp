@@ -1,10 +1,10 @@
 #include "train/tokenizers/internal/token_files.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
-#include "train/tokenizers/internal/json_file.hpp"
 
 namespace weft::byte_pairs {
 namespace {
@@ -15,6 +15,17 @@ namespace fs = std::filesystem;
 std::string beginning(const std::string& text) {
   constexpr std::size_t longest = 80;
   return concatenate_text('\'', text.substr(0, longest), text.size() > longest ? "…'" : "'");
+}
+
+nlohmann::json parse_json(std::string_view text, const fs::path& path) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte);
+    fail_on_file(path, "JSON",
+                 concatenate_text("an error in line ", 1 + std::ranges::count(before, '\n'),
+                                  ", at byte ", error.byte, " of the file"));
+  }
 }
 
 }  // namespace
@@ -38,8 +49,8 @@ std::vector<std::string> parse_vocabulary(std::string_view text, const fs::path&
   return names;
 }
 
-std::vector<MergeLine> parse_merges(std::string_view text, const fs::path& path) {
-  std::vector<MergeLine> merges;
+std::vector<NamedMerge> parse_merges(std::string_view text, const fs::path& path) {
+  std::vector<NamedMerge> merges;
   std::size_t number = 0;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
@@ -69,9 +80,9 @@ std::string vocabulary_text(const std::vector<std::string>& names) {
   return text + "}\n";
 }
 
-std::string merges_text(const std::vector<std::pair<std::string, std::string>>& merges) {
+std::string merges_text(const std::vector<NamedMerge>& merges) {
   std::string text = "#version: 0.2\n";
-  for (const auto& [first, second] : merges) text += first + ' ' + second + '\n';
+  for (const auto& [first, second, line] : merges) text += first + ' ' + second + '\n';
   return text;
 }
 

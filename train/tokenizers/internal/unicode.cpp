@@ -6,7 +6,6 @@
 #include <array>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
 #include "train/data/internal/code_point.hpp"
 
 namespace weft::unicode {
@@ -23,14 +22,6 @@ bool is_between(utf8proc_category_t first, char32_t code, utf8proc_category_t la
 
 }  // namespace
 
-std::u32string code_points(std::string_view text, const std::string& what) {
-  check_utf8(text, what);
-  std::u32string codes;
-  codes.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) codes.push_back(next_code_point(text, at));
-  return codes;
-}
-
 char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto [code, bytes] = first_code_point(text.substr(at));
   if (bytes == 0) fail<ValueError>("next_code_point", "UTF-8 text", "another byte");
@@ -43,13 +34,6 @@ void append(std::string& text, char32_t code) {
   const utf8proc_ssize_t size =
       utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
   text.append(bytes.begin(), bytes.begin() + size);
-}
-
-std::string utf8(std::u32string_view codes) {
-  std::string text;
-  text.reserve(codes.size());
-  for (const char32_t code : codes) append(text, code);
-  return text;
 }
 
 bool is_letter(char32_t code) {

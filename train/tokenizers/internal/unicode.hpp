@@ -7,18 +7,12 @@
 
 namespace weft::unicode {
 
-// The code points of `text`. Throws ValueError, starting with `what` and giving the position of
-// the byte, if `text` is not valid UTF-8.
-std::u32string code_points(std::string_view text, const std::string& what);
-
 // The code point at byte `at` of valid UTF-8, where a character starts; `at` then is where the next
 // one does.
 char32_t next_code_point(std::string_view text, std::size_t& at);
 
 // Appends a code point as UTF-8.
 void append(std::string& text, char32_t code);
-// The code points as UTF-8.
-std::string utf8(std::u32string_view codes);
 
 // The general categories L*, N*, P* and Mn.
 bool is_letter(char32_t code);

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
 #include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {
 
-// Some parts of a dotted name in another program and in weft, where # is the same number in both.
-// One dataset with several equal parts has a row for each, one after the other.
-struct Names {
-  std::string_view theirs, ours;
-  Index part = 0, parts = 1;
-};
-
-constexpr Names gpt_names[] = {
+constexpr NameRow gpt_names[] = {
     {"wte", "tokens"},
     {"wpe", "positions"},
     {"h.#.ln_1", "blocks.#.norm1"},
@@ -31,7 +23,7 @@ constexpr Names gpt_names[] = {
     {"lm_head", "output"},
 };
 
-constexpr Names bert_names[] = {
+constexpr NameRow bert_names[] = {
     {"embeddings.word_embeddings", "tokens"},
     {"embeddings.position_embeddings", "positions"},
     {"embeddings.token_type_embeddings", "segments"},
@@ -47,7 +39,7 @@ constexpr Names bert_names[] = {
     {"pooler.dense", "pooler"},
 };
 
-constexpr Names keras_3_names[] = {
+constexpr NameRow keras_3_names[] = {
     {"layers", ""},
     {"query_dense", "W_q"},
     {"key_dense", "W_k"},
@@ -67,7 +59,7 @@ constexpr Names keras_3_names[] = {
     {"vars.1", "bias"},
 };
 
-constexpr Names keras_2_names[] = {
+constexpr NameRow keras_2_names[] = {
     {"query", "W_q"},
     {"key", "W_k"},
     {"value", "W_v"},
@@ -76,7 +68,7 @@ constexpr Names keras_2_names[] = {
 
 // The modules of torch.nn, the blocks of the d2l.ai book and those of weft have other names for the
 // same. This is their common form.
-constexpr Names module_names[] = {
+constexpr NameRow module_names[] = {
     // torch.nn.MultiheadAttention
     {"in_proj_weight", "W_q.weight", 0, 3},
     {"in_proj_weight", "W_k.weight", 1, 3},
@@ -132,7 +124,7 @@ std::string with_number(std::string_view parts, std::string_view number) {
 
 // Reads a name from left to right: what is in a row is replaced, by the first such row, and other
 // parts are copied.
-std::vector<WeightPart> in_weft(std::string_view name, std::span<const Names> names) {
+std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> names) {
   std::vector<WeightPart> weights{{}};
   for (std::size_t at = 0, end; at <= name.size(); at = end + 1) {
     std::optional<Found> found;
@@ -154,25 +146,13 @@ std::vector<WeightPart> in_weft(std::string_view name, std::span<const Names> na
 }
 
 // The dataset of a weight that is directly in a layer of the rows.
-WeightPart in_file(std::string_view name, std::span<const Names> names) {
+WeightPart in_file(std::string_view name, std::span<const NameRow> names) {
   const std::size_t layer_size = name.rfind('.');
-  for (const Names& row : names)
+  for (const NameRow& row : names)
     if (const auto found = find_at(name, 0, row.ours); found && found->end == layer_size)
       return {with_number(row.theirs, found->number).append(name.substr(layer_size)), row.part,
               row.parts};
   return {};
-}
-
-std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
-// With PyTorch's names of variables for TensorFlow's, which PyTorch's files of before 2019 have,
-// too.
-std::string with_pytorch_variable(std::string name) {
-  const std::string variable(last_part(name));
-  name.resize(name.size() - variable.size());
-  if (variable == "kernel" || variable == "embeddings" || variable == "gamma")
-    return name + "weight";
-  return name + (variable == "beta" ? "bias" : variable);
 }
 
 std::string without_end(std::string name, std::string_view end) {
@@ -180,100 +160,47 @@ std::string without_end(std::string name, std::string_view end) {
   return name;
 }
 
-// transformers' names in TensorFlow: "h_._0/ln_1/gamma:0".
-std::string without_tensorflow_marks(std::string name) {
+// With PyTorch's names of variables for TensorFlow's, which PyTorch's files of before 2019 have,
+// too.
+std::string with_pytorch_variable(std::string name) {
+  const std::string variable = name.substr(name.rfind('.') + 1);
+  name.resize(name.size() - variable.size());
+  if (variable == "kernel" || variable == "embeddings" || variable == "gamma")
+    return name + "weight";
+  return name + (variable == "beta" ? "bias" : variable);
+}
+
+// PyTorch's names for those of transformers in TensorFlow: "h_._0/ln_1/gamma:0".
+std::string without_tensorflow(std::string name) {
   name = without_end(std::move(name), ":0");
   for (std::size_t at = 0; (at = name.find("_._", at)) != name.npos; ++at)
     name.erase(at + 2, 1).erase(at, 1);
-  return name;
+  return with_pytorch_variable(std::move(name));
 }
 
-// nanoGPT's and GPT-2's. Of a model without a head, the names are not below "transformer".
-std::vector<WeightPart> gpt_weights(std::string name) {
-  const bool is_causal_mask = name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+// Of a GPT without a head, the names are not below "transformer".
+std::string without_transformer(std::string name) {
   const std::string group = "transformer.";
   if (const std::size_t at = name.rfind(group); at != name.npos && (at == 0 || name[at - 1] == '.'))
     name.erase(at, group.size());
-  std::vector<WeightPart> weights = in_weft(name, gpt_names);
-  for (WeightPart& weight : weights) weight.is_optional = is_causal_mask;
-  return weights;
-}
-
-WeightPart gpt_dataset(const std::string& weight) {
-  WeightPart dataset = in_file(weight, gpt_names);
-  if (!dataset.name.empty() && !dataset.name.starts_with("lm_head."))
-    dataset.name.insert(0, "transformer.");
-  return dataset;
-}
-
-// Whether GPT-2 has a convolution for a linear layer, with a weight of [in_features, out_features].
-bool is_convolution(const std::string& weight) {
-  return weight.find(".attention.W_") != weight.npos || weight.find(".ffn.dense") != weight.npos;
-}
-
-std::vector<WeightPart> gpt_2_weights(std::string name) {
-  std::vector<WeightPart> weights = gpt_weights(std::move(name));
-  for (WeightPart& weight : weights) weight.is_transposed = is_convolution(weight.name);
-  return weights;
-}
-
-WeightPart gpt_2_dataset(const std::string& weight) {
-  WeightPart dataset = gpt_dataset(weight);
-  dataset.is_transposed = is_convolution(weight);
-  return dataset;
-}
-
-std::vector<WeightPart> tensorflow_gpt_weights(std::string name) {
-  return gpt_2_weights(with_pytorch_variable(without_tensorflow_marks(std::move(name))));
-}
-
-std::vector<WeightPart> bert_weights(std::string name) {
-  const bool is_optional =
-      name.ends_with("embeddings.position_ids") || name.find("pooler.dense.") != name.npos;
-  std::vector<WeightPart> weights = in_weft(with_pytorch_variable(std::move(name)), bert_names);
-  weights.front().is_optional = is_optional;
-  return weights;
-}
-
-WeightPart bert_dataset(const std::string& weight) { return in_file(weight, bert_names); }
-
-std::vector<WeightPart> tensorflow_bert_weights(std::string name) {
-  name = without_tensorflow_marks(std::move(name));
-  std::vector<WeightPart> weights = bert_weights(name);
-  weights.front().is_transposed = last_part(name) == "kernel";
-  return weights;
-}
-
-// Keras: of which layer a weight is, and so whether it is transposed, only the model says.
-std::vector<WeightPart> keras_weights(std::string_view name, std::span<const Names> names,
-                                      bool is_optional) {
-  std::vector<WeightPart> weights = in_weft(name, names);
-  for (WeightPart& weight : weights) {
-    weight.is_transposed = true;
-    weight.is_optional = is_optional;
-  }
-  return weights;
-}
-
-std::vector<WeightPart> keras_3_weights(std::string name) {
-  return keras_weights(
-      name, keras_3_names,
-      name.starts_with("optimizer.") || name.find("seed_generator.vars.") != name.npos);
+  return name;
 }
 
 // Keras 2 writes the weights of each layer below a group of its name, and those of a whole model
 // below /model_weights.
-std::vector<WeightPart> keras_2_weights(std::string name) {
-  const bool is_optional =
-      name.starts_with("optimizer_weights.") || name.find("top_level_model_weights.") != name.npos;
+std::string without_keras_2_groups(std::string name) {
   const std::string model = "model_weights.";
   if (name.starts_with(model)) name.erase(0, model.size());
   name.erase(0, name.find('.') + 1);
-  return keras_weights(with_pytorch_variable(without_end(std::move(name), ":0")), keras_2_names,
-                       is_optional);
+  return with_pytorch_variable(without_end(std::move(name), ":0"));
 }
 
-std::vector<WeightPart> module_weights(std::string name) { return in_weft(name, module_names); }
+// Whether one of the texts is in a name, which begins and ends with '/'.
+bool has_any(const std::vector<std::string_view>& texts, const std::string& name) {
+  return std::ranges::any_of(texts, [slashed = '/' + name + '/'](std::string_view text) {
+    return slashed.find(text) != slashed.npos;
+  });
+}
 
 bool is_tall(const Shape& shape) { return shape.rank() == 2 && shape[0] > shape[1]; }
 bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[1]; }
@@ -281,50 +208,92 @@ bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[
 std::vector<WeightLayout> make_layouts() {
   return {
       // What save_weights writes, and state_dicts of models with the same names.
-      {.name = "state_dict",
-       .weights_in = [](std::string name) { return std::vector<WeightPart>{{std::move(name)}}; }},
+      {.name = "state_dict"},
       {.name = "nanoGPT",
+       .written_as = Layout::nanogpt,
        .marks = {"h.0.attn.c_attn.weight"},
        .may_have = is_tall,
-       .weights_in = gpt_weights,
-       .dataset_of = gpt_dataset},
+       .rows = gpt_names,
+       .has_all_names = true,
+       .group = "transformer.",
+       .spelling = without_transformer,
+       .optional = {".attn.bias/", ".attn.masked_bias/"}},
       {.name = "GPT-2",
+       .written_as = Layout::gpt2,
        .marks = {"h.0.attn.c_attn.weight"},
        .may_have = is_wide,
-       .weights_in = gpt_2_weights,
-       .dataset_of = gpt_2_dataset,
+       .rows = gpt_names,
+       .has_all_names = true,
+       .group = "transformer.",
+       .spelling = without_transformer,
+       .optional = {".attn.bias/", ".attn.masked_bias/"},
+       .transposed = {".attn.c_", ".mlp.c_"},
        .has_all_biases = true},
       {.name = "BERT",
+       .written_as = Layout::bert,
        .marks = {"embeddings.word_embeddings.weight"},
-       .weights_in = bert_weights,
-       .dataset_of = bert_dataset,
+       .rows = bert_names,
+       .has_all_names = true,
+       .spelling = with_pytorch_variable,
+       .optional = {"embeddings.position_ids/", "pooler.dense."},
        .anchor = token_embedding},
       {.name = "Keras 3",
        .marks = {".vars.0"},
-       .weights_in = keras_3_weights,
+       .rows = keras_3_names,
+       .optional = {"/optimizer.", "seed_generator.vars."},
+       .transposed = {""},
        .splits_axes = true,
        .has_keras_cells = true},
       {.name = "GPT-2 of TensorFlow",
        .marks = {"h_._0.attn.c_attn.weight:0"},
-       .weights_in = tensorflow_gpt_weights,
-       .dataset_of = gpt_2_dataset,
+       .rows = gpt_names,
+       .has_all_names = true,
+       .spelling =
+           [](std::string name) {
+             return without_transformer(without_tensorflow(std::move(name)));
+           },
+       .transposed = {".attn.c_", ".mlp.c_"},
        .anchor = token_embedding,
        .splits_axes = true},
       {.name = "BERT of TensorFlow",
        .marks = {"embeddings.word_embeddings.weight:0"},
-       .weights_in = tensorflow_bert_weights,
-       .dataset_of = bert_dataset,
+       .rows = bert_names,
+       .has_all_names = true,
+       .spelling = without_tensorflow,
+       .optional = {"embeddings.position_ids/", "pooler.dense."},
+       .transposed = {".kernel:0/"},
        .anchor = token_embedding,
        .splits_axes = true},
       {.name = "Keras 2",
        .marks = {".kernel:0", ".embeddings:0", ".gamma:0", ".kernel", ".embeddings", ".gamma"},
-       .weights_in = keras_2_weights,
+       .rows = keras_2_names,
+       .spelling = without_keras_2_groups,
+       .optional = {"/optimizer_weights.", "top_level_model_weights."},
+       .transposed = {""},
        .splits_axes = true},
-      {.name = "PyTorch modules", .weights_in = module_weights, .rewrites_model = true},
+      {.name = "PyTorch modules", .rows = module_names, .rewrites_model = true},
   };
 }
 
 }  // namespace
+
+std::vector<WeightPart> WeightLayout::weights_in(const std::string& dataset) const {
+  std::vector<WeightPart> weights = in_weft(spelling ? spelling(dataset) : dataset, rows);
+  for (WeightPart& weight : weights) {
+    weight.is_transposed = has_any(transposed, dataset);
+    weight.is_optional = has_any(optional, dataset);
+  }
+  return weights;
+}
+
+WeightPart WeightLayout::dataset_of(const std::string& weight) const {
+  if (!has_all_names) return {weight};
+  WeightPart dataset = in_file(weight, rows);
+  if (dataset.name.empty()) return dataset;
+  if (!dataset.name.starts_with("lm_head.")) dataset.name.insert(0, group);
+  dataset.is_transposed = has_any(transposed, dataset.name);
+  return dataset;
+}
 
 const std::vector<WeightLayout>& weight_layouts() {
   static const std::vector<WeightLayout> layouts = make_layouts();
@@ -335,6 +304,12 @@ const WeightLayout& weight_layout(std::string_view name) {
   const auto layout = std::ranges::find(weight_layouts(), name, &WeightLayout::name);
   if (layout == weight_layouts().end()) fail<ValueError>("layout", "one that is known", name);
   return *layout;
+}
+
+const WeightLayout& weight_layout(Layout written) {
+  const auto layout =
+      std::ranges::find(weight_layouts(), std::optional(written), &WeightLayout::written_as);
+  return layout == weight_layouts().end() ? weight_layout("state_dict") : *layout;
 }
 
 }  // namespace weft

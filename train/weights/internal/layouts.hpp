@@ -1,11 +1,14 @@
-// The layouts of weight files: for each program, a function from the names in its files to weft's.
+// The layouts of weight files: for each program, a table of the names in its files and weft's.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "weft/autograd/shape.hpp"
+#include "weft/train/weights/save_weights.hpp"
 
 namespace weft {
 
@@ -22,18 +25,34 @@ struct WeightPart {
   friend bool operator==(const WeightPart&, const WeightPart&) = default;
 };
 
+// Some parts of a dotted name in another program and in weft, where # is the same number in both.
+// One dataset with several equal parts has a row for each, one after the other.
+struct NameRow {
+  std::string_view theirs, ours;
+  Index part = 0, parts = 1;
+};
+
 struct WeightLayout {
   std::string name;  // in reports
+  // How `save_weights` calls it, if it writes it.
+  std::optional<Layout> written_as = {};
   // Ends of names, one of which is in every file of the layout; when there are none, any file may
   // have it.
   std::vector<std::string_view> marks = {};
   // Whether the dataset with a mark may have a shape; any when null.
   bool (*may_have)(const Shape& shape) = nullptr;
-  // The weights in a dataset of a name.
-  std::vector<WeightPart> (*weights_in)(std::string dataset);
-  // The reverse: the dataset of a weight, with an empty name where the layout has none. Null for
-  // layouts of any model.
-  WeightPart (*dataset_of)(const std::string& weight) = nullptr;
+  // What is replaced in names.
+  std::span<const NameRow> rows = {};
+  // Whether the rows are all weights of a model, as of a Gpt; layouts of any model have others,
+  // too.
+  bool has_all_names = false;
+  // What the names of datasets begin with when they are written, but that of the head.
+  std::string_view group = "";
+  // The name of a dataset as the rows have it; the same when null.
+  std::string (*spelling)(std::string dataset) = nullptr;
+  // Parts of the names of datasets that are optional, and of those that are transposed if they are
+  // weights of a linear layer, which in Keras only the model says; '/' is the start or the end.
+  std::vector<std::string_view> optional = {}, transposed = {};
   // A weight that is in every model of the layout: where a file has only one, the names have the
   // prefix of its name, and what has another is no part of the model.
   std::string anchor = "";
@@ -48,6 +67,11 @@ struct WeightLayout {
   // Whether a GRU has its gates in the order of Keras, and an LSTM and an RNN have no bias of the
   // states, which then is 0.
   bool has_keras_cells = false;
+
+  // The weights in a dataset of a name.
+  std::vector<WeightPart> weights_in(const std::string& dataset) const;
+  // The reverse: the dataset of a weight, with an empty name where the layout has none.
+  WeightPart dataset_of(const std::string& weight) const;
 };
 
 // The token embedding of a Gpt or a Bert.
@@ -57,5 +81,7 @@ inline const std::string token_embedding = "tokens.weight";
 const std::vector<WeightLayout>& weight_layouts();
 // The layout of that name.
 const WeightLayout& weight_layout(std::string_view name);
+// The layout that is written for that choice; weft's and PyTorch's are that of a state_dict.
+const WeightLayout& weight_layout(Layout written);
 
 }  // namespace weft

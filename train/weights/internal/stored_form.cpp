@@ -55,52 +55,38 @@ template <class T, class Use>
 void for_each_block(const Hdf5Dataset& dataset, const Use& use) {
   const Shape shape = dataset.shape();
   if (shape.elements() == 0) return;
-  if (shape.rank() == 0) {
-    const Tensor<T> value = dataset.tensor<T>(shape);
-    check_block(dataset, shape, Block<T>{0, value.values()});
-    return use(Block<T>{0, value.values()});
-  }
-  const Index row = shape.elements() / shape[0];
+  const Index count = shape.rank() == 0 ? 1 : shape[0], row = shape.elements() / count;
   const Index rows = std::max<Index>(1, block_bytes / (row * Index{sizeof(T)}));
-  for (Index first = 0; first < shape[0]; first += rows) {
-    const Tensor<T> values = dataset.rows<T>(first, std::min(first + rows, shape[0]));
+  for (Index first = 0; first < count; first += rows) {
+    const Tensor<T> values = shape.rank() == 0
+                                 ? dataset.tensor<T>(shape)
+                                 : dataset.rows<T>(first, std::min(first + rows, count));
     const Block<T> block{first * row, values.values()};
     check_block(dataset, shape, block);
     use(block);
   }
 }
 
-// What a block contains of a part of this size that is not transposed: elements begin … end of it.
+// What a block contains of a part of this size that is not transposed, as elements of the part.
 template <class T>
-struct Overlap {
-  Overlap(Index size, Index part, const Block<T>& block) {
-    const Index offset = part * size;
-    begin = std::clamp<Index>(block.first - offset, 0, size);
-    end = std::clamp<Index>(block.end() - offset, 0, size);
-    elements = block.elements.data() +
-               std::clamp<Index>(begin + offset - block.first, 0, std::ssize(block.elements));
-  }
+Block<T> in_part(const Block<T>& block, Index size, Index part) {
+  const Index offset = part * size, begin = std::clamp<Index>(block.first - offset, 0, size),
+              end = std::clamp<Index>(block.end() - offset, 0, size);
+  if (begin == end) return {begin, {}};
+  return {begin, block.elements.subspan(static_cast<std::size_t>(begin + offset - block.first),
+                                        static_cast<std::size_t>(end - begin))};
+}
 
-  Index begin, end;
-  const T* elements;
-};
-
-// A matrix in rows of which each is `stride` elements after the one before.
+// Writes the transpose of a matrix [rows, columns]; each row is a stride after the one before.
 template <class T>
-struct Rows {
-  T* elements;
-  Index stride;
-};
-
-// Writes the transpose of a matrix [rows, columns].
-template <class T>
-void transpose(Index rows, Index columns, Rows<const T> from, Rows<T> to) {
+void transpose(Index rows, Index columns, const T* from, Index from_stride, T* to,
+               Index to_stride) {
   constexpr Index strip = 16;  // columns that are read at a time: rows that are written
   parallel_for((columns + strip - 1) / strip, grain_of(strip * rows), [&](Index begin, Index end) {
     for (Index first = begin * strip; first < std::min(end * strip, columns); first += strip)
       for (Index row = 0; row < rows; ++row)
         for (Index column = first; column < std::min(first + strip, columns); ++column)
-          to.elements[column * to.stride + row] = from.elements[row * from.stride + column];
+          to[column * to_stride + row] = from[row * from_stride + column];
   });
 }
 
@@ -111,11 +97,11 @@ void scatter(const Block<T>& block, const StoredForm& form, Index part, T* to) {
     const Index columns = form.parameter[1], rows = form.part_size() / columns,
                 width = form.parts * rows;
     const Index first = block.first / width, last = block.end() / width;
-    return transpose<T>(last - first, rows, {block.elements.data() + part * rows, width},
-                        {to + first, columns});
+    return transpose(last - first, rows, block.elements.data() + part * rows, width, to + first,
+                     columns);
   }
-  const Overlap<T> overlap(form.part_size(), part, block);
-  std::copy_n(overlap.elements, overlap.end - overlap.begin, to + overlap.begin);
+  const Block<T> own = in_part(block, form.part_size(), part);
+  std::ranges::copy(own.elements, to + own.first);
 }
 
 }  // namespace
@@ -177,8 +163,8 @@ bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor
   bool are_equal = true;
   for_each_block<T>(dataset, [&](const Block<T>& block) {
     for (const T* own = values.data(); const Index part : form.own) {
-      const Overlap<T> overlap(form.part_size(), part, block);
-      are_equal = are_equal && std::equal(own + overlap.begin, own + overlap.end, overlap.elements);
+      const auto [first, elements] = in_part(block, form.part_size(), part);
+      are_equal = are_equal && std::equal(elements.begin(), elements.end(), own + first);
       own += form.part_size();
     }
   });
@@ -193,8 +179,8 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
   for (const auto& [form, value] : parts) {
     if (form.is_transposed) {
       const Index rows = form.parameter[0], columns = form.parameter[1];
-      transpose<T>(rows, columns, {value.data(), columns},
-                   {dataset.data() + form.own.front() * rows, form.parts * rows});
+      transpose(rows, columns, value.data(), columns, dataset.data() + form.own.front() * rows,
+                form.parts * rows);
     } else {
       std::copy_n(value.data(), value.size(), dataset.data() + form.own.front() * value.size());
     }

@@ -5,11 +5,45 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 
 namespace weft {
 namespace {
+
+// Collects the type of the layer that registers a parameter first, and its name there.
+template <class T>
+class Layers final : public Members<T> {
+ public:
+  struct Place {
+    std::string type, name;
+  };
+
+  void type(const std::string& name, const std::string&) override { type_ = name; }
+  void parameter(const std::string& name, const Parameter<T>& parameter) override {
+    places.try_emplace(&parameter, Place{type_, name});
+  }
+  void child(const std::string&, const Module<T>& child) override {
+    const std::string outer = std::exchange(type_, "");
+    child.members(*this);
+    type_ = outer;
+  }
+
+  std::unordered_map<const Parameter<T>*, Place> places;
+
+ private:
+  std::string type_;
+};
+
+bool is_recurrent(const std::string& layer) {
+  return layer == "GRU" || layer == "LSTM" || layer == "RNN";
+}
+
+bool is_linear(const std::string& layer, const std::string& name) {
+  return layer == "Linear" ? name == "weight" : is_recurrent(layer) && name.starts_with("weight_");
+}
 
 using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
@@ -23,103 +57,110 @@ bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByNam
   });
 }
 
-// The names of the parameters and of the weights in the file, in the form of one layout.
-class Candidate {
- public:
-  Candidate(const WeightLayout& layout, const ModelWeights& model, Sources sources, bool anywhere)
-      : layout_(layout), sources_(std::move(sources)) {
-    for (const ModelWeight& weight : model.all) parameters_.push_back(in_model(weight.name));
-    for (const auto& [name, parameter] : model.tied) tied_.emplace(in_model(name), parameter);
-    for (const std::string& prefix : anywhere ? prefixes() : Names{""}) try_prefix(prefix);
+// What all names begin with: they are sorted.
+std::string common_start(const Sources& sources) {
+  const auto is_required = [](const auto& entry) { return !entry.second.weight.is_optional; };
+  const auto first = std::find_if(sources.begin(), sources.end(), is_required);
+  const auto last = std::find_if(sources.rbegin(), sources.rend(), is_required);
+  if (first == sources.end()) return "";
+  return {first->first.begin(), std::ranges::mismatch(first->first, last->first).in1};
+}
+
+Names prefixes_of(const Sources& sources, const WeightLayout& layout) {
+  Names prefixes{"", "model."}, anchored;
+  for (const auto& [name, source] : sources)
+    if (!layout.anchor.empty() && name.ends_with('.' + layout.anchor))
+      anchored.push_back(name.substr(0, name.size() - layout.anchor.size()));
+  if (anchored.size() == 1) prefixes.push_back(anchored.front());
+  const std::string common = common_start(sources);
+  for (std::size_t dot = common.find('.'); dot != std::string::npos;
+       dot = common.find('.', dot + 1))
+    prefixes.push_back(common.substr(0, dot + 1));
+  return prefixes;
+}
+
+// The parameters below the first prefix with the most of them.
+WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, Sources sources,
+                         bool anywhere) {
+  const auto in_model = [&](const std::string& name) {
+    return layout.rewrites_model ? layout.weights_in(name).front().name : name;
+  };
+  Names parameters;
+  for (const ModelWeight& weight : model.all) parameters.push_back(in_model(weight.name));
+  WeightSources result{&layout};
+  for (const std::string& prefix : anywhere ? prefixes_of(sources, layout) : Names{""}) {
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        parameters, [&](const std::string& name) { return sources.contains(prefix + name); }));
+    if (count <= result.parameters) continue;
+    result.prefix = prefix;
+    result.parameters = count;
   }
 
-  // The number of parameters below the prefix.
-  std::size_t found() const { return found_; }
-
-  bool has_mark() const { return !layout_.marks.empty(); }
-
-  WeightSources result() && {
-    WeightSources result{&layout_, prefix_};
-    const auto take = [&](const std::string& name, std::size_t index) {
-      const auto entry = sources_.find(prefix_ + name);
-      if (entry == sources_.end()) return;
-      check_unique(entry, result.ambiguous);
-      result.found.push_back({index, entry->second});
-      sources_.erase(entry);
-    };
-    for (std::size_t i = 0; i < parameters_.size(); ++i) take(parameters_[i], i);
-    for (const auto& [name, parameter] : tied_) take(name, parameter);
-    std::ranges::stable_sort(result.found, {}, &FoundWeight::index);
-    std::set<std::string> datasets;
-    for (const auto& [name, source] : sources_) {
-      if (!datasets.insert(source.dataset).second) continue;
-      if (name.starts_with(prefix_) && !source.weight.is_optional)
-        result.unexpected.push_back(source);
-      else
-        result.left.push_back(source.dataset);
-    }
-    std::ranges::sort(result.unexpected, {}, &WeightSource::dataset);
-    std::ranges::sort(result.left);
-    return result;
-  }
-
- private:
-  std::string in_model(const std::string& name) const {
-    return layout_.rewrites_model ? layout_.weights_in(name).front().name : name;
-  }
-
-  Names prefixes() const {
-    Names prefixes{"", "model."}, anchored;
-    for (const auto& [name, source] : sources_)
-      if (!layout_.anchor.empty() && name.ends_with('.' + layout_.anchor))
-        anchored.push_back(name.substr(0, name.size() - layout_.anchor.size()));
-    if (anchored.size() == 1) prefixes.push_back(anchored.front());
-    const std::string common = common_start();
-    for (std::size_t dot = common.find('.'); dot != std::string::npos;
-         dot = common.find('.', dot + 1))
-      prefixes.push_back(common.substr(0, dot + 1));
-    return prefixes;
-  }
-
-  // What all names begin with: they are sorted.
-  std::string common_start() const {
-    const auto is_required = [](const auto& entry) { return !entry.second.weight.is_optional; };
-    const auto first = std::find_if(sources_.begin(), sources_.end(), is_required);
-    const auto last = std::find_if(sources_.rbegin(), sources_.rend(), is_required);
-    if (first == sources_.end()) return "";
-    return {first->first.begin(), std::ranges::mismatch(first->first, last->first).in1};
-  }
-
-  // Keeps the first prefix with the most parameters.
-  void try_prefix(const std::string& prefix) {
-    const auto is_present = [&](const std::string& name) {
-      return sources_.contains(prefix + name);
-    };
-    const auto count = static_cast<std::size_t>(std::ranges::count_if(parameters_, is_present));
-    if (count <= found_) return;
-    prefix_ = prefix;
-    found_ = count;
-  }
-
-  // Another source of the same name is ambiguous, unless it is for a parameter with the same name
-  // in the form of the layout.
-  void check_unique(Sources::const_iterator entry, Names& ambiguous) const {
+  const auto take = [&](const std::string& name, std::size_t index) {
+    const auto entry = sources.find(result.prefix + name);
+    if (entry == sources.end()) return;
+    // Another source of the same name is ambiguous, unless it is for a parameter with the same name
+    // in the form of the layout.
     const auto next = std::next(entry);
-    if (next != sources_.end() && next->first == entry->first &&
-        std::ranges::count(parameters_, entry->first.substr(prefix_.size())) < 2)
-      ambiguous.push_back(
+    if (next != sources.end() && next->first == entry->first &&
+        std::ranges::count(parameters, name) < 2)
+      result.ambiguous.push_back(
           concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
+    result.found.push_back({index, entry->second});
+    sources.erase(entry);
+  };
+  for (std::size_t i = 0; i < parameters.size(); ++i) take(parameters[i], i);
+  std::map<std::string, std::size_t> tied;
+  for (const auto& [name, parameter] : model.tied) tied.emplace(in_model(name), parameter);
+  for (const auto& [name, parameter] : tied) take(name, parameter);
+  std::ranges::stable_sort(result.found, {}, &FoundWeight::index);
+  std::set<std::string> datasets;
+  for (const auto& [name, source] : sources) {
+    if (!datasets.insert(source.dataset).second) continue;
+    if (name.starts_with(result.prefix) && !source.weight.is_optional)
+      result.unexpected.push_back(source);
+    else
+      result.left.push_back(source.dataset);
   }
-
-  const WeightLayout& layout_;
-  Names parameters_;
-  std::map<std::string, std::size_t> tied_;
-  Sources sources_;
-  std::string prefix_;
-  std::size_t found_ = 0;
-};
+  std::ranges::sort(result.unexpected, {}, &WeightSource::dataset);
+  std::ranges::sort(result.left);
+  return result;
+}
 
 }  // namespace
+
+StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
+  StoredForm form{.parameter = shape,
+                  .is_transposed = is_linear && part.is_transposed,
+                  .splits_axes = layout.splits_axes,
+                  .parts = part.parts,
+                  .own = {part.part}};
+  if (layout.has_keras_cells && layer == "GRU") {
+    // Keras has the gate z before r.
+    form.own = {3 * part.part + 1, 3 * part.part, 3 * part.part + 2};
+    form.parts = 3 * part.parts;
+  } else {
+    form.may_be_zero = layout.has_keras_cells && is_recurrent(layer);
+  }
+  return form;
+}
+
+template <class T>
+ModelWeights::ModelWeights(const Module<T>& model) {
+  Layers<T> layers;
+  model.members(layers);
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    const auto& [layer, own_name] = layers.places.at(parameter);
+    all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer});
+  }
+  for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer->shape()});
+  for (const auto& [name, first] : tied_names(model))
+    tied.emplace(name, static_cast<std::size_t>(std::ranges::find(all, first, &ModelWeight::name) -
+                                                all.begin()));
+}
+
+template ModelWeights::ModelWeights(const Module<float>&);
+template ModelWeights::ModelWeights(const Module<double>&);
 
 std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   out << source.dataset;
@@ -138,9 +179,9 @@ WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& fil
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,
                                   bool anywhere) {
-  std::optional<Candidate> best;
+  std::optional<WeightSources> best;
   for (const WeightLayout& layout : weight_layouts()) {
-    if (best && best->found() == model.all.size()) break;
+    if (best && best->parameters == model.all.size()) break;
     if (!layout.marks.empty() && !has_mark(layout, file, paths)) continue;
     Sources sources;
     for (const auto& [dataset, path] : paths)
@@ -148,13 +189,14 @@ WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& fil
         weight.name = rename(weight.name);
         sources.emplace(weight.name, WeightSource{weight, dataset, path});
       }
-    Candidate candidate(layout, model, std::move(sources), anywhere);
+    WeightSources candidate = sources_in(layout, model, std::move(sources), anywhere);
     // When nothing is found, the names are best listed as those of the layout with a mark.
-    const bool is_better = !best || candidate.found() > best->found() ||
-                           (best->found() == 0 && !best->has_mark() && candidate.has_mark());
-    if (is_better) best.emplace(std::move(candidate));
+    const bool is_better =
+        !best || candidate.parameters > best->parameters ||
+        (best->parameters == 0 && best->layout->marks.empty() && !layout.marks.empty());
+    if (is_better) best = std::move(candidate);
   }
-  return std::move(*best).result();
+  return *std::move(best);
 }
 
 }  // namespace weft

@@ -3,13 +3,38 @@
 
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "weft/layers/module.hpp"
 #include "train/weights/internal/dataset_names.hpp"
-#include "train/weights/internal/model_weights.hpp"
+#include "train/weights/internal/layouts.hpp"
+#include "train/weights/internal/stored_form.hpp"
 
 namespace weft {
+
+// A parameter or a buffer of a model under its full name, as weight files see it.
+struct ModelWeight {
+  std::string name;
+  Shape shape;
+  // Whether it is the weight of a linear or recurrent layer, which some layouts transpose.
+  bool is_linear = false;
+  // The type of its layer, where a parameter has one.
+  std::string layer = "";
+
+  // Its form as a part of a dataset.
+  StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
+};
+
+struct ModelWeights {
+  template <class T>
+  explicit ModelWeights(const Module<T>& model);
+
+  std::vector<ModelWeight> all;  // parameters, then buffers
+  // The indices of parameters by their other names (tied weights).
+  std::map<std::string, std::size_t> tied;
+};
 
 // A dataset, or one of its equal parts.
 struct WeightSource {
@@ -29,8 +54,9 @@ struct FoundWeight {
 
 struct WeightSources {
   const WeightLayout* layout;
-  // The common prefix of the names.
-  std::string prefix;
+  // The common prefix of the names, and the number of parameters whose first names it has.
+  std::string prefix = "";
+  std::size_t parameters = 0;
   // By increasing index; where a parameter has several names (tied weights), all that are there,
   // the first being its own if that is.
   std::vector<FoundWeight> found = {};

@@ -6,24 +6,7 @@
 #include "train/weights/internal/dataset_names.hpp"
 
 namespace weft {
-namespace {
-
-const WeightLayout& table_of(Layout layout) {
-  switch (layout) {
-    case Layout::nanogpt:
-      return weight_layout("nanoGPT");
-    case Layout::gpt2:
-      return weight_layout("GPT-2");
-    case Layout::bert:
-      return weight_layout("BERT");
-    default:
-      return weight_layout("state_dict");
-  }
-}
-
-}  // namespace
-
-WrittenDatasets::WrittenDatasets(Layout layout) : layout_(layout), table_(&table_of(layout)) {}
+WrittenDatasets::WrittenDatasets(Layout layout) : layout_(layout), table_(weight_layout(layout)) {}
 
 std::string WrittenDatasets::path_of(const std::string& dataset) const {
   if (layout_ == Layout::weft) return path_of_name("model." + dataset);
@@ -37,7 +20,7 @@ bool WrittenDatasets::add(const std::string& name, const Shape& shape) {
 }
 
 bool WrittenDatasets::add(const std::string& name, Part part) {
-  const WeightPart dataset = has_own_names() ? WeightPart{name} : table_->dataset_of(name);
+  const WeightPart dataset = table_.dataset_of(name);
   if (dataset.name.empty()) return false;
   part.form.is_transposed = dataset.is_transposed && part.form.parameter.rank() == 2;
   part.form.parts = dataset.parts;
@@ -48,7 +31,7 @@ bool WrittenDatasets::add(const std::string& name, Part part) {
 
 void WrittenDatasets::complete(const std::string& what) {
   const std::string end = "weight";
-  if (table_->has_all_biases)
+  if (table_.has_all_biases)
     for (const auto& [name, shape] : weights_)
       if (name.starts_with("blocks.") && name.ends_with('.' + end) && shape.rank() > 0) {
         const std::string bias = name.substr(0, name.size() - end.size()) + "bias";

@@ -23,7 +23,7 @@ class WrittenDatasets {
   explicit WrittenDatasets(Layout layout);
 
   // Whether the datasets have the names of the weights.
-  bool has_own_names() const { return !table_->dataset_of; }
+  bool has_own_names() const { return !table_.has_all_names; }
   // Adds a weight; returns false when the layout has no name for it.
   [[nodiscard]] bool add(const std::string& name, const Shape& shape);
   // Adds zeros for the biases that every file of the layout has. Throws ValueError, starting with
@@ -38,7 +38,7 @@ class WrittenDatasets {
   bool add(const std::string& name, Part part);
 
   Layout layout_;
-  const WeightLayout* table_;
+  const WeightLayout& table_;
   std::map<std::string, Shape> weights_;            // by name
   std::map<std::string, std::vector<Part>> parts_;  // by path
 };
