@@ -1,9 +1,7 @@
 // ParallelPass: forward and backward of one batch in parts, each on its own thread and tape.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "weft/autograd/parallel.hpp"
 #include "weft/autograd/pass.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
 
@@ -58,17 +55,7 @@ class WEFT_API ParallelPass {
   void begin();
   template <class Loss>
   void add_batch(std::uint32_t step, Index parts, const Loss& loss) {
-    const Index computed = begin_batch(parts);
-    parallel_for(computed, 1, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) {
-        Tape<T>& tape = begin_forward(i, step);
-        const Var<T> value = loss(tape, first_part_ + i);
-        losses_[static_cast<std::size_t>(i)] += static_cast<double>(value.item());
-        if (!std::isfinite(value.item())) continue;
-        begin_backward(i);
-        tape.backward(value);
-      }
-    });
+    compute_parts(step, parts, std::cref(loss));
   }
   double sum_gradients();
 
@@ -88,9 +75,8 @@ class WEFT_API ParallelPass {
  private:
   class Part;
 
-  Index begin_batch(Index parts);
-  Tape<T>& begin_forward(Index i, std::uint32_t step);
-  void begin_backward(Index i);
+  void compute_parts(std::uint32_t step, Index parts,
+                     const std::function<Var<T>(Tape<T>& tape, Index part)>& loss);
   void complete(std::size_t parameter);
   std::size_t number_of(const Parameter<T>& parameter) const;
 
