@@ -74,21 +74,20 @@ class TrainingLoop<T>::Run {
         optimizer_(trainer.optimizer_),
         processes_(ProcessGroup::or_alone(options_.processes)),
         update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_),
-        end_vote_(processes_),
         display_(options_, processes_.is_first()),
         folder_(options_, trainer.model_, states(), progress_) {}
 
   TrainingResult train() {
     try {
       begin();
-      while (!ended() && end_vote_.exit_status() == 0) step();
+      while (!ended() && end_vote_.exit_status == 0) step();
       finish();
     } catch (...) {
       finish_update();
       throw;
     }
     return {end(), progress_.step, progress_.best_step, progress_.best_value,
-            end() == TrainingEnd::interrupted ? end_vote_.exit_status() : 0};
+            end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
   }
 
  private:
@@ -100,7 +99,7 @@ class TrainingLoop<T>::Run {
     if (processes_.size() > 1) share_state();
     if (best_is_missing_) restore_best();
     display_.begin(progress_.step);
-    end_vote_.take(interrupt_status(), false);
+    vote(false);
   }
 
   void step() {
@@ -113,15 +112,10 @@ class TrainingLoop<T>::Run {
       log(epoch, {});
     folder_.check();
     if (epoch_ends || save_is_due()) save_last();
-    display_.show({.epoch = epoch,
-                   .step = progress_.step,
-                   .loss = update_.loss(),
-                   .learning_rate = optimizer_.learning_rate(),
-                   .grad_norm = update_.grad_norm()},
-                  update_.num_batches());
+    display_.show(report(epoch, update_.loss()), update_.num_batches());
     if (options_.should_stop) update_.finish();
-    end_vote_.take(interrupt_status(), options_.should_stop && options_.should_stop());
-    if (end_vote_.stops() && validation_ && validated_step_ != progress_.step) validate(epoch);
+    vote(options_.should_stop && options_.should_stop());
+    if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
   }
 
   void finish() {
@@ -144,6 +138,15 @@ class TrainingLoop<T>::Run {
     const auto start = Clock::now();
     update_.run();
     display_.count(update_.labels(), seconds_since(start));
+  }
+
+  ProgressReport report(std::int64_t epoch, double loss) const {
+    return {.epoch = epoch,
+            .step = progress_.step,
+            .loss = loss,
+            .learning_rate = optimizer_.learning_rate(),
+            .grad_norm = update_.grad_norm(),
+            .tokens_per_second = display_.tokens_per_second()};
   }
 
   // --- Several processes --------------------------------------------------------------------
@@ -246,14 +249,15 @@ class TrainingLoop<T>::Run {
 
   // --- Stopping -----------------------------------------------------------------------------
 
-  int interrupt_status() const {
-    return options_.interrupt ? options_.interrupt->exit_status() : 0;
+  void vote(bool stops) {
+    const int exit_status = options_.interrupt ? options_.interrupt->exit_status() : 0;
+    end_vote_ = common_vote(processes_, {exit_status, stops});
   }
   bool out_of_patience() const {
     return validation_ && validation_->patience > 0 &&
            progress_.validations_without_improvement >= validation_->patience;
   }
-  bool stopped_early() const { return end_vote_.stops() || out_of_patience(); }
+  bool stopped_early() const { return end_vote_.stops || out_of_patience(); }
   bool limit_reached() const {
     return progress_.epoch >= options_.epochs ||
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
@@ -322,9 +326,7 @@ class TrainingLoop<T>::Run {
   }
 
   void log(std::int64_t epoch, const std::vector<double>& validation) {
-    folder_.log({progress_.step, epoch, progress_.take_mean_loss(update_.loss()),
-                 optimizer_.learning_rate(), update_.grad_norm(), display_.tokens_per_second(),
-                 validation});
+    folder_.log(report(epoch, progress_.take_mean_loss(update_.loss())), validation);
   }
 
   TrainingLoop& trainer_;

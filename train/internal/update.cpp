@@ -9,6 +9,7 @@
 #include "weft/train/optim/clip.hpp"
 
 namespace weft {
+
 template <class T>
 Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
                   const TrainerOptions& options, TrainingProgress<T>& progress,
@@ -142,11 +143,16 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
                        [](double loss) { return std::isfinite(loss); });
   };
   for (std::size_t i = 0; i < batches_.size() && is_finite(); ++i) {
-    if (sends && i + 1 == batches_.size()) exchange_->begin_last_batch();
-    pass.add_batch(static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
-                   batches_[i].parts, [&](Tape<T>& tape, Index part) {
-                     return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
-                   });
+    std::function<void(std::size_t)> on_complete;
+    if (sends && i + 1 == batches_.size())
+      on_complete = [this](std::size_t parameter) { exchange_->complete(parameter); };
+    pass.add_batch(
+        static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
+        batches_[i].parts,
+        [&](Tape<T>& tape, Index part) {
+          return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
+        },
+        on_complete);
   }
 }
 

@@ -124,11 +124,6 @@ void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts,
 }
 
 template <class T>
-void ParallelPass<T>::set_on_complete(std::function<void(std::size_t parameter)> function) {
-  on_complete_ = std::move(function);
-}
-
-template <class T>
 void ParallelPass<T>::complete(std::size_t parameter) {
   if (--incomplete_[parameter] == 0) on_complete_(parameter);
 }

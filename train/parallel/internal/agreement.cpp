@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "weft/version.hpp"
@@ -44,19 +45,16 @@ void check_same_model(ProcessGroup& processes, const NamedParameters<T>& paramet
   check_same(processes, "initial weights", values.text());
 }
 
-EndVote::EndVote(ProcessGroup& processes)
-    : processes_(processes), votes_(static_cast<std::size_t>(processes.size())) {}
-
-void EndVote::take(int exit_status, bool stops) {
-  std::ranges::fill(votes_, 0.0);
-  votes_[static_cast<std::size_t>(processes_.rank())] = 2.0 * exit_status + (stops ? 1.0 : 0.0);
-  processes_.sum(votes_);
-  exit_status_ = 0;
-  stops_ = false;
-  for (const double vote : votes_) {
-    exit_status_ = std::max(exit_status_, static_cast<int>(vote) / 2);
-    stops_ = stops_ || static_cast<int>(vote) % 2 == 1;
+EndVote common_vote(ProcessGroup& processes, const EndVote& own) {
+  std::vector<double> votes(static_cast<std::size_t>(processes.size()));
+  votes[static_cast<std::size_t>(processes.rank())] = 2.0 * own.exit_status + (own.stops ? 1 : 0);
+  processes.sum(votes);
+  EndVote common;
+  for (const double vote : votes) {
+    common.exit_status = std::max(common.exit_status, static_cast<int>(vote) / 2);
+    common.stops = common.stops || static_cast<int>(vote) % 2 == 1;
   }
+  return common;
 }
 
 template void check_same_model(ProcessGroup&, const NamedParameters<float>&);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "weft/layers/module.hpp"
 #include "weft/train/parallel/process_group.hpp"
@@ -19,22 +18,14 @@ void check_same_program(ProcessGroup& processes);
 template <class T>
 void check_same_model(ProcessGroup& processes, const NamedParameters<T>& parameters);
 
-// Whether the training of all processes ends: the signal of one, or one that stops, ends it.
-class EndVote {
- public:
-  explicit EndVote(ProcessGroup& processes);
-
-  // `exit_status` is that of this process's interrupt, 0 without one.
-  void take(int exit_status, bool stops);
-  // Of the last vote: the largest exit status, and whether any process stops.
-  int exit_status() const { return exit_status_; }
-  bool stops() const { return stops_; }
-
- private:
-  ProcessGroup& processes_;
-  std::vector<double> votes_;  // of each process
-  int exit_status_ = 0;
-  bool stops_ = false;
+// Whether training ends.
+struct EndVote {
+  int exit_status = 0;  // of an interrupt; 0 without one
+  bool stops = false;
 };
+
+// The vote of all processes: the signal of one, or one that stops, ends the training of all. Of
+// several exit statuses, the largest counts.
+EndVote common_vote(ProcessGroup& processes, const EndVote& own);
 
 }  // namespace weft

@@ -24,8 +24,7 @@ GradientExchange<T>::GradientExchange(ProcessGroup& processes, ParallelPass<T>& 
       transport_(*processes.transport()),
       pass_(pass),
       elements_(pass.elements()),
-      is_complete_(elements_.parameters().size()),
-      report_(static_cast<std::size_t>(pass.max_parts()) + is_complete_.size()),
+      report_(static_cast<std::size_t>(pass.max_parts()) + elements_.parameters().size()),
       range_sums_(static_cast<std::size_t>(elements_.num_ranges())) {
   add_sums(divide());
   add_messages();
@@ -37,7 +36,7 @@ GradientExchange<T>::~GradientExchange() {
 }
 
 template <class T>
-PartRange GradientExchange<T>::owned(const Bucket& bucket, int process) const {
+PartRange GradientExchange<T>::ranges_of(const Bucket& bucket, int process) const {
   const PartRange part = parts_of_process(bucket.ranges.size(), process, processes_.size());
   return {bucket.ranges.first + part.first, bucket.ranges.first + part.last};
 }
@@ -60,7 +59,7 @@ Index GradientExchange<T>::divide() {
     Bucket& bucket = buckets_.emplace_back();
     bucket.ranges = {std::max<Index>(0, last - in_bucket), last};
     bucket.own_begin = own_elements;
-    const PartRange own = owned(bucket, processes_.rank());
+    const PartRange own = ranges_of(bucket, processes_.rank());
     for (Index range = bucket.ranges.first; range < last; ++range) {
       if (own.contains({range, range + 1})) {
         own_ranges_.push_back({range, own_elements});
@@ -86,7 +85,7 @@ std::vector<ElementSequence> GradientExchange<T>::owned() const {
   std::vector<ElementSequence> owned(static_cast<std::size_t>(processes_.size()));
   for (int process = 0; process < processes_.size(); ++process)
     for (const Bucket& bucket : buckets_) {
-      const PartRange ranges = this->owned(bucket, process);
+      const PartRange ranges = ranges_of(bucket, process);
       elements_.for_each_part(elements_.range_begin(ranges.first),
                               elements_.range_begin(ranges.last),
                               [&](std::size_t index, Index begin, Index end) {
@@ -99,25 +98,35 @@ std::vector<ElementSequence> GradientExchange<T>::owned() const {
 template <class T>
 void GradientExchange<T>::add_sums(Index own_elements) {
   const Index parts = pass_.max_parts();
-  std::vector<std::size_t> sum_from(static_cast<std::size_t>(parts));  // each part
-  for (int process = 0; process < processes_.size(); ++process) {
+  const auto process_with = [&](const PartRange& range) {
+    int process = 0;
+    while (process < processes_.size() &&
+           !parts_of_process(parts, process, processes_.size()).contains(range))
+      ++process;
+    return process;
+  };
+  // Those of the parts of several processes. Every part but the first is the middle of one
+  // addition.
+  std::vector<Addition> additions = sum_tree(parts);
+  std::erase_if(additions, [&](const Addition& addition) {
+    return process_with(addition.all) < processes_.size();
+  });
+  std::vector<Index> first_parts{0};
+  for (const Addition& addition : additions) first_parts.push_back(addition.middle);
+  std::ranges::sort(first_parts);
+  for (const Index first : first_parts) {
+    const int process = process_with({first, first + 1});
     const bool is_own = process == processes_.rank();
-    for (const PartRange& summed :
-         largest_sums(parts, parts_of_process(parts, process, processes_.size()))) {
-      if (is_own) own_sums_.push_back(sums_.size());
-      sum_from[static_cast<std::size_t>(summed.first)] = sums_.size();
-      sums_.push_back(
-          {summed, process,
-           std::vector<T>(static_cast<std::size_t>(is_own ? elements_.size() : own_elements))});
-    }
+    if (is_own) own_sums_.push_back(sums_.size());
+    const Index size = is_own ? elements_.size() : own_elements;
+    sums_.push_back({first, process, std::vector<T>(static_cast<std::size_t>(size))});
   }
-  for (const Addition& addition : sum_tree(parts)) {
-    const bool is_made = std::ranges::any_of(
-        sums_, [&](const PartialSum& sum) { return sum.parts.contains(addition.all); });
-    if (!is_made)
-      additions_.emplace_back(sum_from[static_cast<std::size_t>(addition.all.first)],
-                              sum_from[static_cast<std::size_t>(addition.middle)]);
-  }
+  const auto sum_from = [&](Index part) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(first_parts, part) -
+                                    first_parts.begin());
+  };
+  for (const Addition& addition : additions)
+    additions_.emplace_back(sum_from(addition.all.first), sum_from(addition.middle));
 }
 
 template <class T>
@@ -145,14 +154,14 @@ void GradientExchange<T>::add_messages() {
   for (std::size_t i = 0; i < buckets_.size(); ++i)
     for (std::size_t sum = 0; sum < sums_.size(); ++sum)
       if (sums_[sum].process != rank)
-        receive(bytes(sum, buckets_[i].own_begin, owned(buckets_[i], rank)), sums_[sum].process,
+        receive(bytes(sum, buckets_[i].own_begin, ranges_of(buckets_[i], rank)), sums_[sum].process,
                 tag(i, sum));
   last_incoming_ = messages;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     buckets_[i].first_message = messages;
     for (const std::size_t sum : own_sums_)
       for (int other = 0; other < processes_.size(); ++other)
-        if (other != rank) send(sum, owned(buckets_[i], other), other, tag(i, sum));
+        if (other != rank) send(sum, ranges_of(buckets_[i], other), other, tag(i, sum));
     buckets_[i].last_message = messages;
   }
   last_gradient_ = messages;
@@ -161,33 +170,22 @@ void GradientExchange<T>::add_messages() {
     for (int other = 0; other < processes_.size(); ++other) {
       if (other == rank) continue;
       const std::size_t all = own_sums_.front();
-      const PartRange ranges = owned(buckets_[i], other);
+      const PartRange ranges = ranges_of(buckets_[i], other);
       receive(bytes(all, elements_.range_begin(ranges.first), ranges), other,
               tag(buckets_.size() + i, 0));
-      send(all, owned(buckets_[i], rank), other, tag(buckets_.size() + i, 0));
+      send(all, ranges_of(buckets_[i], rank), other, tag(buckets_.size() + i, 0));
     }
   last_weight_ = messages;
 }
 
 template <class T>
 void GradientExchange<T>::begin() {
-  pass_.set_on_complete(nullptr);
-  std::ranges::fill(is_complete_, false);
-  for (Bucket& bucket : buckets_) {
-    bucket.is_sent = false;
-    bucket.incomplete = bucket.parameters;
-  }
+  for (Bucket& bucket : buckets_) bucket.incomplete = bucket.parameters;
   transport_.start(0, last_incoming_);
 }
 
 template <class T>
-void GradientExchange<T>::begin_last_batch() {
-  pass_.set_on_complete([this](std::size_t parameter) { complete(parameter); });
-}
-
-template <class T>
 void GradientExchange<T>::complete(std::size_t parameter) {
-  is_complete_[parameter] = true;
   pass_.prepare_sum(parameter);
   const auto& [first, last] = buckets_of_[parameter];
   for (Index i = first; i <= last; ++i)
@@ -199,7 +197,6 @@ void GradientExchange<T>::complete(std::size_t parameter) {
 
 template <class T>
 void GradientExchange<T>::send(Bucket& bucket) {
-  bucket.is_sent = true;
   parallel_for(bucket.ranges.size(), 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
       elements_.for_each_part_of(
@@ -207,7 +204,7 @@ void GradientExchange<T>::send(Bucket& bucket) {
             pass_.sum_elements(index, begin, end);
             for (const std::size_t own : own_sums_) {
               T* const to = sums_[own].values.data() + position;
-              const GradientSum<T>& sum = pass_.sum_of(sums_[own].parts.first, index);
+              const GradientSum<T>& sum = pass_.sum_of(sums_[own].first_part, index);
               // Adding -0 changes no number, not even the sign of a zero.
               if (sum.empty())
                 std::fill(to, to + (end - begin), -T{0});
@@ -237,12 +234,12 @@ double GradientExchange<T>::add_up() {
   const std::span<double> has_gradient =
       std::span(report_).subspan(static_cast<std::size_t>(parts));
   for (std::size_t i = 0; i < has_gradient.size(); ++i) {
-    if (!is_complete_[i]) pass_.prepare_sum(i);
+    pass_.prepare_sum(i);
     for (const std::size_t own : own_sums_)
-      if (!pass_.sum_of(sums_[own].parts.first, i).empty()) has_gradient[i] = 1.0;
+      if (!pass_.sum_of(sums_[own].first_part, i).empty()) has_gradient[i] = 1.0;
   }
   for (Bucket& bucket : buckets_)
-    if (!bucket.is_sent) send(bucket);
+    if (bucket.incomplete > 0) send(bucket);
 
   processes_.sum(report_);
   for (std::size_t i = 0; i < has_gradient.size(); ++i) {

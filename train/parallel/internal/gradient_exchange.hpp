@@ -20,8 +20,8 @@ namespace weft {
 
 // The elements are divided into buckets of consecutive ranges, the last elements first, as backward
 // completes them; in each bucket every process owns some ranges. Per step: `begin`, the batches,
-// before the last of them `begin_last_batch`, `add_up`, an update of the elements that this process
-// owns, `begin_weights`, and `finish_weights` before weights are read.
+// the last of them with `complete`, `add_up`, an update of the elements that this process owns,
+// `begin_weights`, and `finish_weights` before weights are read.
 template <class T>
 class GradientExchange {
  public:
@@ -34,8 +34,9 @@ class GradientExchange {
 
   // Ready to receive the gradients of a step.
   void begin();
-  // In the pass that follows, gradients are sent as soon as backward has completed them.
-  void begin_last_batch();
+  // The gradient of a parameter is that of the last batch, too: sends what has no others to wait
+  // for. Called concurrently.
+  void complete(std::size_t parameter);
   // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
   // order of the parts, for the parameters that have a gradient in any process. Returns the sum of
   // the losses of all parts. Collective.
@@ -55,12 +56,11 @@ class GradientExchange {
     Index own_begin = 0;                // where those of this process begin in the sums of others
     Index parameters = 0;               // that have elements in it
     std::atomic<Index> incomplete = 0;  // of these
-    bool is_sent = false;
     std::size_t first_message = 0, last_message = 0;
   };
-  // The sum of some parts by one process.
+  // The sum of consecutive parts by one process.
   struct PartialSum {
-    PartRange parts;
+    Index first_part;
     int process;
     // Of all elements where that process is this one, otherwise of those that this process owns.
     std::vector<T> values;
@@ -76,13 +76,12 @@ class GradientExchange {
   void add_sums(Index own_elements);
   void add_messages();
   // The ranges of a bucket that a process owns.
-  PartRange owned(const Bucket& bucket, int process) const;
+  PartRange ranges_of(const Bucket& bucket, int process) const;
   Index num_elements(const PartRange& ranges) const;
   template <class Body>
   void for_each_own_range(const Body& body) const;
   std::vector<T>& weights() { return sums_[own_sums_.front()].values; }
 
-  void complete(std::size_t parameter);
   void send(Bucket& bucket);
 
   ProcessGroup& processes_;
@@ -98,7 +97,6 @@ class GradientExchange {
   std::vector<std::size_t> own_sums_;                           // those of this process
   std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
 
-  std::vector<char> is_complete_;  // of each parameter, whether no part adds to its gradient
   // The losses of all parts; then, of each parameter, in how many processes it has a gradient.
   std::vector<double> report_;
   std::vector<double> range_sums_;  // of squares
