@@ -34,8 +34,8 @@ class GradientExchange {
 
   // Ready to receive the gradients of a step.
   void begin();
-  // The gradient of a parameter is that of the last batch, too: sends what has no others to wait
-  // for. Called concurrently.
+  // Backward of the last batch adds nothing more to the gradient of a parameter: sends the buckets
+  // that have waited for it. Called concurrently.
   void complete(std::size_t parameter);
   // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
   // order of the parts, for the parameters that have a gradient in any process. Returns the sum of
