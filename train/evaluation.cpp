@@ -12,31 +12,17 @@ namespace weft {
 namespace {
 
 template <class T>
-double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
+double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& processes) {
   check_positive("mean over batches: parts", parts);
-  const Index size = processes ? processes->size() : 1, rank = processes ? processes->rank() : 0;
-  // For each batch its number of labels and the losses of its parts, by the process that computes
-  // it: batches rank, rank + size, …; of parts that it does not have, what changes no sum.
+  // Of each batch its number of labels and the losses of its parts; 0, which changes no sum, for
+  // parts that it does not have, and for batches that another process computes.
   const Index batches = losses.num_batches(), width = 1 + parts;
-  std::vector<double> results(static_cast<std::size_t>(batches * width), -0.0);
-  std::vector<int> counts;
-  std::vector<Index> starts;
-  for (Index process = 0, start = 0; process < size; ++process) {
-    const Index own_batches = (batches - process + size - 1) / size;
-    counts.push_back(static_cast<int>(own_batches * width));
-    starts.push_back(start);
-    start += own_batches * width;
-  }
-  const auto result_of = [&](Index position) {
-    return results.data() + starts[static_cast<std::size_t>(position % size)] +
-           position / size * width;
-  };
-
+  std::vector<double> results(static_cast<std::size_t>(batches * width));
   std::deque<Tape<T>> tapes;
-  for (Index position = rank; position < batches; position += size) {
+  for (Index position = processes.rank(); position < batches; position += processes.size()) {
     const LoadedBatch<T> batch = losses.load(0, position, parts);
     while (std::ssize(tapes) < batch.parts) tapes.emplace_back(TapeOptions{.recording = false});
-    double* const result = result_of(position);
+    double* const result = results.data() + position * width;
     result[0] = static_cast<double>(batch.labels);
     parallel_for(batch.parts, 1, [&](Index first, Index last) {
       for (Index part = first; part < last; ++part) {
@@ -46,10 +32,10 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup* 
       }
     });
   }
-  if (processes) processes->gather(results, counts);
+  processes.sum(results);
   double sum = 0.0, labels = 0.0;
   for (Index position = 0; position < batches; ++position) {
-    const double* const result = result_of(position);
+    const double* const result = results.data() + position * width;
     labels += result[0];
     sum = std::accumulate(result + 1, result + width, sum);
   }
@@ -61,8 +47,9 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup* 
 
 template <class T>
 double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
+  ProcessGroup& group = ProcessGroup::or_alone(processes);
   double mean = 0.0;
-  together(processes, [&] { mean = mean_of_batches(losses, parts, processes); });
+  group.together([&] { mean = mean_of_batches(losses, parts, group); });
   return mean;
 }
 

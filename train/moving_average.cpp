@@ -22,13 +22,11 @@ void MovingAverage<T>::update() {
   const auto kept = static_cast<T>(updates_ == 0 ? 0.0 : decay_);
   const auto added = static_cast<T>(updates_ == 0 ? 1.0 : 1.0 - decay_);
   for (Tensor<T>& average : averages_) average.data();  // memory of its own, before threads write
-  parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
-    elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      const T* values = elements_.parameters()[index].parameter->value().data();
-      T* averages = averages_[index].data();
+  elements_.for_each_part([&](std::size_t index, Index begin, Index end) {
+    const T* values = elements_.parameters()[index].parameter->value().data();
+    T* averages = averages_[index].data();
 #pragma omp simd
-      for (Index i = begin; i < end; ++i) averages[i] = kept * averages[i] + added * values[i];
-    });
+    for (Index i = begin; i < end; ++i) averages[i] = kept * averages[i] + added * values[i];
   });
   ++updates_;
 }

@@ -60,27 +60,6 @@ std::string description_of(const std::optional<Schedule>& schedule) {
   return schedule ? schedule->description() : "the optimizer's learning rate";
 }
 
-// What all processes must have in common.
-std::vector<Common> common_options(const TrainerOptions& options,
-                                   const std::optional<Validation>& validation) {
-  std::vector<Common> items = common_program();
-  const auto add = [&](const char* name, const auto&... values) {
-    items.push_back({name, concatenate_text(values...)});
-  };
-  add("seed", options.seed);
-  add("parts", options.parts);
-  add("accumulation", options.accumulation);
-  add("epochs and max_steps", options.epochs, " and ", options.max_steps);
-  add("clip_norm", options.clip_norm);
-  add("precision", name_of("precision", options.precision, precision_names));
-  add("schedule", description_of(options.schedule));
-  add("validation",
-      validation ? concatenate_text("every ", validation->every_steps) : std::string("none"));
-  add("folder", options.folder.empty() ? "none" : "one", options.resume ? " to resume" : "");
-  add("should_stop", options.should_stop ? "one" : "none");
-  return items;
-}
-
 }  // namespace
 
 // One call of `TrainingLoop::run`.
@@ -93,36 +72,34 @@ class TrainingLoop<T>::Run {
         validation_(trainer.validation_),
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
-        processes_(options_.processes && options_.processes->size() > 1 ? options_.processes
-                                                                        : nullptr),
+        processes_(ProcessGroup::or_alone(options_.processes)),
         update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_),
-        end_vote_(processes_),
-        display_(options_, !processes_ || processes_->is_first()),
+        display_(options_, processes_.is_first()),
         folder_(options_, trainer.model_, states(), progress_) {}
 
   TrainingResult train() {
     try {
       begin();
-      while (!ended() && end_vote_.exit_status() == 0) step();
+      while (!ended() && end_vote_.exit_status == 0) step();
       finish();
     } catch (...) {
       finish_update();
       throw;
     }
     return {end(), progress_.step, progress_.best_step, progress_.best_value,
-            end() == TrainingEnd::interrupted ? end_vote_.exit_status() : 0};
+            end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
   }
 
  private:
   void begin() {
     if (options_.plateau && !validation_)
       fail<ValueError>("trainer: plateau", "a validation", "none");
-    if (processes_) check_processes();
+    if (processes_.size() > 1) check_processes();
     in_first([&] { open_folder(); });
-    if (processes_) share_state();
+    if (processes_.size() > 1) share_state();
     if (best_is_missing_) restore_best();
     display_.begin(progress_.step);
-    end_vote_.take(interrupt_status(), false);
+    vote(false);
   }
 
   void step() {
@@ -135,15 +112,10 @@ class TrainingLoop<T>::Run {
       log(epoch, {});
     folder_.check();
     if (epoch_ends || save_is_due()) save_last();
-    display_.show({.epoch = epoch,
-                   .step = progress_.step,
-                   .loss = update_.loss(),
-                   .learning_rate = optimizer_.learning_rate(),
-                   .grad_norm = update_.grad_norm()},
-                  update_.num_batches());
+    display_.show(report(epoch, update_.loss()), update_.num_batches());
     if (options_.should_stop) update_.finish();
-    end_vote_.take(interrupt_status(), options_.should_stop && options_.should_stop());
-    if (end_vote_.stops() && validation_ && validated_step_ != progress_.step) validate(epoch);
+    vote(options_.should_stop && options_.should_stop());
+    if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
   }
 
   void finish() {
@@ -168,35 +140,58 @@ class TrainingLoop<T>::Run {
     display_.count(update_.labels(), seconds_since(start));
   }
 
-  // --- Several processes --------------------------------------------------------------------
-
-  void in_first(const std::function<void()>& work) {
-    if (processes_)
-      on_first(*processes_, work);
-    else
-      work();
+  ProgressReport report(std::int64_t epoch, double loss) const {
+    return {.epoch = epoch,
+            .step = progress_.step,
+            .loss = loss,
+            .learning_rate = optimizer_.learning_rate(),
+            .grad_norm = update_.grad_norm(),
+            .tokens_per_second = display_.tokens_per_second()};
   }
 
+  // --- Several processes --------------------------------------------------------------------
+
+  // What it throws in the first process, all throw.
+  void in_first(const std::function<void()>& work) {
+    processes_.from_first([&] {
+      work();
+      return std::string();
+    });
+  }
+
+  // What they must have in common.
   void check_processes() {
-    std::vector<Common> items = common_options(options_, validation_);
-    items.push_back({"data", concatenate_text(trainer_.losses_.fingerprint)});
-    items.push_back({"optimizer", optimizer_.description()});
-    items.push_back({"average", trainer_.average_ ? "one" : "none"});
-    items.push_back({"steps done", concatenate_text(progress_.step)});
-    for (Common& item : common_model(named_parameters(trainer_.model_)))
-      items.push_back(std::move(item));
-    check_common(*processes_, items);
+    const auto check = [&](const char* what, const auto&... values) {
+      check_same(processes_, what, concatenate_text(values...));
+    };
+    check_same_program(processes_);
+    check("seed", options_.seed);
+    check("parts", options_.parts);
+    check("accumulation", options_.accumulation);
+    check("epochs and max_steps", options_.epochs, " and ", options_.max_steps);
+    check("clip_norm", options_.clip_norm);
+    check("precision", name_of("precision", options_.precision, precision_names));
+    check("schedule", description_of(options_.schedule));
+    check("validation",
+          validation_ ? concatenate_text("every ", validation_->every_steps) : "none");
+    check("folder", options_.folder.empty() ? "none" : "one", options_.resume ? " to resume" : "");
+    check("should_stop", options_.should_stop ? "one" : "none");
+    check("data", trainer_.losses_.fingerprint);
+    check("optimizer", optimizer_.description());
+    check("average", trainer_.average_ ? "one" : "none");
+    check("steps done", progress_.step);
+    check_same_model(processes_, named_parameters(trainer_.model_));
   }
 
   // What the first process has loaded becomes the state of all.
   void share_state() {
     std::int64_t flags[] = {saved_step_, best_is_missing_};
-    processes_->broadcast(std::as_writable_bytes(std::span(flags)));
+    processes_.broadcast(std::as_writable_bytes(std::span(flags)));
     saved_step_ = flags[0];
     best_is_missing_ = flags[1] != 0;
     if (saved_step_ >= 0) {
-      broadcast_state(*processes_, trainer_.model_);
-      for (const NamedState<T>& state : states()) broadcast_state(*processes_, *state.object);
+      broadcast_state(processes_, trainer_.model_);
+      for (const NamedState<T>& state : states()) broadcast_state(processes_, *state.object);
     }
     update_.divide();
   }
@@ -224,7 +219,7 @@ class TrainingLoop<T>::Run {
     if (values.size() != validation_->columns.size())
       fail<ValueError>("validation", concatenate_text(validation_->columns.size(), " values"),
                        values.size());
-    if (processes_) processes_->broadcast(std::as_writable_bytes(std::span(values)));
+    processes_.broadcast(std::as_writable_bytes(std::span(values)));
     return values;
   }
 
@@ -254,14 +249,15 @@ class TrainingLoop<T>::Run {
 
   // --- Stopping -----------------------------------------------------------------------------
 
-  int interrupt_status() const {
-    return options_.interrupt ? options_.interrupt->exit_status() : 0;
+  void vote(bool stops) {
+    const int exit_status = options_.interrupt ? options_.interrupt->exit_status() : 0;
+    end_vote_ = common_vote(processes_, {exit_status, stops});
   }
   bool out_of_patience() const {
     return validation_ && validation_->patience > 0 &&
            progress_.validations_without_improvement >= validation_->patience;
   }
-  bool stopped_early() const { return end_vote_.stops() || out_of_patience(); }
+  bool stopped_early() const { return end_vote_.stops || out_of_patience(); }
   bool limit_reached() const {
     return progress_.epoch >= options_.epochs ||
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
@@ -325,14 +321,12 @@ class TrainingLoop<T>::Run {
         options_.save_every_steps > 0 && progress_.step % options_.save_every_steps == 0;
     if (options_.save_every_seconds == 0.0) return steps_are_due;
     bool seconds_are_due = seconds_since(last_save_) >= options_.save_every_seconds;
-    if (processes_) processes_->broadcast(std::as_writable_bytes(std::span(&seconds_are_due, 1)));
+    processes_.broadcast(std::as_writable_bytes(std::span(&seconds_are_due, 1)));
     return steps_are_due || seconds_are_due;
   }
 
   void log(std::int64_t epoch, const std::vector<double>& validation) {
-    folder_.log({progress_.step, epoch, progress_.take_mean_loss(update_.loss()),
-                 optimizer_.learning_rate(), update_.grad_norm(), display_.tokens_per_second(),
-                 validation});
+    folder_.log(report(epoch, progress_.take_mean_loss(update_.loss())), validation);
   }
 
   TrainingLoop& trainer_;
@@ -340,7 +334,7 @@ class TrainingLoop<T>::Run {
   const std::optional<Validation>& validation_;
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
-  ProcessGroup* processes_;  // null when this one is alone
+  ProcessGroup& processes_;
   Update<T> update_;
   EndVote end_vote_;
   TrainingDisplay display_;
@@ -388,7 +382,7 @@ template <class T>
 TrainingResult TrainingLoop<T>::run() {
   std::optional<Run> run;  // outlives the section: others may read from its memory until they leave
   TrainingResult result;
-  together(options_.processes, [&] { result = run.emplace(*this).train(); });
+  ProcessGroup::or_alone(options_.processes).together([&] { result = run.emplace(*this).train(); });
   return result;
 }
 

@@ -6,16 +6,6 @@
 #include "weft/autograd/error.hpp"
 
 namespace weft {
-namespace {
-
-// Counts that training can add to: no file of a training has more.
-void check_count(const std::string& name, std::int64_t count) {
-  constexpr std::int64_t most = std::int64_t{1} << 60;
-  if (count < 0 || count > most)
-    fail<ValueError>("training progress: " + name, concatenate_text("0 … ", most), count);
-}
-
-}  // namespace
 
 template <class T>
 TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity, bool with_plateau)
@@ -82,14 +72,20 @@ void TrainingProgress<T>::state(State<T>& state) {
 
 template <class T>
 void TrainingProgress<T>::check_state() const {
-  check_count("step", step);
-  check_count("epoch", epoch);
-  check_count("batch", batch);
-  check_count("micro_step", micro_step);
-  check_count("best_step", best_step);
-  check_count("validations_without_improvement", validations_without_improvement);
-  check_count("label_sum", label_sum);
-  check_count("plateau_validations", plateau_validations);
+  // No training adds up to more.
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  for (const auto& [name, count] : std::initializer_list<std::pair<const char*, std::int64_t>>{
+           {"step", step},
+           {"epoch", epoch},
+           {"batch", batch},
+           {"micro_step", micro_step},
+           {"best_step", best_step},
+           {"validations_without_improvement", validations_without_improvement},
+           {"label_sum", label_sum},
+           {"plateau_validations", plateau_validations}})
+    if (count < 0 || count > most)
+      fail<ValueError>(concatenate_text("training progress: ", name),
+                       concatenate_text("0 … ", most), count);
   if (!(plateau_factor >= 0.0 && plateau_factor <= 1.0) || !std::isfinite(plateau_best))
     fail<ValueError>("training progress: plateau", "a factor of 0 … 1 and a finite best value",
                      concatenate_text(plateau_factor, " and ", plateau_best));

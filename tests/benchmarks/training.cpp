@@ -48,12 +48,9 @@ TrainingRate measure(ProcessGroup& processes, Module<float>& model, DataSource<B
            .processes = &processes})
       .run();
   TrainingRate rate;
-  std::vector<double> sent(static_cast<std::size_t>(processes.size()));
-  sent[static_cast<std::size_t>(processes.rank())] =
-      static_cast<double>(processes.bytes_sent() - bytes_before);
-  processes.gather(sent, std::vector<int>(sent.size(), 1));
   const double size = processes.size(), steps = static_cast<double>(times.size());
-  for (const double bytes : sent) rate.bytes_sent += bytes / size / steps;
+  rate.bytes_sent = static_cast<double>(processes.bytes_sent() - bytes_before) / size / steps;
+  processes.sum(std::span(&rate.bytes_sent, 1));
   rate.least_bytes = 2.0 * (size - 1.0) / size * 4.0 * static_cast<double>(count_parameters(model));
   // The first two steps warm up.
   times.erase(times.begin(), times.begin() + 2);

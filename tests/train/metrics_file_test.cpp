@@ -31,8 +31,16 @@ std::string text_of(const std::filesystem::path& path) {
 TEST_CASE("metrics: one row per call, validation columns empty without a validation", "[train]") {
   const TemporaryFolder folder;
   MetricsFile metrics(folder / "metrics.csv", columns, 0);
-  metrics.add({10, 1, 0.5, 0.001, 2.25, 1000, {}});
-  metrics.add({20, 1, 0.25, 0.001, 1.5, 1000, {0.75, 0.5}});
+  ProgressReport report{.step = 10,
+                        .loss = 0.5,
+                        .learning_rate = 0.001,
+                        .grad_norm = 2.25,
+                        .tokens_per_second = 1000};
+  metrics.add(report, {});
+  report.step = 20;
+  report.loss = 0.25;
+  report.grad_norm = 1.5;
+  metrics.add(report, {0.75, 0.5});
   CHECK(text_of(folder / "metrics.csv") ==
         header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
 }
@@ -47,7 +55,13 @@ TEST_CASE("metrics: rows past the step at which training resumes are removed", "
   { MetricsFile metrics(path, columns, 19); }
   CHECK(text_of(path) == header + first);
   MetricsFile metrics(path, columns, 10);
-  metrics.add({11, 2, 1, 1, 1, 1, {}});
+  metrics.add({.epoch = 2,
+               .step = 11,
+               .loss = 1,
+               .learning_rate = 1,
+               .grad_norm = 1,
+               .tokens_per_second = 1},
+              {});
   CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
 }
 

@@ -57,14 +57,14 @@ MetricsFile::MetricsFile(std::filesystem::path path,
   if (!file_) fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
 }
 
-void MetricsFile::add(const MetricsRow& row) {
+void MetricsFile::add(const ProgressReport& report, const std::vector<double>& validation) {
   std::ostringstream text;
   text.precision(std::numeric_limits<float>::max_digits10);
-  text << row.step << ',' << row.epoch << ',' << row.loss << ',' << row.learning_rate << ','
-       << row.grad_norm << ',' << row.tokens_per_second;
+  text << report.step << ',' << report.epoch << ',' << report.loss << ',' << report.learning_rate
+       << ',' << report.grad_norm << ',' << report.tokens_per_second;
   for (std::size_t i = 0; i < validation_columns_; ++i) {
     text << ',';
-    if (i < row.validation.size()) text << row.validation[i];
+    if (i < validation.size()) text << validation[i];
   }
   file_ << text.str() << '\n' << std::flush;
   if (!file_) fail<FileError>(path_.string(), "disk space for another row", std::strerror(errno));

@@ -7,19 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace weft {
+#include "weft/train/progress_line.hpp"
 
-// A row of the file.
-struct MetricsRow {
-  std::int64_t step = 0;
-  std::int64_t epoch = 0;
-  double loss = 0.0;
-  double learning_rate = 0.0;
-  double grad_norm = 0.0;
-  double tokens_per_second = 0.0;
-  // One per validation column; empty without a validation.
-  std::vector<double> validation = {};
-};
+namespace weft {
 
 class MetricsFile {
  public:
@@ -29,8 +19,9 @@ class MetricsFile {
   MetricsFile(std::filesystem::path path, const std::vector<std::string>& validation_columns,
               std::int64_t last_step);
 
-  // Throws FileError when the row cannot be written.
-  void add(const MetricsRow& row);
+  // Adds a row, with one value per validation column, or none without a validation. Throws
+  // FileError when it cannot be written.
+  void add(const ProgressReport& report, const std::vector<double>& validation);
 
  private:
   std::filesystem::path path_;

@@ -1,13 +1,10 @@
 #include "train/internal/training_folder.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "weft/autograd/error.hpp"
 
@@ -16,19 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view prefix = "step-", suffix = ".h5";
-
-std::string name_of_step(std::int64_t step) { return concatenate_text(prefix, step, suffix); }
+std::string name_of_step(std::int64_t step) { return concatenate_text("step-", step, ".h5"); }
 
 // The step of a file that was kept; none for other files.
 std::optional<std::int64_t> step_of(const std::string& name) {
-  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
-  const char* begin = name.data() + prefix.size();
-  const char* end = name.data() + name.size() - suffix.size();
-  std::int64_t step = 0;
-  const auto [last, error] = std::from_chars(begin, end, step);
-  if (error != std::errc() || last != end) return std::nullopt;
-  return step;
+  const std::size_t digits = name.find_first_of("0123456789");
+  if (digits == name.npos) return std::nullopt;
+  const std::int64_t step = std::strtoll(name.c_str() + digits, nullptr, 10);
+  return name == name_of_step(step) ? std::optional(step) : std::nullopt;
 }
 
 }  // namespace
@@ -74,32 +66,19 @@ bool TrainingFolder<T>::exists(const char* name) const {
   return std::filesystem::exists(status);
 }
 
-// Saves a checkpoint after those before it, and does `then`.
 template <class T>
-void TrainingFolder<T>::save(const char* name, const std::function<void()>& then) {
+void TrainingFolder<T>::save(const char* name, bool is_kept) {
   if (options_.folder.empty()) return;
   const auto writer = std::make_shared<Hdf5Writer>(prepare_checkpoint(file(name), model_, states_));
-  wait();
-  const auto task = [writer, then] {
+  wait();  // for those before it
+  const auto task = [this, writer, is_kept, step = progress_.step] {
     writer->save();
-    then();
+    if (is_kept) keep(step);
   };
   if (options_.save_in_background)
     pending_ = std::async(std::launch::async, task);
   else
     task();
-}
-
-template <class T>
-void TrainingFolder<T>::save_best() {
-  save("best.h5", [] {});
-}
-
-template <class T>
-void TrainingFolder<T>::save_last() {
-  save("last.h5", [this, step = progress_.step] {
-    if (options_.keep_checkpoints > 0) keep(step);
-  });
 }
 
 template <class T>

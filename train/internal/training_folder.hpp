@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -32,21 +31,21 @@ class TrainingFolder {
   // Whether there was a last.h5 without best.h5.
   bool best_is_missing() const { return best_is_missing_; }
 
-  void save_best();
+  void save_best() { save("best.h5", false); }
   // Kept as the checkpoint of this step, too, if any are.
-  void save_last();
+  void save_last() { save("last.h5", options_.keep_checkpoints > 0); }
   // Throws the error of a checkpoint that was saved in the background, without waiting for one.
   void check();
   // Waits for what is being saved.
   void wait();
-  void log(const MetricsRow& row) {
-    if (metrics_) metrics_->add(row);
+  void log(const ProgressReport& report, const std::vector<double>& validation) {
+    if (metrics_) metrics_->add(report, validation);
   }
 
  private:
   std::filesystem::path file(const char* name) const { return options_.folder / name; }
   bool exists(const char* name) const;
-  void save(const char* name, const std::function<void()>& then);
+  void save(const char* name, bool is_kept);
   void keep(std::int64_t step) const;
 
   const TrainerOptions& options_;

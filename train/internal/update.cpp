@@ -9,22 +9,6 @@
 #include "weft/train/optim/clip.hpp"
 
 namespace weft {
-namespace {
-
-ProcessGroup* several(ProcessGroup* processes) {
-  return processes && processes->size() > 1 ? processes : nullptr;
-}
-
-PartRange parts_of(ProcessGroup* processes, Index parts) {
-  if (!several(processes)) return {0, parts};
-  if (parts < processes->size())
-    fail<ValueError>("trainer: parts",
-                     concatenate_text("at least one for each of ", processes->size(), " processes"),
-                     parts);
-  return parts_of_process(parts, processes->rank(), processes->size());
-}
-
-}  // namespace
 
 template <class T>
 Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
@@ -35,21 +19,28 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
       options_(options),
       progress_(progress),
       average_(average),
-      processes_(several(options.processes)),
+      processes_(ProcessGroup::or_alone(options.processes)),
       parameters_(named_parameters(model)),
-      pass_(optimizer.parameters(), options.parts, tape_options(), own_parts().first,
-            own_parts().last) {
+      pass_(new_pass(false)) {
   check_parameters();
 }
 
 template <class T>
-TapeOptions Update<T>::tape_options() const {
-  return {.training = true, .seed = options_.seed, .precision = options_.precision};
-}
-
-template <class T>
-PartRange Update<T>::own_parts() const {
-  return parts_of(options_.processes, options_.parts);
+ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
+  const int size = processes_.size();
+  if (options_.parts < size)
+    fail<ValueError>("trainer: parts",
+                     concatenate_text("at least one for each of ", size, " processes"),
+                     options_.parts);
+  const PartRange own = parts_of_process(options_.parts, processes_.rank(), size);
+  return {optimizer_.parameters(),
+          options_.parts,
+          {.training = true,
+           .seed = options_.seed,
+           .detect_anomaly = detect_anomaly,
+           .precision = options_.precision},
+          own.first,
+          own.last};
 }
 
 // The optimizer must have the parameters of the model that get gradients, and no others.
@@ -72,24 +63,20 @@ void Update<T>::check_parameters() const {
 
 template <class T>
 void Update<T>::divide() {
-  if (!processes_) return;
-  exchange_.emplace(*processes_, pass_);
-  divided_.emplace(*processes_, optimizer_, exchange_->owned());
-  has_gradient_.resize(optimizer_.parameters().size());
-  for (int process = 0; process < processes_->size(); ++process)
-    report_sizes_.push_back(
-        static_cast<int>(parts_of_process(options_.parts, process, processes_->size()).size() +
-                         std::ssize(has_gradient_)));
-  reports_.resize(
-      static_cast<std::size_t>(std::accumulate(report_sizes_.begin(), report_sizes_.end(), 0)));
+  if (processes_.size() == 1) return;
+  exchange_.emplace(processes_, pass_);
+  divided_.emplace(processes_, optimizer_, exchange_->owned());
 }
 
 template <class T>
 void Update<T>::run() {
-  if (processes_)
-    add_up_with_others();
-  else
-    add_up_alone();
+  read_batches();
+  finish();
+  zero_grad();
+  pass_.begin();
+  if (exchange_) exchange_->begin();
+  add_batches(pass_, exchange_.has_value());
+  loss_ = exchange_ ? exchange_->add_up() : pass_.sum_gradients();
   if (!std::isfinite(loss_)) fail_non_finite("loss");
   grad_norm_ = exchange_ ? exchange_->norm() : optimizer_.grad_norm();
   if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
@@ -130,22 +117,21 @@ void Update<T>::unite() {
   if (divided_) divided_->unite();
 }
 
-// Reads the batches of the next update and returns their number of labels.
+// Those of the next update.
 template <class T>
-Index Update<T>::read_batches() {
+void Update<T>::read_batches() {
   num_batches_ = losses_.num_batches();
   const auto position = static_cast<Index>(progress_.batch);
   if (num_batches_ <= position)
     fail<ValueError>("batch source: num_batches", concatenate_text("a number > ", position),
                      num_batches_);
   const Index count = std::min(options_.accumulation, num_batches_ - position);
-  Index labels = 0;
+  labels_ = 0;
   batches_.clear();
   for (Index i = 0; i < count; ++i) {
     batches_.push_back(losses_.load(progress_.epoch, position + i, options_.parts));
-    labels += batches_.back().labels;
+    labels_ += batches_.back().labels;
   }
-  return labels;
 }
 
 // Runs forward and backward for the batches. Stops at a loss that is not finite. When it `sends`,
@@ -157,51 +143,17 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
                        [](double loss) { return std::isfinite(loss); });
   };
   for (std::size_t i = 0; i < batches_.size() && is_finite(); ++i) {
-    if (sends && i + 1 == batches_.size()) exchange_->begin_last_batch();
-    pass.add_batch(static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
-                   batches_[i].parts, [&](Tape<T>& tape, Index part) {
-                     return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
-                   });
+    std::function<void(std::size_t)> on_complete;
+    if (sends && i + 1 == batches_.size())
+      on_complete = [this](std::size_t parameter) { exchange_->complete(parameter); };
+    pass.add_batch(
+        static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
+        batches_[i].parts,
+        [&](Tape<T>& tape, Index part) {
+          return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
+        },
+        on_complete);
   }
-}
-
-template <class T>
-void Update<T>::add_up_alone() {
-  labels_ = read_batches();
-  zero_grad();
-  pass_.begin();
-  add_batches(pass_, false);
-  loss_ = pass_.sum_gradients();
-}
-
-template <class T>
-void Update<T>::add_up_with_others() {
-  labels_ = read_batches();
-  exchange_->finish_weights();
-  zero_grad();
-  pass_.begin();
-  exchange_->begin();
-  add_batches(pass_, true);
-  exchange_->send_rest(has_gradient_);
-
-  const auto start_of = [&](int process) {
-    return reports_.begin() +
-           std::accumulate(report_sizes_.begin(), report_sizes_.begin() + process, 0);
-  };
-  const auto report = start_of(processes_->rank());
-  std::copy(has_gradient_.begin(), has_gradient_.end(),
-            std::copy(pass_.losses().begin(), pass_.losses().end(), report));
-  processes_->gather(reports_, report_sizes_);
-
-  loss_ = 0.0;
-  std::fill(has_gradient_.begin(), has_gradient_.end(), 0.0);
-  for (int process = 0; process < processes_->size(); ++process) {
-    const auto flags = start_of(process + 1) - std::ssize(has_gradient_);
-    loss_ = std::accumulate(start_of(process), flags, loss_);
-    std::transform(flags, flags + std::ssize(has_gradient_), has_gradient_.begin(),
-                   has_gradient_.begin(), [](double a, double b) { return std::max(a, b); });
-  }
-  exchange_->add_up(has_gradient_);
 }
 
 // Also of parameters that only the model or only the optimizer has, which nothing else would
@@ -216,10 +168,7 @@ void Update<T>::zero_grad() {
 // the operation or the gradient that is not finite; empty when all are finite.
 template <class T>
 std::string Update<T>::non_finite_operation() {
-  TapeOptions checking = tape_options();
-  checking.detect_anomaly = true;
-  ParallelPass<T> pass(optimizer_.parameters(), options_.parts, checking, own_parts().first,
-                       own_parts().last);
+  ParallelPass<T> pass = new_pass(true);
   try {
     zero_grad();
     pass.begin();
@@ -235,10 +184,9 @@ std::string Update<T>::non_finite_operation() {
 template <class T>
 void Update<T>::fail_non_finite(const char* what) {
   const std::string step = concatenate_text("step ", progress_.step + 1);
-  std::vector<std::string> messages{non_finite_operation()};
+  const std::string own_message = non_finite_operation();
   zero_grad();
-  if (processes_) messages = processes_->gather(messages.front());
-  for (const std::string& message : messages)
+  for (const std::string& message : processes_.gather(own_message))
     if (!message.empty())
       throw NonFiniteError(step + (message.starts_with(':') ? "" : ": ") + message);
   fail<NonFiniteError>(step, concatenate_text("a finite ", what), loss_);

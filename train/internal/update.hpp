@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -42,12 +41,10 @@ class Update {
 
  private:
   void check_parameters() const;
-  TapeOptions tape_options() const;
-  PartRange own_parts() const;
-  Index read_batches();
+  // For the parts of this process.
+  ParallelPass<T> new_pass(bool detect_anomaly) const;
+  void read_batches();
   void add_batches(ParallelPass<T>& pass, bool sends);
-  void add_up_alone();
-  void add_up_with_others();
   void zero_grad();
   std::string non_finite_operation();
   [[noreturn]] void fail_non_finite(const char* what);
@@ -57,7 +54,7 @@ class Update {
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   MovingAverage<T>* average_;
-  ProcessGroup* processes_;              // null when this one is alone
+  ProcessGroup& processes_;
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
   std::optional<GradientExchange<T>> exchange_;
@@ -67,10 +64,6 @@ class Update {
   Index labels_ = 0;
   double loss_ = 0.0;
   double grad_norm_ = 0.0;
-  // Of each process: the losses of its parts, and which parameters have a gradient.
-  std::vector<double> reports_;
-  std::vector<int> report_sizes_;
-  std::vector<double> has_gradient_;  // of each parameter
 };
 
 extern template class Update<float>;

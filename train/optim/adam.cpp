@@ -21,8 +21,10 @@ Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
 template <class T>
 Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options,
               Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
-    : Optimizer<T>(std::move(type), std::move(parameters), options.lr, options.weight_decay,
-                   options.groups, decays),
+    : Optimizer<T>(
+          std::move(type),
+          concatenate_text("betas ", options.beta1, " and ", options.beta2, ", eps ", options.eps),
+          std::move(parameters), options.lr, options.weight_decay, options.groups, decays),
       options_(options),
       decay_(decay) {
   const auto check = [&](const char* name, double value, double limit, const char* expected) {
@@ -34,11 +36,11 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
   check_finite_non_negative<T>(this->type() + ": eps", options.eps);
   check_function(this->type() + ": decays", decays);
   this->add_tensors("first_moment");
-  this->add_tensors("second_moment");
+  this->add_tensors("second_moment", /*non_negative=*/true);
 }
 
 template <class T>
-void Adam<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad, T* const* state,
+void Adam<T>::update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                      T scale) {
   const double lr = this->learning_rate(index);
   const auto step = static_cast<double>(this->steps());
@@ -52,8 +54,6 @@ void Adam<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad
   const auto step_size = static_cast<T>(lr / (1.0 - std::pow(options_.beta1, step)));
   const auto root_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, step)));
   const auto eps = static_cast<T>(options_.eps);
-  T* values = of_parameter.data();
-  const Index size = std::ssize(of_parameter);
   T* first = state[first_moment];
   T* second = state[second_moment];
 #pragma omp simd
@@ -67,19 +67,6 @@ void Adam<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad
     const T change = divisor > T{0} ? step_size * m / divisor : T{0};
     values[i] = parameter_factor * values[i] - change;
   }
-}
-
-template <class T>
-std::string Adam<T>::description() const {
-  return concatenate_text(this->type(), ", lr ", this->learning_rate(), ", betas ", options_.beta1,
-                          " and ", options_.beta2, ", eps ", options_.eps, ", ",
-                          this->settings_description());
-}
-
-template <class T>
-void Adam<T>::check_state() const {
-  Optimizer<T>::check_state();
-  this->check_not_negative(second_moment);
 }
 
 template <class T>

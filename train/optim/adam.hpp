@@ -50,9 +50,6 @@ class WEFT_API Adam : public Optimizer<T> {
   explicit Adam(Module<T>& model, const AdamOptions& options = {});
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
 
-  std::string description() const override;
-  void check_state() const override;
-
  protected:
   // How weight decay is applied: added to the gradient, or to the parameter directly.
   enum class Decay { in_gradient, decoupled };
@@ -60,7 +57,7 @@ class WEFT_API Adam : public Optimizer<T> {
        const std::function<bool(const std::string&, const Shape&)>& decays);
 
  private:
-  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+  void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
               T scale) override;
 
   enum : std::size_t { first_moment, second_moment };  // the state's tensors

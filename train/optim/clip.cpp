@@ -9,48 +9,31 @@
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
-namespace {
-
 template <class T>
-double sum_of_squares(const T* values, Index begin, Index end) {
+double sum_of_squares(const ParameterElements<T>& elements, Index range) {
   double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-  for (Index i = begin; i < end; ++i)
-    sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  return sum;
-}
-
-}  // namespace
-
-double norm_of_sums(std::span<const double> sums) {
-  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
-}
-
-template <class T>
-void sums_of_squares(const ParameterElements<T>& elements, Index first, Index last,
-                     std::span<double> sums) {
-  parallel_for(last - first, 1, [&](Index begin_range, Index end_range) {
-    for (Index i = begin_range; i < end_range; ++i) {
-      double sum = 0.0;
-      elements.for_each_part(elements.range_begin(first + i), elements.range_begin(first + i + 1),
-                             [&](std::size_t index, Index begin, Index end) {
-                               const GradientSum<T>& gradient =
-                                   elements.parameters()[index].parameter->gradient_sum();
-                               if (!gradient.empty())
-                                 sum += sum_of_squares(gradient.values().data(), begin, end);
-                             });
-      sums[static_cast<std::size_t>(i)] = sum;
-    }
+  elements.for_each_part_of(range, [&](std::size_t index, Index begin, Index end, Index) {
+    const GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+    if (gradient.empty()) return;
+    const T* values = gradient.values().data();
+    double of_part = 0.0;
+#pragma omp simd reduction(+ : of_part)
+    for (Index i = begin; i < end; ++i)
+      of_part += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+    sum += of_part;
   });
+  return sum;
 }
 
 template <class T>
 double grad_norm(const ParameterElements<T>& elements) {
   elements.check_shapes("gradient norm");
   std::array<double, ParameterElements<T>::most_ranges> sums;
-  const std::span<double> used(sums.data(), static_cast<std::size_t>(elements.num_ranges()));
-  sums_of_squares(elements, 0, elements.num_ranges(), used);
-  return norm_of_sums(used);
+  parallel_for(elements.num_ranges(), 1, [&](Index first, Index last) {
+    for (Index range = first; range < last; ++range)
+      sums[static_cast<std::size_t>(range)] = sum_of_squares(elements, range);
+  });
+  return std::sqrt(std::accumulate(sums.begin(), sums.begin() + elements.num_ranges(), 0.0));
 }
 
 double clip_factor(double norm, double max_norm) {
@@ -69,13 +52,11 @@ double clip_grad_norm(Module<T>& model, double max_norm) {
   const auto factor = static_cast<T>(clip_factor(norm, max_norm));
   if (factor == T{1}) return norm;
   elements.prepare("clipping");
-  parallel_for(elements.size(), grain_of(1), [&](Index first, Index last) {
-    elements.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-      GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
-      if (gradient.empty()) return;
-      T* values = gradient.data();
-      for (Index i = begin; i < end; ++i) values[i] *= factor;
-    });
+  elements.for_each_part([&](std::size_t index, Index begin, Index end) {
+    GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+    if (gradient.empty()) return;
+    T* values = gradient.data();
+    for (Index i = begin; i < end; ++i) values[i] *= factor;
   });
   return norm;
 }
@@ -90,8 +71,8 @@ void check_gradients_finite(const std::string& what, const NamedParameters<T>& p
 
 template double grad_norm(const ParameterElements<float>&);
 template double grad_norm(const ParameterElements<double>&);
-template void sums_of_squares(const ParameterElements<float>&, Index, Index, std::span<double>);
-template void sums_of_squares(const ParameterElements<double>&, Index, Index, std::span<double>);
+template double sum_of_squares(const ParameterElements<float>&, Index);
+template double sum_of_squares(const ParameterElements<double>&, Index);
 template double clip_grad_norm(Module<float>&, double);
 template double clip_grad_norm(Module<double>&, double);
 template void check_gradients_finite(const std::string&, const NamedParameters<float>&);

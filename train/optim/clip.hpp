@@ -1,7 +1,7 @@
 // Gradient clipping by the total norm of all gradients (Pascanu et al., 2013).
 #pragma once
 
-#include <span>
+#include <string>
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
@@ -16,13 +16,9 @@ namespace weft {
 template <class T>
 WEFT_API double grad_norm(const ParameterElements<T>& elements);
 
-// The square root of the sum of `sums`, in double, in their order.
-WEFT_API double norm_of_sums(std::span<const double> sums);
-
-// Σ g² over each of the ranges first … last of the elements (see ParameterElements), into `sums`.
+// Σ g² over a range of the elements (see ParameterElements).
 template <class T>
-WEFT_API void sums_of_squares(const ParameterElements<T>& elements, Index first, Index last,
-                              std::span<double> sums);
+WEFT_API double sum_of_squares(const ParameterElements<T>& elements, Index range);
 
 // The factor that scales gradients of norm `norm` to a norm of at most `max_norm`:
 // min(1, max_norm / (norm + 1e-6)), as in PyTorch. Throws NonFiniteError when the norm is NaN or

@@ -14,11 +14,12 @@ namespace weft {
 
 template <class T>
 Optimizer<T>::Optimizer(
-    std::string type, NamedParameters<T> parameters, double learning_rate, double weight_decay,
-    const ParameterGroups& groups,
+    std::string type, std::string options, NamedParameters<T> parameters, double learning_rate,
+    double weight_decay, const ParameterGroups& groups,
     const std::function<bool(const std::string& name, const Shape& shape)>& decays)
     : type_(std::move(type)),
       loaded_type_(type_),
+      options_text_(std::move(options)),
       elements_(std::move(parameters)),
       settings_(elements_.parameters().size()),
       slices_{elements_.sequence()},
@@ -73,9 +74,7 @@ void Optimizer<T>::update_elements(Index first, Index last, T scale) {
     std::array<T*, most_tensors> state;
     for (std::size_t number = 0; number < tensors(); ++number)
       state[number] = slices_.state[number][i].data() + (begin - slice.begin);
-    update(slice.parameter,
-           parameter.values().subspan(static_cast<std::size_t>(begin),
-                                      static_cast<std::size_t>(end - begin)),
+    update(slice.parameter, end - begin, parameter.values().data() + begin,
            gradient.values().data() + begin, state.data(), scale);
   });
 }
@@ -115,7 +114,7 @@ void Optimizer<T>::prepare_state() {
       const ElementSlice& slice = slices_.sequence.slices()[i];
       Tensor<T>& tensor = slices_.state[number][i];
       if (tensor.shape() != state_shape(slice))
-        fail<ShapeError>(concatenate_text(type_, ": ", state_names_[number], " of ",
+        fail<ShapeError>(concatenate_text(type_, ": ", states_[number].name, " of ",
                                           parameters()[slice.parameter].name),
                          state_shape(slice), tensor.shape());
       tensor.data();
@@ -147,7 +146,7 @@ void Optimizer<T>::state(State<T>& state) {
   add_missing_state();
   for (std::size_t number = 0; number < tensors(); ++number)
     for (std::size_t i = 0; i < parameters().size(); ++i)
-      state.tensor(state_names_[number] + "." + parameters()[i].name, slices_.state[number][i]);
+      state.tensor(states_[number].name + "." + parameters()[i].name, slices_.state[number][i]);
 }
 
 template <class T>
@@ -157,13 +156,30 @@ void Optimizer<T>::check_state() const {
                      concatenate_text("that of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
   check_finite_non_negative<T>("learning rate", learning_rate_);
+  for (std::size_t number = 0; number < slices_.state.size(); ++number)
+    for (std::size_t i = 0; states_[number].non_negative && i < slices_.state[number].size(); ++i) {
+      const Tensor<T>& tensor = slices_.state[number][i];
+      const auto bad = std::ranges::find_if(tensor, [](T value) { return !(value >= T{0}); });
+      if (bad != tensor.end())
+        fail<ValueError>(
+            concatenate_text(type_, ": ", states_[number].name, " of ",
+                             parameters()[slices_.sequence.slices()[i].parameter].name),
+            "values ≥ 0",
+            concatenate_text(*bad, " at ", tensor.shape().position(bad - tensor.begin())));
+    }
 }
 
 template <class T>
-void Optimizer<T>::add_tensors(std::string name) {
+void Optimizer<T>::add_tensors(std::string name, bool non_negative) {
   if (tensors() == most_tensors)
     fail<Error>(type_ + ": state", concatenate_text(most_tensors, " tensors"), "more");
-  state_names_.push_back(std::move(name));
+  states_.push_back({std::move(name), non_negative});
+}
+
+template <class T>
+std::string Optimizer<T>::description() const {
+  return concatenate_text(type_, ", lr ", learning_rate_, ", ", options_text_, ", ",
+                          settings_description());
 }
 
 template <class T>
@@ -194,22 +210,6 @@ std::string Optimizer<T>::settings_description() const {
                                return settings.group == group && settings.weight_decay == value;
                              }));
   return text;
-}
-
-template <class T>
-void Optimizer<T>::check_not_negative(std::size_t number) const {
-  if (number >= slices_.state.size()) return;
-  for (std::size_t i = 0; i < slices_.state[number].size(); ++i) {
-    const Tensor<T>& tensor = slices_.state[number][i];
-    const auto bad =
-        std::find_if(tensor.begin(), tensor.end(), [](T value) { return !(value >= T{0}); });
-    if (bad != tensor.end())
-      fail<ValueError>(
-          concatenate_text(type_, ": ", state_names_[number], " of ",
-                           parameters()[slices_.sequence.slices()[i].parameter].name),
-          "values ≥ 0",
-          concatenate_text(*bad, " at ", tensor.shape().position(bad - tensor.begin())));
-  }
 }
 
 template class Optimizer<float>;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -56,7 +55,7 @@ class WEFT_API Optimizer : public Stateful<T> {
 
   // One line: the type, its options, the numbers of parameters with and without weight decay, and
   // those of each group.
-  virtual std::string description() const = 0;
+  std::string description() const;
 
   // Throws Error unless it updates all elements.
   void state(State<T>& state) override;
@@ -70,11 +69,12 @@ class WEFT_API Optimizer : public Stateful<T> {
   void set_slices(OptimizerSlices<T> slices);
 
  protected:
-  // `type` is the name of the optimizer in messages and checkpoints; `decays`, when given, selects
-  // the parameters with weight decay among those of no group that has its own. Throws ValueError
-  // for a rate, factor or decay that is negative or not finite, and for a group that selects none.
-  Optimizer(std::string type, NamedParameters<T> parameters, double learning_rate,
-            double weight_decay, const ParameterGroups& groups,
+  // `type` is the name of the optimizer in messages and checkpoints, `options` describes those that
+  // only it has; `decays`, when given, selects the parameters with weight decay among those of no
+  // group that has its own. Throws ValueError for a rate, factor or decay that is negative or not
+  // finite, and for a group that selects none.
+  Optimizer(std::string type, std::string options, NamedParameters<T> parameters,
+            double learning_rate, double weight_decay, const ParameterGroups& groups,
             const std::function<bool(const std::string& name, const Shape& shape)>& decays = {});
 
   // The learning rate and the weight decay of parameter `index`.
@@ -83,23 +83,20 @@ class WEFT_API Optimizer : public Stateful<T> {
   }
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
-  // Updates consecutive elements of parameter `index`: their values, from their gradients and from
-  // their state, of which `state[number]` are the elements in the state tensors `number`. Called
-  // concurrently; `steps()` already includes the current step.
-  virtual void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+  // Updates `size` consecutive elements of parameter `index`: their values, from their gradients
+  // and from their state, of which `state[number]` are the elements in the state tensors `number`.
+  // Called concurrently; `steps()` already includes the current step.
+  virtual void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                       T scale) = 0;
 
   const std::string& type() const { return type_; }
   // Adds a tensor of zeros for each parameter to the optimizer's state. Numbered in the order of
-  // the calls, from 0, and saved as "name.<parameter's name>". Throws Error after the eighth.
-  void add_tensors(std::string name);
+  // the calls, from 0, and saved as "name.<parameter's name>". With a `non_negative` one,
+  // `check_state` throws ValueError, naming the parameter, unless all elements are ≥ 0. Throws
+  // Error after the eighth.
+  void add_tensors(std::string name, bool non_negative = false);
   // How often `add_tensors` was called.
-  std::size_t tensors() const { return state_names_.size(); }
-  // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
-  // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
-  std::string settings_description() const;
-  // Throws ValueError, naming the parameter, unless all state tensors `number` are ≥ 0.
-  void check_not_negative(std::size_t number) const;
+  std::size_t tensors() const { return states_.size(); }
 
  private:
   static constexpr std::size_t most_tensors = 8;
@@ -111,6 +108,15 @@ class WEFT_API Optimizer : public Stateful<T> {
     double weight_decay = 0.0;
   };
 
+  // Of state tensors.
+  struct StateKind {
+    std::string name;
+    bool non_negative;
+  };
+
+  // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
+  // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
+  std::string settings_description() const;
   Shape state_shape(const ElementSlice& slice) const;
   void add_missing_state();
   void prepare_state();
@@ -118,9 +124,10 @@ class WEFT_API Optimizer : public Stateful<T> {
 
   std::string type_;
   std::string loaded_type_;
+  std::string options_text_;
   ParameterElements<T> elements_;
   std::vector<Settings> settings_;  // of each parameter
-  std::vector<std::string> state_names_;
+  std::vector<StateKind> states_;
   OptimizerSlices<T> slices_;
   double learning_rate_;
   double weight_decay_;

@@ -84,6 +84,22 @@ class WEFT_API ParameterElements {
   void for_each_part(Index first, Index last, const Body& body) const {
     sequence_.for_each_part(first, last, body);
   }
+  // The same for all elements, in parallel.
+  template <class Body>
+  void for_each_part(const Body& body) const {
+    parallel_for(size(), grain_of(1),
+                 [&](Index first, Index last) { for_each_part(first, last, body); });
+  }
+  // Calls body(i, begin, end, position) for the parts of a range, where `position` is that of
+  // element `begin` among all elements.
+  template <class Body>
+  void for_each_part_of(Index range, const Body& body) const {
+    Index position = range_begin(range);
+    for_each_part(position, range_begin(range + 1), [&](std::size_t i, Index begin, Index end) {
+      body(i, begin, end, position);
+      position += end - begin;
+    });
+  }
 
  private:
   Index range_size() const {

@@ -12,28 +12,28 @@ RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
 
 template <class T>
 RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)
-    : Optimizer<T>("RMSprop", std::move(parameters), options.lr, options.weight_decay,
-                   options.groups),
+    : Optimizer<T>("RMSprop",
+                   concatenate_text("alpha ", options.alpha, ", eps ", options.eps, ", momentum ",
+                                    options.momentum),
+                   std::move(parameters), options.lr, options.weight_decay, options.groups),
       options_(options) {
   if (!(options.alpha >= 0.0 && options.alpha < 1.0))
     fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("RMSprop: momentum", "0 ≤ momentum < 1", options.momentum);
   check_finite_non_negative<T>("RMSprop: eps", options.eps);
-  this->add_tensors("mean_square");
+  this->add_tensors("mean_square", /*non_negative=*/true);
   if (options.momentum > 0.0) this->add_tensors("momentum");
 }
 
 template <class T>
-void RMSprop<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad,
-                        T* const* state, T scale) {
+void RMSprop<T>::update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
+                        T scale) {
   const auto lr = static_cast<T>(this->learning_rate(index));
   const auto alpha = static_cast<T>(options_.alpha), eps = static_cast<T>(options_.eps);
   const auto one_minus_alpha = static_cast<T>(1.0 - options_.alpha);
   const auto decay = static_cast<T>(this->weight_decay(index));
   const auto momentum = static_cast<T>(options_.momentum);
-  T* values = of_parameter.data();
-  const Index size = std::ssize(of_parameter);
   T* squares = state[mean_square];
   // The direction of element i; its running mean is updated.
   const auto direction = [=](Index i) {
@@ -53,19 +53,6 @@ void RMSprop<T>::update(std::size_t index, std::span<T> of_parameter, const T* g
     buffers[i] = momentum * buffers[i] + direction(i);
     values[i] -= lr * buffers[i];
   }
-}
-
-template <class T>
-std::string RMSprop<T>::description() const {
-  return concatenate_text("RMSprop, lr ", this->learning_rate(), ", alpha ", options_.alpha,
-                          ", eps ", options_.eps, ", momentum ", options_.momentum, ", ",
-                          this->settings_description());
-}
-
-template <class T>
-void RMSprop<T>::check_state() const {
-  Optimizer<T>::check_state();
-  this->check_not_negative(mean_square);
 }
 
 template class RMSprop<float>;

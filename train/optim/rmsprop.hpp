@@ -30,11 +30,8 @@ class WEFT_API RMSprop final : public Optimizer<T> {
   explicit RMSprop(Module<T>& model, const RMSpropOptions& options = {});
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
 
-  std::string description() const override;
-  void check_state() const override;
-
  private:
-  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+  void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
               T scale) override;
 
   enum : std::size_t { mean_square, momentum_buffer };  // the state's tensors

@@ -10,7 +10,10 @@ SGD<T>::SGD(Module<T>& model, const SGDOptions& options) : SGD(named_parameters(
 
 template <class T>
 SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
-    : Optimizer<T>("SGD", std::move(parameters), options.lr, options.weight_decay, options.groups),
+    : Optimizer<T>(
+          "SGD",
+          concatenate_text("momentum ", options.momentum, options.nesterov ? " (Nesterov)" : ""),
+          std::move(parameters), options.lr, options.weight_decay, options.groups),
       options_(options) {
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("SGD: momentum", "0 ≤ momentum < 1", options.momentum);
@@ -20,12 +23,10 @@ SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
 }
 
 template <class T>
-void SGD<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad, T* const* state,
+void SGD<T>::update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                     T scale) {
   const auto lr = static_cast<T>(this->learning_rate(index));
   const auto decay = static_cast<T>(this->weight_decay(index));
-  T* values = of_parameter.data();
-  const Index size = std::ssize(of_parameter);
   if (this->tensors() == 0) {
 #pragma omp simd
     for (Index i = 0; i < size; ++i) values[i] -= lr * (scale * grad[i] + decay * values[i]);
@@ -42,12 +43,6 @@ void SGD<T>::update(std::size_t index, std::span<T> of_parameter, const T* grad,
     velocities[i] = velocity;
     values[i] -= lr * (gradient_factor * g + velocity_factor * velocity);
   }
-}
-
-template <class T>
-std::string SGD<T>::description() const {
-  return concatenate_text("SGD, lr ", this->learning_rate(), ", momentum ", options_.momentum,
-                          options_.nesterov ? " (Nesterov), " : ", ", this->settings_description());
 }
 
 template class SGD<float>;

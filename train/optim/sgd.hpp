@@ -27,10 +27,8 @@ class WEFT_API SGD final : public Optimizer<T> {
   explicit SGD(Module<T>& model, const SGDOptions& options = {});
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
 
-  std::string description() const override;
-
  private:
-  void update(std::size_t index, std::span<T> values, const T* grad, T* const* state,
+  void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
               T scale) override;
 
   SGDOptions options_;

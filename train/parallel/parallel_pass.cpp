@@ -1,6 +1,7 @@
 #include "weft/train/parallel/parallel_pass.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -99,34 +100,27 @@ void ParallelPass<T>::begin() {
   for (const auto& part : parts_) part->clear();
 }
 
-// Returns the number of parts that are computed here.
 template <class T>
-Index ParallelPass<T>::begin_batch(Index parts) {
+void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts,
+                                    const std::function<Var<T>(Tape<T>& tape, Index part)>& loss) {
   if (parts < 1 || parts > max_parts_)
     fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", max_parts_), parts);
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
   for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;
-  return computed;
-}
-
-template <class T>
-Tape<T>& ParallelPass<T>::begin_forward(Index i, std::uint32_t step) {
-  Part& part = *parts_[static_cast<std::size_t>(i)];
-  part.begin_forward();
-  part.tape.clear();
-  part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
-                     static_cast<std::uint32_t>(first_part_ + i));
-  return part.tape;
-}
-
-template <class T>
-void ParallelPass<T>::begin_backward(Index i) {
-  parts_[static_cast<std::size_t>(i)]->begin_backward();
-}
-
-template <class T>
-void ParallelPass<T>::set_on_complete(std::function<void(std::size_t parameter)> function) {
-  on_complete_ = std::move(function);
+  parallel_for(computed, 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      Part& part = *parts_[static_cast<std::size_t>(i)];
+      part.begin_forward();
+      part.tape.clear();
+      part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
+                         static_cast<std::uint32_t>(first_part_ + i));
+      const Var<T> value = loss(part.tape, first_part_ + i);
+      losses_[static_cast<std::size_t>(i)] += static_cast<double>(value.item());
+      if (!std::isfinite(value.item())) continue;
+      part.begin_backward();
+      part.tape.backward(value);
+    }
+  });
 }
 
 template <class T>
@@ -168,11 +162,8 @@ double ParallelPass<T>::sum_gradients() {
   if (!additions_.empty()) {
     for (std::size_t i = 0; i < elements_.parameters().size(); ++i) prepare_sum(i);
     elements_.prepare("parallel pass");
-    parallel_for(elements_.size(), grain_of(1), [&](Index first, Index last) {
-      elements_.for_each_part(first, last, [&](std::size_t index, Index begin, Index end) {
-        sum_elements(index, begin, end);
-      });
-    });
+    elements_.for_each_part(
+        [&](std::size_t index, Index begin, Index end) { sum_elements(index, begin, end); });
   }
   return std::accumulate(losses_.begin(), losses_.end(), 0.0);
 }

@@ -1,9 +1,7 @@
 // ParallelPass: forward and backward of one batch in parts, each on its own thread and tape.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "weft/autograd/parallel.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/train/optim/parameter_elements.hpp"
 
@@ -54,33 +51,24 @@ class WEFT_API ParallelPass {
   }
 
   // The same for the sum of several batches: each part is summed over the batches first. `begin`,
-  // `add_batch` for each batch, `sum_gradients`.
+  // `add_batch` for each batch, `sum_gradients`. Backward calls `on_complete`, if given, for each
+  // parameter, on any thread, as soon as no part adds more to its gradient (parameters of a part
+  // that is computed again, see `recompute`, are left out).
   void begin();
   template <class Loss>
-  void add_batch(std::uint32_t step, Index parts, const Loss& loss) {
-    const Index computed = begin_batch(parts);
-    parallel_for(computed, 1, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) {
-        Tape<T>& tape = begin_forward(i, step);
-        const Var<T> value = loss(tape, first_part_ + i);
-        losses_[static_cast<std::size_t>(i)] += static_cast<double>(value.item());
-        if (!std::isfinite(value.item())) continue;
-        begin_backward(i);
-        tape.backward(value);
-      }
-    });
+  void add_batch(std::uint32_t step, Index parts, const Loss& loss,
+                 std::function<void(std::size_t parameter)> on_complete = {}) {
+    on_complete_ = std::move(on_complete);
+    compute_parts(step, parts, std::cref(loss));
   }
   double sum_gradients();
 
-  // For the exchange with other processes: the losses of the parts computed; a function that the
-  // backward of the next batches calls for each parameter, on any thread, as soon as no part adds
-  // more to its gradient (null for none; parameters of a part that is computed again, see
-  // `recompute`, are left out); and, instead of `sum_gradients`, the sums of some elements: after
-  // `prepare_sum` of a parameter, `sum_elements` adds its elements begin … end of the parts as far
-  // as only parts of this process are to be added; `sum_of` is that of the parts from part `first`
-  // on. Parameters are numbered as in `elements`.
+  // For the exchange with other processes: the losses of the parts computed; and, instead of
+  // `sum_gradients`, the sums of some elements: after `prepare_sum` of a parameter, `sum_elements`
+  // adds its elements begin … end of the parts as far as only parts of this process are to be
+  // added; `sum_of` is that of the parts from part `first` on. Parameters are numbered as in
+  // `elements`.
   std::span<const double> losses() const { return losses_; }
-  void set_on_complete(std::function<void(std::size_t parameter)> function);
   void prepare_sum(std::size_t parameter);
   void sum_elements(std::size_t parameter, Index begin, Index end);
   GradientSum<T>& sum_of(Index first, std::size_t parameter);
@@ -88,9 +76,8 @@ class WEFT_API ParallelPass {
  private:
   class Part;
 
-  Index begin_batch(Index parts);
-  Tape<T>& begin_forward(Index i, std::uint32_t step);
-  void begin_backward(Index i);
+  void compute_parts(std::uint32_t step, Index parts,
+                     const std::function<Var<T>(Tape<T>& tape, Index part)>& loss);
   void complete(std::size_t parameter);
   std::size_t number_of(const Parameter<T>& parameter) const;
 

@@ -4,14 +4,17 @@
 #include <exception>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "train/parallel/internal/transport.hpp"
 
 namespace weft {
 
-ProcessGroup::ProcessGroup()
-    : transport_(Transport::join()), exceptions_(std::uncaught_exceptions()) {
+ProcessGroup::ProcessGroup() : ProcessGroup(Transport::join()) {}
+
+ProcessGroup::ProcessGroup(std::unique_ptr<Transport> transport)
+    : transport_(std::move(transport)), exceptions_(std::uncaught_exceptions()) {
   if (!transport_) return;
   rank_ = transport_->rank();
   size_ = transport_->size();
@@ -21,6 +24,11 @@ ProcessGroup::~ProcessGroup() {
   // Finalizing would wait for processes that wait for this one.
   if (transport_ && size_ > 1 && std::uncaught_exceptions() > exceptions_)
     transport_->skip_finalizing();
+}
+
+ProcessGroup& ProcessGroup::or_alone(ProcessGroup* processes) {
+  static ProcessGroup alone(nullptr);
+  return processes ? *processes : alone;
 }
 
 int ProcessGroup::fail(const std::string& message, int exit_status) const {
@@ -36,6 +44,7 @@ int ProcessGroup::fail(const std::string& message, int exit_status) const {
                     : concatenate_text("process ", rank_ + 1, " of ", size_, ": ", message, '\n'))
             << std::flush;
   transport_->abort(exit_status);
+  return exit_status;
 }
 
 void ProcessGroup::together(const std::function<void()>& work) {
@@ -57,41 +66,26 @@ void ProcessGroup::together(const std::function<void()>& work) {
   if (!error.empty()) throw Error(error);
 }
 
-void ProcessGroup::broadcast(std::span<std::byte> bytes) {
-  if (transport_) transport_->broadcast(bytes);
+void ProcessGroup::broadcast(std::span<std::byte> bytes, int from) {
+  if (transport_) transport_->broadcast(bytes, from);
 }
 
-std::string ProcessGroup::broadcast(std::string text) {
-  if (!transport_) return text;
+std::string ProcessGroup::broadcast(std::string text, int from) {
   std::uint64_t size = text.size();
-  transport_->broadcast(std::as_writable_bytes(std::span(&size, 1)));
+  broadcast(std::as_writable_bytes(std::span(&size, 1)), from);
   text.resize(size);
-  transport_->broadcast(std::as_writable_bytes(std::span(text)));
+  broadcast(std::as_writable_bytes(std::span(text)), from);
   return text;
 }
 
 std::vector<std::string> ProcessGroup::gather(const std::string& text) {
-  if (!transport_) return {text};
-  // By the first process.
-  std::vector<std::string> texts(static_cast<std::size_t>(size_), text);
-  for (int from = 1; from < size_; ++from) {
-    std::uint64_t length = text.size();
-    std::string& received = texts[static_cast<std::size_t>(from)];
-    if (is_first()) {
-      transport_->receive(std::as_writable_bytes(std::span(&length, 1)), from);
-      received.resize(length);
-      transport_->receive(std::as_writable_bytes(std::span(received)), from);
-    } else if (rank_ == from) {
-      transport_->send(std::as_bytes(std::span(&length, 1)), 0);
-      transport_->send(std::as_bytes(std::span(text)), 0);
-    }
-  }
-  for (std::string& each : texts) each = broadcast(std::move(each));
+  std::vector<std::string> texts;
+  for (int from = 0; from < size_; ++from) texts.push_back(broadcast(text, from));
   return texts;
 }
 
-void ProcessGroup::gather(std::span<double> all, std::span<const int> counts) {
-  if (transport_) transport_->gather(all, counts);
+void ProcessGroup::sum(std::span<double> values) {
+  if (transport_) transport_->sum(values);
 }
 
 std::string ProcessGroup::from_first(const std::function<std::string()>& read) {

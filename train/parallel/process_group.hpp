@@ -29,6 +29,9 @@ class WEFT_API ProcessGroup {
   // of a weft that was built without MPI.
   ProcessGroup();
   ~ProcessGroup();
+  // The group that is pointed to; without one, where the pointer is null, a group of this process
+  // alone.
+  static ProcessGroup& or_alone(ProcessGroup* processes);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
@@ -50,15 +53,14 @@ class WEFT_API ProcessGroup {
   // that.
   void together(const std::function<void()>& work);
 
-  // Collective: the first process's bytes become those of all.
-  void broadcast(std::span<std::byte> bytes);
-  // Collective: returns the first process's text.
-  std::string broadcast(std::string text);
+  // Collective: the bytes of process `from` become those of all.
+  void broadcast(std::span<std::byte> bytes, int from = 0);
+  // Collective: returns the text of process `from`.
+  std::string broadcast(std::string text, int from = 0);
   // Collective: returns the texts of all processes in their order.
   std::vector<std::string> gather(const std::string& text);
-  // Collective: `all` has the items of the processes one after the other, as many as `counts` says
-  // of each. Those of this process become those of all.
-  void gather(std::span<double> all, std::span<const int> counts);
+  // Collective: each value becomes the sum of those of all processes, added in their order.
+  void sum(std::span<double> values);
   // Collective: returns what `read` returns in the first process, which reads files for all. What
   // it throws, all throw.
   std::string from_first(const std::function<std::string()>& read);
@@ -74,15 +76,12 @@ class WEFT_API ProcessGroup {
   Transport* transport() const { return transport_.get(); }
 
  private:
+  explicit ProcessGroup(std::unique_ptr<Transport> transport);
+
   std::unique_ptr<Transport> transport_;
   int rank_ = 0;
   int size_ = 1;
   int exceptions_;  // in flight at construction
 };
-
-// The same, and just `work` without processes, where the pointer is null.
-inline void together(ProcessGroup* processes, const std::function<void()>& work) {
-  processes ? processes->together(work) : work();
-}
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "weft/version.hpp"
@@ -11,78 +12,52 @@
 namespace weft {
 namespace {
 
-std::string digest(std::span<const std::byte> bytes) {
+std::string digest(const std::string& text) {
   Xxh128 hash;
-  hash.add(bytes);
+  hash.add(std::as_bytes(std::span(text)));
   return hash.text();
 }
 
 }  // namespace
 
-std::vector<Common> common_program() {
-  const std::string program = file_contents("/proc/self/exe").value_or("");
-  return {{"version of weft", WEFT_VERSION},
-          {"program", digest(std::as_bytes(std::span(program)))}};
+void check_same(ProcessGroup& processes, const std::string& what, const std::string& value) {
+  const std::vector<std::string> values = processes.gather(value);
+  for (std::size_t process = 1; process < values.size(); ++process)
+    if (values[process] != values.front())
+      fail<ValueError>(concatenate_text("process ", process + 1, " of ", values.size(), ": ", what),
+                       values.front() + " as in the first process", values[process]);
+}
+
+void check_same_program(ProcessGroup& processes) {
+  check_same(processes, "version of weft", WEFT_VERSION);
+  check_same(processes, "program", digest(file_contents("/proc/self/exe").value_or("")));
 }
 
 template <class T>
-std::vector<Common> common_model(const NamedParameters<T>& parameters) {
-  std::vector<Common> items;
+void check_same_model(ProcessGroup& processes, const NamedParameters<T>& parameters) {
   std::ostringstream names;
   Xxh128 values;
   for (const auto& [name, parameter] : parameters) {
     names << name << ' ' << parameter->shape() << '\n';
     values.add(std::as_bytes(parameter->value().values()));
   }
-  const std::string text = names.str();
-  return {{"names and shapes of the parameters", digest(std::as_bytes(std::span(text)))},
-          {"initial weights", values.text()}};
+  check_same(processes, "names and shapes of the parameters", digest(names.str()));
+  check_same(processes, "initial weights", values.text());
 }
 
-void check_common(ProcessGroup& processes, const std::vector<Common>& items) {
-  std::string text;
-  for (const auto& [name, value] : items) text += name + '\n' + value + '\n';
-  const std::vector<std::string> texts = processes.gather(text);
-  for (std::size_t process = 1; process < texts.size(); ++process) {
-    std::istringstream first(texts.front()), other(texts[process]);
-    std::string name, expected, other_name, got;
-    while (std::getline(first, name) && std::getline(first, expected)) {
-      std::getline(other, other_name);
-      std::getline(other, got);
-      if (name != other_name || expected != got)
-        fail<ValueError>(
-            concatenate_text("process ", process + 1, " of ", texts.size(), ": ", name),
-            expected + " as in the first process", got);
-    }
+EndVote common_vote(ProcessGroup& processes, const EndVote& own) {
+  std::vector<double> votes(static_cast<std::size_t>(processes.size()));
+  votes[static_cast<std::size_t>(processes.rank())] = 2.0 * own.exit_status + (own.stops ? 1 : 0);
+  processes.sum(votes);
+  EndVote common;
+  for (const double vote : votes) {
+    common.exit_status = std::max(common.exit_status, static_cast<int>(vote) / 2);
+    common.stops = common.stops || static_cast<int>(vote) % 2 == 1;
   }
+  return common;
 }
 
-EndVote::EndVote(ProcessGroup* processes)
-    : processes_(processes),
-      votes_(processes ? static_cast<std::size_t>(processes->size()) : 1),
-      counts_(votes_.size(), 1) {}
-
-void EndVote::take(int exit_status, bool stops) {
-  exit_status_ = exit_status;
-  stops_ = stops;
-  if (!processes_) return;
-  std::fill(votes_.begin(), votes_.end(), 0.0);
-  votes_[static_cast<std::size_t>(processes_->rank())] = 2.0 * exit_status + (stops ? 1.0 : 0.0);
-  processes_->gather(votes_, counts_);
-  for (const double vote : votes_) {
-    exit_status_ = std::max(exit_status_, static_cast<int>(vote) / 2);
-    stops_ = stops_ || static_cast<int>(vote) % 2 == 1;
-  }
-}
-
-void on_first(ProcessGroup& processes, const std::function<void()>& work) {
-  processes.from_first([&] {
-    work();
-    return std::string();
-  });
-}
-
-template std::vector<Common> common_model(const NamedParameters<float>&);
-template std::vector<Common> common_model(const NamedParameters<double>&);
+template void check_same_model(ProcessGroup&, const NamedParameters<float>&);
+template void check_same_model(ProcessGroup&, const NamedParameters<double>&);
 
 }  // namespace weft

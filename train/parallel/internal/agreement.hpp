@@ -1,51 +1,31 @@
-// What all processes must have in common, and what the first one does for all.
+// What all processes must have in common, and when their training ends. All functions are
+// collective.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "weft/layers/module.hpp"
 #include "weft/train/parallel/process_group.hpp"
 
 namespace weft {
 
-// Something that is the same in all processes, under its name in messages.
-struct Common {
-  std::string name;
-  std::string value;
-};
-
-// The version of weft and the program.
-std::vector<Common> common_program();
-// The names and shapes of the parameters, and their values.
+// Throws ValueError, naming `what` and the process, in all of them when one has another value than
+// the first process.
+void check_same(ProcessGroup& processes, const std::string& what, const std::string& value);
+// Of the version of weft and the program.
+void check_same_program(ProcessGroup& processes);
+// Of the names and shapes of the parameters, and their values.
 template <class T>
-std::vector<Common> common_model(const NamedParameters<T>& parameters);
+void check_same_model(ProcessGroup& processes, const NamedParameters<T>& parameters);
 
-// Throws ValueError, naming what differs and in which process, in all of them. Collective.
-void check_common(ProcessGroup& processes, const std::vector<Common>& items);
-
-// Whether the training of all processes ends: the signal of one, or one that stops, ends it.
-class EndVote {
- public:
-  // Null for one process.
-  explicit EndVote(ProcessGroup* processes);
-
-  // Collective: `exit_status` is that of this process's interrupt, 0 without one.
-  void take(int exit_status, bool stops);
-  // Of the last vote: the largest exit status, and whether any process stops.
-  int exit_status() const { return exit_status_; }
-  bool stops() const { return stops_; }
-
- private:
-  ProcessGroup* processes_;
-  std::vector<double> votes_;  // of each process
-  std::vector<int> counts_;
-  int exit_status_ = 0;
-  bool stops_ = false;
+// Whether training ends.
+struct EndVote {
+  int exit_status = 0;  // of an interrupt; 0 without one
+  bool stops = false;
 };
 
-// Runs `work` in the first process. What it throws, all throw. Collective.
-void on_first(ProcessGroup& processes, const std::function<void()>& work);
+// The vote of all processes: the signal of one, or one that stops, ends the training of all. Of
+// several exit statuses, the largest counts.
+EndVote common_vote(ProcessGroup& processes, const EndVote& own);
 
 }  // namespace weft

@@ -39,31 +39,26 @@ DividedOptimizer<T>::DividedOptimizer(ProcessGroup& processes, Optimizer<T>& opt
 }
 
 template <class T>
-std::vector<Tensor<T>> DividedOptimizer<T>::new_tensors() const {
-  std::vector<Tensor<T>> tensors;
-  for (const auto& [name, parameter] : optimizer_.parameters())
-    tensors.push_back(Tensor<T>::uninitialized(parameter->shape()));
-  return tensors;
-}
-
-// The whole state, in the first process.
-template <class T>
-OptimizerSlices<T> DividedOptimizer<T>::gather() const {
+OptimizerSlices<T> DividedOptimizer<T>::gather(bool in_all) const {
   OptimizerSlices<T> whole{all_};
+  const bool in_this = in_all || processes_.is_first();
   for (const std::vector<Tensor<T>>& own : optimizer_.slices().state) {
-    if (!processes_.is_first()) {
-      for (const Tensor<T>& tensor : own) processes_.send(std::as_bytes(tensor.values()), 0);
-      continue;
-    }
-    std::vector<Tensor<T>>& tensors = whole.state.emplace_back(new_tensors());
+    std::vector<Tensor<T>>& tensors = whole.state.emplace_back();
+    for (const auto& [name, parameter] : optimizer_.parameters())
+      if (in_this) tensors.push_back(Tensor<T>::uninitialized(parameter->shape()));
     for (int process = 0; process < processes_.size(); ++process) {
       const auto& slices = owned_[static_cast<std::size_t>(process)].slices();
       for (std::size_t i = 0; i < slices.size(); ++i) {
-        const std::span<T> to = elements_of(tensors[slices[i].parameter], slices[i]);
-        if (process == 0)
-          std::copy(own[i].begin(), own[i].end(), to.begin());
-        else
+        std::span<T> to;
+        if (in_this) to = elements_of(tensors[slices[i].parameter], slices[i]);
+        const bool is_own = process == processes_.rank();
+        if (is_own && in_this) std::ranges::copy(own[i], to.begin());
+        if (in_all)
+          processes_.broadcast(std::as_writable_bytes(to), process);
+        else if (in_this && !is_own)
           processes_.receive(std::as_writable_bytes(to), process);
+        else if (is_own && !in_this)
+          processes_.send(std::as_bytes(own[i].values()), 0);
       }
     }
   }
@@ -72,7 +67,7 @@ OptimizerSlices<T> DividedOptimizer<T>::gather() const {
 
 template <class T>
 void DividedOptimizer<T>::while_whole(const std::function<void()>& work) {
-  OptimizerSlices<T> whole = gather();
+  OptimizerSlices<T> whole = gather(false);
   if (!processes_.is_first()) return work();
   const struct Divided {
     Optimizer<T>& optimizer;
@@ -85,13 +80,7 @@ void DividedOptimizer<T>::while_whole(const std::function<void()>& work) {
 
 template <class T>
 void DividedOptimizer<T>::unite() {
-  OptimizerSlices<T> whole = gather();
-  whole.state.resize(optimizer_.slices().state.size());
-  for (std::vector<Tensor<T>>& tensors : whole.state) {
-    if (tensors.empty()) tensors = new_tensors();
-    for (Tensor<T>& tensor : tensors) processes_.broadcast(std::as_writable_bytes(tensor.values()));
-  }
-  optimizer_.set_slices(std::move(whole));
+  optimizer_.set_slices(gather(true));
 }
 
 template class DividedOptimizer<float>;

@@ -26,8 +26,8 @@ class DividedOptimizer {
   void unite();
 
  private:
-  std::vector<Tensor<T>> new_tensors() const;
-  OptimizerSlices<T> gather() const;
+  // The whole state, in all processes or in the first one only.
+  OptimizerSlices<T> gather(bool in_all) const;
 
   ProcessGroup& processes_;
   Optimizer<T>& optimizer_;

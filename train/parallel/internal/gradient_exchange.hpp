@@ -20,8 +20,8 @@ namespace weft {
 
 // The elements are divided into buckets of consecutive ranges, the last elements first, as backward
 // completes them; in each bucket every process owns some ranges. Per step: `begin`, the batches,
-// before the last of them `begin_last_batch`, `send_rest`, `add_up`, an update of the elements that
-// this process owns, `begin_weights`, and `finish_weights` before weights are read.
+// the last of them with `complete`, `add_up`, an update of the elements that this process owns,
+// `begin_weights`, and `finish_weights` before weights are read.
 template <class T>
 class GradientExchange {
  public:
@@ -34,14 +34,13 @@ class GradientExchange {
 
   // Ready to receive the gradients of a step.
   void begin();
-  // In the pass that follows, gradients are sent as soon as backward has completed them.
-  void begin_last_batch();
-  // Sends what is not sent yet. `has_gradient` becomes 1 for each parameter that has a gradient in
-  // this process, and 0 for others.
-  void send_rest(std::span<double> has_gradient);
-  // Adds the gradients of the ranges that this process owns, in the order of the parts, for the
-  // parameters that have a gradient in any process.
-  void add_up(std::span<const double> has_gradient);
+  // Backward of the last batch adds nothing more to the gradient of a parameter: sends the buckets
+  // that have waited for it. Called concurrently.
+  void complete(std::size_t parameter);
+  // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
+  // order of the parts, for the parameters that have a gradient in any process. Returns the sum of
+  // the losses of all parts. Collective.
+  double add_up();
   // The norm of all gradients. Collective.
   double norm();
 
@@ -53,30 +52,36 @@ class GradientExchange {
  private:
   // Ranges that are sent together.
   struct Bucket {
-    Index first_range = 0, last_range = 0;
-    std::atomic<Index> incomplete = 0;  // parameters
-    bool is_sent = false;
+    PartRange ranges;
+    Index own_begin = 0;                // where those of this process begin in the sums of others
+    Index parameters = 0;               // that have elements in it
+    std::atomic<Index> incomplete = 0;  // of these
     std::size_t first_message = 0, last_message = 0;
   };
-  // The sum of some parts by one process.
+  // The sum of consecutive parts by one process.
   struct PartialSum {
-    PartRange parts;
+    Index first_part;
     int process;
     // Of all elements where that process is this one, otherwise of those that this process owns.
     std::vector<T> values;
   };
+  // A range that this process owns, and where its elements are in the sums of others.
+  struct OwnRange {
+    Index range;
+    Index offset;
+  };
 
-  void divide();
-  void add_sums();
+  // Returns the number of elements that this process owns.
+  Index divide();
+  void add_sums(Index own_elements);
   void add_messages();
   // The ranges of a bucket that a process owns.
-  PartRange owned(const Bucket& bucket, int process) const;
-  std::span<std::byte> bytes_of(PartialSum& sum, const PartRange& ranges);
-  T* values_of(PartialSum& sum, Index range);
-  Index num_buckets() const { return std::ssize(buckets_); }
-  std::vector<T>& weights() { return sums_[first_own_sum_].values; }
+  PartRange ranges_of(const Bucket& bucket, int process) const;
+  Index num_elements(const PartRange& ranges) const;
+  template <class Body>
+  void for_each_own_range(const Body& body) const;
+  std::vector<T>& weights() { return sums_[own_sums_.front()].values; }
 
-  void complete(std::size_t parameter);
   void send(Bucket& bucket);
 
   ProcessGroup& processes_;
@@ -85,24 +90,21 @@ class GradientExchange {
   const ParameterElements<T>& elements_;
   std::deque<Bucket> buckets_;
   std::vector<std::pair<Index, Index>> buckets_of_;  // each parameter: first and last, included
-  std::vector<int> owners_;                          // of each range
-  std::vector<Index> owned_ranges_;                  // of all processes, one after the other
-  std::vector<int> owned_counts_;                    // of each process
-  std::span<const Index> own_ranges_;
-  std::vector<Index> own_offsets_;  // of each range in PartialSum::values of other processes
+  std::vector<OwnRange> own_ranges_;
+  std::vector<Index> other_ranges_;  // those of the others
 
-  std::vector<PartialSum> sums_;   // in the order of the parts
-  std::size_t first_own_sum_ = 0;  // of this process
-  std::size_t last_own_sum_ = 0;
+  std::vector<PartialSum> sums_;                                // in the order of the parts
+  std::vector<std::size_t> own_sums_;                           // those of this process
   std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
 
-  std::vector<char> is_complete_;  // of each parameter, whether no part adds to its gradient
+  // The losses of all parts; then, of each parameter, in how many processes it has a gradient.
+  std::vector<double> report_;
+  std::vector<double> range_sums_;  // of squares
 
   std::mutex mutex_;  // of the transport
   // Messages: gradients to this process come first, then gradients from it, then weights.
   std::size_t last_incoming_ = 0, last_gradient_ = 0, last_weight_ = 0;
   bool weights_are_due_ = false;
-  std::vector<double> owned_sums_, range_sums_;  // of squares
 };
 
 extern template class GradientExchange<float>;

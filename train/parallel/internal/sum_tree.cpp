@@ -11,17 +11,6 @@ void add_tree(const PartRange& parts, std::vector<Addition>& additions) {
   additions.push_back({parts, middle});
 }
 
-void add_largest(const PartRange& parts, const PartRange& own, std::vector<PartRange>& sums) {
-  if (own.contains(parts)) {
-    sums.push_back(parts);
-    return;
-  }
-  if (parts.size() < 2) return;
-  const Index middle = parts.first + parts.size() / 2;
-  add_largest({parts.first, middle}, own, sums);
-  add_largest({middle, parts.last}, own, sums);
-}
-
 }  // namespace
 
 std::vector<Addition> sum_tree(Index parts) {
@@ -32,12 +21,6 @@ std::vector<Addition> sum_tree(Index parts) {
 
 PartRange parts_of_process(Index parts, int rank, int size) {
   return {parts * rank / size, parts * (rank + 1) / size};
-}
-
-std::vector<PartRange> largest_sums(Index parts, const PartRange& own) {
-  std::vector<PartRange> sums;
-  add_largest({0, parts}, own, sums);
-  return sums;
 }
 
 }  // namespace weft

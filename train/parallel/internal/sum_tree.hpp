@@ -29,7 +29,4 @@ std::vector<Addition> sum_tree(Index parts);
 // The parts that process `rank` of `size` computes: for a power of two, those of one addition.
 PartRange parts_of_process(Index parts, int rank, int size);
 
-// The largest sums that can be computed from `own` parts alone, in order.
-std::vector<PartRange> largest_sums(Index parts, const PartRange& own);
-
 }  // namespace weft

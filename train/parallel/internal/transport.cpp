@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,11 +27,7 @@ long launched_processes() {
   return 0;
 }
 
-}  // namespace
-
 #ifdef WEFT_HAS_MPI
-
-namespace {
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -65,41 +60,147 @@ constexpr auto time_after_failure = std::chrono::milliseconds(500);
 // the rest arrives.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
 
-}  // namespace
-
 // There are only messages between two processes, as those that wait for a failed one must be able
 // to cancel theirs: MPI's collective functions cannot be cancelled.
-struct Transport::State {
-  MPI_Comm all = MPI_COMM_NULL;
-  MPI_Comm control = MPI_COMM_NULL;  // for the ends of sections
-  int rank = 0, size = 1;
-  bool finalizes = false;
-  std::vector<MPI_Request> incoming, outgoing;  // of the function that is running
-  std::vector<MPI_Request> requests;            // of the messages
-  std::vector<std::size_t> bytes_of_requests;   // 0 for incoming ones
-  std::int64_t bytes_sent = 0;
+class MpiTransport final : public Transport {
+ public:
+  explicit MpiTransport(bool initializes) : finalizes_(initializes) {
+    if (initializes) {
+      int provided = MPI_THREAD_SINGLE;
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+      if (provided < MPI_THREAD_SERIALIZED)
+        fail<Error>("processes", "an MPI that threads may take turns in",
+                    "one for a single thread");
+    }
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_dup(control_, &all_), "MPI_Comm_dup");
+    check(MPI_Comm_rank(all_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(all_, &size_), "MPI_Comm_size");
+  }
+  ~MpiTransport() override {
+    remove_messages();
+    if (finalizes_) MPI_Finalize();
+  }
 
-  bool in_section = false;
-  std::optional<Clock::time_point> failure_noticed;
-  std::string error;  // that has ended the section
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void skip_finalizing() override {
+    finalizes_ = false;
+    requests_.clear();
+  }
+  void abort(int exit_status) override {
+    MPI_Abort(all_, exit_status);
+    std::_Exit(exit_status);
+  }
 
-  void add_incoming(void* data, std::size_t count, MPI_Datatype type, int from) {
+  bool enter() override { return !std::exchange(in_section_, true); }
+  std::string leave(const std::string& error) override {
+    if (error_.empty()) meet(error);
+    in_section_ = false;
+    failure_noticed_.reset();
+    return std::exchange(error_, "");
+  }
+
+  // Along a binary tree.
+  void broadcast(std::span<std::byte> bytes, int from) override {
+    const int place = (rank_ - from + size_) % size_;
+    in_pieces(bytes, [&](std::span<std::byte> piece) {
+      if (place > 0) {
+        begin_receiving(piece, ((place - 1) / 2 + from) % size_);
+        wait_for_transfers();
+      }
+      for (const int next : {2 * place + 1, 2 * place + 2})
+        if (next < size_) begin_sending(piece, (next + from) % size_);
+    });
+  }
+
+  void sum(std::span<double> values) override {
+    const std::size_t count = values.size();
+    of_each_.resize(count * static_cast<std::size_t>(size_));
+    for (int process = 0; process < size_; ++process) {
+      const std::span<double> received =
+          std::span(of_each_).subspan(count * static_cast<std::size_t>(process), count);
+      if (process == rank_)
+        std::ranges::copy(values, received.begin());
+      else
+        begin_receiving(std::as_writable_bytes(received), process);
+    }
+    for (int process = 0; process < size_; ++process)
+      if (process != rank_) begin_sending(std::as_bytes(values), process);
+    wait_for_transfers();
+    std::ranges::fill(values, 0.0);
+    for (std::size_t i = 0; i < of_each_.size(); ++i) values[i % count] += of_each_[i];
+  }
+
+  void send(std::span<const std::byte> bytes, int to) override {
+    in_pieces(bytes, [&](std::span<const std::byte> piece) { begin_sending(piece, to); });
+  }
+  void receive(std::span<std::byte> bytes, int from) override {
+    in_pieces(bytes, [&](std::span<std::byte> piece) { begin_receiving(piece, from); });
+  }
+
+  std::size_t add_outgoing(std::span<const std::byte> bytes, int to, int tag) override {
+    check(MPI_Send_init(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, all_,
+                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Send_init");
+    bytes_of_requests_.push_back(bytes.size());
+    return requests_.size() - 1;
+  }
+  std::size_t add_incoming(std::span<std::byte> bytes, int from, int tag) override {
+    check(MPI_Recv_init(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, all_,
+                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Recv_init");
+    bytes_of_requests_.push_back(0);
+    return requests_.size() - 1;
+  }
+  void remove_messages() override {
+    free_all(requests_);
+    bytes_of_requests_.clear();
+  }
+  void start(std::size_t first, std::size_t last) override {
     check_section();
-    check(MPI_Irecv(data, static_cast<int>(count), type, from, 0, all,
-                    &incoming.emplace_back(MPI_REQUEST_NULL)),
+    if (first == last) return;
+    for (std::size_t i = first; i < last; ++i)
+      bytes_sent_ += static_cast<std::int64_t>(bytes_of_requests_[i]);
+    check(MPI_Startall(static_cast<int>(last - first), requests_.data() + first), "MPI_Startall");
+  }
+  bool proceed(std::size_t first, std::size_t last) override {
+    return is_done(std::span(requests_).subspan(first, last - first));
+  }
+  void wait(std::size_t first, std::size_t last) override {
+    wait_in_section([&] { return proceed(first, last); });
+  }
+  std::int64_t bytes_sent() const override { return bytes_sent_; }
+
+ private:
+  // The transfers of the function that is running. MPI counts in int.
+  void begin_receiving(std::span<std::byte> bytes, int from) {
+    check_section();
+    check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, 0, all_,
+                    &incoming_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
   }
-  void add_outgoing(const void* data, std::size_t count, MPI_Datatype type, int to) {
+  void begin_sending(std::span<const std::byte> bytes, int to) {
     check_section();
-    check(MPI_Isend(data, static_cast<int>(count), type, to, 0, all,
-                    &outgoing.emplace_back(MPI_REQUEST_NULL)),
+    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0, all_,
+                    &outgoing_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Isend");
   }
-  // For `incoming` and `outgoing`.
-  void wait() {
-    wait_in_section([&] { return is_done(incoming) && is_done(outgoing); });
-    incoming.clear();
-    outgoing.clear();
+  void wait_for_transfers() {
+    wait_in_section([&] { return is_done(incoming_) && is_done(outgoing_); });
+    incoming_.clear();
+    outgoing_.clear();
+  }
+  // Calls begin(piece) for pieces of the bytes, and waits for the transfers that it has begun.
+  template <class Byte, class Begin>
+  void in_pieces(std::span<Byte> bytes, const Begin& begin) {
+    while (!bytes.empty()) {
+      const std::span<Byte> piece = bytes.first(std::min(most_at_once, bytes.size()));
+      begin(piece);
+      wait_for_transfers();
+      bytes = bytes.subspan(piece.size());
+    }
   }
 
   template <class Test>
@@ -112,15 +213,15 @@ struct Transport::State {
     check_section();
   }
   void check_section() const {
-    if (!error.empty()) throw Error(error);
+    if (!error_.empty()) throw Error(error_);
   }
   bool another_failed() {
     int is_told = 0;
-    if (in_section)
-      check(MPI_Iprobe(MPI_ANY_SOURCE, 0, control, &is_told, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    if (in_section_)
+      check(MPI_Iprobe(MPI_ANY_SOURCE, 0, control_, &is_told, MPI_STATUS_IGNORE), "MPI_Iprobe");
     if (!is_told) return false;
-    if (!failure_noticed) failure_noticed = Clock::now();
-    return Clock::now() - *failure_noticed > time_after_failure;
+    if (!failure_noticed_) failure_noticed_ = Clock::now();
+    return Clock::now() - *failure_noticed_ > time_after_failure;
   }
 
   // At the end of a section, where all processes come once: those that fail, which tell the others,
@@ -128,41 +229,34 @@ struct Transport::State {
   // and wait for each other; from then on nobody accesses the memory of a transfer.
   void meet(const std::string& own_error) {
     if (!own_error.empty())
-      for (int other = 0; other < size; ++other)
-        if (other != rank) check(MPI_Send(nullptr, 0, MPI_BYTE, other, 0, control), "MPI_Send");
-    for (MPI_Request& request : incoming) cancel(request);
-    for (std::size_t i = 0; i < requests.size(); ++i)
-      if (bytes_of_requests[i] == 0) cancel(requests[i]);
+      for (int other = 0; other < size_; ++other)
+        if (other != rank_) check(MPI_Send(nullptr, 0, MPI_BYTE, other, 0, control_), "MPI_Send");
+    for (MPI_Request& request : incoming_) cancel(request);
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      if (bytes_of_requests_[i] == 0) cancel(requests_[i]);
 
-    std::vector<int> lengths(static_cast<std::size_t>(size)), starts(lengths.size());
-    lengths[static_cast<std::size_t>(rank)] = static_cast<int>(own_error.size());
+    std::vector<int> lengths(static_cast<std::size_t>(size_));
+    lengths[static_cast<std::size_t>(rank_)] = static_cast<int>(own_error.size());
     MPI_Request request;
-    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT, lengths.data(), 1, MPI_INT, control, &request),
+    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT, lengths.data(), 1, MPI_INT, control_, &request),
           "MPI_Iallgather");
     wait_until([&] { return is_done({&request, 1}); });
-    std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
-    std::string errors(static_cast<std::size_t>(starts.back() + lengths.back()), ' ');
-    if (errors.empty()) return;
-    errors.replace(static_cast<std::size_t>(starts[static_cast<std::size_t>(rank)]),
-                   own_error.size(), own_error);
-    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_CHAR, errors.data(), lengths.data(), starts.data(),
-                          MPI_CHAR, control, &request),
-          "MPI_Iallgatherv");
-    wait_until([&] { return is_done({&request, 1}); });
-
     const auto first = std::ranges::find_if(lengths, [](int length) { return length > 0; });
-    error = concatenate_text("process ", first - lengths.begin() + 1, " of ", size, ": ",
-                             errors.substr(0, static_cast<std::size_t>(*first)));
-    for (int other = 0; other < size; ++other)
-      if (other != rank && lengths[static_cast<std::size_t>(other)] > 0)
-        check(MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, control, MPI_STATUS_IGNORE), "MPI_Recv");
-    for (std::vector<MPI_Request>* left : {&incoming, &outgoing}) {
-      for (MPI_Request& each : *left)
-        if (each != MPI_REQUEST_NULL) MPI_Request_free(&each);
-      left->clear();
-    }
+    if (first == lengths.end()) return;
+    const auto failed = static_cast<int>(first - lengths.begin());
+    std::string text =
+        failed == rank_ ? own_error : std::string(static_cast<std::size_t>(*first), ' ');
+    check(MPI_Ibcast(text.data(), *first, MPI_CHAR, failed, control_, &request), "MPI_Ibcast");
+    wait_until([&] { return is_done({&request, 1}); });
+    error_ = concatenate_text("process ", failed + 1, " of ", size_, ": ", text);
+
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_ && lengths[static_cast<std::size_t>(other)] > 0)
+        check(MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, control_, MPI_STATUS_IGNORE), "MPI_Recv");
+    free_all(incoming_);
+    free_all(outgoing_);
     // What was sent and never received stays in the old one.
-    check(MPI_Comm_dup(control, &all), "MPI_Comm_dup");
+    check(MPI_Comm_dup(control_, &all_), "MPI_Comm_dup");
   }
 
   static void cancel(MPI_Request& request) {
@@ -173,9 +267,28 @@ struct Transport::State {
     check(MPI_Cancel(&request), "MPI_Cancel");
     wait_until([&] { return is_done({&request, 1}); });
   }
+  static void free_all(std::vector<MPI_Request>& requests) {
+    for (MPI_Request& request : requests)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    requests.clear();
+  }
+
+  MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Comm control_ = MPI_COMM_NULL;  // for the ends of sections
+  int rank_ = 0, size_ = 1;
+  bool finalizes_;
+  std::vector<MPI_Request> incoming_, outgoing_;  // of the function that is running
+  std::vector<double> of_each_;                   // what `sum` adds
+  std::vector<MPI_Request> requests_;             // of the messages
+  std::vector<std::size_t> bytes_of_requests_;    // 0 for incoming ones
+  std::int64_t bytes_sent_ = 0;
+
+  bool in_section_ = false;
+  std::optional<Clock::time_point> failure_noticed_;
+  std::string error_;  // that has ended the section
 };
 
-Transport::Transport(std::unique_ptr<State> state) : state_(std::move(state)) {}
+}  // namespace
 
 std::unique_ptr<Transport> Transport::join() {
   int is_initialized = 0, is_finalized = 0;
@@ -183,173 +296,20 @@ std::unique_ptr<Transport> Transport::join() {
   MPI_Finalized(&is_finalized);
   if (is_finalized) fail<Error>("processes", "one group in a program", "a second one");
   if (!is_initialized && launched_processes() == 0) return nullptr;
-  auto state = std::make_unique<State>();
-  if (!is_initialized) {
-    int provided = MPI_THREAD_SINGLE;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-    state->finalizes = true;
-    if (provided < MPI_THREAD_SERIALIZED)
-      fail<Error>("processes", "an MPI that threads may take turns in", "one for a single thread");
-  }
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &state->control), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(state->control, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_dup(state->control, &state->all), "MPI_Comm_dup");
-  check(MPI_Comm_rank(state->all, &state->rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(state->all, &state->size), "MPI_Comm_size");
-  return std::unique_ptr<Transport>(new Transport(std::move(state)));
+  return std::make_unique<MpiTransport>(!is_initialized);
 }
-
-Transport::~Transport() {
-  remove_messages();
-  if (state_->finalizes) MPI_Finalize();
-}
-
-int Transport::rank() const { return state_->rank; }
-int Transport::size() const { return state_->size; }
-void Transport::skip_finalizing() {
-  state_->finalizes = false;
-  state_->requests.clear();
-}
-
-void Transport::abort(int exit_status) {
-  MPI_Abort(state_->all, exit_status);
-  std::_Exit(exit_status);
-}
-
-bool Transport::enter() { return !std::exchange(state_->in_section, true); }
-
-std::string Transport::leave(const std::string& error) {
-  if (state_->error.empty()) state_->meet(error);
-  state_->in_section = false;
-  state_->failure_noticed.reset();
-  return std::exchange(state_->error, "");
-}
-
-void Transport::broadcast(std::span<std::byte> bytes) {
-  const int own = state_->rank;
-  for (; !bytes.empty(); bytes = bytes.subspan(std::min(most_at_once, bytes.size()))) {
-    const std::size_t count = std::min(most_at_once, bytes.size());
-    if (own > 0) {
-      state_->add_incoming(bytes.data(), count, MPI_BYTE, (own - 1) / 2);
-      state_->wait();
-    }
-    for (const int to : {2 * own + 1, 2 * own + 2})
-      if (to < state_->size) state_->add_outgoing(bytes.data(), count, MPI_BYTE, to);
-    state_->wait();
-  }
-}
-
-void Transport::gather(std::span<double> all, std::span<const int> counts) {
-  const double* own = nullptr;
-  double* next = all.data();
-  for (int process = 0; process < state_->size; ++process) {
-    const auto count = static_cast<std::size_t>(counts[static_cast<std::size_t>(process)]);
-    if (process == state_->rank)
-      own = next;
-    else
-      state_->add_incoming(next, count, MPI_DOUBLE, process);
-    next += count;
-  }
-  for (int process = 0; process < state_->size; ++process)
-    if (process != state_->rank)
-      state_->add_outgoing(own,
-                           static_cast<std::size_t>(counts[static_cast<std::size_t>(state_->rank)]),
-                           MPI_DOUBLE, process);
-  state_->wait();
-}
-
-void Transport::send(std::span<const std::byte> bytes, int to) {
-  for (; !bytes.empty(); bytes = bytes.subspan(std::min(most_at_once, bytes.size()))) {
-    state_->add_outgoing(bytes.data(), std::min(most_at_once, bytes.size()), MPI_BYTE, to);
-    state_->wait();
-  }
-}
-
-void Transport::receive(std::span<std::byte> bytes, int from) {
-  for (; !bytes.empty(); bytes = bytes.subspan(std::min(most_at_once, bytes.size()))) {
-    state_->add_incoming(bytes.data(), std::min(most_at_once, bytes.size()), MPI_BYTE, from);
-    state_->wait();
-  }
-}
-
-std::size_t Transport::add_outgoing(std::span<const std::byte> bytes, int to, int tag) {
-  MPI_Request request;
-  check(MPI_Send_init(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, state_->all,
-                      &request),
-        "MPI_Send_init");
-  state_->requests.push_back(request);
-  state_->bytes_of_requests.push_back(bytes.size());
-  return state_->requests.size() - 1;
-}
-
-std::size_t Transport::add_incoming(std::span<std::byte> bytes, int from, int tag) {
-  MPI_Request request;
-  check(MPI_Recv_init(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag,
-                      state_->all, &request),
-        "MPI_Recv_init");
-  state_->requests.push_back(request);
-  state_->bytes_of_requests.push_back(0);
-  return state_->requests.size() - 1;
-}
-
-void Transport::remove_messages() {
-  for (MPI_Request& request : state_->requests)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-  state_->requests.clear();
-  state_->bytes_of_requests.clear();
-}
-
-void Transport::start(std::size_t first, std::size_t last) {
-  state_->check_section();
-  if (first == last) return;
-  for (std::size_t i = first; i < last; ++i)
-    state_->bytes_sent += static_cast<std::int64_t>(state_->bytes_of_requests[i]);
-  check(MPI_Startall(static_cast<int>(last - first), state_->requests.data() + first),
-        "MPI_Startall");
-}
-
-bool Transport::proceed(std::size_t first, std::size_t last) {
-  return is_done(std::span(state_->requests).subspan(first, last - first));
-}
-
-void Transport::wait(std::size_t first, std::size_t last) {
-  state_->wait_in_section([&] { return proceed(first, last); });
-}
-
-std::int64_t Transport::bytes_sent() const { return state_->bytes_sent; }
 
 #else
 
-// Without MPI, every process is alone, so that none of these is called.
-struct Transport::State {};
+}  // namespace
 
-Transport::Transport(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Transport::~Transport() = default;
-
+// Every process is alone.
 std::unique_ptr<Transport> Transport::join() {
   if (const long processes = launched_processes(); processes > 1)
     fail<Error>("processes", "a weft that was built with MPI",
                 concatenate_text(processes, " processes of one without"));
   return nullptr;
 }
-
-int Transport::rank() const { return 0; }
-int Transport::size() const { return 1; }
-void Transport::skip_finalizing() {}
-void Transport::abort(int exit_status) { std::_Exit(exit_status); }
-bool Transport::enter() { return true; }
-std::string Transport::leave(const std::string& error) { return error; }
-void Transport::broadcast(std::span<std::byte>) {}
-void Transport::gather(std::span<double>, std::span<const int>) {}
-void Transport::send(std::span<const std::byte>, int) {}
-void Transport::receive(std::span<std::byte>, int) {}
-std::size_t Transport::add_outgoing(std::span<const std::byte>, int, int) { return 0; }
-std::size_t Transport::add_incoming(std::span<std::byte>, int, int) { return 0; }
-void Transport::remove_messages() {}
-void Transport::start(std::size_t, std::size_t) {}
-bool Transport::proceed(std::size_t, std::size_t) { return true; }
-void Transport::wait(std::size_t, std::size_t) {}
-std::int64_t Transport::bytes_sent() const { return 0; }
 
 #endif
 
