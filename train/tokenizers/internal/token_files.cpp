@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/file_descriptor.hpp"
+#include "train/tokenizers/internal/json_entries.hpp"
 
 namespace weft::byte_pairs {
 namespace {
@@ -15,17 +16,6 @@ namespace fs = std::filesystem;
 std::string beginning(const std::string& text) {
   constexpr std::size_t longest = 80;
   return concatenate_text('\'', text.substr(0, longest), text.size() > longest ? "…'" : "'");
-}
-
-nlohmann::json parse_json(std::string_view text, const fs::path& path) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::string_view before = text.substr(0, error.byte);
-    fail_on_file(path, "JSON",
-                 concatenate_text("an error in line ", 1 + std::ranges::count(before, '\n'),
-                                  ", at byte ", error.byte, " of the file"));
-  }
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ bool is_letter(char32_t code) {
   return is_between(UTF8PROC_CATEGORY_LU, code, UTF8PROC_CATEGORY_LO);
 }
 
+bool is_mark(char32_t code) { return is_between(UTF8PROC_CATEGORY_MN, code, UTF8PROC_CATEGORY_ME); }
+
 bool is_number(char32_t code) {
   return is_between(UTF8PROC_CATEGORY_ND, code, UTF8PROC_CATEGORY_NO);
 }

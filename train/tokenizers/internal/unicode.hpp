@@ -14,8 +14,9 @@ char32_t next_code_point(std::string_view text, std::size_t& at);
 // Appends a code point as UTF-8.
 void append(std::string& text, char32_t code);
 
-// The general categories L*, N*, P* and Mn.
+// The general categories L*, M*, N*, P* and Mn.
 bool is_letter(char32_t code);
+bool is_mark(char32_t code);
 bool is_number(char32_t code);
 bool is_punctuation(char32_t code);
 bool is_nonspacing_mark(char32_t code);
