@@ -128,6 +128,7 @@ void RandomStream::fill(std::uint64_t first, Index count, Item* items) const {
 }
 
 std::uint64_t Random::next() {
+  if (state_.is_constant) return 0;
   const std::uint64_t draw = state_.draws++;
   const auto words = philox(
       {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), 0, draw_word},
@@ -154,6 +155,7 @@ double Random::normal() {
 
 template <class T>
 Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
+  if (state_.is_constant) return Tensor<T>(shape);
   auto tensor = Tensor<T>::uninitialized(shape);
   fill_in_parallel<1>(state_, tensor.values(), [=](const double* numbers) {
     return static_cast<T>(low + (high - low) * numbers[0]);
@@ -163,6 +165,7 @@ Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
 
 template <class T>
 Tensor<T> Random::normal_tensor(Shape shape, double mean, double standard_deviation) {
+  if (state_.is_constant) return Tensor<T>(shape);
   auto tensor = Tensor<T>::uninitialized(shape);
   fill_in_parallel<2>(state_, tensor.values(), [=](const double* numbers) {
     return static_cast<T>(mean + standard_deviation * normal_of(numbers[0], numbers[1]));

@@ -32,11 +32,15 @@ class WEFT_API Random {
   struct State {
     std::uint64_t seed = 0;
     std::uint64_t draws = 0;
+    bool is_constant = false;  // every number is 0
     friend bool operator==(const State&, const State&) = default;
   };
 
   explicit Random(std::uint64_t seed) : state_{seed, 0} {}
   explicit Random(State state) : state_(state) {}
+  // For models whose weights will be loaded: tensors are zeros, which take no time, and every other
+  // number is the smallest of its range.
+  static Random zeros() { return Random(State{.is_constant = true}); }
   State state() const { return state_; }
 
   // Uniform over all 64-bit values.

@@ -20,7 +20,29 @@ Linear<T>::Linear(const LinearOptions& options, Random& random) {
 }
 
 template <class T>
+Linear<T>::Linear(const Linear& other)
+    : Module<T>(other),
+      weight(other.weight),
+      bias(other.bias),
+      map(other.map ? other.map->clone() : nullptr) {}
+
+template <class T>
+Linear<T>& Linear<T>::operator=(Linear other) noexcept {
+  weight = std::move(other.weight);
+  bias = std::move(other.bias);
+  map = std::move(other.map);
+  return *this;
+}
+
+template <class T>
 Var<T> Linear<T>::operator()(const Var<T>& x, Activation activation) const {
+  if (!map) return own(x, activation);
+  const Var<T> y = (*map)(*this, x);
+  return activation == Activation::none ? y : activate(y, activation);
+}
+
+template <class T>
+Var<T> Linear<T>::own(const Var<T>& x, Activation activation) const {
   Tape<T>& tape = x.tape();
   if (!bias) return linear(x, tape.parameter(weight), activation);
   return linear(x, tape.parameter(weight), tape.parameter(*bias), activation);
@@ -33,6 +55,7 @@ void Linear<T>::members(Members<T>& members) const {
                                 ", bias=", python_text(bias.has_value())));
   members("weight", weight);
   members("bias", bias);
+  if (map) map->members(members);
 }
 
 template struct Linear<float>;

@@ -1,6 +1,8 @@
 // Linear: an affine map of the last axis.
 #pragma once
 
+#include <memory>
+
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/ops/activation.hpp"
 #include "weft/autograd/random.hpp"
@@ -15,24 +17,48 @@ struct LinearOptions {
   bool bias = true;
 };
 
+template <class T>
+struct Linear;
+
+// What computes the result of a Linear in its place: an adapter (see Lora), weights in another
+// form, or a layer of your own.
+template <class T = float>
+class WEFT_API LinearMap {
+ public:
+  virtual ~LinearMap() = default;
+  // x [..., in_features], result [..., out_features].
+  virtual Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const = 0;
+  // A copy with parameters of its own.
+  virtual std::unique_ptr<LinearMap> clone() const = 0;
+  // Registers parameters and children beside the weight and the bias of the Linear.
+  virtual void members(Members<T>& members) const = 0;
+};
+
 // x · weightᵀ + bias. Weight and bias are initialized uniformly over ±1/√in_features, as in
 // PyTorch.
 template <class T = float>
 struct WEFT_API Linear : Module<T> {
   // Throws ValueError unless both sizes are > 0.
   Linear(const LinearOptions& options, Random& random);
+  Linear(const Linear& other);
+  Linear(Linear&&) noexcept = default;
+  Linear& operator=(Linear other) noexcept;
+  ~Linear() = default;
 
   // x [..., in_features], result [..., out_features], with the activation applied to it in the same
   // operation. Throws ShapeError.
   Var<T> operator()(const Var<T>& x, Activation activation = Activation::none) const;
+  // The same by the weight and the bias, whatever `map` is.
+  Var<T> own(const Var<T>& x, Activation activation = Activation::none) const;
 
   void members(Members<T>& members) const override;
 
   Index in_features() const { return weight.shape()[1]; }
   Index out_features() const { return weight.shape()[0]; }
 
-  Parameter<T> weight;               // [out_features, in_features]
-  std::optional<Parameter<T>> bias;  // [out_features]
+  Parameter<T> weight;                // [out_features, in_features]
+  std::optional<Parameter<T>> bias;   // [out_features]
+  std::unique_ptr<LinearMap<T>> map;  // null: the Linear's own
 };
 
 extern template struct Linear<float>;

@@ -9,24 +9,27 @@
 namespace weft {
 namespace {
 
+Index head_size(const MultiHeadAttentionOptions& options) {
+  return options.head_size.value_or(options.num_hiddens / options.num_heads);
+}
+
 const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& options) {
   check_positive("MultiHeadAttention: query_size", options.query_size);
   check_positive("MultiHeadAttention: key_size", options.key_size);
   check_positive("MultiHeadAttention: value_size", options.value_size);
   const auto [heads, hiddens] = std::pair(options.num_heads, options.num_hiddens);
-  if (heads <= 0 || hiddens <= 0 || hiddens % heads != 0)
+  if (options.head_size) check_positive("MultiHeadAttention: head_size", *options.head_size);
+  if (heads <= 0 || hiddens <= 0 || (!options.head_size && hiddens % heads != 0))
     fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 divisible by num_heads > 0",
                      concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
   if (options.num_kv_heads && (*options.num_kv_heads <= 0 || heads % *options.num_kv_heads != 0))
     fail<ValueError>("MultiHeadAttention: num_kv_heads",
                      concatenate_text("a positive divisor of num_heads ", heads),
                      *options.num_kv_heads);
-  if (options.rotary) check_rotary("MultiHeadAttention: rotary", hiddens, heads, *options.rotary);
+  if (options.rotary)
+    check_rotary("MultiHeadAttention: rotary", heads * head_size(options), heads, *options.rotary);
+  if (options.window) check_positive("MultiHeadAttention: window", *options.window);
   return options;
-}
-
-Index head_size(const MultiHeadAttentionOptions& options) {
-  return options.num_hiddens / options.num_heads;
 }
 
 AttentionPoolingOptions pooling(const MultiHeadAttentionOptions& options) {
@@ -53,17 +56,53 @@ Var<T> shared_by_queries(const Var<T>& x, Index kv_heads, Index heads) {
                  {shape[0], shape[1], heads * size});
 }
 
+template <class T>
+std::optional<RMSNorm<T>> norm_of_heads(const MultiHeadAttentionOptions& options) {
+  if (!options.qk_norm_eps) return std::nullopt;
+  return RMSNorm<T>({.num_hiddens = head_size(options), .eps = *options.qk_norm_eps});
+}
+
+// The mask without the keys before the window of each query, of which the last has the position of
+// the last key.
+Mask within_window(Mask mask, Index window, Index queries, Index keys) {
+  if (keys <= window) return mask;
+  const Tensor<bool> given = mask.allowed.empty() ? Tensor<bool>({queries, keys}) : mask.allowed;
+  Tensor<bool> allowed(given.shape());
+  for (Index row = 0; row < allowed.shape().rows(); ++row)
+    for (Index key = 0; key < keys; ++key)
+      allowed.data()[row * keys + key] = (mask.allowed.empty() || given.data()[row * keys + key]) &&
+                                         row % queries + keys - queries - key < window;
+  mask.allowed = std::move(allowed);
+  return mask;
+}
+
 }  // namespace
 
 template <class T>
 MultiHeadAttention<T>::MultiHeadAttention(const MultiHeadAttentionOptions& o, Random& random)
     : attention(pooling(checked(o)), random),
-      W_q({o.query_size, o.num_hiddens, o.bias}, random),
+      W_q({o.query_size, o.num_heads * head_size(o), o.bias}, random),
       W_k({o.key_size, kv_size(o), o.bias}, random),
       W_v({o.value_size, kv_size(o), o.bias}, random),
-      W_o({o.num_hiddens, o.num_hiddens, o.bias}, random),
+      W_o({o.num_heads * head_size(o), o.num_hiddens, o.output_bias.value_or(o.bias)}, random),
+      q_norm(norm_of_heads<T>(o)),
+      k_norm(norm_of_heads<T>(o)),
       rotary(o.rotary),
+      window(o.window),
       num_kv_heads_(o.num_kv_heads.value_or(o.num_heads)) {}
+
+template <class T>
+Var<T> MultiHeadAttention<T>::placed(const Var<T>& x, const std::optional<RMSNorm<T>>& norm,
+                                     Index num_heads, const Tokens* first_positions) const {
+  Var<T> y = x;
+  if (norm) {
+    const Shape& shape = x.shape();
+    y = reshape((*norm)(reshape(x, {shape[0], shape[1], num_heads, shape[2] / num_heads})), shape);
+  }
+  if (!rotary) return y;
+  return first_positions ? rotary_embedding(y, num_heads, *first_positions, *rotary)
+                         : rotary_embedding(y, num_heads, *rotary);
+}
 
 template <class T>
 Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
@@ -80,13 +119,12 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
                       num_keys);
   const HiddenKeys hidden(view);
   const Index heads = attention.num_heads;
-  const auto rotated = [this](const Var<T>& x, Index num_heads) {
-    return rotary ? rotary_embedding(x, num_heads, *rotary) : x;
-  };
-  const Var<T> k = rotated(W_k(hidden.zeroed(keys)), num_kv_heads_);
+  const Var<T> k = placed(W_k(hidden.zeroed(keys)), k_norm, num_kv_heads_, nullptr);
   const Var<T> v = W_v(hidden.zeroed(values));
-  return W_o(attention(rotated(W_q(queries), heads), shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads), mask));
+  return W_o(attention(placed(W_q(queries), q_norm, heads, nullptr),
+                       shared_by_queries(k, num_kv_heads_, heads),
+                       shared_by_queries(v, num_kv_heads_, heads),
+                       window ? within_window(mask, *window, queries.shape()[1], num_keys) : mask));
 }
 
 template <class T>
@@ -116,18 +154,17 @@ Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& laye
   check_cache(layer);
   KeyValueCache<T>& cache = layer.cache;
   const Index heads = attention.num_heads;
-  Var<T> q = W_q(x), k = W_k(x);
-  if (rotary) {
-    const Tokens positions = cache.next_positions(x.tape(), 1).reshaped({cache.num_sequences()});
-    q = rotary_embedding(q, heads, positions, *rotary);
-    k = rotary_embedding(k, num_kv_heads_, positions, *rotary);
-  }
-  const Var<T> v = W_v(x);
+  const Tokens positions = cache.next_positions(x.tape(), 1).reshaped({cache.num_sequences()});
+  const Var<T> q = placed(W_q(x), q_norm, heads, &positions);
+  const Var<T> k = placed(W_k(x), k_norm, num_kv_heads_, &positions), v = W_v(x);
   cache.store(layer.index, k, v);
   if (cache.largest_length() > 0)
-    return W_o(cached_attention(attention, q, layer, CachedKeys::stored));
+    return W_o(cached_attention(attention, q, layer, CachedKeys::stored, window));
+  const Index time = x.shape()[1];
+  const Mask mask{.causal = true};
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads), {.causal = true}));
+                       shared_by_queries(v, num_kv_heads_, heads),
+                       window ? within_window(mask, *window, time, time) : mask));
 }
 
 template <class T>
@@ -157,6 +194,8 @@ void MultiHeadAttention<T>::members(Members<T>& members) const {
   members("W_k", W_k);
   members("W_v", W_v);
   members("W_o", W_o);
+  members("q_norm", q_norm);
+  members("k_norm", k_norm);
 }
 
 template struct MultiHeadAttention<float>;

@@ -8,6 +8,7 @@
 #include "weft/layers/attention_pooling.hpp"
 #include "weft/layers/key_value_cache.hpp"
 #include "weft/layers/linear.hpp"
+#include "weft/layers/norm.hpp"
 
 namespace weft {
 
@@ -16,9 +17,11 @@ struct MultiHeadAttentionOptions {
   Index query_size = 0;
   Index key_size = 0;
   Index value_size = 0;
-  // The size of the output vectors; each head has size num_hiddens / num_heads.
+  // The size of the output vectors.
   Index num_hiddens = 0;
   Index num_heads = 1;
+  // The size of each head; num_hiddens / num_heads when not given.
+  std::optional<Index> head_size = {};
   // The number of heads that keys and values have, when fewer than num_heads: each is shared by
   // num_heads / num_kv_heads adjacent heads of the queries (grouped-query attention, Ainslie et
   // al., 2023; multi-query attention with 1).
@@ -28,18 +31,26 @@ struct MultiHeadAttentionOptions {
   Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
+  // Whether W_q, W_k, W_v and W_o have a bias, and W_o, when other than these.
   bool bias = false;
+  std::optional<bool> output_bias = {};
   // When given (RotaryOptions{} for the defaults), each head's queries and keys, but not its
   // values, get rotary position embeddings: for self-attention.
   std::optional<RotaryOptions> rotary = {};
+  // When given, an RMSNorm with this eps of each head's queries and keys, before `rotary`.
+  std::optional<double> qk_norm_eps = {};
+  // When given, a query attends only to the last so many keys of those up to its own position
+  // (sliding window attention, Beltagy et al., 2020): for causal self-attention.
+  std::optional<Index> window = {};
 };
 
 // W_o · [head 1, head 2, …], where each head attends with its rows of W_q, W_k and W_v (Vaswani et
 // al., 2017, section 3.2.2). The projections are initialized as in Linear and in d2l.ai.
 template <class T = float>
 struct WEFT_API MultiHeadAttention : Module<T> {
-  // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens, into heads of an
-  // even size with `rotary`, num_kv_heads divides num_heads, and 0 ≤ dropout ≤ 1.
+  // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens when there is no
+  // head_size, num_kv_heads divides num_heads, heads have an even size with `rotary`, qk_norm_eps
+  // ≥ 0, window > 0, and 0 ≤ dropout ≤ 1.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Random& random);
 
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
@@ -69,13 +80,19 @@ struct WEFT_API MultiHeadAttention : Module<T> {
 
   AttentionPooling<T> attention;
   Linear<T> W_q, W_k, W_v, W_o;
+  std::optional<RMSNorm<T>> q_norm, k_norm;
   std::optional<RotaryOptions> rotary;
+  std::optional<Index> window;
 
   // The number of heads of keys and values.
   Index num_kv_heads() const { return num_kv_heads_; }
 
  private:
   void check_cache(const CachedLayer<T>& layer) const;
+  // Queries or keys with their norm and their positions; those of sequences that begin at
+  // `first_positions`, or at 0 when it is null.
+  Var<T> placed(const Var<T>& x, const std::optional<RMSNorm<T>>& norm, Index num_heads,
+                const Tokens* first_positions) const;
 
   Index num_kv_heads_;
 };

@@ -1,4 +1,4 @@
-// OneOf: a member that is one of several layers, chosen by an option.
+// OneOf: a member that is one of several layers, chosen by an option, or any other.
 #pragma once
 
 #include <concepts>
@@ -6,16 +6,21 @@
 #include <variant>
 
 #include "weft/autograd/tape.hpp"
-#include "weft/layers/module.hpp"
+#include "weft/layers/any_layer.hpp"
 
 namespace weft {
 
 // Has the type, the parameters and the children of the layer that it holds, without a name of its
-// own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one.
+// own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one. To
+// replace one of a model by a layer of your own, assign it as AnyLayer:
+//
+//   model.blocks.blocks[0].ffn = AnyLayer<float>(MyFeedForward(random));
 template <class T, template <class> class... Layers>
 struct OneOf final : Module<T> {
   template <class Layer>
-  requires(std::same_as<Layer, Layers<T>> || ...) OneOf(Layer held) : layer(std::move(held)) {}
+  requires((std::same_as<Layer, Layers<T>> || ...) || std::same_as<Layer, AnyLayer<T>>)
+      OneOf(Layer held)
+      : layer(std::move(held)) {}
 
   Var<T> operator()(const Var<T>& x) const {
     return std::visit([&](const auto& held) { return held(x); }, layer);
@@ -35,7 +40,7 @@ struct OneOf final : Module<T> {
     return std::get_if<Layer<T>>(&layer);
   }
 
-  std::variant<Layers<T>...> layer;
+  std::variant<Layers<T>..., AnyLayer<T>> layer;
 };
 
 }  // namespace weft

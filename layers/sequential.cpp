@@ -9,7 +9,7 @@ namespace weft {
 template <class T>
 Var<T> Sequential<T>::operator()(const Var<T>& x) const {
   Var<T> y = x;
-  for (const SequentialPart<T>& part : parts_) y = part(y);
+  for (const AnyLayer<T>& part : parts_) y = part(y);
   return y;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -10,52 +9,9 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
-#include "weft/layers/module.hpp"
+#include "weft/layers/any_layer.hpp"
 
 namespace weft {
-
-// A module that maps one variable to one.
-template <class Layer, class T>
-concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_constructible<Layer> &&
-    requires(const Layer& layer, const Var<T>& x) {
-  { layer(x) } -> std::same_as<Var<T>>;
-};
-
-// A module of any type as a value: a copy has its own parameters.
-template <class T>
-class SequentialPart {
- public:
-  template <SequentialLayer<T> Layer>
-  explicit SequentialPart(Layer layer) : held_(std::make_unique<Held<Layer>>(std::move(layer))) {}
-  SequentialPart(const SequentialPart& other) : held_(other.held_->clone()) {}
-  SequentialPart(SequentialPart&&) noexcept = default;
-  SequentialPart& operator=(SequentialPart other) noexcept {
-    held_ = std::move(other.held_);
-    return *this;
-  }
-  ~SequentialPart() = default;
-
-  Var<T> operator()(const Var<T>& x) const { return (*held_)(x); }
-  Module<T>& module() const { return held_->module(); }
-
- private:
-  struct Base {
-    virtual ~Base() = default;
-    virtual std::unique_ptr<Base> clone() const = 0;
-    virtual Var<T> operator()(const Var<T>& x) const = 0;
-    virtual Module<T>& module() = 0;
-  };
-  template <class Layer>
-  struct Held final : Base {
-    explicit Held(Layer held) : layer(std::move(held)) {}
-    std::unique_ptr<Base> clone() const override { return std::make_unique<Held>(layer); }
-    Var<T> operator()(const Var<T>& x) const override { return layer(x); }
-    Module<T>& module() override { return layer; }
-    Layer layer;
-  };
-
-  std::unique_ptr<Base> held_;
-};
 
 // Each module applied to the result of the one before; with no modules, x itself. Parameters have
 // the names of torch.nn.Sequential: those of the modules below "0", "1", …
@@ -101,7 +57,7 @@ class WEFT_API Sequential final : public Module<T> {
  private:
   Module<T>& module(Index position);
 
-  std::vector<SequentialPart<T>> parts_;
+  std::vector<AnyLayer<T>> parts_;
 };
 
 template <template <class> class First, class T, class... Others>

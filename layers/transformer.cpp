@@ -5,6 +5,8 @@ namespace weft {
 MultiHeadAttentionOptions TransformerOptions::self_attention() const {
   MultiHeadAttentionOptions options = cross_attention();
   options.rotary = rotary;
+  options.qk_norm_eps = qk_norm_eps;
+  options.window = window;
   return options;
 }
 
@@ -14,10 +16,12 @@ MultiHeadAttentionOptions TransformerOptions::cross_attention() const {
           .value_size = num_hiddens,
           .num_hiddens = num_hiddens,
           .num_heads = num_heads,
+          .head_size = head_size,
           .num_kv_heads = num_kv_heads,
           .scoring = scoring,
           .dropout = dropout,
-          .bias = attention_bias};
+          .bias = attention_bias,
+          .output_bias = attention_output_bias};
 }
 
 template <class T>

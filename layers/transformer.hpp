@@ -39,6 +39,8 @@ struct WEFT_API TransformerOptions {
   // The hidden size of the feed-forward network.
   Index ffn_num_hiddens = 0;
   Index num_heads = 1;
+  // The size of each head; num_hiddens / num_heads when not given.
+  std::optional<Index> head_size = {};
   // The probability of dropping an attention weight, an element inside the feed-forward network,
   // and an element of each sublayer's output.
   double dropout = 0.0;
@@ -46,10 +48,17 @@ struct WEFT_API TransformerOptions {
   // Whether each sublayer normalizes its input (pre-norm; Xiong et al., 2020) or its output
   // (post-norm; Vaswani et al., 2017).
   bool norm_first = false;
-  // Whether W_q, W_k, W_v and W_o have a bias.
+  // Of pre-norm blocks of an encoder: whether the feed-forward network has the input of the block,
+  // as the attention has, and not its output (Wang and Komatsuzaki, 2021).
+  bool parallel_residual = false;
+  // Whether W_q, W_k, W_v and W_o have a bias, and W_o, when other than these.
   bool attention_bias = false;
+  std::optional<bool> attention_output_bias = {};
   // When given, queries and keys of the self-attention get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
+  // Of the self-attention, see MultiHeadAttentionOptions.
+  std::optional<double> qk_norm_eps = {};
+  std::optional<Index> window = {};
   // The number of heads of keys and values, when fewer than num_heads (grouped-query attention).
   std::optional<Index> num_kv_heads = {};
   Scoring scoring = Scoring::scaled_dot_product;

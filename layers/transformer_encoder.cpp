@@ -12,11 +12,17 @@ TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerOptions& op
       ffn(options.make_feed_forward<T>(random)),
       norm2(options.make_norm<T>()),
       dropout(options.dropout),
-      norm_first(options.norm_first) {}
+      norm_first(options.norm_first),
+      parallel_residual(options.parallel_residual) {
+  if (parallel_residual && !norm_first)
+    fail<ValueError>("TransformerEncoderBlock: parallel_residual", "norm_first",
+                     "norms at the end");
+}
 
 template <class T>
 template <class Attend>
 Var<T> TransformerEncoderBlock<T>::apply(const Var<T>& x, const Attend& attend) const {
+  if (parallel_residual) return x + dropout(attend(norm1(x))) + dropout(ffn(norm2(x)));
   return add_residual(add_residual(x, norm1, dropout, norm_first, attend), norm2, dropout,
                       norm_first, ffn);
 }

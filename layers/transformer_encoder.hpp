@@ -12,7 +12,7 @@ namespace weft {
 template <class T = float>
 struct WEFT_API TransformerEncoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
-  // dropout outside 0 … 1.
+  // dropout outside 0 … 1, and for a parallel residual without norm_first.
   TransformerEncoderBlock(const TransformerOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
@@ -28,7 +28,7 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   BlockFeedForward<T> ffn;
   BlockNorm<T> norm2;
   Dropout<T> dropout;
-  bool norm_first;
+  bool norm_first, parallel_residual;
 
  private:
   // The block with attend(y) as its self-attention.

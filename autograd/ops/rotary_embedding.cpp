@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 
 #include "autograd/kernels/arrays.hpp"
@@ -16,6 +17,18 @@ struct Angles {
   Tensor<T> cosine, sine;  // [sequences · time, d / 2]
 };
 
+// The angle of pair j of d / 2 per position, in radians. In double, as a float's angle would be off
+// by 1e-3 at position 10000.
+double frequency(Index j, Index d, const RotaryOptions& options) {
+  const double own = std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
+  const double divided = own / options.factor;
+  if (!options.band) return divided;
+  const auto& [low, high, original_len] = *options.band;
+  const double turns = static_cast<double>(original_len) * own / (2.0 * std::numbers::pi);
+  const double kept = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+  return kept * own + (1.0 - kept) * divided;
+}
+
 // For sequences that begin at these positions, after the options' first one.
 template <class T>
 Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, Index time, Index d,
@@ -26,14 +39,12 @@ Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, 
   constexpr Index cost = 64;  // of a cosine and a sine
   parallel_for(count, grain_of(rows * cost), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
-      // In double, as a float's angle would be off by 1e-3 at position 10000.
-      const double frequency =
-          std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
+      const double per_position = frequency(j, d, options);
       for (Index row = 0; row < rows; ++row) {
         const Index first = first_positions[static_cast<std::size_t>(row / time)];
         const double angle = (static_cast<double>(options.first_position) +
                               static_cast<double>(first + row % time)) *
-                             frequency;
+                             per_position;
         cosine[row * count + j] = static_cast<T>(std::cos(angle));
         sine[row * count + j] = static_cast<T>(std::sin(angle));
       }
@@ -66,20 +77,23 @@ void rotate_interleaved(Index count, const T* x, const T* cosine, const T* sine,
   }
 }
 
-// The same for all vectors of x.
+// The same for the heads, of `size` channels, of all vectors of x; other channels stay as they are.
 template <class T>
 void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPairs pairs,
-            const Gradient<T>& result) {
+            Index size, const Gradient<T>& result) {
   const Index columns = x.shape().columns();
   const Index rows = rotation.cosine.shape()[0], count = rotation.cosine.shape()[1];
   const auto rotate_head = pairs == RotaryPairs::halves ? rotate_halves<T> : rotate_interleaved<T>;
   parallel_for(x.shape().rows(), grain_of(4 * columns), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const Index angles_at = row % rows * count;
-      for (Index first = row * columns; first < (row + 1) * columns; first += 2 * count)
-        rotate_head(count, x.data() + first, rotation.cosine.data() + angles_at,
-                    rotation.sine.data() + angles_at, direction, result.fresh,
-                    result.data() + first);
+      for (Index first = row * columns; first < (row + 1) * columns; first += size) {
+        const T* const from = x.data() + first;
+        T* const to = result.data() + first;
+        rotate_head(count, from, rotation.cosine.data() + angles_at,
+                    rotation.sine.data() + angles_at, direction, result.fresh, to);
+        for (Index c = 2 * count; c < size; ++c) to[c] = from[c] + (result.fresh ? T{0} : to[c]);
+      }
     }
   });
 }
@@ -92,25 +106,38 @@ Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_
   check_rotary("rotary_embedding", x.shape().columns(), num_heads, options);
   if (x.size() == 0) return x;
   Tape<T>& tape = x.tape();
+  const Index size = x.shape().columns() / num_heads;
   const Angles<T> rotation =
-      angles(tape, first_positions, x.shape()[-2], x.shape().columns() / num_heads, options);
+      angles(tape, first_positions, x.shape()[-2], options.size.value_or(size), options);
   Tensor<T> y = tape.uninitialized(x.shape());
-  rotate(x.value(), rotation, T{1}, options.pairs, as_fresh_gradient(y));
-  return tape.record(
-      "rotary_embedding", y, {x.node()},
-      [x = x.node(), rotation, pairs = options.pairs](Tape<T>& backward, const Tensor<T>& dy) {
-        rotate(dy, rotation, T{-1}, pairs, backward.gradient(x));
-      });
+  rotate(x.value(), rotation, T{1}, options.pairs, size, as_fresh_gradient(y));
+  return tape.record("rotary_embedding", y, {x.node()},
+                     [x = x.node(), rotation, pairs = options.pairs, size](Tape<T>& backward,
+                                                                           const Tensor<T>& dy) {
+                       rotate(dy, rotation, T{-1}, pairs, size, backward.gradient(x));
+                     });
 }
 
 }  // namespace
 
 void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
-  if (num_heads <= 0 || columns % num_heads != 0 || columns / num_heads % 2 != 0)
+  if (num_heads <= 0 || columns % num_heads != 0 || (!options.size && columns / num_heads % 2 != 0))
     fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
                      concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
-  if (!(options.base > 0.0) || std::isinf(options.base))
-    fail<ValueError>(concatenate_text(what, ": base"), "a finite number > 0", options.base);
+  if (options.size &&
+      (*options.size <= 0 || *options.size % 2 != 0 || *options.size > columns / num_heads))
+    fail<ValueError>(concatenate_text(what, ": size"),
+                     concatenate_text("an even number of 2 … ", columns / num_heads),
+                     *options.size);
+  for (const auto& [name, number] :
+       {std::pair(": base", options.base), std::pair(": factor", options.factor)})
+    if (!(number > 0.0) || std::isinf(number))
+      fail<ValueError>(std::string(what) + name, "a finite number > 0", number);
+  if (options.band && (!(0.0 < options.band->low && options.band->low < options.band->high) ||
+                       options.band->original_len <= 0))
+    fail<ValueError>(concatenate_text(what, ": band"), "0 < low < high, and original_len > 0",
+                     concatenate_text("low ", options.band->low, ", high ", options.band->high,
+                                      ", original_len ", options.band->original_len));
   if (options.first_position < 0)
     fail<ValueError>(concatenate_text(what, ": first_position"), "a position ≥ 0",
                      options.first_position);

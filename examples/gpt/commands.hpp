@@ -7,6 +7,7 @@
 namespace weft::gpt {
 
 int train(ProcessGroup& processes, int argc, char** argv);
+int finetune(ProcessGroup& processes, int argc, char** argv);
 int sample(int argc, char** argv);
 int evaluate(int argc, char** argv);
 int attention(int argc, char** argv);

@@ -1,5 +1,6 @@
 #include "examples/gpt/continuation.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -16,6 +17,7 @@ ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string st
     : saved_(saved), stop_(std::move(stop)), options_(options) {
   options_.end = saved.tokenizer.end();
   options_.max_context = saved.context;
+  if (saved.description) ends_ = saved.description->ends;
 }
 
 void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
@@ -27,36 +29,47 @@ void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
 
 void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
   const Sequence ids =
-      prompt.empty() ? saved_.tokenizer.beginning() : saved_.tokenizer.encode(prompt);
+      prompt.empty() ? saved_.tokenizer.beginning() : saved_.tokenizer.encode_beginning(prompt);
   std::cout << prompt << std::flush;
+  print_after(ids, seed);
+}
 
+std::string ContinuationPrinter::print_after(const Sequence& ids, std::uint64_t seed) {
   WholeCharacters characters;
   StopText text(stop_);
+  std::string result;
+  const auto show = [&](const std::string& piece) {
+    std::cout << piece << std::flush;
+    result += piece;
+  };
   Index count = 0;
   Clock::time_point first, last;
   GenerateOptions options = options_;
   options.seed = seed;
   options.on_token = [&](Index, TokenId token) {
-    std::cout << text.add(characters.add(saved_.tokenizer.token(token))) << std::flush;
+    if (std::ranges::find(ends_, token) != ends_.end()) return false;
+    show(text.add(characters.add(saved_.tokenizer.token(token))));
     last = Clock::now();
     if (count++ == 0) first = last;
     return !text.is_found();
   };
   if (draft_) {
-    const SpeculativeText result =
+    const SpeculativeText speculative =
         generate_speculatively(saved_.model, draft_->model, ids, options, proposals_);
-    proposed_ += result.proposed;
-    accepted_ += result.accepted;
+    proposed_ += speculative.proposed;
+    accepted_ += speculative.accepted;
   } else {
     static_cast<void>(generate(saved_.model, ids, options));
   }
-  std::cout << text.add(characters.finish()) << text.finish() << std::endl;
+  show(text.add(characters.finish()) + text.finish());
+  std::cout << std::endl;
 
   tokens_ += count;
   if (count > 1) timed_tokens_ += count - 1;
   seconds_ += last - first;
   // The last token is not a part of any context.
   has_forgotten_ = has_forgotten_ || std::ssize(ids) + count - 1 > saved_.context;
+  return result;
 }
 
 std::string ContinuationPrinter::report() const {

@@ -23,6 +23,8 @@ class ContinuationPrinter {
   // break. Throws what Tokenizer and `generate` throw, before anything is printed when the prompt
   // is the reason.
   void print(const std::string& prompt, std::uint64_t seed);
+  // Prints the continuation of tokens, and returns it.
+  std::string print_after(const Sequence& ids, std::uint64_t seed);
   // One line with the number of tokens and the speed without the time for the prompts, a line with
   // how many tokens of a draft were accepted, and one if a text has become longer than the context.
   std::string report() const;
@@ -34,6 +36,7 @@ class ContinuationPrinter {
   const SavedModel* draft_ = nullptr;
   Index proposals_ = 0;
   std::string stop_;
+  Sequence ends_;  // tokens that end a text
   GenerateOptions options_;
   // Of all texts: tokens, those of them that are not the first of a text, and the time that these
   // took.

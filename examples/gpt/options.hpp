@@ -12,8 +12,8 @@ inline const std::string default_folder = "build/gpt";
 
 inline void model_option(examples::CommandLine& line, std::string& model) {
   line.option("model",
-              "checkpoint; or folder with best.h5, or with config.json, model.h5, vocab.json and "
-              "merges.txt",
+              "checkpoint; or folder with best.h5, or a model of Hugging Face (config.json, "
+              "model.safetensors, tokenizer.json), or with adapters of gpt finetune",
               model);
 }
 

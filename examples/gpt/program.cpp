@@ -8,6 +8,9 @@ namespace {
 
 constexpr examples::Command commands[] = {
     {.name = "train", .about = "train a model on a text", .train = train},
+    {.name = "finetune",
+     .about = "train a model of Hugging Face further, on texts or conversations",
+     .train = finetune},
     {.name = "sample", .run = sample, .about = "continue a text"},
     {.name = "evaluate", .run = evaluate, .about = "compute how well a model predicts a text"},
     {.name = "attention", .run = attention, .about = "draw the attention weights for a text"},

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/tokenizers/chat_template.hpp>
 #include "examples/common/text_input.hpp"
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/continuation.hpp"
@@ -20,6 +21,8 @@ struct Options {
   std::string prompt;
   std::string stop;
   bool interactive = false;
+  bool chat = false;
+  std::string system;
   std::int64_t seed = 1;
   std::int64_t samples = 1;
 };
@@ -41,6 +44,10 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   line.option("prompt", "the beginning of the text; none: the model begins one", options.prompt);
   line.flag("interactive", "read prompts from standard input, one a line, and continue each",
             options.interactive);
+  line.flag("chat", "talk: --prompt, or each line of standard input, is a message to the model",
+            options.chat);
+  line.option("system", "with --chat, what the model is told before the first message",
+              options.system);
   line.option("tokens", "number of tokens at most", tokens, 1, 1'000'000);
   line.option("temperature", "0: always the most probable token; above 1: less probable ones more",
               sampling.temperature, 0.0, 100.0);
@@ -59,6 +66,10 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   if (!line.parse(argc, argv)) return false;
   if (options.interactive && !options.prompt.empty())
     fail<examples::UsageError>("command line", "either --prompt or --interactive", "both");
+  if (options.chat && options.samples > 1)
+    fail<examples::UsageError>("command line", "one sample with --chat", options.samples);
+  if (!options.chat && !options.system.empty())
+    fail<examples::UsageError>("command line", "--system with --chat", "it alone");
   generation.max_tokens = tokens;
   sampling.top_k = top_k;
   return true;
@@ -94,6 +105,27 @@ Index continue_input(ContinuationPrinter& printer, const Options& options) {
   return errors;
 }
 
+// Answers the prompt, or each line of standard input, in one conversation.
+void chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
+  const ChatTemplate chat_template = ChatTemplate::load(saved.folder);
+  std::vector<ChatMessage> messages;
+  if (!options.system.empty()) messages.push_back({"system", options.system});
+  const auto answer = [&](const std::string& message) {
+    messages.push_back({"user", message});
+    const Sequence ids = saved.tokenizer.encode(chat_template.apply(messages, true));
+    messages.push_back(
+        {"assistant", printer.print_after(ids, static_cast<std::uint64_t>(options.seed))});
+  };
+  if (!options.prompt.empty()) return answer(options.prompt);
+  const bool is_terminal = isatty(STDIN_FILENO) != 0;
+  std::string message;
+  while (std::cout) {
+    if (is_terminal) std::cout << "> " << std::flush;
+    if (!examples::read_line(std::cin, message, "standard input")) break;
+    if (!message.empty()) answer(message);
+  }
+}
+
 }  // namespace
 
 int sample(int argc, char** argv) {
@@ -107,7 +139,9 @@ int sample(int argc, char** argv) {
   ContinuationPrinter printer(saved, options.stop, generation);
   if (draft) printer.set_draft(*draft, options.proposals);
   Index errors = 0;
-  if (options.interactive)
+  if (options.chat)
+    chat(printer, saved, options);
+  else if (options.interactive)
     errors = continue_input(printer, options);
   else
     print_samples(printer, options.prompt, options);

@@ -3,10 +3,9 @@
 #include <weft/autograd/error.hpp>
 #include <weft/layers/round_to_bf16.hpp>
 #include <weft/train/weights/checkpoint.hpp>
-#include <weft/train/weights/weights.hpp>
+#include <weft/train/weights/lora_weights.hpp>
+#include "examples/common/json_config.hpp"
 #include "examples/common/settings.hpp"
-#include "examples/common/weights_size.hpp"
-#include "examples/gpt/config_json.hpp"
 #include "examples/gpt/configuration.hpp"
 
 namespace weft::gpt {
@@ -14,40 +13,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of weights in the matrices of such a model.
-double weights_of(const GptOptions& options) {
-  const auto number = [](Index index) { return static_cast<double>(index); };
-  const double width = number(options.num_hiddens),
-               ffn = number(options.ffn_num_hiddens.value_or(4 * options.num_hiddens));
-  return width * (number(options.vocabulary_size + options.max_len) +
-                  number(options.num_blocks) * (4 * width + 2 * ffn));
-}
-
-// Random weights, which those of the file overwrite.
-Gpt<float> initial_model(const GptOptions& options, const fs::path& config) {
-  Random random(0);
-  try {
-    return Gpt<float>(options, random);
-  } catch (const Error& error) {
-    fail<FileError>("configuration '" + config.string() + '\'', "settings of a model",
-                    error.what());
-  }
+Tokenizer load_tokenizer(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "tokenizer.json", error))
+    return Tokenizer(PretrainedTokenizer::load(folder / "tokenizer.json"));
+  return Tokenizer(BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt"));
 }
 
 // A model may have more tokens than the vocabulary: nanoGPT rounds their number up to a multiple of
 // 64.
-SavedModel load_converted(const fs::path& folder) {
-  const fs::path config = folder / "config.json", weights = folder / "model.h5";
-  const BytePairEncoding encoding =
-      BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt");
-  const GptOptions options = gpt_options(config);
-  if (options.vocabulary_size < encoding.size())
-    fail<FileError>("configuration '" + config.string() + "': vocab_size",
-                    concatenate_text("at least the ", encoding.size(), " tokens of vocab.json"),
-                    options.vocabulary_size);
-  examples::check_weights_size(weights, config, weights_of(options));
-  SavedModel saved{Tokenizer(encoding), initial_model(options, config), options.max_len};
-  (void)load_weights(weights, saved.model);
+SavedModel load_pretrained(const fs::path& folder) {
+  Tokenizer tokenizer = load_tokenizer(folder);
+  PretrainedGpt description = read_pretrained_gpt(folder);
+  const GptOptions& options = description.options;
+  if (options.vocabulary_size < tokenizer.size())
+    fail<FileError>(
+        "configuration '" + (folder / "config.json").string() + "': vocab_size",
+        concatenate_text("at least the ", tokenizer.size(), " tokens of the vocabulary"),
+        options.vocabulary_size);
+  const Index context = options.max_len;
+  return {std::move(tokenizer), load_pretrained_gpt(folder), context, std::move(description),
+          folder};
+}
+
+SavedModel load_adapted(const fs::path& folder) {
+  const fs::path config = folder / "adapter_config.json";
+  const fs::path base = examples::JsonConfig(config).text("base_model_name_or_path");
+  SavedModel saved = load_pretrained(base.is_absolute() ? base : folder / base);
+  load_lora(folder, saved.model);
+  merge_lora(saved.model);
   return saved;
 }
 
@@ -64,9 +58,11 @@ SavedModel load_trained(const fs::path& checkpoint) {
 SavedModel load_any(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return load_trained(path);
-  if (fs::exists(path / "config.json", error)) return load_converted(path);
+  if (fs::exists(path / "adapter_config.json", error)) return load_adapted(path);
+  if (fs::exists(path / "config.json", error)) return load_pretrained(path);
   if (fs::exists(path / "best.h5", error)) return load_trained(path / "best.h5");
-  fail<FileError>("folder '" + path.string() + '\'', "best.h5 or config.json", "neither");
+  fail<FileError>("folder '" + path.string() + '\'', "best.h5, config.json or adapter_config.json",
+                  "none of them");
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ void Tokenizer::store_in(Configuration& configuration) const {
     configuration.characters = characters->to_text();
     return;
   }
+  if (std::holds_alternative<PretrainedTokenizer>(tokens_))
+    fail<ValueError>("tokens", "characters or byte pairs", "those of a tokenizer.json");
   BytePairEncoding::Text text = std::get<BytePairEncoding>(tokens_).to_text();
   configuration.byte_pairs = std::move(text.vocabulary);
   configuration.merges = std::move(text.merges);
@@ -32,6 +34,8 @@ Index Tokenizer::size() const {
 Sequence Tokenizer::encode(std::string_view text) const {
   if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
     return byte_pairs->encode(text);
+  if (const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_))
+    return pretrained->encode(text);
   const auto& vocabulary = std::get<Vocabulary>(tokens_);
   Sequence ids;
   for (const std::string& character : utf8_characters(text, "text")) {
@@ -44,9 +48,16 @@ Sequence Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
+Sequence Tokenizer::encode_beginning(std::string_view text) const {
+  const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_);
+  return pretrained ? pretrained->with_ends(pretrained->encode(text)) : encode(text);
+}
+
 const std::string& Tokenizer::token(TokenId id) const {
   if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
     return byte_pairs->token(id);
+  if (const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_))
+    return pretrained->token(id);
   return std::get<Vocabulary>(tokens_).symbol(id);
 }
 
@@ -57,6 +68,7 @@ std::optional<TokenId> Tokenizer::end() const {
 
 Sequence Tokenizer::beginning() const {
   if (const std::optional<TokenId> token = end()) return {*token};
+  if (const Sequence begin = encode_beginning(""); !begin.empty()) return begin;
   try {
     return encode("\n");
   } catch (const ValueError&) {
@@ -65,6 +77,9 @@ Sequence Tokenizer::beginning() const {
 }
 
 bool operator==(const Tokenizer& a, const Tokenizer& b) {
+  const auto *x_file = std::get_if<PretrainedTokenizer>(&a.tokens_),
+             *y_file = std::get_if<PretrainedTokenizer>(&b.tokens_);
+  if (x_file || y_file) return x_file && y_file && x_file->to_text() == y_file->to_text();
   Configuration x, y;
   a.store_in(x);
   b.store_in(y);

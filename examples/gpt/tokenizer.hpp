@@ -1,4 +1,5 @@
-// Tokenizer: the tokens of a language model, which are characters or byte pairs.
+// Tokenizer: the tokens of a language model, which are characters, byte pairs or those of a
+// tokenizer.json.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include <weft/train/data/vocabulary.hpp>
 #include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
 #include "examples/gpt/configuration.hpp"
 
 namespace weft::gpt {
@@ -16,9 +18,11 @@ class Tokenizer {
  public:
   explicit Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}
   explicit Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}
+  explicit Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}
 
   // That of a checkpoint. Throws ValueError or FileError when it is none.
   static Tokenizer of(const Configuration& configuration);
+  // Throws ValueError for a tokenizer.json, which checkpoints do not have.
   void store_in(Configuration& configuration) const;
 
   // "characters" or "bytepairs", as for --tokenizer.
@@ -28,6 +32,8 @@ class Tokenizer {
   // Throws ValueError for a text that is not UTF-8 and, naming it, for a character that the model
   // does not know.
   Sequence encode(std::string_view text) const;
+  // The same with the tokens that begin a text for the model, if there are any ("<s>").
+  Sequence encode_beginning(std::string_view text) const;
   // The bytes of a token, which need not be whole characters.
   const std::string& token(TokenId id) const;
   // The token that ends a text, if there is one.
@@ -39,7 +45,7 @@ class Tokenizer {
   friend bool operator==(const Tokenizer& a, const Tokenizer& b);
 
  private:
-  std::variant<Vocabulary, BytePairEncoding> tokens_;
+  std::variant<Vocabulary, BytePairEncoding, PretrainedTokenizer> tokens_;
 };
 
 }  // namespace weft::gpt

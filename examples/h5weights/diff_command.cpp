@@ -32,7 +32,7 @@ class Comparison {
 
   // Compares datasets of the same name.
   void add(const std::string& name, const std::string& path_a, const std::string& path_b) {
-    const Hdf5Dataset a = a_.file.dataset(path_a), b = b_.file.dataset(path_b);
+    const StoredDataset a = a_.file.dataset(path_a), b = b_.file.dataset(path_b);
     const Shape shape = a.shape();
     ++compared_;
     if (shape != b.shape())

@@ -38,13 +38,13 @@ Difference difference_of_numbers(const Numbers& a, const Numbers& b) {
 
 }  // namespace
 
-Difference difference_of(const Hdf5Dataset& a, const Hdf5Dataset& b) {
-  const auto is_number = [](const Hdf5Dataset& dataset) {
+Difference difference_of(const StoredDataset& a, const StoredDataset& b) {
+  const auto is_number = [](const StoredDataset& dataset) {
     const Kind kind = kind_of(dataset.type());
     return kind == Kind::floating || kind == Kind::integer || kind == Kind::wide_integer;
   };
   if (is_number(a) && is_number(b)) return difference_of_numbers(Numbers(a), Numbers(b));
-  for (const Hdf5Dataset* dataset : {&a, &b})
+  for (const StoredDataset* dataset : {&a, &b})
     if (kind_of(dataset->type()) != Kind::text)
       fail<FileError>(a.path(), "numbers or a text in both files",
                       concatenate_text(a.type(), " and ", b.type()));

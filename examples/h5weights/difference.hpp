@@ -1,7 +1,7 @@
 // Difference: how far the numbers of two datasets are apart.
 #pragma once
 
-#include <weft/train/hdf5/hdf5_dataset.hpp>
+#include <weft/train/hdf5/stored_dataset.hpp>
 
 namespace weft::h5weights {
 
@@ -16,6 +16,6 @@ struct Difference {
 
 // Of two datasets of the same shape, of any types of numbers, or of one text each, which differ
 // infinitely when they differ. Throws FileError when one cannot be read, and for other types.
-Difference difference_of(const Hdf5Dataset& a, const Hdf5Dataset& b);
+Difference difference_of(const StoredDataset& a, const StoredDataset& b);
 
 }  // namespace weft::h5weights

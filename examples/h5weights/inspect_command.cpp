@@ -29,14 +29,14 @@ struct Totals {
   std::uintmax_t numbers = 0, bytes = 0, non_finite = 0;
 };
 
-std::string text_cell(const Hdf5Dataset& dataset) {
+std::string text_cell(const StoredDataset& dataset) {
   constexpr std::size_t longest = 40;
   const std::string text = dataset.value<std::string>();
   return concatenate_text('"', printable(text.substr(0, longest)),
                           text.size() > longest ? "…\"" : "\"");
 }
 
-void add_numbers(const Hdf5Dataset& dataset, Row& row, Totals& totals) {
+void add_numbers(const StoredDataset& dataset, Row& row, Totals& totals) {
   const Statistics statistics = statistics_of(Numbers(dataset));
   totals.numbers += static_cast<std::uintmax_t>(dataset.shape().elements());
   totals.bytes += static_cast<std::uintmax_t>(dataset.shape().elements() *
@@ -56,12 +56,12 @@ void add_numbers(const Hdf5Dataset& dataset, Row& row, Totals& totals) {
 }
 
 // Fills in what can be read, and returns the error about the rest.
-std::optional<std::string> add_dataset(const Hdf5File& file, const std::string& path, Row& row,
+std::optional<std::string> add_dataset(const TensorFile& file, const std::string& path, Row& row,
                                        Totals& totals) {
   row.is_group = false;
   ++totals.datasets;
   try {
-    const Hdf5Dataset dataset = file.dataset(path);
+    const StoredDataset dataset = file.dataset(path);
     const Kind kind = kind_of(row.cells[0] = dataset.type());
     const Shape shape = dataset.shape();
     row.cells[1] = concatenate_text(shape);
@@ -119,9 +119,10 @@ void print(const std::vector<Row>& rows, const examples::Colours& colours) {
 
 int inspect(int argc, char** argv) {
   std::vector<std::string> files;
-  examples::CommandLine line("h5weights inspect",
-                             "Prints the datasets of an HDF5 file: types, shapes, and the lowest, "
-                             "highest and mean number and the standard deviation of each.");
+  examples::CommandLine line(
+      "h5weights inspect",
+      "Prints the datasets of an HDF5 or safetensors file: types, shapes, and the lowest, "
+      "highest and mean number and the standard deviation of each.");
   if (!parse_files(line, argc, argv, {"FILE"}, files)) return 0;
 
   const WeightsFile weights(files[0]);

@@ -39,7 +39,7 @@ std::optional<Index> bytes_of_element(const std::string& full_type) {
   return std::nullopt;
 }
 
-Numbers::Numbers(const Hdf5Dataset& dataset)
+Numbers::Numbers(const StoredDataset& dataset)
     : dataset_(dataset),
       kind_(kind_of(dataset.type())),
       shape_(dataset.shape()),

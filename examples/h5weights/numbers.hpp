@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <weft/train/hdf5/hdf5_dataset.hpp>
+#include <weft/train/hdf5/stored_dataset.hpp>
 
 namespace weft::h5weights {
 
@@ -19,8 +19,8 @@ std::optional<Index> bytes_of_element(const std::string& type);
 
 class Numbers {
  public:
-  // A dataset of floating-point numbers or integers. Throws FileError as Hdf5Dataset does.
-  explicit Numbers(const Hdf5Dataset& dataset);
+  // A dataset of floating-point numbers or integers. Throws FileError as StoredDataset does.
+  explicit Numbers(const StoredDataset& dataset);
 
   const Shape& shape() const { return shape_; }
   // The number of rows: 1 for a scalar.
@@ -31,7 +31,7 @@ class Numbers {
   Tensor<double> read(Index first, Index last) const;
 
  private:
-  const Hdf5Dataset& dataset_;
+  const StoredDataset& dataset_;
   Kind kind_;
   Shape shape_;
   Index rows_;

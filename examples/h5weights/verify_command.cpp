@@ -16,8 +16,8 @@ struct Checked {
 };
 
 // Throws Error unless all elements of a dataset can be read and all its numbers are finite.
-void check(const Hdf5File& file, const std::string& path, Checked& checked) {
-  const Hdf5Dataset dataset = file.dataset(path);
+void check(const TensorFile& file, const std::string& path, Checked& checked) {
+  const StoredDataset dataset = file.dataset(path);
   const Kind kind = kind_of(dataset.type());
   const Shape shape = dataset.shape();
   const bool is_number = kind == Kind::floating || kind == Kind::integer;

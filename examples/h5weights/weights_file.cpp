@@ -4,6 +4,8 @@
 #include <system_error>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/safetensors_file.hpp>
 
 namespace weft::h5weights {
 namespace {
@@ -21,7 +23,7 @@ bool is_verified(const std::filesystem::path& path) {
 }  // namespace
 
 WeightsFile::WeightsFile(const std::filesystem::path& path)
-    : file(path), has_checksum(is_verified(path)) {
+    : opened(open_tensor_file(path)), file(*opened), has_checksum(is_verified(path)) {
   std::error_code ignored;
   const std::uintmax_t size = std::filesystem::file_size(path, ignored);
   bytes = ignored ? 0 : size;

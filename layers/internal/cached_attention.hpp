@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/attention_pooling.hpp"
@@ -33,12 +34,17 @@ struct CachedAttention {
   Index layer;
   CachedKeys keys;
   Index queries, heads, group;  // `group` heads of queries share one of keys and values
+  std::optional<Index> window;  // a query sees only the last so many of its keys
 
   Index size() const { return cache.options().head_size; }
   Index kv_heads() const { return cache.options().num_heads; }
   // The number of keys that a query sees.
   Index visible(Index sequence, Index query) const {
     return cache.length(sequence) + (keys == CachedKeys::stored ? query + 1 : 0);
+  }
+  // The first of these keys that is in its window.
+  Index first(Index sequence, Index query) const {
+    return window ? std::max<Index>(0, visible(sequence, query) - *window) : 0;
   }
   Index max_visible() const {
     return cache.largest_length() + (keys == CachedKeys::stored ? queries : 0);
@@ -50,7 +56,8 @@ struct CachedAttention {
 template <class T>
 void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query, const T* q, T* y,
             T* scratch, Index stride) {
-  const Index n = a.visible(sequence, query), size = a.size(), key_stride = a.cache.key_stride();
+  const Index n = a.visible(sequence, query), first = a.first(sequence, query);
+  const Index size = a.size(), key_stride = a.cache.key_stride();
   T* const scores = scratch + a.group * key_stride;
   if (size != key_stride) {
     for (Index i = 0; i < a.group; ++i) {
@@ -65,7 +72,8 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
   const Index terms = a.queries == 1 ? whole_vectors(n) : n;
   for (Index i = 0; i < a.group; ++i) {
     T* row = scores + i * stride;
-    normalize_row(row, n, exponentiate_row(row, row, n));
+    normalize_row(row + first, n - first, exponentiate_row(row + first, row + first, n - first));
+    std::fill(row, row + first, T{0});
     std::fill(row + n, row + terms, T{0});
   }
   row_product(a.group, size, terms, T{1}, scores, stride, a.cache.values(a.layer, sequence, head),
@@ -126,8 +134,15 @@ Mask mask_of(const CachedAttention<T>& a) {
     for (Index query = 0; query < a.queries; ++query)
       lengths(i, query) = static_cast<std::int32_t>(a.visible(i, query));
   // With one sequence, the tiles of a causal mask compute fewer masked scores.
-  return {.valid_lens = ValidLens(lengths),
-          .causal = a.keys == CachedKeys::stored && a.cache.num_sequences() == 1};
+  Mask mask{.valid_lens = ValidLens(lengths),
+            .causal = a.keys == CachedKeys::stored && a.cache.num_sequences() == 1};
+  if (!a.window) return mask;
+  mask.allowed = Tensor<bool>({a.cache.num_sequences(), a.queries, a.max_visible()});
+  for (Index i = 0; i < a.cache.num_sequences(); ++i)
+    for (Index query = 0; query < a.queries; ++query)
+      for (Index key = a.first(i, query); key < a.visible(i, query); ++key)
+        mask.allowed(i, query, key) = true;
+  return mask;
 }
 
 }  // namespace detail
@@ -136,7 +151,8 @@ Mask mask_of(const CachedAttention<T>& a) {
 // sequences. Its heads of keys and values are each shared by as many adjacent heads of the queries.
 template <class T>
 Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& queries,
-                        const CachedLayer<T>& layer, CachedKeys keys) {
+                        const CachedLayer<T>& layer, CachedKeys keys,
+                        std::optional<Index> window = {}) {
   const KeyValueCache<T>& cache = layer.cache;
   const Index heads = attention.num_heads, kv_heads = cache.options().num_heads;
   check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);
@@ -145,8 +161,8 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
                      concatenate_text("queries of ", cache.num_sequences(),
                                       " sequences, and a multiple of ", kv_heads, " heads"),
                      concatenate_text(queries.shape(), " and ", heads, " heads"));
-  const detail::CachedAttention<T> a{cache, layer.index,     keys, queries.shape()[1],
-                                     heads, heads / kv_heads};
+  const detail::CachedAttention<T> a{cache, layer.index,      keys,  queries.shape()[1],
+                                     heads, heads / kv_heads, window};
   if (attention.scoring() == Scoring::scaled_dot_product && a.queries <= detail::few_queries)
     return detail::attend_one_by_one(a, queries);
   Tape<T>& tape = queries.tape();

@@ -25,14 +25,19 @@ TransformerOptions GptOptions::transformer() const {
           .num_hiddens = num_hiddens,
           .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
           .num_heads = num_heads,
+          .head_size = head_size,
           .dropout = dropout,
           .activation = activation,
           .norm_first = true,
-          .attention_bias = bias,
+          .parallel_residual = parallel_residual,
+          .attention_bias = qkv_bias.value_or(bias),
+          .attention_output_bias = attention_output_bias.value_or(bias),
           .rotary = rotary,
+          .qk_norm_eps = qk_norm ? std::optional(norm_eps) : std::nullopt,
+          .window = window,
           .num_kv_heads = num_kv_heads,
           .swiglu = swiglu,
-          .ffn_bias = bias,
+          .ffn_bias = ffn_bias.value_or(bias),
           .norm = norm,
           .norm_eps = norm_eps,
           .norm_bias = bias,
@@ -66,11 +71,12 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
 }
 
 template <class T>
-Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input) const {
+Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input, Mask mask) const {
   check_tokens("Gpt: tokens", input);
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
-  return logits(blocks(dropout(x), {.causal = true}));
+  mask.causal = true;
+  return logits(blocks(dropout(x), mask));
 }
 
 template <class T>

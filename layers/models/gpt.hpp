@@ -20,13 +20,19 @@ struct WEFT_API GptOptions {
   Index max_len = 1024;
   Index num_hiddens = 0;
   Index num_heads = 1;
+  // The size of each head; num_hiddens / num_heads when not given.
+  std::optional<Index> head_size = {};
   Index num_blocks = 1;
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
   // The probability of dropping an element of the embeddings, and what it is in a block.
   double dropout = 0.0;
-  // Whether linear layers and layer norms have a bias.
+  // Whether linear layers and layer norms have a bias, and when other than these: W_q, W_k and W_v;
+  // W_o; and the feed-forward networks.
   bool bias = true;
+  std::optional<bool> qkv_bias = {};
+  std::optional<bool> attention_output_bias = {};
+  std::optional<bool> ffn_bias = {};
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
   Activation activation = Activation::gelu_tanh;
@@ -36,6 +42,10 @@ struct WEFT_API GptOptions {
   double norm_eps = 1e-5;
   bool swiglu = false;
   std::optional<Index> num_kv_heads = {};
+  // Whether each head's queries and keys have an RMSNorm.
+  bool qk_norm = false;
+  std::optional<Index> window = {};
+  bool parallel_residual = false;
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
@@ -55,8 +65,9 @@ struct WEFT_API Gpt : Module<T> {
 
   // tokens [batch, time]; result [batch, time, vocabulary_size], the logits of the token after each
   // position, which depend on tokens up to that position only. Throws ShapeError, and ValueError
-  // for a token that is not in the vocabulary and for time > max_len.
-  Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
+  // for a token that is not in the vocabulary and for time > max_len. `mask` further restricts the
+  // positions that each one attends to; it is causal, too.
+  Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
 
   // The same step by step: `extend` takes the tokens [sequences of the cache, time] that follow
   // those in the cache, which are then in it, too, and returns their states [sequences, time,

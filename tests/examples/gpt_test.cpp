@@ -144,25 +144,32 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   const ModelFolder saved;
   const auto error = [&](const std::string& settings) { return saved.error_with_config(settings); };
   CHECK(contains(error(", \"n_layer\": null"),
-                 "config.json': expected an integer in 1 … 2147483647 as n_layer, got none"));
-  CHECK(contains(error(", \"n_embd\": -8"), "as n_embd, got -8"));
-  CHECK(contains(error(", \"n_head\": 3"), "config.json': expected settings of a model, got "));
-  CHECK(contains(error(", \"n_embd\": 2147483647"),
-                 "model.h5': expected at least the 5.53402e+19 weights of "));
-  CHECK(contains(error(", \"n_layer\": 2147483647"), "model.h5': expected at least the "));
+                 "config.json\": n_layer: expected an entry, got none"));
+  CHECK(contains(error(", \"n_embd\": -8"),
+                 "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
+  CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));
+  for (const char* const size : {"n_embd", "n_layer"})
+    CHECK(contains(error(concatenate_text(", \"", size, "\": 2147483647")),
+                   "model.h5\", got one of more than "));
   CHECK(contains(error(", \"vocab_size\": 260"),
                  concatenate_text("config.json': vocab_size: expected at least the ",
-                                  saved.encoding.size(), " tokens of vocab.json, got 260")));
+                                  saved.encoding.size(), " tokens of the vocabulary, got 260")));
   CHECK(contains(error(", \"activation_function\": \"gulu\""),
-                 "config.json': activation_function: expected one of gelu_new, "));
+                 "config.json\": activation_function: expected one of gelu_new, "));
   CHECK(contains(error(", \"scale_attn_by_inverse_layer_idx\": true"),
-                 "expected false as scale_attn_by_inverse_layer_idx, got true"));
-  CHECK(contains(error(", \"n_inner\": {}"), "as n_inner, got {}"));
-  CHECK(contains(error(", \"layer_norm_epsilon\": \"x\""), "as layer_norm_epsilon, got \"x\""));
+                 "scale_attn_by_inverse_layer_idx: expected false, got true"));
+  CHECK(contains(error(", \"n_inner\": {}"), "n_inner: expected an integer, got object"));
+  CHECK(contains(error(", \"layer_norm_epsilon\": \"x\""),
+                 "layer_norm_epsilon: expected a number, got string"));
+  CHECK(
+      contains(error(", \"model_type\": \"mamba\""),
+               "model_type: expected gpt2, llama, mistral, qwen2, qwen3 or gpt_neox, got 'mamba'"));
+  CHECK(
+      contains(error(", \"frobnicate\": 3"), "frobnicate: expected an entry that is known, got 3"));
   write_bytes(saved.folder / "config.json", "{\"n_layer\": 1,}");
-  CHECK(contains(saved.error(), "config.json': expected JSON, got parse error at line 1"));
+  CHECK(contains(saved.error(), "config.json\": expected JSON, got an error in line 1"));
   write_bytes(saved.folder / "config.json", "[]");
-  CHECK(contains(saved.error(), "config.json': expected a JSON object, got array"));
+  CHECK(contains(saved.error(), "config.json\": configuration: expected an object, got array"));
 }
 
 TEST_CASE("gpt sample: files that are missing or no weights are an error", "[examples]") {

@@ -101,7 +101,7 @@ TEST_CASE("h5weights: statistics of a dataset that is read in blocks", "[example
   for (Index i = 0; i < values.size(); ++i) values.data()[i] = 1000.0f + static_cast<float>(i % 8);
   values.data()[600 * columns + 7] = not_a_number;
   const Hdf5File file(files.write("large.h5", values));
-  const Hdf5Dataset dataset = file.dataset("a/weight");
+  const StoredDataset dataset = file.dataset("a/weight");
   const h5weights::Numbers numbers(dataset);
   CHECK(numbers.rows_in_block() == 524);
   const h5weights::Statistics statistics = h5weights::statistics_of(numbers);

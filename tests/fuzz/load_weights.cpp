@@ -36,7 +36,7 @@ void read_everything(const std::string& path) {
   const std::vector<std::string> names = file.datasets();
   for (std::size_t i = 0; i < std::min(names.size(), max_datasets); ++i)
     attempt([&] {
-      const Hdf5Dataset dataset = file.dataset(names[i]);
+      const StoredDataset dataset = file.dataset(names[i]);
       constexpr Index max_elements = 1 << 20;
       const Shape shape = dataset.shape();
       if (shape.elements() > max_elements) return;

@@ -94,7 +94,9 @@ TEST_CASE("rotary embedding: rotates every row of the sinusoidal encoding to the
   const Index time = 50, d = 12;
   const PositionalEncoding<double> encoding({.num_hiddens = d, .max_len = time});
   Tape<double> tape = Tape<double>::inference();
-  const Tensor<double> rotated = rotary_embedding(tape.constant(encoding.table()), 1).value();
+  const Tensor<double> rotated =
+      rotary_embedding(tape.constant(encoding.table()), 1, {.pairs = RotaryPairs::interleaved})
+          .value();
   for (Index i = 0; i < time; ++i)
     for (Index c = 0; c < d; ++c) CHECK(std::abs(rotated(i, c) - (c % 2 == 0 ? 0.0 : 1.0)) < 1e-14);
 }

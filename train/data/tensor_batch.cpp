@@ -48,6 +48,7 @@ TensorBatch<X, Y> TensorBatches<X, Y>::batch(std::int64_t epoch, Index position)
 template Tensor<float> rows_of(const Tensor<float>&, Index, Index);
 template Tensor<double> rows_of(const Tensor<double>&, Index, Index);
 template Tensor<TokenId> rows_of(const Tensor<TokenId>&, Index, Index);
+template Tensor<bool> rows_of(const Tensor<bool>&, Index, Index);
 template class TensorBatches<float>;
 template class TensorBatches<double>;
 template class TensorBatches<float, TokenId>;

@@ -2,15 +2,55 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "train/hdf5/internal/attributes.hpp"
+#include "train/hdf5/internal/dataset_source.hpp"
 #include "train/hdf5/internal/elements.hpp"
 #include "train/hdf5/internal/hierarchy.hpp"
+#include "train/hdf5/internal/stored_data.hpp"
 
 namespace weft {
 namespace {
+
+hdf5::ElementType element_type(const hdf5::ObjectHeader& header) {
+  if (const hdf5::ObjectKind kind = header.kind(); kind != hdf5::ObjectKind::dataset)
+    hdf5::fail_structure("a dataset",
+                         kind == hdf5::ObjectKind::group ? "a group" : "another object");
+  return hdf5::read_element_type(header.require(hdf5::MessageType::datatype, "a type"));
+}
+
+class Hdf5Source final : public hdf5::DatasetSource {
+ public:
+  // Throws hdf5::StructureError unless the header is that of a dataset whose data are in the file.
+  Hdf5Source(std::shared_ptr<const hdf5::SourceFile> file, std::string path,
+             const hdf5::ObjectHeader& header)
+      : DatasetSource(std::move(path), element_type(header)),
+        file_(std::move(file)),
+        data_(header),
+        dataspace_(header.require(hdf5::MessageType::dataspace, "a shape")) {}
+
+  hdf5::Location location() const override { return {file_->path(), path()}; }
+  Shape shape() const override { return hdf5::read_shape(dataspace_); }
+  void locate() override {
+    std::call_once(located_, [&] {
+      hdf5::Metadata metadata(*file_);
+      data_.locate(metadata, shape(), type().bytes);
+    });
+  }
+  void read(Index first, Index last, const hdf5::ElementSink& sink) const override {
+    data_.read(*file_, first, last, sink);
+  }
+  const hdf5::SourceFile* hdf5_file() const override { return file_.get(); }
+
+ private:
+  std::shared_ptr<const hdf5::SourceFile> file_;
+  hdf5::StoredData data_;
+  hdf5::Cursor dataspace_;
+  std::once_flag located_ = {};
+};
 
 std::shared_ptr<hdf5::Hierarchy> open_file(const std::filesystem::path& path,
                                            hdf5::Checksum checksum) {
@@ -37,16 +77,6 @@ hdf5::Hierarchy& Hdf5File::hierarchy() const {
 
 const std::filesystem::path& Hdf5File::path() const { return hierarchy().file()->path(); }
 
-std::string Hdf5File::full_path(const std::string& path) {
-  std::string full;
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    if (end > begin) full += '/' + path.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  return full.empty() ? "/" : full;
-}
-
 bool Hdf5File::has_group(const std::string& path) const {
   return hierarchy().has_group(full_path(path));
 }
@@ -55,12 +85,13 @@ std::vector<std::string> Hdf5File::datasets(const std::string& group) const {
   return hierarchy().datasets(full_path(group));
 }
 
-Hdf5Dataset Hdf5File::dataset(const std::string& path) const {
+StoredDataset Hdf5File::dataset(const std::string& path) const {
   const std::string object = full_path(path);
   hdf5::Metadata metadata(*hierarchy().file());
   const hdf5::ObjectHeader header = hierarchy().open(metadata, object);
-  return hdf5::at(hierarchy().location(object),
-                  [&] { return Hdf5Dataset(hierarchy().file(), object, header); });
+  return hdf5::at(hierarchy().location(object), [&] {
+    return StoredDataset(std::make_shared<Hdf5Source>(hierarchy().file(), object, header));
+  });
 }
 
 template <class T>

@@ -9,7 +9,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
-#include "weft/train/hdf5/hdf5_dataset.hpp"
+#include "weft/train/hdf5/tensor_file.hpp"
 
 namespace weft {
 
@@ -17,19 +17,15 @@ namespace hdf5 {
 class Hierarchy;
 }
 
-// A file open for reading. Objects are named by path: "/encoder/0/weight", with or without the
-// leading "/". Nothing outside the file is read or loaded: links other than hard ones, data in
-// other files and filters other than deflate, shuffle and fletcher32 are errors, data are read only
-// when all of them are stored in the file, and structures only when the checksums are right that
-// HDF5's newer formats give them. Every error is a FileError that names the file and the object,
-// but for the ValueError of an object that was moved from. A file that is replaced while it is open
-// (see AtomicFile) stays as it was. Copies are the same open file. May be used on several threads.
-class WEFT_API Hdf5File {
+// An HDF5 file open for reading. Nothing outside the file is read or loaded: links other than hard
+// ones, data in other files and filters other than deflate, shuffle and fletcher32 are errors, data
+// are read only when all of them are stored in the file, and structures only when the checksums are
+// right that HDF5's newer formats give them. Functions of an object that was moved from throw
+// ValueError. Copies are the same open file.
+class WEFT_API Hdf5File final : public TensorFile {
  public:
-  // Limits on files, above the needs of a gigabyte of parameters in ten thousand layers.
-  static constexpr std::size_t max_objects = 32'768;         // below the listed group
+  // More limits on files.
   static constexpr std::size_t max_depth = 32;               // of nested groups
-  static constexpr std::size_t max_name_bytes = 1024;        // per name
   static constexpr std::size_t max_chunks = 65'536;          // per dataset
   static constexpr std::size_t max_text_bytes = 16'777'216;  // per string or object's attributes
 
@@ -41,33 +37,11 @@ class WEFT_API Hdf5File {
   // The same, and throws when its last line has no checksum: every byte is as Hdf5Writer wrote it.
   static Hdf5File open_verified(const std::filesystem::path& path);
 
-  const std::filesystem::path& path() const;
-  // "/a/b" for "a/b", "/a/b/" or "/a//b"; "/" for "".
-  static std::string full_path(const std::string& path);
-
-  bool has_group(const std::string& path) const;
-  // The full paths of all datasets below a group, sorted.
-  std::vector<std::string> datasets(const std::string& group = "/") const;
-
-  // Throws when there is no dataset at that path, or one with data in other files or with filters
-  // that are not built in.
-  Hdf5Dataset dataset(const std::string& path) const;
-
-  // dataset(path).tensor<T>() and so on.
-  template <class T>
-  Tensor<T> tensor(const std::string& path) const {
-    return dataset(path).template tensor<T>();
-  }
-  template <class T>
-  Tensor<T> tensor(const std::string& path, const Shape& expected) const {
-    return dataset(path).template tensor<T>(expected);
-  }
-  template <class T>
-  T value(const std::string& path) const {
-    return dataset(path).template value<T>();
-  }
-  std::string type(const std::string& path) const { return dataset(path).type(); }
-  Shape shape(const std::string& path) const { return dataset(path).shape(); }
+  const std::filesystem::path& path() const override;
+  bool has_group(const std::string& path) const override;
+  std::vector<std::string> datasets(const std::string& group = "/") const override;
+  // Throws also for a dataset with data in other files or with filters that are not built in.
+  StoredDataset dataset(const std::string& path) const override;
 
   // A single-element attribute of a group or dataset: std::int64_t, double or std::string.
   template <class T>

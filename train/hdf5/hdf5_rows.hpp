@@ -7,7 +7,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/data/rows.hpp"
-#include "weft/train/hdf5/hdf5_dataset.hpp"
+#include "weft/train/hdf5/stored_dataset.hpp"
 
 namespace weft {
 
@@ -20,8 +20,8 @@ namespace weft {
 template <class E>
 class WEFT_API Hdf5Rows final : public Rows<E> {
  public:
-  // A dataset [n, …] of a type that Hdf5Dataset::tensor<E> reads. Throws FileError as Hdf5File and
-  // Hdf5Dataset do, and for a dataset without axes.
+  // A dataset [n, …] of a type that StoredDataset::tensor<E> reads. Throws FileError as Hdf5File
+  // and StoredDataset do, and for a dataset without axes.
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset);
 
   const Shape& shape() const override { return shape_; }
@@ -31,7 +31,7 @@ class WEFT_API Hdf5Rows final : public Rows<E> {
   std::uint64_t fingerprint() const override;
 
  private:
-  Hdf5Dataset dataset_;
+  StoredDataset dataset_;
   Shape shape_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
+#include "weft/train/hdf5/hdf5_file.hpp"
 #include "weft/version.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
@@ -64,7 +65,7 @@ class StagedState {
       if constexpr (is_tensor) shape = value.shape();
       const auto entry = datasets.extract(name);
       if (entry.empty()) return differences.missing.push_back(concatenate_text(name, ' ', shape));
-      const Hdf5Dataset dataset = file.dataset(entry.mapped());
+      const StoredDataset dataset = file.dataset(entry.mapped());
       const std::string type = dataset.type();
       const Shape found = dataset.shape();
       differences.check_type(name, type_of<Value>(), type);

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/weights/safetensors_file.hpp"
+#include "weft/train/weights/safetensors_writer.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/weight_sources.hpp"
@@ -26,7 +28,7 @@ struct Contents {
   std::string layout_name;
 };
 
-Contents contents_of(const Hdf5File& file) {
+Contents contents_of(const TensorFile& file) {
   if (const std::string group = "/model"; file.has_group(group))
     return {datasets_by_name(file, group), &weight_layout(Layout::weft), "weft"};
   Contents contents{datasets_by_name(file, "/"), nullptr, ""};
@@ -48,19 +50,16 @@ struct Source {
 class Conversion {
  public:
   Conversion(const fs::path& from, const SaveWeightsOptions& options, bool averaged)
-      : file_(from), options_(options), datasets_(options.layout) {
+      : file_(open_tensor_file(from)), options_(options), datasets_(options.layout) {
     find_sources(averaged);
     add_datasets();
   }
 
   ConvertWeightsReport write(const fs::path& to) && {
-    Hdf5Writer writer(to);
-    for (const auto& [dataset, parts] : datasets_.by_path())
-      if (std::ranges::any_of(parts, [&](const Part& part) { return source(part).is_wide(); }))
-        write<double>(writer, dataset, parts);
-      else
-        write<float>(writer, dataset, parts);
-    writer.save();
+    if (is_safetensors(to))
+      write_all(SafetensorsWriter(to));
+    else
+      write_all(Hdf5Writer(to));
     report_.written = std::ssize(datasets_.by_path());
     return std::move(report_);
   }
@@ -69,23 +68,37 @@ class Conversion {
   using Part = WrittenDatasets::Part;
   using Parts = std::vector<Part>;
 
+  template <class Writer>
+  void write_all(Writer writer) const {
+    for (const auto& [dataset, parts] : datasets_.by_path())
+      if (std::ranges::any_of(parts, [&](const Part& part) { return source(part).is_wide(); }))
+        write<double>(writer, dataset, parts);
+      else
+        write<float>(writer, dataset, parts);
+    writer.save();
+  }
+
   void find_sources(bool averaged) {
-    Contents contents = contents_of(file_);
+    Contents contents = contents_of(*file_);
+    if (contents.layout->packs_by_head)
+      fail_on_file(file_->path(),
+                   "weights that are not packed by heads, whose number only a model has",
+                   "the layout " + contents.layout_name);
     PathsByName& paths = contents.paths;
     const WeightLayout& layout = *contents.layout;
-    report_.averaged = averaged && !use_average(file_, "", paths).empty();
+    report_.averaged = averaged && !use_average(*file_, "", paths).empty();
     std::set<std::string> read;
     for (const auto& [dataset, path] : paths) read.insert(path);
-    for (const std::string& path : file_.datasets())
+    for (const std::string& path : file_->datasets())
       if (!read.contains(path)) report_.left.push_back(path.substr(1));
     report_.layout = contents.layout_name;
     if (report_.layout.starts_with("Keras"))
-      fail_on_file(file_.path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
+      fail_on_file(file_->path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
                    concatenate_text("the layout ", report_.layout,
                                     ", of which weights can be loaded into a model only"));
     const std::string prefix = prefix_of(layout, paths);
     for (const auto& [dataset, path] : paths) {
-      const Hdf5Dataset opened = file_.dataset(path);
+      const StoredDataset opened = file_->dataset(path);
       bool is_used = false;
       if (is_float(opened.type()))
         for (const WeightPart& weight : layout.weights_in(dataset))
@@ -93,7 +106,7 @@ class Conversion {
             is_used |= add_source(layout, weight.name.substr(prefix.size()), weight, opened);
       if (!is_used) report_.left.push_back(dataset);
     }
-    if (sources_.empty()) fail_on_file(file_.path(), "weights", "none");
+    if (sources_.empty()) fail_on_file(file_->path(), "weights", "none");
     if (options_.layout == Layout::weft) remove_tied();
   }
 
@@ -109,7 +122,7 @@ class Conversion {
 
   // Returns false when the weight is no part of the model.
   bool add_source(const WeightLayout& layout, const std::string& name, const WeightPart& weight,
-                  const Hdf5Dataset& dataset) {
+                  const StoredDataset& dataset) {
     if (layout.dataset_of(name).name.empty()) return false;
     const Shape shape = dataset.shape();
     const bool is_vector = layout.splits_axes && name.ends_with(".bias");  // TensorFlow has rows
@@ -123,13 +136,13 @@ class Conversion {
     else if (weight.parts > 1 && shape.rank() > 0)
       form.parameter = form.parameter.with(0, form.parameter[0] / weight.parts);
     if (!form.fits(shape))
-      fail_on_file(file_.path(),
+      fail_on_file(file_->path(),
                    concatenate_text(weight.parts, " equal parts of ", dataset.path().substr(1)),
                    concatenate_text(shape));
     const auto [same, is_new] =
         sources_.emplace(name, Source{dataset.path(), dataset.type(), form});
     if (!is_new)
-      fail_on_file(file_.path(), "one dataset for " + name,
+      fail_on_file(file_->path(), "one dataset for " + name,
                    concatenate_text(same->second.path, " and ", dataset.path()));
     return true;
   }
@@ -148,7 +161,7 @@ class Conversion {
 
   template <class T>
   bool are_equal(const Source& a, const Source& b) const {
-    return has_values(file_.dataset(b.path), b.form, read<T>(a));
+    return has_values(file_->dataset(b.path), b.form, read<T>(a));
   }
 
   void add_datasets() {
@@ -160,14 +173,14 @@ class Conversion {
     for (const auto& [name, source] : sources_)
       if (!datasets_.add(name, source.form.parameter))
         fail_on_file(
-            file_.path(),
+            file_->path(),
             concatenate_text("weights with names in the layout ", to_string(options_.layout)),
             name);
-    datasets_.complete(quoted(file_.path()) + ": ");
+    datasets_.complete(quoted(file_->path()) + ": ");
   }
 
-  template <class T>
-  void write(Hdf5Writer& writer, const std::string& dataset, const Parts& parts) const {
+  template <class T, class Writer>
+  void write(Writer& writer, const std::string& dataset, const Parts& parts) const {
     const auto make = [this, &parts] {
       std::vector<StoredTensor<T>> tensors;
       for (const Part& part : parts)
@@ -175,7 +188,7 @@ class Conversion {
                                                         : read<T>(source(part))});
       return stored<T>(tensors);
     };
-    writer.tensor<T>(dataset, parts.front().form.dataset(), make, storage_of(parts));
+    writer.template tensor<T>(dataset, parts.front().form.dataset(), make, storage_of(parts));
   }
 
   // The type of the numbers that are read, unless the options or a mixture of types say another.
@@ -195,11 +208,11 @@ class Conversion {
   template <class T>
   Tensor<T> read(const Source& source) const {
     StoredTensor<T> tensor{source.form};
-    read_stored<T>(file_.dataset(source.path), {&tensor, 1});
+    read_stored<T>(file_->dataset(source.path), {&tensor, 1});
     return std::move(tensor.value);
   }
 
-  Hdf5File file_;
+  std::unique_ptr<const TensorFile> file_;
   SaveWeightsOptions options_;
   WrittenDatasets datasets_;
   std::map<std::string, Source> sources_;  // by the name of the weight
@@ -208,14 +221,16 @@ class Conversion {
 
 }  // namespace
 
-std::string weights_layout(const Hdf5File& file) { return contents_of(file).layout_name; }
+std::string weights_layout(const TensorFile& file) { return contents_of(file).layout_name; }
 
 ConvertWeightsReport convert_weights(const fs::path& from, const fs::path& to,
                                      const SaveWeightsOptions& options, bool averaged) {
   // Saving replaces the whole file, with all that is not converted.
   if (std::error_code error; fs::equivalent(from, to, error))
     fail_on_file(to, "another file than the one that is read", "the same one");
-  return Conversion(from, options, averaged).write(to);
+  SaveWeightsOptions own = options;
+  if (is_safetensors(to) && own.layout == Layout::weft) own.layout = Layout::pytorch;
+  return Conversion(from, own, averaged).write(to);
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "weft/autograd/export.hpp"
-#include "weft/train/hdf5/hdf5_file.hpp"
+#include "weft/train/hdf5/tensor_file.hpp"
 #include "weft/train/weights/save_weights.hpp"
 
 namespace weft {
@@ -25,7 +25,7 @@ struct [[nodiscard]] ConvertWeightsReport {
 
 // The layout of a file of weights, by its names: "weft", "state_dict", "nanoGPT", "GPT-2", "BERT",
 // "GPT-2 of TensorFlow", "BERT of TensorFlow", "Keras 2" or "Keras 3". Throws FileError.
-WEFT_API std::string weights_layout(const Hdf5File& file);
+WEFT_API std::string weights_layout(const TensorFile& file);
 
 // Reads a file in any layout but Keras's, without a model, and writes its weights as `save_weights`
 // does; numbers keep their type unless `options.storage` says another. Names change only where

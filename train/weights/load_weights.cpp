@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/weights/safetensors_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
@@ -39,7 +40,7 @@ template <class T>
 class Loader {
  public:
   Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(path),
+      : file_(open_tensor_file(path)),
         model_(model),
         weights_(model),
         ignore_missing_("ignore_missing", options.ignore_missing),
@@ -49,6 +50,7 @@ class Loader {
     for (const auto& [pattern, replacement] : options.rename)
       renames_.emplace_back(NameExpression("rename", pattern), replacement);
     find_sources(options.group, options.prefix);
+    check_rotary_pairs(quoted(path), weights_, *sources_.layout);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
       throw FileError(concatenate_text(
@@ -88,13 +90,13 @@ class Loader {
   struct Match {
     std::size_t index;  // of the parameter
     WeightSource source;
-    Hdf5Dataset dataset;
+    StoredDataset dataset;
     StoredForm form;
     bool is_tied;  // further names of a parameter
   };
 
   void find_sources(const std::string& group, const std::string& prefix) {
-    PathsByName paths = datasets_by_name(file_, group);
+    PathsByName paths = datasets_by_name(*file_, group);
     const bool anywhere = group.empty() && prefix.empty();
     report_.left = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
     const auto rename = [&](std::string name) {
@@ -102,7 +104,7 @@ class Loader {
         name = expression.replaced(name, replacement);
       return name;
     };
-    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere);
+    sources_ = find_weight_sources(weights_, *file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
     report_.prefix = prefix + sources_.prefix;
     report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
@@ -112,7 +114,7 @@ class Loader {
   // Reads the average of a checkpoint that has one. Returns the names of the datasets that are then
   // left.
   Names take_average(PathsByName& paths) {
-    Names replaced = use_average(file_, "model.", paths);
+    Names replaced = use_average(*file_, "model.", paths);
     report_.averaged = !replaced.empty();
     if (report_.averaged)
       std::erase_if(paths, [](const auto& entry) {
@@ -148,7 +150,7 @@ class Loader {
     const ModelWeight& weight = weights_.all[index];
     const bool is_tied = !matches_.empty() && matches_.back().index == index;
     const Match& match =
-        matches_.emplace_back(Match{index, source, file_.dataset(source.path),
+        matches_.emplace_back(Match{index, source, file_->dataset(source.path),
                                     weight.form(*sources_.layout, source.weight), is_tied});
     const std::string what =
         is_renamed(match) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
@@ -184,7 +186,7 @@ class Loader {
                       weight = name.substr(0, name.size() - end.size()) + "weight";
     const auto found = std::ranges::find(weights_.all, weight, &ModelWeight::name);
     if (found == weights_.all.end() || found->shape.rank() == 0) return false;
-    const Hdf5Dataset dataset = file_.dataset(source.path);
+    const StoredDataset dataset = file_->dataset(source.path);
     const Shape shape{source.weight.parts * found->shape[0]};
     return is_float(dataset.type()) && dataset.shape() == shape &&
            has_values(dataset, {.parameter = shape}, Tensor<T>(shape));
@@ -209,7 +211,7 @@ class Loader {
   // Empty for a dataset that cannot be read.
   Shape shape_of(const WeightSource& source) const {
     try {
-      return file_.dataset(source.path).shape();
+      return file_->dataset(source.path).shape();
     } catch (const FileError&) {
       return {0};
     }
@@ -224,7 +226,7 @@ class Loader {
     const std::string& name = weights_.all[match.index].name;
     if (!has_values(match.dataset, match.form, *values_[match.index]))
       fail_on_file(
-          file_.path(),
+          file_->path(),
           concatenate_text("equal values of the tied weights ", name, " and ", match.source),
           "different ones");
     report_.tied.push_back(concatenate_text(match.source, " as ", name));
@@ -246,7 +248,7 @@ class Loader {
   // Datasets that are proposed for a missing parameter.
   static constexpr std::size_t max_unused = 300;
 
-  Hdf5File file_;
+  std::unique_ptr<const TensorFile> file_;
   Module<T>& model_;
   ModelWeights weights_;
   NameExpressions ignore_missing_, ignore_unexpected_, only_, except_;

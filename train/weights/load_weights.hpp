@@ -1,5 +1,5 @@
-// load_weights: reads a model's parameters and buffers from HDF5 files of weft and of other
-// programs.
+// load_weights: reads a model's parameters and buffers from HDF5 and safetensors files of weft and
+// of other programs.
 #pragma once
 
 #include <filesystem>
@@ -42,7 +42,8 @@ struct LoadWeightsOptions {
 
 // What was loaded. All names have '.' for '/'.
 struct [[nodiscard]] LoadWeightsReport {
-  // The layout of the file: "state_dict", "PyTorch modules", "nanoGPT", "GPT-2", "BERT", "Keras 3",
+  // The layout of the file: "state_dict", "PyTorch modules", "nanoGPT", "GPT-2", "Llama",
+  // "GPT-NeoX", "BERT", "Keras 3",
   // "Keras 2", "GPT-2 of TensorFlow", "BERT of TensorFlow".
   std::string layout;
   // The prefix of the parameters' names in the file: "", "model.", …
@@ -72,7 +73,8 @@ struct [[nodiscard]] LoadWeightsReport {
 // first of its names; each line ends with '\n'.
 WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report);
 
-// Reads a model's parameters and buffers (below called parameters, too) from an HDF5 file: what
+// Reads a model's parameters and buffers (below called parameters, too) from an HDF5 file, or from
+// safetensors (see open_tensor_file): what
 // `save_weights` and `save_checkpoint` write, and what users of other programs have. The layout is
 // recognised by the names in the file:
 //
@@ -80,7 +82,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   as groups ("encoder/0/weight"). The weights of torch.nn.MultiheadAttention (packed or not),
 //   TransformerEncoder, TransformerDecoder and their layers, and of the d2l.ai book's attention and
 //   transformer blocks, are found under their names there.
-// - State_dicts of nanoGPT and of transformers' GPT-2, for a Gpt, and of its BERT, for a Bert.
+// - State_dicts of nanoGPT and of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3 and GPT-NeoX,
+//   for a Gpt, and of its BERT, for a Bert.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
 //   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
 //   GRU (with `reset_after`), LSTM and SimpleRNN.
@@ -96,8 +99,9 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // for one parameter (the message has the first names of each kind, and how many more there are; the
 // report of a load that ignores {".*"} has all that are missing or unexpected), two names of a
 // parameter have different values, no parameter is left to load, or the data cannot be read,
-// NonFiniteError for a NaN or an infinity, and ValueError for what should be a regular expression
-// and is none, or is applied to a name of more than 1000 bytes; the model is then unchanged.
+// NonFiniteError for a NaN or an infinity, and ValueError for a model with other rotary pairs
+// than the layout, and for what should be a regular expression and is none, or is applied to a name
+// of more than 1000 bytes; the model is then unchanged.
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
                                         const LoadWeightsOptions& options = {});

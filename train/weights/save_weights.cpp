@@ -6,15 +6,36 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
 #include "weft/train/weights/checkpoint.hpp"
+#include "weft/train/weights/safetensors_writer.hpp"
+#include "train/weights/internal/weight_sources.hpp"
 #include "train/weights/internal/written_datasets.hpp"
 
 namespace weft {
+namespace {
+
+template <class T, class Writer>
+void write(Writer writer, const WrittenDatasets& datasets,
+           const std::map<std::string, Tensor<T>>& values, StorageType storage) {
+  for (const auto& [dataset, parts] : datasets.by_path()) {
+    std::vector<StoredTensor<T>> tensors;
+    for (const auto& [form, weight, is_zero_bias] : parts)
+      tensors.push_back({form, is_zero_bias ? Tensor<T>(form.parameter) : values.at(weight)});
+    writer.template tensor<T>(
+        dataset, parts.front().form.dataset(), [tensors] { return stored<T>(tensors); }, storage);
+  }
+  writer.save();
+}
+
+}  // namespace
 
 template <class T>
 void save_weights(const std::filesystem::path& path, const Module<T>& model,
-                  const SaveWeightsOptions& options) {
+                  const SaveWeightsOptions& given) {
+  SaveWeightsOptions options = given;
+  if (is_safetensors(path) && options.layout == Layout::weft) options.layout = Layout::pytorch;
   if (options.layout == Layout::weft && options.storage == StorageType::same)
     return save_checkpoint(path, model);
+  check_rotary_pairs("save_weights", ModelWeights(model), weight_layout(options.layout));
   std::map<std::string, Tensor<T>> values;
   WrittenDatasets datasets(options.layout);
   const auto add = [&](const std::string& name, const Tensor<T>& value) {
@@ -31,16 +52,10 @@ void save_weights(const std::filesystem::path& path, const Module<T>& model,
     for (const auto& [name, first] : tied_names(model)) add(name, Tensor<T>(values.at(first)));
   datasets.complete("save_weights: ");
 
-  Hdf5Writer writer(path);
-  for (const auto& [dataset, parts] : datasets.by_path()) {
-    std::vector<StoredTensor<T>> tensors;
-    for (const auto& [form, weight, is_zero_bias] : parts)
-      tensors.push_back({form, is_zero_bias ? Tensor<T>(form.parameter) : values.at(weight)});
-    writer.tensor<T>(
-        dataset, parts.front().form.dataset(), [tensors] { return stored<T>(tensors); },
-        options.storage);
-  }
-  writer.save();
+  if (is_safetensors(path))
+    write<T>(SafetensorsWriter(path), datasets, values, options.storage);
+  else
+    write<T>(Hdf5Writer(path), datasets, values, options.storage);
 }
 
 template void save_weights(const std::filesystem::path&, const Module<float>&,

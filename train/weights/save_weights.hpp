@@ -1,4 +1,5 @@
-// save_weights: writes a model's parameters and buffers to an HDF5 file, also for other programs.
+// save_weights: writes a model's parameters and buffers to an HDF5 or a safetensors file, also for
+// other programs.
 #pragma once
 
 #include <filesystem>
@@ -24,15 +25,19 @@ enum class Layout {
   gpt2,
   // A state_dict of transformers' BertModel, for a Bert.
   bert,
+  // A state_dict of transformers' Llama, Mistral, Qwen2 and Qwen3 with a head, for a Gpt of their
+  // form.
+  llama,
 };
 
-inline constexpr EnumNames<Layout, 6> layout_names{{
+inline constexpr EnumNames<Layout, 7> layout_names{{
     {Layout::weft, "weft"},
     {Layout::pytorch, "pytorch"},
     {Layout::pytorch_nested, "pytorch_nested"},
     {Layout::nanogpt, "nanogpt"},
     {Layout::gpt2, "gpt2"},
     {Layout::bert, "bert"},
+    {Layout::llama, "llama"},
 }};
 inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
 
@@ -43,11 +48,13 @@ struct SaveWeightsOptions {
 };
 
 // Writes a model's parameters and buffers, by default as `save_checkpoint` does without other
-// state; `load_weights` reads them in every layout and type. A layout other than weft's has a
-// dataset for each name of tied weights, as state_dicts do. Throws ValueError for a parameter that
-// has no name in the layout and for a number that overflows the storage type, NonFiniteError for a
-// NaN or an infinity, each naming the parameter, and FileError when writing fails; an existing file
-// is then unchanged.
+// state, or to a safetensors file if the path ends with ".safetensors", which has no groups: its
+// layout is `pytorch` unless another is given. `load_weights` reads them in every layout and type.
+// A layout other than weft's has a dataset for each name of tied weights, as state_dicts do. Throws
+// ValueError for a parameter that has no name in the layout, a model with other rotary pairs than
+// the layout, and for a number that overflows the storage type, NonFiniteError for a NaN or an
+// infinity, each naming the parameter, and FileError when writing fails; an existing file is then
+// unchanged.
 template <class T>
 WEFT_API void save_weights(const std::filesystem::path& path, const Module<T>& model,
                            const SaveWeightsOptions& options = {});

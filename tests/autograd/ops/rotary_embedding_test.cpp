@@ -70,9 +70,10 @@ TEST_CASE("rotary embedding: pairs the channels of each head as the options say"
     std::tie(to[0], to[2]) = rotate_pair(from[0], from[2], 1.0);
     std::tie(to[1], to[3]) = rotate_pair(from[1], from[3], 0.1);
   }
-  CHECK(distance(rotated(x, 2, {.base = 100.0, .first_position = 1}), interleaved) < 1e-15);
-  CHECK(distance(rotated(x, 2, {.base = 100.0, .pairs = RotaryPairs::halves, .first_position = 1}),
-                 halves) < 1e-15);
+  CHECK(distance(rotated(x, 2, {.base = 100.0, .first_position = 1}), halves) < 1e-15);
+  CHECK(distance(
+            rotated(x, 2, {.base = 100.0, .pairs = RotaryPairs::interleaved, .first_position = 1}),
+            interleaved) < 1e-15);
 }
 
 TEST_CASE("rotary embedding: position 0 is unchanged, and norms are preserved", "[autograd]") {

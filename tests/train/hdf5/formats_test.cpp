@@ -60,7 +60,7 @@ std::vector<float> values_of(const Tensor<float>& tensor) { return {tensor.begin
 // All elements, and rows in the middle.
 void check(const Hdf5File& file, const std::string& name, std::size_t count) {
   INFO(name);
-  const Hdf5Dataset dataset = file.dataset(name);
+  const StoredDataset dataset = file.dataset(name);
   const std::vector<float> expected = numbers(count);
   CHECK(values_of(dataset.tensor<float>()) == expected);
   const Index rows = dataset.shape()[0], row = static_cast<Index>(count) / rows;

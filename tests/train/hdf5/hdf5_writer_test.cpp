@@ -228,8 +228,8 @@ TEST_CASE("hdf5: what was moved from throws", "[train]") {
   CHECK_THROWS_AS(file.has_attribute("/", "name"), ValueError);
   CHECK_THROWS_AS(file.attribute<double>("/", "name"), ValueError);
 
-  Hdf5Dataset dataset = moved_file.dataset("number");
-  const Hdf5Dataset moved_dataset = std::move(dataset);
+  StoredDataset dataset = moved_file.dataset("number");
+  const StoredDataset moved_dataset = std::move(dataset);
   CHECK_THROWS_AS(dataset.path(), ValueError);
   CHECK_THROWS_AS(dataset.type(), ValueError);
   CHECK_THROWS_AS(dataset.shape(), ValueError);

@@ -49,7 +49,7 @@ TEST_CASE("hdf5: a file whose closing fails does no harm when the program ends",
   if (child == 0) {
     {
       const Hdf5File file(path);
-      const Hdf5Dataset dataset = file.dataset("group/weight");
+      const StoredDataset dataset = file.dataset("group/weight");
       close_descriptors_of(path);
     }
     std::exit(0);
@@ -90,7 +90,7 @@ TEST_CASE("hdf5: a dataset stays readable when its file is closed and replaced",
   const fs::path path = folder / "file.h5";
   save(path, 1.0f);
   std::optional<Hdf5File> file(path);
-  const Hdf5Dataset dataset = file->dataset("group/weight");
+  const StoredDataset dataset = file->dataset("group/weight");
   file.reset();
   save(path, 2.0f);
   CHECK(dataset.tensor<float>()(999) == 1.0f);
@@ -103,7 +103,7 @@ TEST_CASE("hdf5: a file that is cut short while it is open throws", "[train]") {
   const fs::path path = folder / "file.h5";
   save(path, 1.0f);
   const Hdf5File file(path);
-  const Hdf5Dataset dataset = file.dataset("group/weight");
+  const StoredDataset dataset = file.dataset("group/weight");
   fs::resize_file(path, 100);
   CHECK_THAT(message_of<FileError>([&] { dataset.tensor<float>(); }),
              Catch::Contains("/group/weight: expected data that can be read"));

@@ -1,10 +1,9 @@
 #include "train/hdf5/internal/stored_data.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "weft/autograd/parallel.hpp"
+#include "train/hdf5/internal/dataset_source.hpp"
 
 // "The Data Layout Message" in the HDF5 File Format Specification.
 namespace weft::hdf5 {
@@ -70,14 +69,10 @@ void StoredData::read(const SourceFile& file, Index first, Index last,
   if (const auto* data = std::get_if<Compact>(&data_))
     return sink(0, Bytes(*data).subspan(begin, bytes_in(count)));
   const Address address = std::get<Contiguous>(data_).address + begin;
-  constexpr std::uint64_t block_bytes = 256 << 10;
-  const auto block = static_cast<Index>(std::max<std::uint64_t>(1, block_bytes / element_bytes_));
-  parallel_for(count, block, [&](Index from, Index to) {
-    const std::uint64_t size = bytes_in(to - from);
-    const auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-    file.read(address + bytes_in(from), {bytes.get(), size});
-    sink(from, {bytes.get(), size});
-  });
+  read_in_blocks(
+      count, element_bytes_,
+      [&](std::uint64_t offset, std::span<std::byte> bytes) { file.read(address + offset, bytes); },
+      sink);
 }
 
 }  // namespace weft::hdf5

@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-bool has_average(const Hdf5File& file) {
+bool has_average(const TensorFile& file) {
   if (!file.has_group("model") || !file.has_group(average_group)) return false;
-  const std::string updates = Hdf5File::full_path(average_group) + "/updates";
+  const std::string updates = TensorFile::full_path(average_group) + "/updates";
   return std::ranges::binary_search(file.datasets(average_group), updates) &&
          file.type(updates) == "int64" && file.value<std::int64_t>(updates) > 0;
 }
@@ -29,9 +29,9 @@ std::string path_of_name(const std::string& name) {
   return path;
 }
 
-PathsByName datasets_by_name(const Hdf5File& file, const std::string& group) {
+PathsByName datasets_by_name(const TensorFile& file, const std::string& group) {
   PathsByName paths;
-  const std::string group_path = Hdf5File::full_path(group);
+  const std::string group_path = TensorFile::full_path(group);
   const std::size_t prefix = group_path == "/" ? 1 : group_path.size() + 1;
   for (const std::string& path : file.datasets(group)) {
     std::string name = path.substr(prefix);
@@ -43,7 +43,7 @@ PathsByName datasets_by_name(const Hdf5File& file, const std::string& group) {
   return paths;
 }
 
-std::vector<std::string> use_average(const Hdf5File& file, const std::string& prefix,
+std::vector<std::string> use_average(const TensorFile& file, const std::string& prefix,
                                      PathsByName& paths) {
   std::vector<std::string> replaced;
   if (!has_average(file)) return replaced;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/train/hdf5/hdf5_file.hpp"
+#include "weft/train/hdf5/tensor_file.hpp"
 
 namespace weft {
 
@@ -17,7 +17,7 @@ using PathsByName = std::map<std::string, std::string>;
 
 // The paths of all datasets below a group by their names: the rest of the path with '.' for '/'.
 // Dots and groups are thus equivalent. Throws FileError when two datasets have the same name.
-PathsByName datasets_by_name(const Hdf5File& file, const std::string& group);
+PathsByName datasets_by_name(const TensorFile& file, const std::string& group);
 
 // The group of the moving average of a model's parameters in a checkpoint (see
 // TrainingLoop::keep_average), below which each parameter has the name that it has below /model.
@@ -26,7 +26,7 @@ inline constexpr const char* average_group = "average";
 // If the file is a checkpoint with an average that has been updated, which then is the model that
 // reading its weights gives, replaces the paths of the parameters that it contains, whose names are
 // `prefix` and those in the model. Returns the names of the datasets that were replaced.
-std::vector<std::string> use_average(const Hdf5File& file, const std::string& prefix,
+std::vector<std::string> use_average(const TensorFile& file, const std::string& prefix,
                                      PathsByName& paths);
 
 }  // namespace weft

@@ -23,6 +23,37 @@ constexpr NameRow gpt_names[] = {
     {"lm_head", "output"},
 };
 
+constexpr NameRow llama_names[] = {
+    {"embed_tokens", "tokens"},
+    {"layers.#.input_layernorm", "blocks.#.norm1"},
+    {"layers.#.self_attn.q_proj", "blocks.#.attention.W_q"},
+    {"layers.#.self_attn.k_proj", "blocks.#.attention.W_k"},
+    {"layers.#.self_attn.v_proj", "blocks.#.attention.W_v"},
+    {"layers.#.self_attn.o_proj", "blocks.#.attention.W_o"},
+    {"layers.#.self_attn.q_norm", "blocks.#.attention.q_norm"},
+    {"layers.#.self_attn.k_norm", "blocks.#.attention.k_norm"},
+    {"layers.#.post_attention_layernorm", "blocks.#.norm2"},
+    {"layers.#.mlp.gate_proj", "blocks.#.ffn.w1"},
+    {"layers.#.mlp.down_proj", "blocks.#.ffn.w2"},
+    {"layers.#.mlp.up_proj", "blocks.#.ffn.w3"},
+    {"norm", "blocks.norm"},
+    {"lm_head", "output"},
+};
+
+constexpr NameRow gpt_neox_names[] = {
+    {"embed_in", "tokens"},
+    {"layers.#.input_layernorm", "blocks.#.norm1"},
+    {"layers.#.attention.query_key_value", "blocks.#.attention.W_q", 0, 3},
+    {"layers.#.attention.query_key_value", "blocks.#.attention.W_k", 1, 3},
+    {"layers.#.attention.query_key_value", "blocks.#.attention.W_v", 2, 3},
+    {"layers.#.attention.dense", "blocks.#.attention.W_o"},
+    {"layers.#.post_attention_layernorm", "blocks.#.norm2"},
+    {"layers.#.mlp.dense_h_to_4h", "blocks.#.ffn.dense1"},
+    {"layers.#.mlp.dense_4h_to_h", "blocks.#.ffn.dense2"},
+    {"final_layer_norm", "blocks.norm"},
+    {"embed_out", "output"},
+};
+
 constexpr NameRow bert_names[] = {
     {"embeddings.word_embeddings", "tokens"},
     {"embeddings.position_embeddings", "positions"},
@@ -186,6 +217,11 @@ std::string without_transformer(std::string name) {
   return name;
 }
 
+std::string without_start(std::string name, std::string_view start) {
+  if (name.starts_with(start)) name.erase(0, start.size());
+  return name;
+}
+
 // Keras 2 writes the weights of each layer below a group of its name, and those of a whole model
 // below /model_weights.
 std::string without_keras_2_groups(std::string name) {
@@ -229,6 +265,24 @@ std::vector<WeightLayout> make_layouts() {
        .optional = {".attn.bias/", ".attn.masked_bias/"},
        .transposed = {".attn.c_", ".mlp.c_"},
        .has_all_biases = true},
+      {.name = "Llama",
+       .written_as = Layout::llama,
+       .marks = {"layers.0.self_attn.q_proj.weight"},
+       .rows = llama_names,
+       .has_all_names = true,
+       .group = "model.",
+       .spelling = [](std::string name) { return without_start(std::move(name), "model."); },
+       .optional = {".rotary_emb.inv_freq/"},
+       .has_rotary_halves = true},
+      {.name = "GPT-NeoX",
+       .marks = {"layers.0.attention.query_key_value.weight"},
+       .rows = gpt_neox_names,
+       .has_all_names = true,
+       .group = "gpt_neox.",
+       .spelling = [](std::string name) { return without_start(std::move(name), "gpt_neox."); },
+       .optional = {".attention.bias/", ".attention.masked_bias/", ".rotary_emb.inv_freq/"},
+       .has_rotary_halves = true,
+       .packs_by_head = true},
       {.name = "BERT",
        .written_as = Layout::bert,
        .marks = {"embeddings.word_embeddings.weight"},

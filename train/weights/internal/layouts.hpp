@@ -59,6 +59,11 @@ struct WeightLayout {
   // Whether `weights_in` applies to the names in the model, too, so that both sides have a common
   // form.
   bool rewrites_model = false;
+  // Whether the queries and keys are those of RotaryPairs::halves.
+  bool has_rotary_halves = false;
+  // Whether the rows of a packed dataset are those of the first head of each of its weights, then
+  // those of the second one, and so on.
+  bool packs_by_head = false;
   // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
   bool splits_axes = false;
   // Whether all linear layers and norms of a Gpt's blocks have biases, zeros where the Gpt has

@@ -42,7 +42,7 @@ bool is_finite(std::span<const T> elements) {
 }
 
 template <class T>
-void check_block(const Hdf5Dataset& dataset, const Shape& shape, const Block<T>& block) {
+void check_block(const StoredDataset& dataset, const Shape& shape, const Block<T>& block) {
   if (is_finite(block.elements)) return;
   const Index i = first_non_finite(block.elements);
   fail<NonFiniteError>(dataset.location(), "finite numbers",
@@ -52,7 +52,7 @@ void check_block(const Hdf5Dataset& dataset, const Shape& shape, const Block<T>&
 
 // Calls `use` for all rows of a dataset, in blocks.
 template <class T, class Use>
-void for_each_block(const Hdf5Dataset& dataset, const Use& use) {
+void for_each_block(const StoredDataset& dataset, const Use& use) {
   const Shape shape = dataset.shape();
   if (shape.elements() == 0) return;
   const Index count = shape.rank() == 0 ? 1 : shape[0], row = shape.elements() / count;
@@ -128,7 +128,7 @@ bool StoredForm::fits(const Shape& found) const {
 }
 
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors) {
+void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensors) {
   const StoredForm& form = tensors.front().form;
   const Shape shape = dataset.shape();
   const bool is_whole = !form.is_transposed && (form.parts == 1 || form.is_first_part(shape));
@@ -154,7 +154,7 @@ void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors)
 }
 
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values) {
+bool has_values(const StoredDataset& dataset, const StoredForm& form, const Tensor<T>& values) {
   if (form.is_transposed) {
     StoredTensor<T> tensor{form};
     read_stored<T>(dataset, {&tensor, 1});
@@ -188,10 +188,10 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
   return dataset;
 }
 
-template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<float>>);
-template void read_stored(const Hdf5Dataset&, std::span<StoredTensor<double>>);
-template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<float>&);
-template bool has_values(const Hdf5Dataset&, const StoredForm&, const Tensor<double>&);
+template void read_stored(const StoredDataset&, std::span<StoredTensor<float>>);
+template void read_stored(const StoredDataset&, std::span<StoredTensor<double>>);
+template bool has_values(const StoredDataset&, const StoredForm&, const Tensor<float>&);
+template bool has_values(const StoredDataset&, const StoredForm&, const Tensor<double>&);
 template Tensor<float> stored(std::span<const StoredTensor<float>>);
 template Tensor<double> stored(std::span<const StoredTensor<double>>);
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "weft/autograd/tensor.hpp"
-#include "weft/train/hdf5/hdf5_dataset.hpp"
+#include "weft/train/hdf5/stored_dataset.hpp"
 
 namespace weft {
 
-// Returns whether Hdf5Dataset::type names floating-point numbers that weights are read from.
+// Returns whether StoredDataset::type names floating-point numbers that weights are read from.
 bool is_float(const std::string& type);
 
 struct StoredForm {
@@ -49,11 +49,11 @@ struct StoredTensor {
 // a tensor that is the whole dataset in blocks of rows of a few MiB. Throws FileError when it
 // cannot be read, and NonFiniteError for a NaN or an infinity.
 template <class T>
-void read_stored(const Hdf5Dataset& dataset, std::span<StoredTensor<T>> tensors);
+void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensors);
 
 // Returns whether a dataset of that form has these values. Throws as `read_stored` does.
 template <class T>
-bool has_values(const Hdf5Dataset& dataset, const StoredForm& form, const Tensor<T>& values);
+bool has_values(const StoredDataset& dataset, const StoredForm& form, const Tensor<T>& values);
 
 // The dataset of these parts, in their order.
 template <class T>

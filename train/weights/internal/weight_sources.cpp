@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/layers/multi_head_attention.hpp"
 
 namespace weft {
 namespace {
@@ -19,22 +20,32 @@ class Layers final : public Members<T> {
  public:
   struct Place {
     std::string type, name;
+    Index heads;
   };
 
   void type(const std::string& name, const std::string&) override { type_ = name; }
   void parameter(const std::string& name, const Parameter<T>& parameter) override {
-    places.try_emplace(&parameter, Place{type_, name});
+    places.try_emplace(&parameter, Place{type_, name, heads_});
   }
   void child(const std::string&, const Module<T>& child) override {
     const std::string outer = std::exchange(type_, "");
+    const Index outer_heads = heads_;
+    if (const auto* attention = dynamic_cast<const MultiHeadAttention<T>*>(&child)) {
+      heads_ = attention->attention.num_heads;
+      has_interleaved_pairs |=
+          attention->rotary && attention->rotary->pairs == RotaryPairs::interleaved;
+    }
     child.members(*this);
     type_ = outer;
+    heads_ = outer_heads;
   }
 
   std::unordered_map<const Parameter<T>*, Place> places;
+  bool has_interleaved_pairs = false;
 
  private:
   std::string type_;
+  Index heads_ = 1;
 };
 
 bool is_recurrent(const std::string& layer) {
@@ -48,7 +59,7 @@ bool is_linear(const std::string& layer, const std::string& name) {
 using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
-bool has_mark(const WeightLayout& layout, const Hdf5File& file, const PathsByName& paths) {
+bool has_mark(const WeightLayout& layout, const TensorFile& file, const PathsByName& paths) {
   return std::ranges::any_of(paths, [&](const auto& entry) {
     const auto& [name, path] = entry;
     const bool is_marked = std::ranges::any_of(
@@ -139,6 +150,10 @@ StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part)
     // Keras has the gate z before r.
     form.own = {3 * part.part + 1, 3 * part.part, 3 * part.part + 2};
     form.parts = 3 * part.parts;
+  } else if (layout.packs_by_head && part.parts > 1) {
+    form.parts = part.parts * heads;
+    form.own.clear();
+    for (Index head = 0; head < heads; ++head) form.own.push_back(head * part.parts + part.part);
   } else {
     form.may_be_zero = layout.has_keras_cells && is_recurrent(layer);
   }
@@ -150,9 +165,10 @@ ModelWeights::ModelWeights(const Module<T>& model) {
   Layers<T> layers;
   model.members(layers);
   for (const auto& [name, parameter] : named_parameters(model)) {
-    const auto& [layer, own_name] = layers.places.at(parameter);
-    all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer});
+    const auto& [layer, own_name, heads] = layers.places.at(parameter);
+    all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer, heads});
   }
+  has_interleaved_pairs = layers.has_interleaved_pairs;
   for (const auto& [name, buffer] : named_buffers(model)) all.push_back({name, buffer->shape()});
   for (const auto& [name, first] : tied_names(model))
     tied.emplace(name, static_cast<std::size_t>(std::ranges::find(all, first, &ModelWeight::name) -
@@ -162,6 +178,13 @@ ModelWeights::ModelWeights(const Module<T>& model) {
 template ModelWeights::ModelWeights(const Module<float>&);
 template ModelWeights::ModelWeights(const Module<double>&);
 
+void check_rotary_pairs(const std::string& what, const ModelWeights& model,
+                        const WeightLayout& layout) {
+  if (layout.has_rotary_halves && model.has_interleaved_pairs)
+    fail<ValueError>(what, "RotaryPairs::halves, which the layout " + layout.name + " has",
+                     "RotaryPairs::interleaved");
+}
+
 std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   out << source.dataset;
   const WeightPart& weight = source.weight;
@@ -169,13 +192,13 @@ std::ostream& operator<<(std::ostream& out, const WeightSource& source) {
   return out;
 }
 
-const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths) {
+const WeightLayout* marked_layout(const TensorFile& file, const PathsByName& paths) {
   for (const WeightLayout& layout : weight_layouts())
     if (has_mark(layout, file, paths)) return &layout;
   return nullptr;
 }
 
-WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& file,
+WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& file,
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,
                                   bool anywhere) {

@@ -22,6 +22,8 @@ struct ModelWeight {
   bool is_linear = false;
   // The type of its layer, where a parameter has one.
   std::string layer = "";
+  // The number of heads of the attention that it belongs to.
+  Index heads = 1;
 
   // Its form as a part of a dataset.
   StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
@@ -34,7 +36,13 @@ struct ModelWeights {
   std::vector<ModelWeight> all;  // parameters, then buffers
   // The indices of parameters by their other names (tied weights).
   std::map<std::string, std::size_t> tied;
+  // Whether an attention has RotaryPairs::interleaved.
+  bool has_interleaved_pairs = false;
 };
+
+// Throws ValueError, starting with `what`, for a model with other rotary pairs than the layout.
+void check_rotary_pairs(const std::string& what, const ModelWeights& model,
+                        const WeightLayout& layout);
 
 // A dataset, or one of its equal parts.
 struct WeightSource {
@@ -69,12 +77,12 @@ struct WeightSources {
 };
 
 // The layout whose marks are in a file; nullptr when it has those of none.
-const WeightLayout* marked_layout(const Hdf5File& file, const PathsByName& paths);
+const WeightLayout* marked_layout(const TensorFile& file, const PathsByName& paths);
 
 // Finds the parameters in a file by name, in the layout in which most of them are found. What
 // `rename` makes of the names that the layout gives to the weights are those in the model; they may
 // have a prefix if `anywhere` is true.
-WeightSources find_weight_sources(const ModelWeights& model, const Hdf5File& file,
+WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& file,
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,
                                   bool anywhere);

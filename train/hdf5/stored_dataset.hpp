@@ -1,4 +1,4 @@
-// Hdf5Dataset: one dataset of an Hdf5File.
+// StoredDataset: one dataset of a TensorFile.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,13 @@
 namespace weft {
 
 namespace hdf5 {
-class ObjectHeader;
-class SourceFile;
+class DatasetSource;
 }  // namespace hdf5
 
-// An open dataset, read on request, also after its Hdf5File is gone. Every error is a FileError
+// An open dataset, read on request, also after its file is gone. Every error is a FileError
 // that names the file and the dataset, but for the ValueError of one that was moved from. Copies
 // are the same dataset.
-class WEFT_API Hdf5Dataset {
+class WEFT_API StoredDataset {
  public:
   // The path in the file.
   const std::string& path() const;
@@ -46,15 +45,15 @@ class WEFT_API Hdf5Dataset {
   template <class T>
   T value() const;
 
- private:
-  friend class Hdf5File;
-  struct State;
-  // Throws hdf5::StructureError unless the header is that of a dataset whose data are in the file.
-  Hdf5Dataset(std::shared_ptr<const hdf5::SourceFile> file, std::string path,
-              const hdf5::ObjectHeader& header);
-  State& state() const;
+  // For files.
+  explicit StoredDataset(std::shared_ptr<hdf5::DatasetSource> source);
 
-  std::shared_ptr<State> state_;
+ private:
+  hdf5::DatasetSource& source() const;
+  template <class T>
+  Tensor<T> read(const Shape& rows, Index first, Index last) const;
+
+  std::shared_ptr<hdf5::DatasetSource> source_;
 };
 
 }  // namespace weft

@@ -1,0 +1,34 @@
+// Conversations: what a model of Hugging Face is fine-tuned on.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <weft/train/data/packed.hpp>
+#include <weft/train/tokenizers/chat_template.hpp>
+#include "examples/gpt/tokenizer.hpp"
+
+namespace weft::gpt {
+
+// How texts become tokens: the tokenizer, the model's chat template if it has one, the tokens that
+// end a text, and the largest number of tokens of a text.
+struct TextForm {
+  const Tokenizer& tokenizer;
+  std::optional<ChatTemplate> chat;
+  Sequence ends;
+  Index length;
+};
+
+// Reads a file whose name ends with ".jsonl", in which each line is an object with
+//   "messages": a list of objects with "role" and "content", of which the assistant's are learned;
+//   "prompt" and "answer" (or "completion", or "response"), of which the answer is learned, as a
+//   conversation where the model has a chat template; or
+//   "text", which is learned,
+// or another file, a text that is cut into pieces of `length` tokens. Throws FileError, naming the
+// line, for one that is no such object or has more tokens.
+std::vector<LearnedText> read_learned_texts(const std::filesystem::path& path,
+                                            const TextForm& form);
+
+}  // namespace weft::gpt

@@ -1,0 +1,148 @@
+#include "weft/layers/lora.hpp"
+
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+#include "weft/autograd/ops/arithmetic.hpp"
+#include "weft/autograd/ops/dropout.hpp"
+#include "weft/autograd/ops/linear.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/layers/freeze.hpp"
+#include "layers/internal/checks.hpp"
+
+namespace weft {
+namespace {
+
+template <class T>
+class Collector final : public Members<T> {
+ public:
+  void type(const std::string&, const std::string&) override {}
+  void parameter(const std::string&, const Parameter<T>&) override {}
+  void child(const std::string& name, const Module<T>& child) override {
+    const std::string outer = std::exchange(prefix_, prefix_ + name);
+    // Members of a module that is not const are not const either.
+    if (const auto* linear = dynamic_cast<const Linear<T>*>(&child);
+        linear && seen_.insert(linear).second)
+      layers.push_back({prefix_, const_cast<Linear<T>*>(linear)});
+    prefix_ += '.';
+    child.members(*this);
+    prefix_ = outer;
+  }
+
+  std::vector<NamedLinear<T>> layers;
+
+ private:
+  std::string prefix_;
+  std::unordered_set<const Linear<T>*> seen_;
+};
+
+template <class T>
+Lora<T>* lora_of(const Linear<T>& linear) {
+  return dynamic_cast<Lora<T>*>(linear.map.get());
+}
+
+const LoraOptions& checked(const LoraOptions& options) {
+  check_positive("Lora: rank", options.rank);
+  if (!std::isfinite(options.alpha))
+    fail<ValueError>("Lora: alpha", "a finite number", options.alpha);
+  if (!(options.dropout >= 0.0 && options.dropout < 1.0))
+    fail<ValueError>("Lora: dropout", "0 ≤ dropout < 1", options.dropout);
+  return options;
+}
+
+// Removes all adapters, after `use` of each.
+template <class T, class Use>
+Index take_lora(Module<T>& model, const Use& use) {
+  Index count = 0;
+  for (const auto& [name, linear] : named_linear_layers(model))
+    if (const Lora<T>* lora = lora_of(*linear)) {
+      use(*linear, *lora);
+      linear->map.reset();
+      ++count;
+    }
+  return count;
+}
+
+}  // namespace
+
+template <class T>
+Lora<T>::Lora(const Linear<T>& linear, const LoraOptions& options, Random& random)
+    : options_(checked(options)) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(linear.in_features()));
+  a = Parameter<T>(random.uniform_tensor<T>({options.rank, linear.in_features()}, -bound, bound));
+  b = Parameter<T>(Tensor<T>({linear.out_features(), options.rank}));
+}
+
+template <class T>
+Var<T> Lora<T>::operator()(const Linear<T>& linear, const Var<T>& x) const {
+  Tape<T>& tape = x.tape();
+  const Var<T> low = weft::linear(dropout(x, options_.dropout), tape.parameter(a));
+  const auto factor = static_cast<T>(options_.alpha / static_cast<double>(options_.rank));
+  return linear.own(x) + weft::linear(scale(low, factor), tape.parameter(b));
+}
+
+template <class T>
+void Lora<T>::members(Members<T>& members) const {
+  members("lora_A.weight", a);
+  members("lora_B.weight", b);
+}
+
+template <class T>
+Tensor<T> Lora<T>::product() const {
+  Tape<T> tape = Tape<T>::inference();
+  const auto factor = static_cast<T>(options_.alpha / static_cast<double>(options_.rank));
+  return scale(matmul(tape.constant(b.value()), tape.constant(a.value())), factor).value();
+}
+
+template <class T>
+std::vector<NamedLinear<T>> named_linear_layers(Module<T>& model) {
+  Collector<T> collector;
+  model.members(collector);
+  return std::move(collector.layers);
+}
+
+template <class T>
+Index add_lora(Module<T>& model, const LoraOptions& options, const NameFilter& filter,
+               Random& random) {
+  std::vector<NamedLinear<T>> chosen;
+  for (const NamedLinear<T>& layer : named_linear_layers(model)) {
+    if (!filter(layer.name)) continue;
+    if (layer.linear->map)
+      fail<ValueError>("add_lora: " + layer.name, "a linear layer without an adapter", "another");
+    chosen.push_back(layer);
+  }
+  if (chosen.empty()) fail<ValueError>("add_lora", "linear layers of the chosen names", "none");
+  checked(options);
+  freeze(model);
+  for (const auto& [name, linear] : chosen)
+    linear->map = std::make_unique<Lora<T>>(*linear, options, random);
+  return std::ssize(chosen);
+}
+
+template <class T>
+Index merge_lora(Module<T>& model) {
+  return take_lora(model, [](Linear<T>& linear, const Lora<T>& lora) {
+    Tape<T> tape = Tape<T>::inference();
+    linear.weight.set_value(
+        (tape.constant(linear.weight.value()) + tape.constant(lora.product())).value());
+  });
+}
+
+template <class T>
+Index remove_lora(Module<T>& model) {
+  return take_lora(model, [](Linear<T>&, const Lora<T>&) {});
+}
+
+template class Lora<float>;
+template class Lora<double>;
+template std::vector<NamedLinear<float>> named_linear_layers(Module<float>&);
+template std::vector<NamedLinear<double>> named_linear_layers(Module<double>&);
+template Index add_lora(Module<float>&, const LoraOptions&, const NameFilter&, Random&);
+template Index add_lora(Module<double>&, const LoraOptions&, const NameFilter&, Random&);
+template Index merge_lora(Module<float>&);
+template Index merge_lora(Module<double>&);
+template Index remove_lora(Module<float>&);
+template Index remove_lora(Module<double>&);
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// Models of Hugging Face, as their folders lie there: config.json and model.safetensors.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/layers/models/gpt.hpp"
+#include "weft/train/data/vocabulary.hpp"
+#include "weft/train/weights/load_weights.hpp"
+#include "weft/train/weights/save_weights.hpp"
+
+namespace weft {
+
+struct PretrainedGpt {
+  GptOptions options;
+  // The tokens that end a text (eos_token_id of generation_config.json or config.json).
+  Sequence ends;
+};
+
+// The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3 or
+// gpt_neox. Throws FileError for a file that cannot be read, for other models, for entries that a
+// Gpt cannot follow ("rope_scaling": yarn, "hidden_act": relu in a gated network), and for entries
+// that are not known: each might change the result.
+WEFT_API PretrainedGpt read_pretrained_gpt(const std::filesystem::path& folder);
+
+// The weights of a folder: model.safetensors, model.safetensors.index.json or model.h5. Throws
+// FileError when there are none.
+WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
+
+// The Gpt of a folder with its weights, which are never drawn. Throws as the functions above and
+// load_weights do.
+template <class T = float>
+WEFT_API Gpt<T> load_pretrained_gpt(const std::filesystem::path& folder);
+
+// Writes a folder that transformers' from_pretrained reads: config.json of the model type "llama",
+// "mistral", "qwen2" or "qwen3", and model.safetensors. The options are those of the model. Throws
+// ValueError for a Gpt that none of these is, and FileError when writing fails.
+template <class T>
+WEFT_API void save_pretrained_gpt(const std::filesystem::path& folder, const Gpt<T>& model,
+                                  const PretrainedGpt& description,
+                                  StorageType storage = StorageType::same);
+
+}  // namespace weft
