@@ -23,8 +23,9 @@ concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_const
 template <class T>
 class AnyLayer final : public Module<T> {
  public:
-  template <SequentialLayer<T> Layer>
-  requires(!std::same_as<Layer, AnyLayer>) explicit AnyLayer(Layer layer)
+  template <class Layer>
+  requires(!std::same_as<Layer, AnyLayer> &&
+           SequentialLayer<Layer, T>) explicit AnyLayer(Layer layer)
       : held_(std::make_unique<Held<Layer>>(std::move(layer))) {}
   AnyLayer(const AnyLayer& other) : Module<T>(other), held_(other.held_->clone()) {}
   AnyLayer(AnyLayer&&) noexcept = default;
