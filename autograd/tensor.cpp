@@ -1,6 +1,14 @@
 #include "weft/autograd/tensor.hpp"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -10,9 +18,32 @@
 
 namespace weft {
 
+namespace {
+
+// Sets bytes to zeros. On Linux, large memory is given back instead, which is zeros when it is used
+// next: weights that are loaded later take it once, and no time before.
+void set_zeros(std::byte* begin, std::size_t bytes) {
+#ifdef __linux__
+  constexpr std::size_t large = 1 << 20;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes >= std::max(large, 2 * page)) {
+    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(begin) % page) % page;
+    const std::size_t pages = (bytes - before) / page * page;
+    if (madvise(begin + before, pages, MADV_DONTNEED) == 0) {
+      std::memset(begin, 0, before);
+      std::memset(begin + before + pages, 0, bytes - before - pages);
+      return;
+    }
+  }
+#endif
+  std::memset(begin, 0, bytes);
+}
+
+}  // namespace
+
 template <class T>
 Tensor<T>::Tensor(Shape shape) : Tensor(uninitialized(shape)) {
-  fill(T{});
+  set_zeros(reinterpret_cast<std::byte*>(data()), static_cast<std::size_t>(size()) * sizeof(T));
 }
 
 template <class T>
