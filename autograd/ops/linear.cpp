@@ -39,8 +39,8 @@ Tensor<T> gradient_of_z(const Tape<T>& tape, Activation activation, const Tensor
 }
 
 // Forward:  y = f(z), z = x Wᵀ + b.
-// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps x, and f'(z)
-// or y for an activation.
+// Backward: dz = dy f'(z), dx = dz W, dW = dzᵀ x, db = the sum of dz over rows. Keeps x unless W is
+// frozen, and f'(z) or y for an activation.
 template <class T>
 Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
                     Activation activation) {
@@ -89,9 +89,10 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
   const NodeId bias_node = bias ? bias->node() : no_node;
   return tape.record(
       "linear", y, {x.node(), weight.node(), bias_node},
-      [x = x.node(), w = weight.node(), bias_node, x_value = x.value(), w_value = weight.value(),
-       kept, activation](Tape<T>& backward, const Tensor<T>& dy) {
-        const Index m = x_value.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
+      [x = x.node(), w = weight.node(), bias_node,
+       x_value = weight.node() == no_node ? Tensor<T>() : x.value(), w_value = weight.value(), kept,
+       activation](Tape<T>& backward, const Tensor<T>& dy) {
+        const Index m = dy.shape().rows(), k = w_value.shape()[1], n = w_value.shape()[0];
         const Tensor<T> dz = gradient_of_z(backward, activation, kept, dy);
         if (const Gradient<T> dx = backward.gradient(x))
           parallel_matrix_product(backward.precision(), m, k, n, T{1}, {dz.data(), n},
