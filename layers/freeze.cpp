@@ -18,6 +18,15 @@ Index detail::set_requires_grad(Module<T>& module, const NameFilter& filter, boo
   return tensors;
 }
 
+template <class T>
+void TrainableParameters<T>::members(Members<T>& members) const {
+  members.type("TrainableParameters");
+  for (const auto& [name, parameter] : named_parameters(model_))
+    if (parameter->requires_grad()) members(name, *parameter);
+}
+
+template class TrainableParameters<float>;
+template class TrainableParameters<double>;
 template Index detail::set_requires_grad(Module<float>&, const NameFilter&, bool,
                                          const std::string&);
 template Index detail::set_requires_grad(Module<double>&, const NameFilter&, bool,

@@ -1,4 +1,5 @@
-// freeze: keeps parameters of a model at their values, for fine-tuning the others.
+// freeze: keeps parameters of a model at their values, for fine-tuning the others;
+// TrainableParameters: these others alone.
 #pragma once
 
 #include <string>
@@ -38,5 +39,20 @@ template <class T>
 Index unfreeze(Module<T>& module, const std::string& name) {
   return detail::set_requires_grad(module, below(name), true, "unfreeze " + name);
 }
+
+// The parameters of a model that are not frozen, under their names, and nothing else: an optimizer
+// and a trainer that have it in the model's place save only these. The model must outlive it.
+template <class T = float>
+class WEFT_API TrainableParameters final : public Module<T> {
+ public:
+  explicit TrainableParameters(Module<T>& model) : model_(model) {}
+  void members(Members<T>& members) const override;
+
+ private:
+  const Module<T>& model_;
+};
+
+extern template class TrainableParameters<float>;
+extern template class TrainableParameters<double>;
 
 }  // namespace weft

@@ -10,30 +10,25 @@
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/layers/freeze.hpp"
 #include "layers/internal/checks.hpp"
+#include "layers/internal/full_names.hpp"
 
 namespace weft {
 namespace {
 
 template <class T>
-class Collector final : public Members<T> {
+class LinearLayers final : public FullNames<T> {
  public:
-  void type(const std::string&, const std::string&) override {}
-  void parameter(const std::string&, const Parameter<T>&) override {}
   void child(const std::string& name, const Module<T>& child) override {
-    const std::string outer = std::exchange(prefix_, prefix_ + name);
     // Members of a module that is not const are not const either.
     if (const auto* linear = dynamic_cast<const Linear<T>*>(&child);
         linear && seen_.insert(linear).second)
-      layers.push_back({prefix_, const_cast<Linear<T>*>(linear)});
-    prefix_ += '.';
-    child.members(*this);
-    prefix_ = outer;
+      layers.push_back({this->full_name(name), const_cast<Linear<T>*>(linear)});
+    FullNames<T>::child(name, child);
   }
 
   std::vector<NamedLinear<T>> layers;
 
  private:
-  std::string prefix_;
   std::unordered_set<const Linear<T>*> seen_;
 };
 
@@ -97,9 +92,9 @@ Tensor<T> Lora<T>::product() const {
 
 template <class T>
 std::vector<NamedLinear<T>> named_linear_layers(Module<T>& model) {
-  Collector<T> collector;
-  model.members(collector);
-  return std::move(collector.layers);
+  LinearLayers<T> found;
+  model.members(found);
+  return std::move(found.layers);
 }
 
 template <class T>

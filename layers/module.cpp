@@ -4,16 +4,16 @@
 #include <unordered_set>
 
 #include "weft/autograd/error.hpp"
+#include "layers/internal/full_names.hpp"
 
 namespace weft {
 namespace {
 
 template <class T>
-class Collector final : public Members<T> {
+class Collector final : public FullNames<T> {
  public:
-  void type(const std::string&, const std::string&) override {}
   void parameter(const std::string& name, const Parameter<T>& parameter) override {
-    const std::string full = prefix_ + name;
+    const std::string full = this->full_name(name);
     const auto [first, is_new] = first_names_.try_emplace(&parameter, full);
     if (!is_new) {
       if (first->second != full) tied.push_back({full, first->second});
@@ -26,15 +26,10 @@ class Collector final : public Members<T> {
   }
   void buffer(const std::string& name, const Tensor<T>& buffer) override {
     if (!buffers_.insert(&buffer).second) return;
-    buffers.push_back({prefix_ + name, &buffer});
+    buffers.push_back({this->full_name(name), &buffer});
     if (!names_.insert(buffers.back().name).second)
       fail<Error>("module", "a name of its own for each parameter and buffer",
                   concatenate_text("two members named ", buffers.back().name));
-  }
-  void child(const std::string& name, const Module<T>& child) override {
-    const std::string outer = std::exchange(prefix_, prefix_ + name + ".");
-    child.members(*this);
-    prefix_ = outer;
   }
 
   NamedConstParameters<T> parameters;
@@ -42,7 +37,6 @@ class Collector final : public Members<T> {
   std::vector<TiedName> tied;
 
  private:
-  std::string prefix_;
   std::unordered_map<const Parameter<T>*, std::string> first_names_;
   std::unordered_set<const Tensor<T>*> buffers_;
   std::unordered_set<std::string> names_;

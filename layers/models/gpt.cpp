@@ -1,6 +1,7 @@
 #include "weft/layers/models/gpt.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "weft/autograd/ops/linear.hpp"
 #include "layers/internal/checks.hpp"
@@ -72,11 +73,16 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
 
 template <class T>
 Var<T> Gpt<T>::operator()(Tape<T>& tape, const Tokens& input, Mask mask) const {
+  return logits(states(tape, input, std::move(mask)));
+}
+
+template <class T>
+Var<T> Gpt<T>::states(Tape<T>& tape, const Tokens& input, Mask mask) const {
   check_tokens("Gpt: tokens", input);
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
   mask.causal = true;
-  return logits(blocks(dropout(x), mask));
+  return blocks(dropout(x), mask);
 }
 
 template <class T>

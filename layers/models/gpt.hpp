@@ -68,6 +68,9 @@ struct WEFT_API Gpt : Module<T> {
   // for a token that is not in the vocabulary and for time > max_len. `mask` further restricts the
   // positions that each one attends to; it is causal, too.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
+  // The states that these are the `logits` of, [batch, time, num_hiddens], for logits of some
+  // positions only. Throws as the call does.
+  Var<T> states(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
 
   // The same step by step: `extend` takes the tokens [sequences of the cache, time] that follow
   // those in the cache, which are then in it, too, and returns their states [sequences, time,
