@@ -3,13 +3,15 @@
 //
 // A configuration is a Stateful with a function template for_each_setting, which calls
 //   visit(name, description, value, lowest, highest)   for each number, std::int64_t or double, and
-//   visit(name, description, value)                    for each flag, an std::int64_t of 0 or 1.
+//   visit(name, description, value)                    for each flag, an std::int64_t of 0 or 1,
+//                                                      and each text, which is not empty.
 #pragma once
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
@@ -24,7 +26,7 @@ template <class Configuration>
 void setting_options(CommandLine& line, Configuration& configuration) {
   configuration.for_each_setting(
       [&](const std::string& name, const std::string& description, auto& value, auto... range) {
-        if constexpr (sizeof...(range) == 0)
+        if constexpr (sizeof...(range) == 0 && std::is_same_v<decltype(value), std::int64_t&>)
           line.flag(name, description, value);
         else
           line.option(name, description, value, range...);
@@ -36,6 +38,8 @@ void save_settings(State<float>& state, Configuration& configuration) {
   configuration.for_each_setting([&](const char* name, const char*, auto& value, auto...) {
     if constexpr (std::is_same_v<decltype(value), double&>)
       state.number(name, value);
+    else if constexpr (std::is_same_v<decltype(value), std::string&>)
+      state.text(name, value);
     else
       state.integer(name, value);
   });
@@ -49,26 +53,26 @@ void check_settings(const Configuration& configuration) {
       fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
   };
   configuration.for_each_setting([&](const char* name, const char*, auto value, auto... range) {
-    if constexpr (sizeof...(range) == 0)
-      check(name, value, 0, 1);
-    else
+    if constexpr (sizeof...(range) > 0)
       check(name, value, range...);
+    else if constexpr (std::is_same_v<decltype(value), std::int64_t>)
+      check(name, value, 0, 1);
   });
 }
 
 // Throws ValueError, naming the setting, for the first one that differs from `expected`.
 template <class Configuration>
 void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
-  std::vector<double> expected_values;
-  expected.for_each_setting([&](const char*, const char*, auto value, auto...) {
-    expected_values.push_back(static_cast<double>(value));
+  std::vector<std::variant<std::int64_t, double, std::string>> expected_values;
+  expected.for_each_setting([&](const char*, const char*, const auto& value, auto...) {
+    expected_values.emplace_back(value);
   });
   auto next = expected_values.begin();
-  configuration.for_each_setting([&](const char* name, const char*, auto value, auto...) {
-    if (static_cast<double>(value) != *next)
-      fail<ValueError>(std::string("--") + name, *next, value);
-    ++next;
-  });
+  configuration.for_each_setting(
+      [&]<class Value>(const char* name, const char*, const Value& value, auto...) {
+        if (const auto& other = std::get<Value>(*next++); value != other)
+          fail<ValueError>(std::string("--") + name, other, value);
+      });
 }
 
 // The configuration in a checkpoint. Throws FileError.

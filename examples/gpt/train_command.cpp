@@ -5,6 +5,7 @@
 #include "examples/common/output_files.hpp"
 #include "examples/common/plot.hpp"
 #include "examples/common/settings.hpp"
+#include "examples/common/training_options.hpp"
 #include "examples/common/training_report.hpp"
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/options.hpp"
@@ -20,41 +21,25 @@ namespace fs = std::filesystem;
 // Options that are not part of the configuration.
 struct Options {
   std::string text = licences.string();
-  std::string out = default_folder;
   std::string preset = "tiny";
   std::string tokenizer = "characters";
   std::string tokenizer_files;
-  bool resume = false;
-  bool background = false;
-  std::int64_t save_every = 0;
-  std::int64_t keep_checkpoints = 0;
-  std::int64_t max_steps = 0;
-  Precision precision = Precision::full;
+  examples::TrainingOptions training = {.out = default_folder};
 };
 
 // Parses the command line. Returns false when --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            Configuration& configuration) {
-  constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("gpt train",
                              "Trains a language model on the first 90 % of a text; the others are "
                              "held out for validation.");
   line.option("text", "UTF-8 text, or folder of texts", options.text);
-  line.option("out", "output directory for checkpoints, metrics and a plot", options.out);
   line.choice("preset", "defaults of the options below", options.preset, Configuration::presets);
   line.choice("tokenizer", "tokens, of which byte pairs are learned from the text",
               options.tokenizer, {"characters", "bytepairs"});
   line.option("tokenizer-files", "folder with GPT-2's vocab.json and merges.txt, to use its tokens",
               options.tokenizer_files);
-  line.flag("resume", "resume from the last checkpoint in --out, if any", options.resume);
-  line.flag("background", "go on while checkpoints are written", options.background);
-  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
-              options.save_every, 0, max_count);
-  line.option("keep-checkpoints", "number of the last checkpoints to keep as step-N.h5",
-              options.keep_checkpoints, 0, max_count);
-  line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited",
-              options.max_steps, 0, max_count);
-  line.choice("precision", "inputs of matrix products in training", options.precision);
+  options.training.add_to(line, "checkpoints, metrics and a plot");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 
@@ -68,8 +53,8 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
     fail<examples::UsageError>("command line", "either --tokenizer characters or --tokenizer-files",
                                "both");
   const Configuration asked = configuration;
-  if (options.resume &&
-      examples::resume_configuration(options.out, line, configuration, processes)) {
+  if (options.training.resume &&
+      examples::resume_configuration(options.training.out, line, configuration, processes)) {
     // What is given must be that of the checkpoint.
     const std::string stored = Tokenizer::of(configuration).kind();
     options.tokenizer = stored;
@@ -116,7 +101,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::preset(options.preset);
   if (!parse(argc, argv, processes, options, configuration)) return 0;
-  const fs::path directory = options.out;
+  const fs::path directory = options.training.out;
   const std::string text = processes.from_first([&] { return read_texts(options.text); });
   // Learning byte pairs takes time.
   processes.from_first([&] {
@@ -136,17 +121,8 @@ int train(ProcessGroup& processes, int argc, char** argv) {
 
   // From here on there is something to save.
   const Interrupt interrupt;
-  const TrainingResult result = train_model(model, configuration, tokens,
-                                            {.max_steps = options.max_steps,
-                                             .folder = directory,
-                                             .resume = options.resume,
-                                             .save_every_steps = options.save_every,
-                                             .output = &std::cout,
-                                             .interrupt = &interrupt,
-                                             .save_in_background = options.background,
-                                             .keep_checkpoints = options.keep_checkpoints,
-                                             .precision = options.precision,
-                                             .processes = &processes});
+  const TrainingResult result =
+      train_model(model, configuration, tokens, options.training.for_trainer(interrupt, processes));
   if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(

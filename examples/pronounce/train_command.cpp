@@ -2,6 +2,7 @@
 
 #include "examples/common/plot.hpp"
 #include "examples/common/settings.hpp"
+#include "examples/common/training_options.hpp"
 #include "examples/common/training_report.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"
@@ -15,36 +16,26 @@ namespace fs = std::filesystem;
 // Options that are not part of the configuration.
 struct Options {
   std::string dictionary = default_dictionary;
-  std::string out = default_directory;
   bool full = false;
-  bool resume = false;
-  std::int64_t save_every = 0;
-  std::int64_t max_steps = 0;
-  Precision precision = Precision::full;
+  examples::TrainingOptions training = {.out = default_directory};
 };
 
 // Parses the command line. Returns false when --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            Configuration& configuration) {
-  constexpr std::int64_t max_count = 1'000'000'000;
   examples::CommandLine line("pronounce train",
                              "Trains a model on a pronunciation dictionary; 5 % of the words are "
                              "held out for validation and 5 % for testing.");
   dictionary_option(line, options.dictionary);
-  line.option("out", "output directory for checkpoints, metrics and a plot", options.out);
   line.flag("full", "train a larger model for half an hour", options.full);
-  line.flag("resume", "resume from the last checkpoint in --out, if any", options.resume);
-  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
-              options.save_every, 0, max_count);
-  line.option("max-steps", "maximum number of steps; 0 is unlimited", options.max_steps, 0,
-              max_count);
-  line.choice("precision", "inputs of matrix products in training", options.precision);
+  options.training.add_to(line, "checkpoints, metrics and a plot");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
 
   if (options.full) configuration = Configuration::full();
   line.apply();
-  if (options.resume) examples::resume_configuration(options.out, line, configuration, processes);
+  if (options.training.resume)
+    examples::resume_configuration(options.training.out, line, configuration, processes);
   configuration.check_state();
   return true;
 }
@@ -76,19 +67,12 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << "model with " << count_parameters(model) << " parameters, " << thread_count()
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
-  const fs::path directory = options.out;
+  const fs::path directory = options.training.out;
   if (processes.is_first()) examples::check_outputs(directory, options.dictionary);
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = train_model(model, configuration, language, dataset,
-                                            {.max_steps = options.max_steps,
-                                             .folder = directory,
-                                             .resume = options.resume,
-                                             .save_every_steps = options.save_every,
-                                             .output = &std::cout,
-                                             .interrupt = &interrupt,
-                                             .precision = options.precision,
-                                             .processes = &processes});
+                                            options.training.for_trainer(interrupt, processes));
   if (!processes.is_first()) return result.exit_status;
   std::cout << examples::describe(result, directory) << '\n'
             << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",

@@ -1,0 +1,24 @@
+// TrainingOptions: the options of all commands that train a model in a folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <weft/train/trainer.hpp>
+#include "examples/common/command_line.hpp"
+
+namespace weft::examples {
+
+struct TrainingOptions {
+  std::string out;
+  bool resume = false, background = false;
+  std::int64_t save_every = 0, keep_checkpoints = 0, max_steps = 0;
+  Precision precision = Precision::full;
+
+  // Adds an option for each of them; `files` is what is in `out` afterwards.
+  void add_to(CommandLine& line, const std::string& files);
+  // Those of a trainer, which shows its progress on standard output; the arguments must outlive it.
+  TrainerOptions for_trainer(const Interrupt& interrupt, ProcessGroup& processes) const;
+};
+
+}  // namespace weft::examples
