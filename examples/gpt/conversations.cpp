@@ -85,6 +85,20 @@ class TextReader {
 
 }  // namespace
 
+TextForm::TextForm(const SavedModel& saved, Index most_tokens)
+    : tokenizer(saved.tokenizer), ends(saved.ends()), length(most_tokens) {
+  if (length > saved.context)
+    fail<ValueError>("--length",
+                     concatenate_text("at most the model's context of ", saved.context, " tokens"),
+                     length);
+  if (!saved.description) return;
+  try {
+    chat = ChatTemplate::load(saved.folder);
+  } catch (const FileError&) {
+    if (fs::exists(saved.folder / "chat_template.jinja")) throw;
+  }
+}
+
 std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm& form) {
   std::vector<LearnedText> texts;
   const std::string all = read_texts(path);

@@ -8,13 +8,17 @@
 
 #include <weft/train/data/packed.hpp>
 #include <weft/train/tokenizers/chat_template.hpp>
-#include "examples/gpt/tokenizer.hpp"
+#include "examples/gpt/saved_model.hpp"
 
 namespace weft::gpt {
 
 // How texts become tokens: the tokenizer, the model's chat template if it has one, the tokens that
 // end a text, and the largest number of tokens of a text.
 struct TextForm {
+  // Of a model. Throws FileError for a chat template that cannot be read, and ValueError for a
+  // length above the model's context.
+  TextForm(const SavedModel& saved, Index length);
+
   const Tokenizer& tokenizer;
   std::optional<ChatTemplate> chat;
   Sequence ends;

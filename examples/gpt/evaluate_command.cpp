@@ -2,7 +2,10 @@
 #include <iostream>
 #include <sstream>
 
+#include <weft/autograd/error.hpp>
+#include "examples/gpt/answers.hpp"
 #include "examples/gpt/commands.hpp"
+#include "examples/gpt/conversations.hpp"
 #include "examples/gpt/evaluation.hpp"
 #include "examples/gpt/options.hpp"
 #include "examples/gpt/texts.hpp"
@@ -27,10 +30,25 @@ std::string lines_text(const std::vector<TextLoss>& losses, std::string_view tex
   return out.str();
 }
 
+// How many answers to the prompts of data are as there, after each of them if `lines` says so.
+void print_answers(const SavedModel& saved, const std::string& data, bool lines) {
+  const auto questions =
+      questions_of(saved, read_learned_texts(data, TextForm(saved, saved.context)));
+  if (questions.empty())
+    fail<FileError>("'" + data + "'", "prompts and answers", "texts without prompts");
+  const std::vector<std::string> answers = answers_to(questions, saved);
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (answers[i] == questions[i].expected) ++right;
+    if (lines) std::cout << comparison(questions[i], answers[i]) << '\n';
+  }
+  std::cout << right << " of " << questions.size() << " answers are as expected\n";
+}
+
 }  // namespace
 
 int evaluate(int argc, char** argv) {
-  std::string model = default_folder, text_file = licences.string(), split = "all";
+  std::string model = default_folder, text_file = licences.string(), split = "all", data;
   Precision weights = Precision::full;
   bool lines = false;
   examples::CommandLine line("gpt evaluate", "Computes how well the model predicts a text.");
@@ -39,13 +57,21 @@ int evaluate(int argc, char** argv) {
   line.option("text", "UTF-8 text, or folder of texts", text_file);
   line.choice("split", "the text, or one of the parts that training divides it into", split,
               {"all", "training", "validation"});
+  line.option("data",
+              "instead of --text, JSON lines as of finetune: how many of the most probable answers "
+              "are as there",
+              data);
   line.flag("lines",
             "before the totals, print for each line its loss per token, its bits per byte and the "
-            "line",
+            "line; with --data, its answer",
             lines);
   if (!line.parse(argc, argv)) return 0;
 
   const SavedModel saved = SavedModel::load(model, weights);
+  if (!data.empty()) {
+    print_answers(saved, data, lines);
+    return 0;
+  }
   const std::string file = read_texts(text_file);
   const TextSplit parts(file);
   const std::string_view text = split == "training"     ? parts.training

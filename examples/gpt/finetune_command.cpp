@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <iostream>
-#include <regex>
+#include <numeric>
+#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/autograd/ops/indexing.hpp>
+#include <weft/autograd/ops/shaping.hpp>
+#include <weft/layers/freeze.hpp>
 #include <weft/layers/lora.hpp>
 #include <weft/layers/summary.hpp>
 #include <weft/train/data/packed.hpp>
@@ -11,88 +15,70 @@
 #include <weft/train/trainer.hpp>
 #include <weft/train/weights/lora_weights.hpp>
 #include "examples/common/output_files.hpp"
+#include "examples/common/settings.hpp"
+#include "examples/common/training_options.hpp"
 #include "examples/common/training_report.hpp"
+#include "examples/gpt/answers.hpp"
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/conversations.hpp"
-#include "examples/gpt/options.hpp"
-#include "examples/gpt/saved_model.hpp"
+#include "examples/gpt/finetune_configuration.hpp"
 
 namespace weft::gpt {
 namespace {
 
 namespace fs = std::filesystem;
 
+const TokenId ignored = CrossEntropyOptions{}.ignore_index;
+
+// Options that are not part of the configuration.
 struct Options {
-  std::string model, data, out = "build/finetuned", validation, layers = ".*attention\\.W_[qv]";
-  std::int64_t lora = 0, length = 512, batch = 4, accumulation = 1, epochs = 1, steps = 0;
-  std::int64_t validate_every = 0, save_every = 0, parts = 1, seed = 1;
-  double alpha = 16.0, lora_dropout = 0.0, lr = 2e-4, weight_decay = 0.0, clip_norm = 1.0;
-  bool recompute = false, resume = false;
-  Precision precision = Precision::full;
+  std::string model, data, validation;
+  std::int64_t samples = 0;
+  examples::TrainingOptions training = {.out = "build/finetuned"};
+  bool is_resumed = false;  // there is a checkpoint to resume from
 };
 
-NameFilter filter_of(const std::string& pattern) {
-  try {
-    return [expression = std::regex(pattern)](const std::string& name) {
-      return std::regex_match(name, expression);
-    };
-  } catch (const std::regex_error&) {
-    fail<examples::UsageError>("--layers", "a regular expression", "'" + pattern + "'");
-  }
-}
-
 // Parses the command line. Returns false when --help is given.
-bool parse(int argc, char** argv, Options& o) {
-  constexpr std::int64_t max_count = 1'000'000'000;
+bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
+           FinetuneConfiguration& configuration) {
   examples::CommandLine line(
       "gpt finetune",
       "Trains a model of Hugging Face further, all weights or low-rank adapters (LoRA).");
-  line.option("model", "folder with config.json, model.safetensors and tokenizer.json", o.model);
-  line.option("data", "JSON lines with messages, or prompt and answer, or text; or a text", o.data);
+  line.option("model", "folder with config.json, model.safetensors and tokenizer.json",
+              options.model);
+  line.option("data", "JSON lines with messages, or prompt and answer, or text; or a text",
+              options.data);
   line.option("validation", "the same, for validation; none: the last tenth of --data",
-              o.validation);
-  line.option("out", "output directory", o.out);
-  line.option("lora", "rank of the adapters; 0: train all weights", o.lora, 0, 4096);
-  line.option("alpha", "with --lora, what results of adapters are multiplied by, times the rank",
-              o.alpha, 1e-6, 1e6);
-  line.option("lora-dropout", "with --lora, probability of dropping an input of an adapter",
-              o.lora_dropout, 0.0, 0.999);
-  line.option("layers", "with --lora, a regular expression for the names of layers", o.layers);
-  line.option("length", "tokens of a row of a batch, and of a text at most", o.length, 2, 1 << 20);
-  line.option("batch", "rows of a batch; each has as many texts as fit", o.batch, 1, 4096);
-  line.option("accumulation", "batches per step", o.accumulation, 1, 4096);
-  line.option("epochs", "passes over the data", o.epochs, 1, 1'000'000);
-  line.option("steps", "number of steps at most; 0: no limit", o.steps, 0, max_count);
-  line.option("lr", "peak learning rate, of a cosine with a short warmup", o.lr, 1e-9, 1.0);
-  line.option("weight-decay", "weight decay of AdamW", o.weight_decay, 0.0, 10.0);
-  line.option("clip-norm", "maximum gradient norm", o.clip_norm, 1e-6, 1e9);
-  line.option("validate-every", "steps between validations; 0: at the end of each epoch",
-              o.validate_every, 0, max_count);
-  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
-              o.save_every, 0, max_count);
-  line.option("parts", "parts of a batch that are computed in parallel", o.parts, 1, 1024);
-  line.option("seed", "random seed", o.seed, 0, max_count);
-  line.flag("recompute", "compute activations again in backward, for less memory", o.recompute);
-  line.flag("resume", "resume from the last checkpoint in --out, if any", o.resume);
-  line.choice("precision", "inputs of matrix products in training", o.precision);
+              options.validation);
+  line.option("samples", "prompts of the validation to answer after each of them", options.samples,
+              0, 1'000'000);
+  options.training.add_to(line, "the model or its adapters, checkpoints, metrics and a plot");
+  examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
-  for (const auto& [name, value] : {std::pair("--model", o.model), {"--data", o.data}})
+  for (const auto& [name, value] : {std::pair("--model", options.model), {"--data", options.data}})
     if (value.empty()) fail<examples::UsageError>("command line", name, "none");
-  filter_of(o.layers);
+  options.is_resumed =
+      options.training.resume &&
+      examples::resume_configuration(options.training.out, line, configuration, processes);
+  configuration.check_state();
   return true;
+}
+
+SavedModel load_base(const Options& options, const FinetuneConfiguration& configuration) {
+  SavedModel base = SavedModel::load(options.model);
+  const std::string what = "'" + options.model + "'";
+  if (!base.description) fail<FileError>(what, "a folder with config.json", "a checkpoint");
+  // Adapters are saved beside a note where their model is.
+  if (configuration.lora > 0 && !fs::equivalent(base.folder, options.model))
+    fail<FileError>(what, "a model without adapters to add some", "one with adapters");
+  return base;
 }
 
 struct Data {
   std::vector<LearnedText> training, validation;
 };
 
-Data read_data(const Options& options, const SavedModel& base) {
-  TextForm form{base.tokenizer, {}, base.description->ends, options.length};
-  try {
-    form.chat = ChatTemplate::load(base.folder);
-  } catch (const FileError&) {
-    if (fs::exists(base.folder / "chat_template.jinja")) throw;
-  }
+Data read_data(const Options& options, const TextForm& form) {
   Data data{read_learned_texts(options.data, form), {}};
   if (!options.validation.empty()) {
     data.validation = read_learned_texts(options.validation, form);
@@ -105,11 +91,44 @@ Data read_data(const Options& options, const SavedModel& base) {
   return data;
 }
 
-// Those that are not frozen: the others need no state of the optimizer.
-NamedParameters<float> trained_parameters(Gpt<float>& model) {
-  NamedParameters<float> parameters = named_parameters(model);
-  std::erase_if(parameters, [](const auto& named) { return !named.parameter->requires_grad(); });
-  return parameters;
+// Freezes the model and adds adapters, if the configuration asks for some.
+void add_adapters(Gpt<float>& model, const FinetuneConfiguration& configuration) {
+  if (configuration.lora == 0) return;
+  Random random(static_cast<std::uint64_t>(configuration.seed));
+  add_lora(model,
+           {.rank = configuration.lora,
+            .alpha = configuration.alpha,
+            .dropout = configuration.lora_dropout},
+           configuration.adapted_layers(), random);
+}
+
+// Stores by which weights the model is recognized. Throws ValueError, when a training is resumed,
+// for those of another one.
+void check_frozen(const Gpt<float>& model, FinetuneConfiguration& configuration, bool is_resumed) {
+  double sum = 0.0;
+  for (const auto& [name, parameter] : named_parameters(model))
+    if (!parameter->requires_grad())
+      sum = std::accumulate(parameter->value().begin(), parameter->value().end(), sum);
+  if (is_resumed && sum != configuration.frozen_sum)
+    fail<ValueError>("--model", "the model that the training began with", "another");
+  configuration.frozen_sum = sum;
+}
+
+// The mean cross entropy of the tokens that are learned. Logits take most of the memory and much of
+// the time, so there are none of others.
+Var<float> loss_of(const Gpt<float>& model, Tape<float>& tape, const PackedBatch& batch) {
+  std::vector<std::int32_t> positions;
+  Sequence targets;
+  for (Index i = 0; i < batch.targets.size(); ++i)
+    if (const TokenId target = batch.targets.data()[i]; target != ignored) {
+      positions.push_back(static_cast<std::int32_t>(i));
+      targets.push_back(target);
+    }
+  const Shape count{std::ssize(targets)};
+  const Var<float> states = model.states(tape, batch.inputs, batch.mask);
+  const Var<float> learned =
+      index_select(reshape(states, {-1, states.shape()[-1]}), 0, Indices(count, positions));
+  return cross_entropy(model.logits(learned), Tokens(count, targets));
 }
 
 // The files of a model beside its weights.
@@ -120,86 +139,106 @@ void copy_description(const fs::path& from, const fs::path& to) {
       fs::copy_file(from / name, to / name, fs::copy_options::overwrite_existing);
 }
 
-void save_result(const Options& options, const SavedModel& base, const Gpt<float>& model) {
-  const fs::path out = options.out;
-  if (options.lora > 0) {
-    save_lora(out, model, Layout::llama, fs::absolute(base.folder).lexically_normal().string());
+void save_result(const fs::path& out, const SavedModel& base, bool has_adapters) {
+  if (has_adapters) {
+    save_lora(out, base.model, Layout::llama,
+              fs::absolute(base.folder).lexically_normal().string());
   } else {
-    save_pretrained_gpt(out, model, *base.description);
+    save_pretrained_gpt(out, base.model, *base.description);
     copy_description(base.folder, out);
   }
+}
+
+// Prints answers to the first questions.
+void print_samples(std::span<const Question> questions, const SavedModel& saved) {
+  std::cout << '\n';
+  const std::vector<std::string> answers = answers_to(questions, saved);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    std::cout << comparison(questions[i], answers[i]) << '\n';
+  std::cout << std::flush;
 }
 
 }  // namespace
 
 int finetune(ProcessGroup& processes, int argc, char** argv) {
   Options options;
-  if (!parse(argc, argv, options)) return 0;
-  const fs::path out = options.out;
-  SavedModel base = SavedModel::load(options.model);
-  if (!base.description)
-    fail<FileError>("'" + options.model + "'", "a folder with config.json", "a checkpoint");
+  FinetuneConfiguration configuration;
+  if (!parse(argc, argv, processes, options, configuration)) return 0;
+  const fs::path out = options.training.out;
+  SavedModel base = load_base(options, configuration);
+  Data data = read_data(options, TextForm(base, configuration.length));
   processes.from_first([&] {
     examples::make_directory(out);
+    examples::check_outputs(out, options.data);
     return std::string();
   });
-  Data data = read_data(options, base);
   for (TransformerEncoderBlock<float>& block : base.model.blocks.blocks) block.dropout.p = 0.0;
-  base.model.blocks.recompute = options.recompute;
-  Random random(static_cast<std::uint64_t>(options.seed));
-  if (options.lora > 0)
-    add_lora(base.model,
-             {.rank = options.lora, .alpha = options.alpha, .dropout = options.lora_dropout},
-             filter_of(options.layers), random);
+  base.model.blocks.recompute = configuration.recompute == 1;
+  add_adapters(base.model, configuration);
+  check_frozen(base.model, configuration, options.is_resumed);
   std::cout << data.training.size() << " texts for training, " << data.validation.size()
             << " for validation\n"
             << "model with " << count_parameters(base.model) << " parameters\n";
 
-  PackedBatches training(std::move(data.training),
-                         {.length = options.length,
-                          .batch_size = options.batch,
-                          .seed = static_cast<std::uint64_t>(options.seed)});
-  AdamW<float> optimizer(trained_parameters(base.model),
-                         {.lr = options.lr, .weight_decay = options.weight_decay});
+  const auto seed = static_cast<std::uint64_t>(configuration.seed);
+  PackedBatches training(
+      std::move(data.training),
+      {.length = configuration.length, .batch_size = configuration.batch, .seed = seed});
+  TrainableParameters<float> trained(base.model);
+  AdamW<float> optimizer(trained,
+                         {.lr = configuration.lr, .weight_decay = configuration.weight_decay});
   std::cout << optimizer.description() << std::endl;
-  const std::int64_t steps_in_epoch = (training.num_batches() - 1) / options.accumulation + 1;
-  std::int64_t steps = options.epochs * steps_in_epoch;
-  if (options.steps > 0) steps = std::min(steps, options.steps);
+  const std::int64_t steps_in_epoch = (training.num_batches() - 1) / configuration.accumulation + 1;
+  std::int64_t steps = configuration.epochs * steps_in_epoch;
+  if (configuration.steps > 0) steps = std::min(steps, configuration.steps);
+
   const Interrupt interrupt;
-  Trainer trainer(
-      base.model, optimizer, training,
-      [&](Tape<float>& tape, const PackedBatch& batch) {
-        return cross_entropy(base.model(tape, batch.inputs, batch.mask), batch.targets);
-      },
-      {.epochs = options.epochs,
-       .max_steps = options.steps,
-       .accumulation = options.accumulation,
-       .parts = options.parts,
-       .clip_norm = options.clip_norm,
-       .schedule = warmup_cosine_schedule({.peak = options.lr,
-                                           .warmup_steps = std::min<std::int64_t>(20, steps / 2),
-                                           .total_steps = steps,
-                                           .final = options.lr / 10}),
-       .seed = static_cast<std::uint64_t>(options.seed),
-       .folder = out,
-       .resume = options.resume,
-       .save_every_steps = options.save_every,
-       .output = &std::cout,
-       .interrupt = &interrupt,
-       .precision = options.precision,
-       .processes = &processes});
+  TrainerOptions trainer_options = options.training.for_trainer(interrupt, processes);
+  trainer_options.epochs = configuration.epochs;
+  trainer_options.max_steps =
+      trainer_options.max_steps == 0 ? steps : std::min(trainer_options.max_steps, steps);
+  trainer_options.accumulation = configuration.accumulation;
+  trainer_options.parts = configuration.parts;
+  trainer_options.clip_norm = configuration.clip_norm;
+  trainer_options.schedule =
+      warmup_cosine_schedule({.peak = configuration.lr,
+                              .warmup_steps = std::min<std::int64_t>(20, steps / 2),
+                              .total_steps = steps,
+                              .final = configuration.lr / 10});
+  trainer_options.seed = seed;
+  const LossFunction<float, PackedBatch> loss = [&](Tape<float>& tape, const PackedBatch& batch) {
+    return loss_of(base.model, tape, batch);
+  };
+  Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
+  trainer.also_save("configuration", configuration);
   std::optional<PackedBatches> held_out;
+  std::vector<Question> questions;
   if (!data.validation.empty()) {
-    held_out.emplace(
-        std::move(data.validation),
-        PackedOptions{.length = options.length, .batch_size = options.batch, .shuffle = false});
-    trainer.validate_on(*held_out, {.every_steps = options.validate_every});
+    questions = questions_of(base, data.validation);
+    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.samples)));
+    held_out.emplace(std::move(data.validation), PackedOptions{.length = configuration.length,
+                                                               .batch_size = configuration.batch,
+                                                               .shuffle = false});
+    trainer.validate_with({.columns = {"validation_loss"},
+                           .run =
+                               [&] {
+                                 if (processes.is_first() && !questions.empty())
+                                   print_samples(questions, base);
+                                 return std::vector<double>{mean_loss<float, PackedBatch>(
+                                     *held_out, loss, configuration.parts, &processes)};
+                               },
+                           .every_steps = configuration.validate_every});
   }
   const TrainingResult result = trainer.run();
   if (!processes.is_first()) return result.exit_status;
-  save_result(options, base, base.model);
-  std::cout << "the model is in " << out.string() << "; talk to it with gpt sample --model "
-            << out.string() << " --chat\n";
+  save_result(out, base, configuration.lora > 0);
+  std::cout << examples::draw_losses(out / "metrics.csv", out / "loss.svg",
+                                     {.title = "Loss of the language model",
+                                      .y_label = "cross entropy per learned token"})
+            << '\n'
+            << (result.end == TrainingEnd::interrupted ? "interrupted" : "finished") << " after "
+            << result.steps << " steps; the model is in " << out.string()
+            << ", talk to it with gpt sample --model " << out.string() << " --chat\n";
   return result.exit_status;
 }
 

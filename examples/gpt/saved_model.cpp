@@ -73,4 +73,10 @@ SavedModel SavedModel::load(const fs::path& path, Precision weights) {
   return saved;
 }
 
+Sequence SavedModel::ends() const {
+  if (description) return description->ends;
+  const std::optional<TokenId> end = tokenizer.end();
+  return end ? Sequence{*end} : Sequence();
+}
+
 }  // namespace weft::gpt

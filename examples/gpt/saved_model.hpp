@@ -25,6 +25,9 @@ struct SavedModel {
   // Of a model of Hugging Face: its options and the tokens that end a text, and its folder.
   std::optional<PretrainedGpt> description = {};
   std::filesystem::path folder = {};
+
+  // The tokens that end a text.
+  Sequence ends() const;
 };
 
 }  // namespace weft::gpt

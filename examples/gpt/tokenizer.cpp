@@ -56,8 +56,10 @@ Sequence Tokenizer::encode_beginning(std::string_view text) const {
 const std::string& Tokenizer::token(TokenId id) const {
   if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
     return byte_pairs->token(id);
+  // Models may have more tokens than their tokenizers.
+  static const std::string none;
   if (const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_))
-    return pretrained->token(id);
+    return id < pretrained->size() ? pretrained->token(id) : none;
   return std::get<Vocabulary>(tokens_).symbol(id);
 }
 

@@ -34,7 +34,8 @@ class Tokenizer {
   Sequence encode(std::string_view text) const;
   // The same with the tokens that begin a text for the model, if there are any ("<s>").
   Sequence encode_beginning(std::string_view text) const;
-  // The bytes of a token, which need not be whole characters.
+  // The bytes of a token, which need not be whole characters; none for an id above those of a
+  // tokenizer.json.
   const std::string& token(TokenId id) const;
   // The token that ends a text, if there is one.
   std::optional<TokenId> end() const;

@@ -1,12 +1,13 @@
 // gpt finetune and gpt sample --chat: a small model in the form of a folder of Hugging Face.
 #include <filesystem>
+#include <sstream>
 
 #include <weft/train/weights/lora_weights.hpp>
 #include <weft/train/weights/pretrained.hpp>
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
-#include "tests/examples/outcome.hpp"
+#include "tests/examples/process.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
@@ -18,11 +19,23 @@ namespace {
 
 const fs::path golden = WEFT_TEST_DATA "/language_models/llama";
 
+// A row of metrics.csv without the tokens per second.
+std::string without_time(const std::string& row) {
+  std::string kept;
+  std::istringstream cells(row);
+  int column = 0;
+  for (std::string cell; std::getline(cells, cell, ','); ++column)
+    if (column != 5) kept += cell + ',';
+  return kept + '\n';
+}
+
 // The small model, with tokens of single letters and a chat template.
 struct Fixture {
   TemporaryFolder folder;
   std::string model = (folder / "model").string(), out = (folder / "out").string(),
               data = (folder / "data.jsonl").string();
+  // For a process in the folder, with files of these names.
+  std::string command = "gpt finetune --model model --data data.jsonl --out out";
 
   Fixture() {
     fs::create_directory(model);
@@ -54,6 +67,18 @@ struct Fixture {
                                           "0.02",     "--batch", "2"};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
     return run(arguments);
+  }
+  Outcome process(const std::string& extra) const { return process_in(folder, command + extra); }
+  // The adapters, and the checkpoint with the state of the optimizer.
+  std::string result() const {
+    return bytes_of(fs::path(out) / "adapter_model.safetensors") +
+           bytes_of(fs::path(out) / "last.h5");
+  }
+  std::string losses() const {
+    std::istringstream metrics(bytes_of(fs::path(out) / "metrics.csv"));
+    std::string rows;
+    for (std::string row; std::getline(metrics, row);) rows += without_time(row);
+    return rows;
   }
   Outcome chat(const std::string& of) const {
     return run({"sample", "--model", of, "--chat", "--prompt", "m", "--temperature", "0",
@@ -98,21 +123,155 @@ TEST_CASE("gpt finetune: all weights give a folder of Hugging Face", "[examples]
 }
 
 TEST_CASE("gpt finetune: paused and resumed, the adapters are the same", "[examples]") {
+  const std::vector<std::string> adapters = {"--lora",   "2", "--lora-dropout",   "0.1",
+                                             "--epochs", "4", "--validate-every", "3"};
   const Fixture whole, paused;
-  const std::vector<std::string> adapters = {"--lora", "2", "--epochs", "4"};
-  auto with = [&](std::vector<std::string> extra) {
-    extra.insert(extra.end(), adapters.begin(), adapters.end());
-    return extra;
-  };
-  REQUIRE(whole.finetune(with({"--save-every", "2"})).status == 0);
-  REQUIRE(paused.finetune(with({"--save-every", "2"})).status == 0);
-  const auto adapters_of = [](const Fixture& fixture) {
-    return bytes_of(fs::path(fixture.out) / "adapter_model.safetensors");
-  };
-  CHECK(adapters_of(whole) == adapters_of(paused));
+  REQUIRE(whole.finetune(adapters).status == 0);
+  std::vector<std::string> begun = adapters;
+  begun.insert(begun.end(), {"--max-steps", "7", "--save-every", "3"});
+  REQUIRE(paused.finetune(begun).status == 0);
+  CHECK((paused.result() != whole.result()));
+  // All settings are those of the checkpoint.
+  const Outcome outcome = paused.run({"finetune", "--model", paused.model, "--data", paused.data,
+                                      "--out", paused.out, "--resume"});
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(contains(outcome.output, "last.h5 at step 7"));
+  CHECK((paused.result() == whole.result()));
+  // Checkpoints contain what is trained, and not the model.
+  const std::string checkpoint = bytes_of(fs::path(paused.out) / "last.h5");
+  CHECK(contains(checkpoint, "lora_A"));
+  CHECK_FALSE(contains(checkpoint, "norm1"));
   // Resumed at its end, nothing changes.
-  REQUIRE(paused.finetune(with({"--resume"})).status == 0);
-  CHECK(adapters_of(whole) == adapters_of(paused));
+  REQUIRE(paused.finetune({"--lora", "2", "--resume"}).status == 0);
+  CHECK((paused.result() == whole.result()));
+}
+
+TEST_CASE("gpt finetune: resumes with the same model, data and settings only", "[examples]") {
+  const Fixture fixture;
+  REQUIRE(fixture.finetune({"--lora", "2", "--epochs", "2", "--max-steps", "3"}).status == 0);
+  const std::string before = fixture.result();
+  const auto error = [&](const std::vector<std::string>& extra) {
+    std::vector<std::string> arguments = {"--resume"};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    const Outcome outcome = fixture.finetune(arguments);
+    CHECK(outcome.status == 1);
+    CHECK(is_one_line(outcome.errors));
+    CHECK((fixture.result() == before));
+    return outcome.errors;
+  };
+  CHECK(contains(error({"--lora", "3"}), "--lora: expected 2, got 3"));
+  CHECK(contains(error({"--alpha", "8"}), "--alpha: expected 16, got 8"));
+  CHECK(contains(error({"--layers", ".*"}), "--layers: expected .*attention\\.W_[qv], got .*"));
+  const std::string weights = fixture.model + "/model.safetensors";
+  std::string bytes = bytes_of(weights);
+  const std::string data = bytes_of(fixture.data);
+  write_bytes(fixture.data, data + data);
+  CHECK(contains(error({}), "last.h5"));
+  write_bytes(fixture.data, data);
+  bytes[bytes.size() - 1] ^= 1;
+  write_bytes(weights, bytes);
+  CHECK(
+      contains(error({}), "--model: expected the model that the training began with, got another"));
+}
+
+TEST_CASE("gpt finetune: killed and interrupted, it is resumed with the same result",
+          "[examples]") {
+  // A text in each row.
+  const std::string settings = " --lora 2 --length 30 --batch 1 --lr 0.01 --epochs 20";
+  const Fixture whole;
+  REQUIRE(whole.process(settings).status == 0);
+  for (const auto& [signal, status] : {std::pair<std::string, int>("KILL", 137), {"INT", 130}}) {
+    INFO(signal);
+    const Fixture stopped;
+    const Outcome first =
+        process_in(stopped.folder,
+                   signalled(stopped.command + settings + " --save-every 1", signal, "epoch 1/"));
+    CAPTURE(first.output, first.errors);
+    REQUIRE(first.status == status);
+    CHECK(contains(first.output, "interrupted after ") == (signal == "INT"));
+    const Outcome second = stopped.process(" --resume");
+    CAPTURE(second.output, second.errors);
+    REQUIRE(second.status == 0);
+    CHECK(contains(second.output, "resumed from "));
+    CHECK(stopped.losses() == whole.losses());
+    CHECK((stopped.result() == whole.result()));
+  }
+}
+
+TEST_CASE("gpt finetune: resumed by two processes, the result is the same", "[examples]") {
+  const std::string mpiexec = WEFT_MPIEXEC;
+  if (mpiexec.empty()) {
+    WARN("weft is built without MPI: several processes are not tested");
+    return;
+  }
+  const std::string settings = " --lora 2 --length 40 --batch 2 --lr 0.01 --parts 2 --epochs 6";
+  const Fixture whole, shared;
+  REQUIRE(whole.process(settings).status == 0);
+  REQUIRE(shared.process(settings + " --max-steps 3").status == 0);
+  const Outcome outcome = process_in(
+      shared.folder,
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe " +
+          mpiexec + " -n 2 " + shared.command + " --resume --samples 1");
+  CAPTURE(outcome.output, outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(contains(outcome.output, "at step 3"));
+  CHECK((shared.result() == whole.result()));
+}
+
+TEST_CASE("gpt finetune and evaluate: answers are shown and counted", "[examples]") {
+  const Fixture fixture;
+  const auto evaluate = [&](const std::string& model) {
+    const Outcome outcome =
+        fixture.run({"evaluate", "--model", model, "--data", fixture.data, "--lines"});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+    return outcome.output;
+  };
+  const std::string before = evaluate(fixture.model);
+  CHECK(before.ends_with("\n0 of 12 answers are as expected\n"));
+  CHECK(contains(before, ", expected yes.\n"));
+  const Outcome outcome =
+      fixture.finetune({"--lora", "6", "--layers", ".*W_[qkvo]|.*ffn.*", "--epochs", "60",
+                        "--validate-every", "50", "--samples", "3"});
+  REQUIRE(outcome.status == 0);
+  // The only text of the validation has one prompt.
+  CHECK(contains(outcome.output, "\n\nright: yes.\nepoch "));
+  CHECK_FALSE(contains(outcome.output, "right: yes.\nright"));
+  const std::string after = evaluate(fixture.out);
+  CHECK(after.starts_with("right: yes.\nright: yes.\n"));
+  CHECK(after.ends_with("\n12 of 12 answers are as expected\n"));
+
+  // Of several answers the last one counts; a text without a prompt is no question.
+  write_bytes(fixture.data,
+              R"({"messages": [{"role": "user", "content": "a"}, )"
+              R"({"role": "assistant", "content": "no"}, {"role": "user", "content": "b"}, )"
+              R"({"role": "assistant", "content": "yes."}]})"
+              "\n{\"text\": \"abc\"}\n");
+  CHECK(contains(evaluate(fixture.out), " of 1 answers are as expected\n"));
+  write_bytes(fixture.data, "{\"text\": \"abc\"}\n");
+  CHECK(contains(fixture.run({"evaluate", "--model", fixture.model, "--data", fixture.data}).errors,
+                 "data.jsonl': expected prompts and answers, got texts without prompts"));
+}
+
+TEST_CASE("gpt finetune: adapters of another model, and on adapters, are refused", "[examples]") {
+  const Fixture fixture;
+  REQUIRE(fixture.finetune({"--lora", "2"}).status == 0);
+  const Outcome again =
+      fixture.run({"finetune", "--model", fixture.out, "--data", fixture.data, "--out",
+                   fixture.model + "-2", "--length", "40", "--lora", "2"});
+  CHECK(again.status == 1);
+  CHECK(contains(again.errors, "expected a model without adapters to add some, got one with"));
+  // A model of other sizes.
+  for (const char* const name : {"config.json", "model.safetensors"})
+    fs::copy_file(fs::path(WEFT_TEST_DATA "/language_models/qwen3") / name,
+                  fs::path(fixture.model) / name, fs::copy_options::overwrite_existing);
+  const Outcome other = fixture.chat(fixture.out);
+  CHECK(other.status == 1);
+  CAPTURE(other.errors);
+  CHECK(is_one_line(other.errors));
+  CHECK(contains(other.errors, "q_proj.lora_B.weight: expected shape [32, 2], got [24, 2]"));
 }
 
 TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]") {
@@ -137,7 +296,10 @@ TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]
                "line 1: line: expected at most 40 tokens (--length), got"));
   CHECK(contains(fixture.error_with("\n \n"), "expected texts, got none"));
   CHECK(contains(fixture.run({"finetune", "--model", fixture.model}).errors, "--data"));
-  CHECK(fixture.finetune({"--lora", "2", "--layers", "("}).status == 2);
+  CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "("}).errors,
+                 "layers: expected a regular expression, got '('"));
+  CHECK(contains(fixture.finetune({"--length", "100"}).errors,
+                 "--length: expected at most the model's context of 64 tokens, got 100"));
   write_bytes(fixture.data, good);
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "none"}).errors,
                  "add_lora: expected linear layers of the chosen names, got none"));

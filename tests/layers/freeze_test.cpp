@@ -1,3 +1,5 @@
+#include <variant>
+
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/layers/freeze.hpp>
@@ -48,6 +50,21 @@ TEST_CASE("freeze: by a filter of names", "[layers]") {
   freeze(fixture.model);
   unfreeze(fixture.model, [](const std::string& name) { return name.ends_with("bias"); });
   for (const std::string& name : fixture.with_gradient()) CHECK(name.ends_with("bias"));
+}
+
+TEST_CASE("freeze: the trainable parameters are a module of their own", "[layers]") {
+  Fixture fixture;
+  freeze(fixture.model);
+  unfreeze(fixture.model, "1.ffn.dense2");
+  TrainableParameters<float> trainable(fixture.model);
+  const auto parameters = named_parameters(trainable);
+  REQUIRE(parameters.size() == 2);
+  CHECK(parameters[0].name == "1.ffn.dense2.weight");
+  CHECK(parameters[1].name == "1.ffn.dense2.bias");
+  CHECK(parameters[1].parameter ==
+        &*std::get<PositionWiseFeedForward<float>>(fixture.model.blocks[1].ffn.layer).dense2.bias);
+  unfreeze(fixture.model);
+  CHECK(named_parameters(trainable).size() == named_parameters(fixture.model).size());
 }
 
 TEST_CASE("freeze: a name that selects nothing throws", "[layers]") {
