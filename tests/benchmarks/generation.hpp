@@ -1,5 +1,7 @@
-// The benchmark of generation: greedy, by a Gpt with random weights.
+// The benchmark of generation: greedy, by a Gpt with random weights or a model of Hugging Face.
 #pragma once
+
+#include <filesystem>
 
 #include <weft/autograd/precision.hpp>
 #include <weft/autograd/shape.hpp>
@@ -19,5 +21,8 @@ struct GenerationTimes {
 
 // With weights of 16 bits for Precision::bf16.
 GenerationTimes measure_generation(const GenerationSizes& sizes, Precision weights, double seconds);
+// One prompt, for the model of a folder; only the times are measured.
+GenerationTimes measure_generation(const std::filesystem::path& folder, Index prompt,
+                                   Index new_tokens, Precision weights, double seconds);
 
 }  // namespace weft::benchmarks

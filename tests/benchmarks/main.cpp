@@ -11,6 +11,7 @@
 #include <weft/autograd/tensor.hpp>
 #include "autograd/kernels/matrix_product.hpp"
 #include "tests/benchmarks/files.hpp"
+#include "tests/benchmarks/finetuning.hpp"
 #include "tests/benchmarks/generation.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
@@ -31,6 +32,14 @@ constexpr const char* usage =
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
     "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW WEIGHTS\n"
     "  THREADS SECONDS   prints: median_ms tokens prompt_ms peak_mib prompt_flops step_bytes\n"
+    "weft_benchmark pretrained FOLDER PROMPT NEW WEIGHTS THREADS SECONDS   prints: median_ms "
+    "tokens\n"
+    "  prompt_ms peak_mib of a model of Hugging Face\n"
+    "weft_benchmark finetune FOLDER TEXT ADAPTERS|- BATCH LENGTH STEPS PRECISION RECOMPUTE "
+    "THREADS\n"
+    "  SECONDS   prints: the loss of each step, then median_ms tokens peak_mib; RECOMPUTE is 0 or "
+    "1,\n"
+    "  SECONDS is ignored\n"
     "weft_benchmark limits PRECISION THREADS SECONDS   prints: GFLOP/s of a 2048³ product, and "
     "GB/s\n"
     "                                               of copying 256 MB (read and written) and of\n"
@@ -86,6 +95,32 @@ void print_generation(char** argv, Precision weights, double seconds) {
               1e3 * times.prompt_seconds, peak_mebibytes(), times.prompt_flops, times.step_bytes);
 }
 
+void print_pretrained(char** argv, Precision weights, double seconds) {
+  const auto new_tokens = parse_number<Index>("new", argv[2], "an integer");
+  const GenerationTimes times = measure_generation(
+      argv[0], parse_number<Index>("prompt", argv[1], "an integer"), new_tokens, weights, seconds);
+  std::printf("%.6f %ld %.6f %.1f\n", 1e3 * times.seconds, new_tokens, 1e3 * times.prompt_seconds,
+              peak_mebibytes());
+}
+
+void print_finetuning(char** argv, Precision precision) {
+  const auto number = [&](int argument) {
+    return parse_number<Index>("number", argv[argument], "an integer");
+  };
+  const FinetuningOptions options{.model = argv[0],
+                                  .text = argv[1],
+                                  .adapters = argv[2] == std::string("-") ? "" : argv[2],
+                                  .batch = number(3),
+                                  .length = number(4),
+                                  .steps = number(5),
+                                  .precision = precision,
+                                  .recompute = number(7) == 1};
+  const FinetuningResult result = measure_finetuning(options);
+  for (const double loss : result.losses) std::printf("%.9g\n", loss);
+  std::printf("%.3f %ld %.1f\n", 1e3 * result.median_seconds, options.batch * options.length,
+              peak_mebibytes());
+}
+
 void print_training(const std::string& workload, Index parts, double seconds) {
   ProcessGroup processes;
   const TrainingRate rate = measure_training(processes, workload, parts, seconds);
@@ -113,6 +148,8 @@ int operands_of(const std::string& command) {
       command == "phases")
     return 0;
   if (command == "generate") return 9;
+  if (command == "finetune") return 8;
+  if (command == "pretrained") return 4;
   if (command == "step" || command == "mean" || command == "train") return 2;
   for (const char* with_one : {"limits", "save", "load"})
     if (command == with_one) return 1;
@@ -142,6 +179,10 @@ int run(int argc, char** argv) {
     print_file_rate(measure_loading(argv[2], seconds));
   else if (command == "generate")
     print_generation(argv + 2, precision(10), seconds);
+  else if (command == "pretrained")
+    print_pretrained(argv + 2, precision(5), seconds);
+  else if (command == "finetune")
+    print_finetuning(argv + 2, precision(8));
   else if (command == "train")
     print_training(argv[2], parse_number<Index>("parts", argv[3], "an integer"), seconds);
   else if (command == "messages")

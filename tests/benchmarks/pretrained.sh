@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# pretrained.sh MODEL [generate|finetune]: measures a model of Hugging Face, a folder of the Llama
+# form, in weft and in the installed peers, in turn, and prints tables. Run it on an otherwise idle
+# machine.
+# generate: greedy generation of 64 tokens after prompts of 16 and 512 tokens, beside transformers
+#   and, when LLAMA_BENCH is the program llama-bench, llama.cpp with the files GGUF and GGUF_BF16,
+#   which its convert_hf_to_gguf.py writes from MODEL.
+# finetune: steps of AdamW on batches of BATCH × LENGTH tokens of the licences of this machine, of
+#   adapters of rank 8 (with and without activations recomputed) and of all weights, beside
+#   transformers and PEFT. Both begin with the same adapters; the losses of the steps in full
+#   precision must be equal within 1e-5.
+#   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3 BATCH=4 LENGTH=512 STEPS=20
+source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
+python=${PYTHON:-python3} batch=${BATCH:-4} length=${LENGTH:-512} steps=${STEPS:-20}
+peers=$repository/tests/benchmarks/peers
+model=${1-}
+[ -f "$model/config.json" ] || fail "expected a folder with config.json, got '$model'"
+parts=${2:-generate finetune}
+[[ $parts =~ ^(generate|finetune|generate finetune)$ ]] ||
+  fail "expected generate or finetune, got '$parts'"
+"$python" -c 'import torch, transformers, peft' || fail "install: pip install torch transformers peft"
+
+install_packages "${build_packages[@]}" catch2
+build_targets weft_benchmark
+weft=$build/tests/weft_benchmark
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+log "Measuring on $threads threads, $rounds rounds"
+lscpu | grep -E '^(Model name|L2|L3)' || true
+
+# Prints: median_ms tokens prompt_ms peak_mib.
+generate() {
+  local program=$1 prompt=$2 new=64
+  case $program in
+    weft) "$weft" pretrained "$model" "$prompt" $new full "$threads" "$seconds" ;;
+    weft-bf16) "$weft" pretrained "$model" "$prompt" $new bf16 "$threads" "$seconds" ;;
+    transformers) "$python" "$peers/generate_pretrained.py" "$model" "$prompt" $new float32 "$threads" "$seconds" ;;
+    transformers-bf16) "$python" "$peers/generate_pretrained.py" "$model" "$prompt" $new bfloat16 "$threads" "$seconds" ;;
+    llama.cpp) llama "$GGUF" "$prompt" $new ;;
+    llama.cpp-bf16) llama "$GGUF_BF16" "$prompt" $new ;;
+  esac
+}
+# llama-bench reads the prompt and generates after as many tokens in two measurements.
+llama() {
+  "$LLAMA_BENCH" -m "$1" -t "$threads" -r 3 -ngl 0 -p "$2" -n 0 -o json >"$work/prompt.json"
+  "$LLAMA_BENCH" -m "$1" -t "$threads" -r 3 -ngl 0 -p 0 -n "$3" -d "$2" -o json >"$work/new.json"
+  "$python" - "$work/prompt.json" "$work/new.json" "$3" <<'PYTHON'
+import json, statistics, sys
+prompt, new = (statistics.median(json.load(open(file))[0]["samples_ns"]) / 1e6 for file in sys.argv[1:3])
+count = int(sys.argv[3])
+# The first token is chosen when the prompt is read.
+print(prompt + new * (count - 1) / count, count, prompt, "-")
+PYTHON
+}
+
+# Prints losses, then: median_ms tokens peak_mib.
+finetune() {
+  local program=$1 adapters=$2
+  local of=("$model" "$work/text" "$adapters" "$batch" "$length" "$steps")
+  case $program in
+    weft) "$weft" finetune "${of[@]}" full 0 "$threads" 0 ;;
+    weft-recompute) "$weft" finetune "${of[@]}" full 1 "$threads" 0 ;;
+    weft-bf16) "$weft" finetune "${of[@]}" bf16 0 "$threads" 0 ;;
+    torch) "$python" "$peers/finetune_peft.py" "${of[@]}" full 0 "$threads" ;;
+    torch-recompute) "$python" "$peers/finetune_peft.py" "${of[@]}" full 1 "$threads" ;;
+    torch-bf16) "$python" "$peers/finetune_peft.py" "${of[@]}" bf16 0 "$threads" ;;
+    torch-bf16-weights) "$python" "$peers/finetune_peft.py" "${of[@]}" bf16-weights 0 "$threads" ;;
+  esac
+}
+
+if [[ $parts = *generate* ]]; then
+  programs=(weft weft-bf16 transformers transformers-bf16)
+  if [ -n "${LLAMA_BENCH-}" ]; then
+    [ -z "${GGUF-}" ] || programs+=(llama.cpp)
+    [ -z "${GGUF_BF16-}" ] || programs+=(llama.cpp-bf16)
+  else
+    echo "llama.cpp: not measured, LLAMA_BENCH is not set"
+  fi
+  row='%6s %-18s %9s %9s %10s %9s\n'
+  printf "$row" prompt program tokens/s ratio prompt_ms peak_mib
+  for prompt in 16 512; do
+    rm -f -- "$work"/*.runs
+    for ((round = 0; round < rounds; ++round)); do
+      for program in "${programs[@]}"; do
+        generate "$program" "$prompt" >>"$work/$program.runs" 2>"$work/errors" ||
+          fail "$program: $(tail -n 1 "$work/errors")"
+      done
+    done
+    ms_of() { awk '{ print ($1 - $3) / ($2 - 1) }' "$work/$1.runs" | median; }
+    for program in "${programs[@]}"; do
+      base=weft
+      [[ $program != *-bf16 ]] || base=weft-bf16
+      awk -v prompt="$prompt" -v p="$program" -v ms="$(ms_of "$program")" -v w="$(ms_of "$base")" \
+        -v prompt_ms="$(cut -d' ' -f3 "$work/$program.runs" | median)" \
+        -v peak="$(awk '{ print $4; exit }' "$work/$program.runs")" -v row="$row" 'BEGIN {
+          printf row, prompt, p, sprintf("%.1f", 1e3 / ms), sprintf("%.2f", ms / w),
+                 sprintf("%.1f", prompt_ms), peak }'
+    done
+  done
+  echo "tokens/s: after the first token; ratio: time of a token relative to weft's with weights of" \
+    "the same precision; prompt_ms: the time of the prompt and one token."
+fi
+
+if [[ $parts = *finetune* ]]; then
+  cat /usr/share/common-licenses/* >"$work/text"
+  "$python" "$peers/finetune_peft.py" adapters "$model" 8 "$work/adapters" >"$work/log" 2>&1 ||
+    fail "PEFT: $(tail -n 1 "$work/log")"
+  row='%-8s %-19s %9s %9s %9s %12s\n'
+  printf "$row" weights program step_ms ratio peak_mib loss_error
+  for weights in adapters all; do
+    adapters=$work/adapters programs=(weft torch weft-bf16 torch-bf16)
+    [ $weights = adapters ] && programs+=(torch-bf16-weights weft-recompute torch-recompute) ||
+      adapters=-
+    rm -f -- "$work"/*.runs
+    for ((round = 0; round < rounds; ++round)); do
+      for program in "${programs[@]}"; do
+        finetune "$program" "$adapters" >"$work/$program.output" 2>"$work/errors" ||
+          fail "$program: $(tail -n 1 "$work/errors")"
+        tail -n 1 "$work/$program.output" >>"$work/$program.runs"
+      done
+    done
+    for program in "${programs[@]}"; do
+      base=weft
+      [[ $program != *-bf16* ]] || base=weft-bf16
+      [[ $program != *-recompute ]] || base=weft-recompute
+      # The largest relative difference of a loss from torch's in full precision.
+      error=$(paste "$work/$program.output" "$work/torch.output" | head -n "$steps" |
+        awk '{ d = ($1 - $2) / $2; if (d < 0) d = -d; if (d > most) most = d }
+             END { printf "%.1e", most }')
+      awk -v of=$weights -v p="$program" -v row="$row" -v error="$error" \
+        -v ms="$(cut -d' ' -f1 "$work/$program.runs" | median)" \
+        -v w="$(cut -d' ' -f1 "$work/$base.runs" | median)" \
+        -v peak="$(cut -d' ' -f3 "$work/$program.runs" | median)" 'BEGIN {
+          printf row, of, p, sprintf("%.0f", ms), sprintf("%.2f", ms / w), sprintf("%.0f", peak),
+                 error }'
+      [[ $program != weft && $program != weft-recompute ]] ||
+        awk -v e="$error" 'BEGIN { exit e > 1e-5 }' ||
+        fail "expected losses within 1e-5 of torch's, got a difference of $error"
+    done
+  done
+  echo "ratio: time relative to weft in the same precision; loss_error: the largest relative" \
+    "difference of the losses of $steps steps from torch's in full precision. bf16: of the inputs" \
+    "of products, as torch.autocast; bf16-weights: the model is loaded in bf16."
+fi
