@@ -23,7 +23,7 @@ struct MemoryStatistics {
 // thread.
 class WEFT_API Buffer {
  public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t alignment = 64;  // of the memory, in bytes
 
   Buffer() = default;
   // `bytes` of uninitialized memory, from `pool` when there is one. Throws std::bad_alloc.
@@ -50,6 +50,7 @@ class WEFT_API Buffer {
   // Memory with another form of the contents, which is kept as long as this memory; null when there
   // is none. To be attached before this memory is shared.
   void attach(Buffer other) { std::swap(block_->attached, other.block_); }
+  // The memory that was attached; null when there is none.
   const void* attached() const {
     return block_ && block_->attached ? block_->attached + 1 : nullptr;
   }

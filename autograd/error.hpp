@@ -18,6 +18,7 @@ WEFT_API std::string printable(std::string_view text);
 // of what it is made of.
 class WEFT_API Error : public std::runtime_error {
  public:
+  // With a message, of which `what()` returns the `printable` text.
   explicit Error(std::string_view message);
 };
 

@@ -12,39 +12,40 @@
 
 namespace weft {
 
+// Of the differences, and of what is checked.
 struct GradCheckOptions {
   // The step of the central differences, > 0.
   double eps = 1e-6;
   // An element passes when |analytic - numeric| ≤ atol + rtol · |numeric|. NaN never passes.
   double atol = 1e-5;
-  double rtol = 1e-3;
+  double rtol = 1e-3;  // see atol
   // 0 checks every element of every parameter. Otherwise the number of random directions per
   // parameter, each checked by one directional derivative: fast, for large models.
   Index directions = 0;
   // Whether the tape trains: dropout is on, with masks fixed by the seed.
   bool training = true;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  // of dropout, directions and the upstream gradient
 };
 
 // The result for one parameter: its worst element, and the numbers of elements compared. With
 // random directions, each direction counts as an element.
 struct WEFT_API GradCheckEntry {
-  std::string name;
-  Shape shape;
-  bool along_directions = false;
+  std::string name;               // of the parameter
+  Shape shape;                    // of the parameter
+  bool along_directions = false;  // instead of elements
   // True when the result depends on the parameter: backward added to its gradient.
   bool reached = false;
-  Index checked = 0;
-  Index failed = 0;
+  Index checked = 0;  // elements
+  Index failed = 0;   // elements beyond the tolerance
   // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
   // 0, and the numeric gradient is unreliable.
   Index near_kinks = 0;
 
   // The worst element: its index in row-major order, its gradients and their difference.
   Index index = 0;
-  double analytic = 0.0;
-  double numeric = 0.0;
-  double absolute_error = 0.0;
+  double analytic = 0.0;        // the gradient of the worst element by backward
+  double numeric = 0.0;         // the gradient of the worst element by differences
+  double absolute_error = 0.0;  // |analytic - numeric|
   // |analytic - numeric| / max(|analytic|, |numeric|)
   double relative_error = 0.0;
   // The absolute error divided by the tolerance: above 1 fails; infinite for NaN.
@@ -54,8 +55,9 @@ struct WEFT_API GradCheckEntry {
   std::string position() const;
 };
 
+// The result of `gradcheck`.
 struct WEFT_API GradCheckReport {
-  std::vector<GradCheckEntry> entries;
+  std::vector<GradCheckEntry> entries;  // one for each parameter
 
   // True when no element failed, at least one was compared, and every parameter reached the result.
   bool passed() const;
@@ -70,12 +72,16 @@ struct WEFT_API GradCheckReport {
 WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 
 // Compares the gradients of `function`, computed by backward, with central differences of its
-// result. The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
+// result:
+//   df/dx ≈ (f(x + eps) - f(x - eps)) / (2 eps) The result may have any shape: it is multiplied by
+//   a fixed random upstream gradient. Each
 // gradient is computed twice, once into an empty gradient and once added to existing values, and
 // the larger error counts. The parameters are restored and their gradients cleared, also after an
 // exception. A check that compares nothing, or with a parameter that the result does not depend on,
 // does not pass. Throws NonFiniteError when the result is not finite, and ValueError when it
 // differs from call to call, for options outside their ranges and for an empty function.
+//   const auto loss = [&](Tape<double>& tape) { return sum(tanh(tape.parameter(w))); };
+//   const bool passed = gradcheck(loss, {{"w", &w}}).passed();
 WEFT_API GradCheckReport gradcheck(const std::function<Var<double>(Tape<double>&)>& function,
                                    const NamedParameters<double>& parameters,
                                    const GradCheckOptions& options = {});

@@ -16,12 +16,12 @@ namespace weft {
 // first write must cover all of them and overwrite.
 template <class T>
 struct WEFT_API Gradient {
-  std::span<T> values = {};
-  bool wanted = false;
-  bool fresh = false;
+  std::span<T> values = {};  // of as many elements as the input
+  bool wanted = false;       // whether the input needs a gradient
+  bool fresh = false;        // whether nothing has been added yet
 
-  explicit operator bool() const { return wanted; }
-  T* data() const { return values.data(); }
+  explicit operator bool() const { return wanted; }  // `wanted`
+  T* data() const { return values.data(); }          // the first of the values
   // The factor of the old values in `c = a · b + beta · c`: 0 when fresh.
   T beta() const { return fresh ? T{0} : T{1}; }
   // For a backward that adds to some elements only: sets fresh values to 0.
@@ -59,14 +59,14 @@ template <class T>
 class WEFT_API GradientSum {
  public:
   GradientSum() = default;
-  explicit GradientSum(const Shape& shape) : shape_(shape) {}
+  explicit GradientSum(const Shape& shape) : shape_(shape) {}  // empty
 
   // True when nothing was added since the sum was cleared.
   bool empty() const { return empty_; }
-  void clear() { empty_ = true; }
+  void clear() { empty_ = true; }  // makes the sum empty
   // The sum; uninitialized when empty.
   const Tensor<T>& values() const { return values_; }
-  T* data() { return values_.data(); }
+  T* data() { return values_.data(); }  // the elements of `values`, for writing
 
   // Makes the sum non-empty and returns where to add a gradient of `shape`. Throws ShapeError when
   // that is another shape, that of a parameter which has been replaced since.

@@ -45,6 +45,9 @@ inline bool is_sequential() { return thread_count() == 1; }
 // memory for each thread takes a third argument, the number of its thread: 0 … thread_count() - 1,
 // as the caller of `parallel_for` sees it. When a body throws, the other ranges may run; then the
 // exception of the first range that threw is thrown again.
+//   parallel_for(n, 1024, [&](Index begin, Index end) {
+//     for (Index i = begin; i < end; ++i) to[i] = 2 * from[i];
+//   });
 template <class Body>
 void parallel_for(Index count, Index grain, const Body& body) {
   if (count <= 0) return;
@@ -66,8 +69,8 @@ void parallel_for(Index count, Index grain, const Body& body) {
 
 // The number of items in a range of a few microseconds.
 struct Grain {
-  Index items;
-  constexpr operator Index() const { return items; }
+  Index items;                                        // > 0
+  constexpr operator Index() const { return items; }  // `items`
 };
 
 // That of items which cost this many elementary operations each (a multiply-add, a load).

@@ -12,13 +12,14 @@
 
 namespace weft {
 
-// The gradient is not part of the value: it is `mutable`, a pass over a const model adds to it, and
-// copies start without one. The shape stays that of construction, except by assignment of another
-// parameter.
+// A tensor of numbers that training changes, with its gradient. The gradient is not part of the
+// value: it is `mutable`, a pass over a const model adds to it, and copies start without one. The
+// shape stays that of construction, except by assignment of another parameter.
 template <class T = float>
 class WEFT_API Parameter {
  public:
   Parameter() = default;
+  // Of the value's shape, without a gradient.
   explicit Parameter(Tensor<T> value) : value_(std::move(value)), gradient_(shape()) {}
   Parameter(const Parameter& other) : Parameter(other.value_) {
     requires_grad_ = other.requires_grad_;
@@ -31,10 +32,10 @@ class WEFT_API Parameter {
   Parameter& operator=(Parameter&&) noexcept = default;
   ~Parameter() = default;
 
-  const Shape& shape() const { return value_.shape(); }
-  Index size() const { return value_.size(); }
+  const Shape& shape() const { return value_.shape(); }  // of value and gradient
+  Index size() const { return value_.size(); }           // the number of elements
 
-  const Tensor<T>& value() const { return value_; }
+  const Tensor<T>& value() const { return value_; }  // of shape()
   // Replaces all elements. Throws ShapeError unless `value` has the parameter's shape.
   void set_value(Tensor<T> value) {
     if (value.shape() != shape()) fail<ShapeError>("parameter: value", shape(), value.shape());
@@ -52,6 +53,7 @@ class WEFT_API Parameter {
   // Whether passes compute its gradient; true unless set otherwise (see `freeze`). Must not be set
   // during a pass that uses the parameter.
   bool requires_grad() const { return requires_grad_; }
+  // See `requires_grad`.
   void set_requires_grad(bool requires_grad) { requires_grad_ = requires_grad; }
 
   // True when a backward added to the gradient since `zero_grad`.
@@ -80,12 +82,14 @@ class WEFT_API Parameter {
 // A parameter under its full name in a model, such as "encoder.0.attention.W_q.weight".
 template <class T = float, class P = Parameter<T>>
 struct NamedParameter {
-  std::string name;
-  P* parameter;
+  std::string name;  // with the names of the modules around it
+  P* parameter;      // not null
 };
 
+// The parameters of a model, in the order in which its modules register them.
 template <class T = float>
 using NamedParameters = std::vector<NamedParameter<T>>;
+// The parameters of a const model.
 template <class T = float>
 using NamedConstParameters = std::vector<NamedParameter<T, const Parameter<T>>>;
 

@@ -6,6 +6,7 @@
 
 namespace weft {
 
+// How matrix products round their inputs.
 enum class Precision {
   // That of the tape's type.
   full,

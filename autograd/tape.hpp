@@ -24,21 +24,23 @@ class Tape;
 
 // The index of a record in its pass; `no_node` for a value that needs no gradient.
 using NodeId = std::int32_t;
-inline constexpr NodeId no_node = -1;
+inline constexpr NodeId no_node = -1;  // of a value that needs no gradient
 
 // A value computed on a tape. Cheap to copy; copies share the elements. Valid as an input until the
 // tape's pass ends; its value stays readable after that.
+//   Var x = tape.constant(X);   // X [2, 3]
+//   Var y = 0.5f * (1 - x);     // y.value() [2, 3]
 template <class T = float>
 class WEFT_API Var {
  public:
-  const Tensor<T>& value() const& { return value_; }
-  Tensor<T> value() && { return std::move(value_); }
-  const Shape& shape() const { return value_.shape(); }
-  Index rank() const { return value_.rank(); }
-  Index size() const { return value_.size(); }
+  const Tensor<T>& value() const& { return value_; }     // of shape()
+  Tensor<T> value() && { return std::move(value_); }     // of shape()
+  const Shape& shape() const { return value_.shape(); }  // the sizes of the axes
+  Index rank() const { return value_.rank(); }           // the number of axes
+  Index size() const { return value_.size(); }           // the number of elements
   // The only element. Throws ShapeError when there is not exactly one.
   T item() const { return value_.item(); }
-  Tape<T>& tape() const { return *tape_; }
+  Tape<T>& tape() const { return *tape_; }  // on which it was computed
   // For writing operations (see operation.hpp): the record that computed the value. Throws Error
   // when its pass has ended.
   NodeId node() const;
@@ -75,6 +77,7 @@ struct TapeOptions {
   Precision precision = Precision::full;
 };
 
+// Of Tape::backward and Tape::gradients.
 struct BackwardOptions {
   // Leaves the pass as it was before: for the gradients of several results of one pass (PyTorch's
   // retain_graph).
@@ -87,10 +90,13 @@ struct BackwardOptions {
 // A pass lasts until `backward`, `gradients` or `clear`. Until then, a tape that records keeps what
 // backward needs of every operation, so forwards that nobody ends take more and more memory: use
 // `inference` for those without gradients.
+//   Tape tape({.training = true, .seed = 7});
+//   tape.backward(mse_loss(linear(tape.constant(X), tape.parameter(weight)), tape.constant(Y)));
 template <class T = float>
 class WEFT_API Tape {
  public:
-  Tape() : Tape(TapeOptions{}) {}
+  Tape() : Tape(TapeOptions{}) {}  // records, without dropout
+  // Throws as TapeOptions::precision says.
   Tape(const TapeOptions& options);
   ~Tape();
   Tape(const Tape&) = delete;
@@ -99,22 +105,23 @@ class WEFT_API Tape {
   // A tape that records nothing, with dropout off.
   static Tape inference() { return Tape(TapeOptions{.training = false, .recording = false}); }
 
-  const TapeOptions& options() const { return options_; }
-  bool training() const { return options_.training; }
-  bool recording() const { return options_.recording; }
-  Precision precision() const { return options_.precision; }
+  const TapeOptions& options() const { return options_; }     // of the constructor
+  bool training() const { return options_.training; }         // see TapeOptions
+  bool recording() const { return options_.recording; }       // see TapeOptions
+  Precision precision() const { return options_.precision; }  // see TapeOptions
 
   // The step that random numbers depend on, beside the seed. The end of a pass adds 1.
   std::uint32_t step() const { return step_; }
-  void set_step(std::uint32_t step) { step_ = step; }
+  void set_step(std::uint32_t step) { step_ = step; }  // to resume training
 
-  // A value that needs no gradient.
+  // A value of any shape that needs no gradient.
   Var<T> constant(Tensor<T> value) { return Var<T>(*this, std::move(value), no_node, number_); }
-  // A parameter's value; `backward` adds to the parameter's gradient. The parameter must outlive
-  // the pass.
+  // A parameter's value, of its shape; `backward` adds to the parameter's gradient. The parameter
+  // must outlive the pass.
   Var<T> parameter(const Parameter<T>& parameter);
 
-  // A value that is no parameter, and whose gradient `gradients` computes: an input, for example.
+  // A value of any shape that is no parameter, and whose gradient `gradients` computes: an input,
+  // for example.
   Var<T> variable(Tensor<T> value);
 
   // Adds d loss / d parameter to the gradient of every parameter that `loss` depends on, then
@@ -128,6 +135,8 @@ class WEFT_API Tape {
   // An input may be a `variable`, a parameter's Var (for this use of it only) or an intermediate
   // result. Changes no parameter's gradient, and ends the pass (torch.autograd.grad). Throws as
   // `backward`, and Error for an input that is a constant or of another tape or pass.
+  //   Var x = tape.variable(X);
+  //   const Tensor<float> dx = tape.gradients(sum(x * x), {x})[0];  // 2 X
   std::vector<Tensor<T>> gradients(const Var<T>& loss, const std::vector<Var<T>>& inputs,
                                    const BackwardOptions& options = {});
   std::vector<Tensor<T>> gradients(const Var<T>& y, const Tensor<T>& upstream,
@@ -146,14 +155,15 @@ class WEFT_API Tape {
 
   // For writing operations (see operation.hpp).
 
-  // Uninitialized elements, and zeros, in memory of the tape.
+  // Uninitialized elements in memory of the tape.
   template <class U = T>
   Tensor<U> uninitialized(const Shape& shape) const {
     return Tensor<U>::uninitialized(shape, pool_);
   }
-  Tensor<T> zeros(const Shape& shape) const;
-  // What backward uses as indices and forward has checked, such as tokens: a copy that nobody has a
-  // pointer to, in memory of the tape; the tensor itself when the tape does not record.
+  Tensor<T> zeros(const Shape& shape) const;  // in memory of the tape
+  // What backward uses as indices and forward has checked, such as tokens, of any shape: a copy
+  // that nobody has a pointer to, in memory of the tape; the tensor itself when the tape does not
+  // record.
   template <class U>
   Tensor<U> keep(const Tensor<U>& indices) const {
     if (!options_.recording) return indices;
@@ -162,9 +172,9 @@ class WEFT_API Tape {
     return own;
   }
 
-  // The result of an operation. When one of `inputs` needs a gradient, keeps `backward`, which is
-  // called as backward(tape, dy) with the gradient dy of `value` and adds to the gradients of the
-  // inputs.
+  // The result of an operation, of any shape. When one of `inputs` needs a gradient, keeps
+  // `backward`, which is called as backward(tape, dy) with the gradient dy of `value` and adds to
+  // the gradients of the inputs.
   template <class Backward>
   Var<T> record(const char* operation, Tensor<T> value, std::initializer_list<NodeId> inputs,
                 Backward backward) {
@@ -194,19 +204,20 @@ class WEFT_API Tape {
 
   // Within a backward function: where to add the gradient of an input; not wanted for `no_node`.
   Gradient<T> gradient(NodeId node);
-  // Adds `dy` unchanged. The first addition copies nothing: the elements are shared until something
-  // is added to them.
+  // Adds `dy`, of the input's shape, unchanged. The first addition copies nothing: the elements are
+  // shared until something is added to them.
   void add_gradient(NodeId node, const Tensor<T>& dy);
 
-  // For `take_intermediates`.
+  // Whether `take_intermediates` has any.
   bool keeps_intermediates() const { return options_.keep_intermediates; }
+  // Adds one, of any shape, to those of `take_intermediates`.
   void keep_intermediate(Tensor<T> value) { intermediates_.push_back(std::move(value)); }
 
   // Random numbers for the next operation of this pass that needs any.
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
   // How many streams this pass has used.
   std::uint32_t random_streams() const { return streams_; }
-  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }  // after a replay
 
   // An empty tape for computing a part of this pass again: with the same options and the random
   // numbers that follow the first `streams` streams. Always the same tape.
@@ -282,7 +293,8 @@ class WEFT_API Tape {
   friend class Var<T>;
 };
 
-// x's value as a constant of its tape: no gradient flows back to x.
+// x's value, of any shape, as a constant of its tape: no gradient flows back to x (torch's detach).
+//   Var y = x * detach(sigmoid(x));
 template <class T>
 Var<T> detach(const Var<T>& x) {
   return x.tape().constant(x.value());

@@ -18,6 +18,8 @@ namespace weft {
 // access to a tensor that is not const is. So operations can keep their inputs for backward, and
 // nobody can change them in between. A pointer or span for writing is to be used before the tensor
 // is copied. Instantiated for float, double, std::int32_t and bool.
+//   Tensor<float> x({2, 3}, {1, 2, 3, 4, 5, 6});
+//   x(1, 2) = 7;  // the last element
 template <class T = float>
 class WEFT_API Tensor {
  public:
@@ -47,22 +49,25 @@ class WEFT_API Tensor {
   // not enough memory for the shape.
   static Tensor uninitialized(Shape shape, Pool* pool = nullptr);
 
-  const Shape& shape() const { return shape_; }
-  Index rank() const { return shape_.rank(); }
-  Index size() const { return shape_.elements(); }
-  bool empty() const { return size() == 0; }
+  const Shape& shape() const { return shape_; }     // the sizes of the axes
+  Index rank() const { return shape_.rank(); }      // the number of axes
+  Index size() const { return shape_.elements(); }  // the number of elements
+  bool empty() const { return size() == 0; }        // true without elements
 
+  // The elements in row-major order, for writing: copies those that other tensors share.
   T* data() {
     if (buffer_.shared()) detach();
     return static_cast<T*>(buffer_.data());
   }
+  // The elements in row-major order.
   const T* data() const { return static_cast<const T*>(buffer_.data()); }
+  // The elements in row-major order; those of a const tensor for reading only.
   std::span<T> values() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
-  auto begin() { return values().begin(); }
-  auto end() { return values().end(); }
-  auto begin() const { return values().begin(); }
-  auto end() const { return values().end(); }
+  auto begin() { return values().begin(); }        // of `values`
+  auto end() { return values().end(); }            // of `values`
+  auto begin() const { return values().begin(); }  // of `values`
+  auto end() const { return values().end(); }      // of `values`
 
   // The element at a position, one index per axis. Throws ShapeError when there is none.
   template <class... Indices>
@@ -76,7 +81,7 @@ class WEFT_API Tensor {
   // The only element. Throws ShapeError when there is not exactly one.
   T item() const;
 
-  void fill(T value);
+  void fill(T value);  // sets every element
   // A copy with memory of its own from the start.
   Tensor clone() const;
   // The same elements with another shape; one size may be -1 and is then inferred. Throws
@@ -112,7 +117,7 @@ class WEFT_API Tensor {
 
 // Token ids: positions in a vocabulary.
 using TokenId = std::int32_t;
-using Tokens = Tensor<TokenId>;
+using Tokens = Tensor<TokenId>;  // of any shape
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;

@@ -9,6 +9,7 @@
 
 namespace weft {
 
+// The functions below; none: x itself.
 enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus };
 
 inline constexpr EnumNames<Activation, 8> activation_names{{
@@ -25,47 +26,62 @@ inline std::string to_string(Activation activation) {
   return name_of("activation", activation, activation_names);
 }
 
-// The activation of each element; x itself for Activation::none. Throws ValueError for a value that
-// is not an Activation.
+// `y = f(x)` for each element of x, of any shape. Throws ValueError for a value that is not an
+// Activation. As torch.nn.functional's functions of these names.
+//   const Activation f = options.swiglu ? Activation::silu : Activation::gelu;
+//   Var y = activate(x, f);
 template <class T>
 WEFT_API Var<T> activate(const Var<T>& x, Activation activation);
 
-// max(x, 0); the gradient at 0 is 0.
+// `y = max(x, 0)` for each element of x, of any shape; the gradient at 0 is 0 (torch.relu).
+//   Var y = relu(tape.constant(Tensor<float>({3}, {-1, 0, 2})));  // [0, 0, 2]
 template <class T>
 Var<T> relu(const Var<T>& x) {
   return activate(x, Activation::relu);
 }
-// x · Φ(x), the exact Gaussian error linear unit (Hendrycks and Gimpel, 2016), by the error
-// function.
+// `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
+// (Hendrycks and Gimpel, 2016), by the error function.
+//   Var y = gelu(linear(x, weight, bias));  // or, faster: linear(x, weight, bias,
+//   Activation::gelu);
 template <class T>
 Var<T> gelu(const Var<T>& x) {
   return activate(x, Activation::gelu);
 }
-// The same paper's approximation: x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³))). GPT-2's form.
+// `y = x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))` for each element of x, of any shape: the
+// approximation of `gelu` that GPT-2 uses (Hendrycks and Gimpel, 2016).
+//   Var y = gelu_tanh(x);
 template <class T>
 Var<T> gelu_tanh(const Var<T>& x) {
   return activate(x, Activation::gelu_tanh);
 }
-// x · σ(x), the sigmoid linear unit (Hendrycks and Gimpel, 2016), also called Swish.
+// `y = x · σ(x)` for each element of x, of any shape: the sigmoid linear unit (Hendrycks and
+// Gimpel, 2016), also called Swish.
+//   Var y = silu(w1(x)) * w3(x);  // the hidden vectors of SwiGLU
 template <class T>
 Var<T> silu(const Var<T>& x) {
   return activate(x, Activation::silu);
 }
+// `y = tanh(x)` for each element of x, of any shape (torch.tanh).
+//   Var y = tanh(x);  // within -1 … 1
 template <class T>
 Var<T> tanh(const Var<T>& x) {
   return activate(x, Activation::tanh);
 }
-// 1 / (1 + e^-x)
+// `y = 1 / (1 + e^-x)` for each element of x, of any shape (torch.sigmoid).
+//   Var gate = sigmoid(x);  // within 0 … 1
 template <class T>
 Var<T> sigmoid(const Var<T>& x) {
   return activate(x, Activation::sigmoid);
 }
-// log(1 + e^x), a smooth relu.
+// `y = log(1 + e^x)` for each element of x, of any shape: a smooth relu (torch's softplus).
+//   Var scale = softplus(x);  // > 0
 template <class T>
 Var<T> softplus(const Var<T>& x) {
   return activate(x, Activation::softplus);
 }
-// x above 0, slope · x below; the gradient at 0 is the slope.
+// `y = max(x, 0) + slope · min(x, 0)` for each element of x, of any shape; the gradient at 0 is the
+// slope (torch's leaky_relu).
+//   Var y = leaky_relu(tape.constant(Tensor<float>({2}, {-1, 2})));  // [-0.01, 2]
 template <class T>
 WEFT_API Var<T> leaky_relu(const Var<T>& x, double slope = 0.01);
 

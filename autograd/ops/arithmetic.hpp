@@ -12,15 +12,23 @@
 
 namespace weft {
 
-// a + b, a - b, a · b (element by element) and a / b. The shapes broadcast as NumPy's do: aligned
-// at the last axis, sizes equal or 1. Throw ShapeError when they do not. The operators below also
-// take a number, and plain tensors, without gradients.
+// `y = a + b`, element by element. The shapes broadcast as NumPy's do: aligned at the last axis,
+// sizes equal or 1. Throws ShapeError when they do not. The operators below also take a number, and
+// plain tensors, without gradients.
+//   Var y = add(x, bias);  // x [2, 3], bias [3], y [2, 3]; or x + bias
+//   Var z = 1 - 2 * x;
 template <class T>
 WEFT_API Var<T> add(const Var<T>& a, const Var<T>& b);
+// `y = a - b`, element by element; shapes and errors as of `add` (torch.sub).
+//   Var y = subtract(x, bias);  // or x - bias
 template <class T>
 WEFT_API Var<T> subtract(const Var<T>& a, const Var<T>& b);
+// `y = a · b`, element by element; shapes and errors as of `add` (torch.mul).
+//   Var y = multiply(x, bias);  // or x * bias; for matrix products see matmul
 template <class T>
 WEFT_API Var<T> multiply(const Var<T>& a, const Var<T>& b);
+// `y = a / b`, element by element; shapes and errors as of `add` (torch.div).
+//   Var y = divide(x, bias);  // or x / bias
 template <class T>
 WEFT_API Var<T> divide(const Var<T>& a, const Var<T>& b);
 
@@ -81,21 +89,25 @@ concept Operand = requires(const X& x) {
 template <class A, class B>
 concept Operands = (Operand<A> && (std::same_as<A, B> || Number<B>)) || (Number<A> && Operand<B>);
 
+// `add` of two variables, two tensors, or one of them and a number; throws as it does.
 template <class A, class B>
 requires Operands<A, B>
 auto operator+(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return add(x, y); }, a, b);
 }
+// `subtract` of two variables, two tensors, or one and a number; throws as it does.
 template <class A, class B>
 requires Operands<A, B>
 auto operator-(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return subtract(x, y); }, a, b);
 }
+// `divide` of two variables, two tensors, or one and a number; throws as it does.
 template <class A, class B>
 requires Operands<A, B>
 auto operator/(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return divide(x, y); }, a, b);
 }
+// `multiply` of two variables or tensors, or `scale` by a number, of any shape.
 template <Operand X>
 X operator*(const X& a, const X& b) {
   return detail::calculate([](const auto& x, const auto& y) { return multiply(x, y); }, a, b);
@@ -112,6 +124,7 @@ template <Operand X, Number N>
 X operator*(N number, const X& x) {
   return x * number;
 }
+// -x, of x's shape.
 template <std::floating_point T>
 Tensor<T> operator-(const Tensor<T>& x) {
   return x * -1;

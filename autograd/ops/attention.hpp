@@ -7,19 +7,22 @@
 
 namespace weft {
 
+// Of scaled_dot_product_attention.
 struct AttentionOptions {
-  Index num_heads = 1;
-  Mask mask = {};
+  Index num_heads = 1;  // > 0
+  Mask mask = {};       // the keys that queries attend to
   // Dropout probability of the attention weights, while the tape trains.
   double dropout = 0.0;
 };
 
-// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1). queries
-// [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
+// Attention of each head, one fused operation (Vaswani et al., 2017, equation 1):
+//   Y = softmax(Q Kᵀ / √d) V
+// queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
 // [batch, num_keys, num_heads · d_v]; head h has columns h · d … (h + 1) · d. Result
 // [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
 // affect neither the result nor a gradient. The weights are an intermediate of the tape. Throws
-// ShapeError and ValueError.
+// ShapeError, and ValueError unless num_heads > 0 divides the vectors and 0 ≤ dropout ≤ 1.
+//   Var y = scaled_dot_product_attention(q, k, v, {.num_heads = 4, .mask = {.causal = true}});
 template <class T>
 WEFT_API Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& keys,
                                              const Var<T>& values,

@@ -12,18 +12,21 @@
 
 namespace weft {
 
+// The comparisons of `compare`.
 enum class Comparison { less, less_equal, greater, greater_equal, equal, not_equal };
 
-// Whether a < b (or another comparison) holds, element by element. The shapes broadcast as NumPy's
-// do. NaN differs from every number, itself included. Throw ShapeError for shapes that do not
-// broadcast. T is float, double or std::int32_t; the operators below also take a number.
+// Whether a comparison such as `y = (a < b)` holds, element by element. The shapes broadcast as
+// NumPy's do. NaN differs from every number, itself included. Throws ShapeError for shapes that do
+// not broadcast. T is float, double or std::int32_t; the operators below also take a number.
+//   const Tensor<bool> is_padding = tokens == Vocabulary::pad;  // of the shape of tokens
 template <class T>
 WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>& b);
 
-// condition ? a : b, element by element; a and b are variables, or tensors, without gradients, or
-// one of them is a number; they broadcast together with the condition. The gradient of an element
-// goes to the one that was chosen, 0 to the other (also where the other is NaN or infinite). Throw
-// ShapeError for shapes that do not broadcast.
+// `y = a if condition otherwise b`, element by element (torch.where); a and b are variables, or
+// tensors, without gradients, or one of them is a number; they broadcast together with the
+// condition. The gradient of an element goes to the one that was chosen, 0 to the other (also where
+// the other is NaN or infinite). Throws ShapeError for shapes that do not broadcast.
+//   Var y = where(x > 0, x, 0);  // relu
 template <class T>
 WEFT_API Var<T> where(const Tensor<bool>& condition, const Var<T>& a, const Var<T>& b);
 template <class A, class B>
@@ -78,26 +81,32 @@ concept Comparable = (NumberTensor<A> && NumberTensor<B>) ||
                      (Number<A> && NumberTensor<B> &&
                       (std::integral<A> || !std::same_as<B, Tensor<std::int32_t>>));
 
+// a < b as `compare` gives it; a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator<(const A& a, const B& b) {
   return detail::compare(a, Comparison::less, b);
 }
+// a ≤ b, as `operator<`.
 template <class A, Comparable<A> B>
 Tensor<bool> operator<=(const A& a, const B& b) {
   return detail::compare(a, Comparison::less_equal, b);
 }
+// a > b, as `operator<`.
 template <class A, Comparable<A> B>
 Tensor<bool> operator>(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater, b);
 }
+// a ≥ b, as `operator<`.
 template <class A, Comparable<A> B>
 Tensor<bool> operator>=(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater_equal, b);
 }
+// Whether elements of a and b are equal, as `operator<`.
 template <class A, Comparable<A> B>
 Tensor<bool> operator==(const A& a, const B& b) {
   return detail::compare(a, Comparison::equal, b);
 }
+// Whether elements of a and b differ, as `operator<`.
 template <class A, Comparable<A> B>
 Tensor<bool> operator!=(const A& a, const B& b) {
   return detail::compare(a, Comparison::not_equal, b);

@@ -19,12 +19,14 @@ struct CrossEntropyOptions {
   std::optional<double> divisor = {};
 };
 
-// The mean over the targets that are not ignored of -log softmax(logits)[target]. logits
-// [..., classes], targets [...], result []. For finite logits the gradient is finite, and so is
-// the loss unless its value exceeds T's range. When every target is ignored, the loss and its
+// The mean over the n targets that are not ignored (torch's cross_entropy):
+//   loss = -1 / n · Σ_i log softmax(logits_i)[targets_i]
+// logits [..., classes], targets [...], result []. For finite logits the gradient is finite, and so
+// is the loss unless its value exceeds T's range. When every target is ignored, the loss and its
 // gradient are 0 (torch gives NaN). Throws ShapeError, also for logits of no classes, and
 // ValueError for options outside their ranges and for a target outside 0 … classes - 1, naming its
 // position.
+//   Var loss = cross_entropy(logits, targets, {.label_smoothing = 0.1});
 template <class T>
 WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                               const CrossEntropyOptions& options = {});

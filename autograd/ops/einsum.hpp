@@ -8,10 +8,13 @@
 
 namespace weft {
 
-// torch.einsum of two operands, by one matrix product. The equation names each axis of a and of b
-// by a letter: "bqd,bkd->bqk" is y[b, q, k] = Σ_d a[b, q, d] b[b, k, d]. Letters that are not in
-// the result are summed over. Throws ValueError for an equation of another form or with a letter
-// twice in one place, and ShapeError when the ranks or the sizes of a letter do not match.
+// torch.einsum of two operands, by one matrix product. The equation names each axis of a and of b,
+// of any shapes, by a letter: "bqd,bkd->bqk" is
+//   y[b, q, k] = Σ_d a[b, q, d] b[b, k, d]
+// Letters that are not in the result are summed over. Throws ValueError for an equation of another
+// form or with a letter twice in one place, and ShapeError when the ranks or the sizes of a letter
+// do not match.
+//   Var scores = einsum("bqd,bkd->bqk", q, k);  // q [2, 4, 8], k [2, 5, 8], scores [2, 4, 5]
 template <class T>
 WEFT_API Var<T> einsum(std::string_view equation, const Var<T>& a, const Var<T>& b);
 

@@ -6,9 +6,11 @@
 
 namespace weft {
 
-// Row tokens[i] of weight [vocabulary, d] for every token: tokens [...], result [..., d]. Throws
+// `y_i = weight[tokens_i]`: a row of weight [vocabulary, d] for every token, tokens [...], result
+// [..., d] (torch's embedding). Throws
 // ShapeError unless weight is a matrix, and ValueError, naming the position, for a token below 0 or
 // ≥ vocabulary.
+//   Var vectors = embedding(Tokens({1, 2}, {4, 0}), weight);  // weight [10, 8], vectors [1, 2, 8]
 template <class T>
 WEFT_API Var<T> embedding(const Tokens& tokens, const Var<T>& weight);
 

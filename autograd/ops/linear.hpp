@@ -7,12 +7,14 @@
 
 namespace weft {
 
-// activation(x · weightᵀ + bias): x [..., in], weight [out, in], bias [out], result [..., out].
-// One fused operation. Throws ShapeError.
+// `y = activation(x · weightᵀ + bias)`, one fused operation: x [..., in], weight [out, in], bias
+// [out], result [..., out] (torch's linear). Throws ShapeError.
+//   Var y = linear(x, weight, bias, Activation::relu);  // x [2, 3], weight [5, 3], y [2, 5]
 template <class T>
 WEFT_API Var<T> linear(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
                        Activation activation = Activation::none);
-// The same without a bias.
+// `y = activation(x · weightᵀ)`: the same without a bias, with the same shapes and errors.
+//   Var y = linear(x, weight);
 template <class T>
 WEFT_API Var<T> linear(const Var<T>& x, const Var<T>& weight,
                        Activation activation = Activation::none);

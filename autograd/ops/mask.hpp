@@ -13,6 +13,7 @@ struct Mask;
 
 // The number of leading keys that may be attended to: one length for each sequence of the batch, or
 // one for each of its queries. Keys at and past the length are masked.
+//   Var y = attention(q, k, v, ValidLens{3, 2});  // two sequences, of 3 and 2 keys
 class WEFT_API ValidLens {
  public:
   // No limit: no key is masked.
@@ -23,8 +24,8 @@ class WEFT_API ValidLens {
   // [batch] or [batch, num_queries]. Throws ShapeError for any other rank.
   explicit ValidLens(const Tensor<std::int32_t>& lengths);
 
-  bool given() const { return given_; }
-  const Tensor<std::int32_t>& lengths() const { return lengths_; }
+  bool given() const { return given_; }                             // false: no limit
+  const Tensor<std::int32_t>& lengths() const { return lengths_; }  // [batch] or [batch, queries]
   // A mask with only these lengths.
   operator Mask() const;
   // Throws ShapeError unless the shape is [batch] or [batch, queries], ValueError unless every
@@ -43,8 +44,9 @@ class WEFT_API ValidLens {
 
 // The keys that a query may attend to: those that no given part masks. A query with every key
 // masked gets a result of zeros, and zero gradient.
+//   Var y = attention(q, k, v, Mask{.valid_lens = {3, 2}, .causal = true});
 struct Mask {
-  ValidLens valid_lens = {};
+  ValidLens valid_lens = {};  // the first keys of each sequence, or of each query
   // Query i attends to keys 0 … i + keys - queries: with as many queries as keys, to those up to
   // its own position.
   bool causal = false;

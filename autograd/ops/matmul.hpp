@@ -7,13 +7,15 @@
 namespace weft {
 
 struct MatmulOptions {
-  // Use the matrices of a or b transposed.
-  bool transpose_a = false;
-  bool transpose_b = false;
+  bool transpose_a = false;  // aᵀ · b, for a [..., K, M]
+  bool transpose_b = false;  // a · bᵀ, for b [..., N, K]
 };
 
-// a · b for matrices [M, K] and [K, N], or for a batch of them: all axes except the last two equal,
-// or a batch [..., M, K] times one matrix [K, N]. Result [..., M, N]. Throws ShapeError.
+// `y = a · b` for matrices [M, K] and [K, N], or for a batch of them: all axes except the last two
+// equal, or a batch [..., M, K] times one matrix [K, N]. Result [..., M, N] (torch.matmul). Throws
+// ShapeError.
+//   Var scores = matmul(q, k, {.transpose_b = true});  // q [2, 4, 8], k [2, 5, 8], scores [2, 4,
+//   5]
 template <class T>
 WEFT_API Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
 

@@ -5,9 +5,9 @@
 
 namespace weft {
 
-// The value of function(x...), called with Vars of the tensors on a tape that records nothing:
-// softmax of a tensor is `no_grad([](const auto& x) { return softmax(x); }, tensor)`. All of
-// `tensors` are Tensor<T>; dropout is off. Throws whatever `function` throws.
+// The value of function(x...), called with Vars of the tensors, of any shapes, on a tape that
+// records nothing, with dropout off. All of them are Tensor<T>. Throws whatever `function` throws.
+//   const Tensor<float> y = no_grad([](const auto& x) { return softmax(x); }, X);
 template <class Function, class T, class... Tensors>
 Tensor<T> no_grad(const Function& function, const Tensor<T>& first, const Tensors&... others) {
   Tape<T> tape = Tape<T>::inference();

@@ -12,9 +12,11 @@
 
 namespace weft {
 
-// h_t = tanh(inputs_t + h_{t-1} · weightᵀ + bias) (Elman, 1990), for inputs [batch, time, size],
-// weight [size, size], bias [size] and h_0 = initial [batch, size]. Result [batch, time, size].
-// Throws ShapeError, and ValueError for lengths outside 0 … time.
+// The recurrence of torch.nn.RNN (Elman, 1990),
+//   h_t = tanh(inputs_t + h_{t-1} · weightᵀ + bias)
+// for inputs [batch, time, size], weight [size, size], bias [size] and h_0 = initial [batch, size].
+// Result [batch, time, size]. Throws ShapeError, and ValueError for lengths outside 0 … time.
+//   Var states = tanh_recurrence(linear(x, weight_ih, bias_ih), weight_hh, bias_hh, h0);
 template <class T>
 WEFT_API Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                 const Var<T>& initial, const ValidLens& valid_lens = {});
@@ -24,6 +26,7 @@ WEFT_API Var<T> tanh_recurrence(const Var<T>& inputs, const Var<T>& weight, cons
 //   r = σ(x_r + u_r),  z = σ(x_z + u_z),  n = tanh(x_n + r u_n),  h_t = (1 - z) n + z h_{t-1},
 // for inputs [batch, time, 3 · size], weight [3 · size, size], bias [3 · size] and h_0 = initial
 // [batch, size]. Result [batch, time, size]. Throws as tanh_recurrence does.
+//   Var states = gru_recurrence(linear(x, weight_ih, bias_ih), weight_hh, bias_hh, h0);
 template <class T>
 WEFT_API Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                const Var<T>& initial, const ValidLens& valid_lens = {});
@@ -35,19 +38,25 @@ WEFT_API Var<T> gru_recurrence(const Var<T>& inputs, const Var<T>& weight, const
 // for inputs [batch, time, 4 · size], weight [4 · size, size] and bias [4 · size]. A state is h
 // beside c: `initial` is [batch, 2 · size], the result [batch, time, 2 · size]. Throws as
 // tanh_recurrence does.
+//   Var states = lstm_recurrence(linear(x, weight_ih, bias_ih), weight_hh, bias_hh, h0_c0);
 template <class T>
 WEFT_API Var<T> lstm_recurrence(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                 const Var<T>& initial, const ValidLens& valid_lens = {});
 
-// The steps of each sequence in reverse order: x [batch, time, size], result of the same shape.
+// The steps of each sequence in reverse order: x [batch, time, size], result of the same shape (as
+// in torch's bidirectional layers),
+//   y_t = x_{length - 1 - t}
 // Past the end of a sequence, x (even NaN) is not read and the result is zeros. Throws as
 // tanh_recurrence does.
+//   Var y = reverse_sequences(x, ValidLens{3, 2});
 template <class T>
 WEFT_API Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens = {});
 
 // The last state of each sequence: the one at its last step in `states` [batch, time, size], or,
-// for an empty sequence, its row of `initial` [batch, size]. Result [batch, size]. Throws as
-// tanh_recurrence does.
+// for an empty sequence, its row of `initial` [batch, size]. Result [batch, size] (torch's h_n),
+//   y = states_{length - 1}
+// Throws as tanh_recurrence does.
+//   Var y = last_states(states, h0, ValidLens{3, 2});
 template <class T>
 WEFT_API Var<T> last_states(const Var<T>& states, const Var<T>& initial,
                             const ValidLens& valid_lens = {});

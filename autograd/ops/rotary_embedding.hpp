@@ -19,15 +19,16 @@ enum class RotaryPairs {
 // `high` turns in `original_len` positions are not divided by RotaryOptions::factor, those with
 // fewer than `low` are, and between the two partly.
 struct RotaryBand {
-  double low = 1.0;
-  double high = 4.0;
-  Index original_len = 8192;
+  double low = 1.0;           // turns, > 0
+  double high = 4.0;          // turns, > low
+  Index original_len = 8192;  // positions of the texts that the model was trained on first
 };
 
+// Of rotary_embedding.
 struct RotaryOptions {
   // Pair j rotates by base^(-2j/d) radians per position.
   double base = 10000.0;
-  RotaryPairs pairs = RotaryPairs::halves;
+  RotaryPairs pairs = RotaryPairs::halves;  // how channels form pairs
   // The position of the first vector of each sequence.
   Index first_position = 0;
   // The number of channels of each head that are rotated, the first ones; all when not given.
@@ -35,7 +36,7 @@ struct RotaryOptions {
   // What frequencies are divided by (position interpolation; Chen et al., 2023), but for those that
   // `band` excepts.
   double factor = 1.0;
-  std::optional<RotaryBand> band = {};
+  std::optional<RotaryBand> band = {};  // when not given, all are divided
 };
 
 // Throws ValueError, naming `what`, unless num_heads divides `columns` into heads, `size` is even,
@@ -45,16 +46,19 @@ WEFT_API void check_rotary(const char* what, Index columns, Index num_heads,
                            const RotaryOptions& options);
 
 // For each position i and pair j of the d channels of each head that are rotated, (a, b) rotated by
-// the angle i · base^(-2j/d): (a cos - b sin, a sin + b cos) (Su et al., 2021, equations 15 and
-// 34). The product of a rotated query and a rotated key depends only on their relative position. x
+// an angle (Su et al., 2021, equations 15 and 34):
+//   φ = i · base^(-2j/d),  (a, b) → (a cos φ - b sin φ, a sin φ + b cos φ)
+// The product of a rotated query and a rotated key depends only on their relative position. x
 // [..., time, num_heads · d], heads concatenated; result of the same shape. Throws ShapeError when
 // x has fewer than two axes, and ValueError as `check_rotary` does.
+//   Var q = rotary_embedding(linear(x, weight), 4, {.base = 500000.0});
 template <class T>
 WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads,
                                  const RotaryOptions& options = {});
 // The same for x [batch, time, num_heads · d] whose sequence i begins at position
 // first_positions[i] + options.first_position. Throws ShapeError unless first_positions is [batch],
 // and ValueError for one below 0.
+//   Var y = rotary_embedding(x, 4, Tokens({2}, {7, 3}));  // x [2, 1, 32]: one more step
 template <class T>
 WEFT_API Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const Tokens& first_positions,
                                  const RotaryOptions& options = {});
