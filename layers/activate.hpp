@@ -8,8 +8,9 @@
 
 namespace weft {
 
-// torch.nn.ReLU, GELU, SiLU, Tanh, Sigmoid, Softplus or Identity, for a Sequential. Linear applies
-// an activation in the same operation, which is faster.
+// `y = f(x)`: torch.nn.ReLU, GELU, SiLU, Tanh, Sigmoid, Softplus or Identity, for a Sequential.
+// Linear applies an activation in the same operation, which is faster.
+//   Sequential model(Activate(Activation::silu), Dropout(0.1));
 template <class T = float>
 struct WEFT_API Activate : Module<T> {
   // Throws ValueError for a value that is not an Activation.
@@ -20,7 +21,7 @@ struct WEFT_API Activate : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Activation activation;
+  Activation activation;  // the function f
 };
 
 extern template struct Activate<float>;

@@ -18,11 +18,14 @@ concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_const
   { layer(x) } -> std::same_as<Var<T>>;
 };
 
-// A copy has its own parameters. It has the type, the parameters and the children of the module
-// that it holds, without a name of its own.
+// A module of any type that maps one variable to one. A copy has its own parameters. It has the
+// type, the parameters and the children of the module that it holds, without a name of its own.
+//   std::vector<AnyLayer<float>> layers{Activate(Activation::relu), Dropout(0.1)};
+//   Var y = layers[0](x);
 template <class T>
 class AnyLayer final : public Module<T> {
  public:
+  // Holds the layer.
   template <class Layer>
   requires(!std::same_as<Layer, AnyLayer> &&
            SequentialLayer<Layer, T>) explicit AnyLayer(Layer layer)
@@ -34,9 +37,10 @@ class AnyLayer final : public Module<T> {
     return *this;
   }
 
+  // The result of the module that it holds: shapes and errors are that module's.
   Var<T> operator()(const Var<T>& x) const { return (*held_)(x); }
   void members(Members<T>& members) const override { module().members(members); }
-  Module<T>& module() const { return held_->module(); }
+  Module<T>& module() const { return held_->module(); }  // that it holds
 
  private:
   struct Base {

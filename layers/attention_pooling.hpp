@@ -9,7 +9,7 @@
 namespace weft {
 
 struct AttentionPoolingOptions {
-  Scoring scoring = Scoring::scaled_dot_product;
+  Scoring scoring = Scoring::scaled_dot_product;  // how well a key matches a query
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   // The last axis is split into this many heads, which attend independently.
@@ -18,10 +18,13 @@ struct AttentionPoolingOptions {
   AdditiveScoringOptions additive = {};
 };
 
-// Σ_k softmax_k(score(q, k)) v_k for each head: generic attention (d2l.ai, section 11.3). With
-// scaled dot products (Vaswani et al., 2017, equation 1) it is one fused operation that never
+// Attention with any scoring function (d2l.ai, section 11.3), for each query q of each head:
+//   y = Σ_k softmax_k(score(q, key_k)) value_k
+// With scaled dot products (Vaswani et al., 2017, equation 1) it is one fused operation that never
 // stores all weights at once; with other scoring functions, the scores of all queries and keys are
 // computed first.
+//   AttentionPooling attention({.scoring = Scoring::gaussian, .dropout = 0.1}, random);
+//   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8]
 template <class T = float>
 struct WEFT_API AttentionPooling : Module<T> {
   // Throws ValueError unless num_heads > 0, 0 ≤ dropout ≤ 1 and, where additive, its sizes are > 0.
@@ -38,12 +41,12 @@ struct WEFT_API AttentionPooling : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Scoring scoring() const { return scoring_; }
+  Scoring scoring() const { return scoring_; }  // of the options
   // The layer of additive scoring; none for other scoring functions.
   const std::optional<AdditiveScoring<T>>& additive() const { return additive_; }
 
-  Dropout<T> dropout;
-  Index num_heads;
+  Dropout<T> dropout;  // of the attention weights
+  Index num_heads;     // that the last axis is split into
 
  private:
   // Set once, together.

@@ -13,9 +13,9 @@ namespace weft {
 // Blocks one after the other, followed by a norm if `final_norm` says so.
 template <class T, class Block>
 struct BlockStack : Module<T> {
-  std::vector<Block> blocks;  // named "0", "1", …
-  std::optional<BlockNorm<T>> norm;
-  bool recompute;
+  std::vector<Block> blocks;         // named "0", "1", …
+  std::optional<BlockNorm<T>> norm;  // after the last block
+  bool recompute;                    // see TransformerOptions
 
   void members(Members<T>& members) const override {
     members.type(type_);
@@ -34,7 +34,8 @@ struct BlockStack : Module<T> {
     if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
   }
 
-  // call(block, x, inputs…) of each block, x being the output of the one before.
+  // call(block, x, inputs…) of each block, x [batch, time, num_hiddens] being the output of the one
+  // before; of x's shape.
   template <class Call, class... Inputs>
   Var<T> apply(const Var<T>& x, const Call& call, const Inputs&... inputs) const {
     Var<T> y = x;
@@ -46,7 +47,9 @@ struct BlockStack : Module<T> {
     return norm ? (*norm)(y) : y;
   }
 
-  // block.extend(x, layers…) of each block, with its layer of each cache; a step of `cache`.
+  // block.extend(x, layers…) of each block, with its layer of each cache; a step of `cache`. x
+  // [sequences, time, num_hiddens], result of the same shape. Throws ValueError for a cache with
+  // another number of layers.
   template <class... Caches>
   Var<T> extend_blocks(const Var<T>& x, KeyValueCache<T>& cache, Caches&... caches) const {
     check_layers(cache);

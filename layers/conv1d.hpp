@@ -18,8 +18,8 @@ namespace weft {
 enum class Padding { same, causal };
 
 struct Conv1dOptions {
-  Index in_channels = 0;
-  Index out_channels = 0;
+  Index in_channels = 0;   // > 0
+  Index out_channels = 0;  // > 0
   // The number of positions in a window.
   Index kernel_size = 0;
   // The distance between the starts of consecutive windows.
@@ -28,12 +28,16 @@ struct Conv1dOptions {
   std::variant<Index, Padding> padding = 0;
   // The distance between consecutive positions of a window.
   Index dilation = 1;
-  bool bias = true;
+  bool bias = true;  // whether there is one
 };
 
-// y_t = bias + Σ_j weight[:, :, j] · x_{t · stride + j · dilation - left padding}. The input is
-// [batch, time, channels], whereas torch.nn.Conv1d takes [batch, channels, time]. The weights have
-// the shape and initialization of PyTorch: uniform over ±1/√(in_channels · kernel_size).
+// A convolution over time (torch.nn.Conv1d), p being the padding at the start:
+//   y_t = bias + Σ_j weight_j · x_{t · stride + j · dilation - p}
+// The input is [batch, time, channels], whereas torch.nn.Conv1d takes [batch, channels, time]. The
+// weights have the shape and initialization of PyTorch: uniform over ±1/√(in_channels ·
+// kernel_size).
+//   Conv1d conv({.in_channels = 8, .out_channels = 16, .kernel_size = 3, .padding = 1}, random);
+//   Var y = conv(x);  // x [2, 5, 8], y [2, 5, 16]
 template <class T = float>
 struct WEFT_API Conv1d : Module<T> {
   // Throws ValueError unless sizes, stride and dilation are > 0 and the padding is ≥ 0, and for
@@ -52,7 +56,7 @@ struct WEFT_API Conv1d : Module<T> {
 
   Parameter<T> weight;               // [out_channels, in_channels, kernel_size]
   std::optional<Parameter<T>> bias;  // [out_channels]
-  UnfoldOptions window;
+  UnfoldOptions window;              // its size, stride, dilation and padding
 };
 
 extern template struct Conv1d<float>;

@@ -12,6 +12,7 @@ namespace weft {
 // only those that it selects. Returns the number of tensors. Throws ValueError, listing the names,
 // when a selected parameter is in one of the models only or none is selected, and ShapeError when
 // shapes differ; `to` is then unchanged.
+//   copy_parameters(pretrained, model, below("encoder"));  // all that "encoder" has
 template <class From, class To>
 WEFT_API Index copy_parameters(const Module<From>& from, Module<To>& to,
                                const NameFilter& filter = {});

@@ -13,8 +13,10 @@ struct DotProductAttentionOptions {
   Index num_heads = 1;
 };
 
-// softmax(Q Kᵀ / √d) V for each head (Vaswani et al., 2017, equation 1): an AttentionPooling
+// `Y = softmax(Q Kᵀ / √d) V` for each head (Vaswani et al., 2017, equation 1): an AttentionPooling
 // without parameters, which needs no random numbers.
+//   DotProductAttention attention({.dropout = 0.5});
+//   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8]
 template <class T = float>
 struct WEFT_API DotProductAttention : AttentionPooling<T> {
   // Throws ValueError unless num_heads > 0 and 0 ≤ dropout ≤ 1.

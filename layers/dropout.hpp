@@ -8,7 +8,9 @@
 namespace weft {
 
 // Inverted dropout (Srivastava et al., 2014): on a training tape each element is 0 with probability
-// p and x / (1 - p) otherwise. On other tapes the result is x itself.
+// p and `y = x / (1 - p)` otherwise. On other tapes the result is x itself.
+//   Dropout dropout(0.1);
+//   Var y = dropout(x);
 template <class T = float>
 struct WEFT_API Dropout : Module<T> {
   // Throws ValueError unless 0 ≤ p ≤ 1.
@@ -19,7 +21,7 @@ struct WEFT_API Dropout : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  double p;
+  double p;  // in 0 … 1
 };
 
 extern template struct Dropout<float>;

@@ -18,12 +18,15 @@ struct EmbeddingOptions {
   double standard_deviation = 1.0;
 };
 
+// `y_i = weight[tokens_i]`: a learned vector for every token (torch.nn.Embedding).
+//   Embedding embedding({.num_embeddings = 10, .embedding_dim = 8}, random);
+//   Var y = embedding(tape, tokens);  // tokens [2, 5], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API Embedding : Module<T> {
   // Throws ValueError unless both sizes are > 0 and the standard deviation is finite and ≥ 0.
   Embedding(const EmbeddingOptions& options, Random& random);
 
-  // The vectors of `tokens` (of any shape), along a new last axis of size embedding_dim. Throws
+  // The vectors of `tokens` [...]: [..., embedding_dim]. Throws
   // ValueError, naming the position, for a token below 0 or ≥ num_embeddings.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
 

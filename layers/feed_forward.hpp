@@ -8,17 +8,18 @@
 namespace weft {
 
 struct PositionWiseFeedForwardOptions {
-  // The sizes of the input and output vectors, and of the hidden ones.
-  Index num_hiddens = 0;
-  Index ffn_num_hiddens = 0;
-  Activation activation = Activation::relu;
+  Index num_hiddens = 0;                     // the size of the input and output vectors
+  Index ffn_num_hiddens = 0;                 // the size of the hidden vectors
+  Activation activation = Activation::relu;  // of the hidden vectors
   // The probability of dropping a hidden element.
   double dropout = 0.0;
   // Whether dense1 and dense2 have a bias.
   bool bias = true;
 };
 
-// dense2(dropout(activation(dense1(x)))) (Vaswani et al., 2017, section 3.3).
+// `y = dense2(dropout(activation(dense1(x))))` (Vaswani et al., 2017, section 3.3).
+//   PositionWiseFeedForward ffn({.num_hiddens = 8, .ffn_num_hiddens = 32}, random);
+//   Var y = ffn(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API PositionWiseFeedForward : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
@@ -29,23 +30,24 @@ struct WEFT_API PositionWiseFeedForward : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Linear<T> dense1, dense2;
-  Dropout<T> dropout;
-  Activation activation;
+  Linear<T> dense1, dense2;  // to the hidden vectors, and back
+  Dropout<T> dropout;        // of the hidden vectors
+  Activation activation;     // of the hidden vectors
 };
 
 struct SwiGLUOptions {
-  // The sizes of the input and output vectors, and of the hidden ones.
-  Index num_hiddens = 0;
-  Index ffn_num_hiddens = 0;
+  Index num_hiddens = 0;      // the size of the input and output vectors
+  Index ffn_num_hiddens = 0;  // the size of the hidden vectors
   // Whether w1, w2 and w3 have a bias.
   bool bias = false;
   // The probability of dropping a hidden element.
   double dropout = 0.0;
 };
 
-// w2(dropout(silu(w1(x)) ⊙ w3(x))) (Shazeer, 2020), with the names of Llama's feed-forward network
-// (Touvron et al., 2023).
+// `y = w2(dropout(silu(w1(x)) ⊙ w3(x)))` (Shazeer, 2020), with the names of Llama's feed-forward
+// network (Touvron et al., 2023).
+//   SwiGLU ffn({.num_hiddens = 8, .ffn_num_hiddens = 24}, random);
+//   Var y = ffn(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API SwiGLU : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
@@ -56,8 +58,10 @@ struct WEFT_API SwiGLU : Module<T> {
 
   void members(Members<T>& members) const override;
 
+  // w1 is the gate, w3 the map beside it ("gate_proj" and "up_proj" in Hugging Face's models), and
+  // w2 the map back ("down_proj").
   Linear<T> w1, w2, w3;
-  Dropout<T> dropout;
+  Dropout<T> dropout;  // of the hidden vectors
 };
 
 extern template struct PositionWiseFeedForward<float>;

@@ -21,6 +21,8 @@ WEFT_API Index set_requires_grad(Module<T>& module, const NameFilter& filter, bo
 // they are, and backward does not compute what only they would need. `name` is that of a parameter
 // or of a child, "encoder.0" for instance, with all parameters below it. Returns the number of
 // tensors. Throws ValueError when there are none of that name, or none that the filter selects.
+//   freeze(model);
+//   unfreeze(model, "output");  // trains the head only
 template <class T>
 Index freeze(Module<T>& module, const NameFilter& filter = every_name) {
   return detail::set_requires_grad(module, filter, false, "freeze");
@@ -30,7 +32,8 @@ Index freeze(Module<T>& module, const std::string& name) {
   return detail::set_requires_grad(module, below(name), false, "freeze " + name);
 }
 
-// The inverse of `freeze`.
+// The inverse of `freeze`: parameters get gradients again. Returns the number of tensors, and
+// throws as `freeze` does.
 template <class T>
 Index unfreeze(Module<T>& module, const NameFilter& filter = every_name) {
   return detail::set_requires_grad(module, filter, true, "unfreeze");

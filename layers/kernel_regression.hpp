@@ -29,16 +29,20 @@ inline constexpr EnumNames<Kernel, 5> kernel_names{{
 inline std::string to_string(Kernel kernel) { return name_of("kernel", kernel, kernel_names); }
 
 struct KernelRegressionOptions {
-  Kernel kernel = Kernel::gaussian;
+  Kernel kernel = Kernel::gaussian;  // see Kernel
   // The initial value of w. Distances are multiplied by it: the larger, the narrower the kernel.
   double w = 1.0;
 };
 
-// f(x) = Σ_i K((x - x_i) w) y_i / Σ_j K((x - x_j) w): the average of the values y_i, weighted by
-// the proximity of their keys x_i to the query x (Nadaraya, 1964; Watson, 1964). With the Gaussian
+// The average of the values y_i, weighted by the proximity of their keys x_i to the query x
+// (Nadaraya, 1964; Watson, 1964):
+//   f(x) = (Σ_i K((x - x_i) w) y_i) / (Σ_j K((x - x_j) w))
+// With the Gaussian
 // kernel that is Σ_i softmax_i(-½ ((x - x_i) w)²) y_i. w is a parameter; leave it out of the
 // optimizer to keep it fixed. It has no gradient with the constant and boxcar kernels, which are
 // piecewise constant.
+//   KernelRegression regression({.kernel = Kernel::gaussian, .w = 2.0});
+//   Var y = regression(queries, keys, values);  // queries [50], keys [20], values [20], y [50]
 template <class T = float>
 struct WEFT_API KernelRegression : Module<T> {
   // Throws ValueError unless w > 0.
@@ -54,7 +58,7 @@ struct WEFT_API KernelRegression : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Kernel kernel;
+  Kernel kernel;   // of the options
   Parameter<T> w;  // [1]
 };
 

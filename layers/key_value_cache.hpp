@@ -12,9 +12,8 @@ namespace weft {
 struct KeyValueCacheOptions {
   // The number of attention layers of a decoder.
   Index num_layers = 1;
-  // The number of heads of keys and values, and the size of each.
-  Index num_heads = 1;
-  Index head_size = 0;
+  Index num_heads = 1;  // of keys and values
+  Index head_size = 0;  // > 0
   // The number of positions that there is memory for at first; it grows as needed.
   Index capacity = 16;
 };
@@ -25,6 +24,8 @@ struct KeyValueCacheOptions {
 //
 // Models and layers fill it (Gpt::extend, TransformerDecoder::extend, MultiHeadAttention::extend);
 // a program chooses the sequences. It is used with tapes that do not record.
+//   KeyValueCache cache = gpt.make_cache(1);
+//   Var states = gpt.extend(tape, prompt, cache);  // prompt [1, 7]; then one token at a time
 template <class T = float>
 class WEFT_API KeyValueCache {
  public:
@@ -32,10 +33,9 @@ class WEFT_API KeyValueCache {
   // sizes and a capacity that are not > 0.
   explicit KeyValueCache(const KeyValueCacheOptions& options, Index num_sequences = 0);
 
-  const KeyValueCacheOptions& options() const { return options_; }
-  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }
-  // The number of positions of a sequence; these functions throw ValueError for a sequence that
-  // there is not.
+  const KeyValueCacheOptions& options() const { return options_; }  // of the constructor
+  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }  // now
+  // The number of positions of a sequence. Throws ValueError unless 0 ≤ sequence < num_sequences.
   Index length(Index sequence) const;
   // The positions of the longest sequence; 0 when there is none.
   Index largest_length() const { return largest(&Sequence::length); }
@@ -43,18 +43,22 @@ class WEFT_API KeyValueCache {
   // the pass.
   Tokens next_positions(const Tape<T>& tape, Index time) const;
 
-  // Sequence i becomes what sequence indices[i] was: reorders, repeats and drops sequences.
+  // Sequence i becomes what sequence indices[i] was, for as many sequences as indices: reorders,
+  // repeats and drops sequences, without copying their elements. Throws ValueError, and leaves the
+  // cache as it was, unless each index is 0 … num_sequences - 1.
+  //   cache.select(std::vector<Index>{0, 0, 2});  // the first twice, the second dropped
   void select(std::span<const Index> indices);
   // Adds the sequences of another cache with the same sizes after those of this one. Throws
   // ValueError for other sizes.
   void append(const KeyValueCache& other);
-  // Replaces a sequence by one of another cache with the same sizes.
+  // Replaces a sequence by one of another cache with the same sizes. Throws ValueError for other
+  // sizes, and for a sequence that one of the caches does not have.
   void replace(Index sequence, const KeyValueCache& other, Index other_sequence);
   // Forgets the positions of a sequence from `length` on. Throws ValueError unless
   // 0 ≤ length ≤ its length.
   void truncate(Index sequence, Index length);
 
-  // For layers. Stores the keys and values of new positions [num_sequences, time, num_heads ·
+  // For layers: stores the keys and values of new positions [num_sequences, time, num_heads ·
   // head_size] in a layer, after the positions of each sequence. They become positions of the
   // sequences with `advance`, when every layer has stored its own. Throws ShapeError, ValueError
   // for a layer that there is not, and Error for a tape that records.
@@ -64,12 +68,14 @@ class WEFT_API KeyValueCache {
   void advance(Index time);
   void advance(std::span<const Index> times);
 
-  // For layers. The stored keys of a head, one row of key_stride() elements for each position, and
-  // its values, transposed: row c has channel c of all positions. Strides are multiples of 16; keys
-  // beyond head_size, and values beyond the stored positions, are zeros.
+  // For layers: the stored keys of a head, one row of key_stride() elements for each position,
+  // those beyond head_size zeros.
   const T* keys(Index layer, Index sequence, Index head) const;
+  // For layers: the stored values of a head, transposed: row c, of value_stride() elements, has
+  // channel c of all positions, and zeros beyond the stored ones.
   const T* values(Index layer, Index sequence, Index head) const;
-  Index key_stride() const;
+  Index key_stride() const;  // in elements, a multiple of 16
+  // In elements, a multiple of 16. Throws ValueError for a sequence that there is not.
   Index value_stride(Index sequence) const { return at(sequence).capacity; }
   // The largest number of positions that a sequence has memory for, a multiple of 16.
   Index max_capacity() const { return largest(&Sequence::capacity); }
@@ -99,8 +105,8 @@ class WEFT_API KeyValueCache {
 // A layer of a cache: what an attention layer reads and writes.
 template <class T = float>
 struct CachedLayer {
-  KeyValueCache<T>& cache;
-  Index index = 0;
+  KeyValueCache<T>& cache;  // of all layers
+  Index index = 0;          // of the layer, from 0
 };
 
 extern template class KeyValueCache<float>;

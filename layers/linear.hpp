@@ -12,9 +12,9 @@
 namespace weft {
 
 struct LinearOptions {
-  Index in_features = 0;
-  Index out_features = 0;
-  bool bias = true;
+  Index in_features = 0;   // the size of the input vectors
+  Index out_features = 0;  // the size of the output vectors
+  bool bias = true;        // whether there is one
 };
 
 template <class T>
@@ -26,7 +26,7 @@ template <class T = float>
 class WEFT_API LinearMap {
  public:
   virtual ~LinearMap() = default;
-  // x [..., in_features], result [..., out_features].
+  // The result [..., out_features] of `linear` for x [..., in_features].
   virtual Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const = 0;
   // A copy with parameters of its own.
   virtual std::unique_ptr<LinearMap> clone() const = 0;
@@ -34,8 +34,10 @@ class WEFT_API LinearMap {
   virtual void members(Members<T>& members) const = 0;
 };
 
-// x · weightᵀ + bias. Weight and bias are initialized uniformly over ±1/√in_features, as in
-// PyTorch.
+// `y = x · weightᵀ + bias`. Weight and bias are initialized uniformly over ±1/√in_features, as
+// torch.nn.Linear.
+//   Linear linear({.in_features = 3, .out_features = 5}, random);
+//   Var y = linear(x, Activation::relu);  // x [2, 3], y [2, 5]
 template <class T = float>
 struct WEFT_API Linear : Module<T> {
   // Throws ValueError unless both sizes are > 0.
@@ -48,13 +50,14 @@ struct WEFT_API Linear : Module<T> {
   // x [..., in_features], result [..., out_features], with the activation applied to it in the same
   // operation. Throws ShapeError.
   Var<T> operator()(const Var<T>& x, Activation activation = Activation::none) const;
-  // The same by the weight and the bias, whatever `map` is.
+  // The same by the weight and the bias, whatever `map` is: x [..., in_features], result
+  // [..., out_features]. Throws ShapeError.
   Var<T> own(const Var<T>& x, Activation activation = Activation::none) const;
 
   void members(Members<T>& members) const override;
 
-  Index in_features() const { return weight.shape()[1]; }
-  Index out_features() const { return weight.shape()[0]; }
+  Index in_features() const { return weight.shape()[1]; }   // the size of the input vectors
+  Index out_features() const { return weight.shape()[0]; }  // the size of the output vectors
 
   Parameter<T> weight;                // [out_features, in_features]
   std::optional<Parameter<T>> bias;   // [out_features]

@@ -19,21 +19,25 @@ struct LoraOptions {
   double dropout = 0.0;
 };
 
-// W x + alpha / rank · B A dropout(x) (Hu et al., 2021), with the names of PEFT. A is initialized
-// uniformly over ±1/√in_features and B with zeros, as there, so that at first nothing changes.
+// `y = W x + alpha / rank · B A dropout(x)` (Hu et al., 2021), with the names of PEFT. A is
+// initialized uniformly over ±1/√in_features and B with zeros, as there, so that at first nothing
+// changes.
+//   add_lora(model, {.rank = 4}, [](const std::string& name) { return name.ends_with("W_q"); },
+//   random); merge_lora(model);  // after training
 template <class T = float>
 class WEFT_API Lora final : public LinearMap<T> {
  public:
   // Throws ValueError unless rank > 0, alpha is finite and 0 ≤ dropout < 1.
   Lora(const Linear<T>& linear, const LoraOptions& options, Random& random);
 
+  // x [..., in_features], result [..., out_features]. Throws ShapeError.
   Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const override;
   std::unique_ptr<LinearMap<T>> clone() const override { return std::make_unique<Lora>(*this); }
   void members(Members<T>& members) const override;
 
-  // alpha / rank · B A, [out_features, in_features].
+  // `alpha / rank · B A`, [out_features, in_features].
   Tensor<T> product() const;
-  const LoraOptions& options() const { return options_; }
+  const LoraOptions& options() const { return options_; }  // of the constructor
 
   Parameter<T> a;  // [rank, in_features]
   Parameter<T> b;  // [out_features, rank]
@@ -45,8 +49,8 @@ class WEFT_API Lora final : public LinearMap<T> {
 // A linear layer under its full name in a model.
 template <class T = float>
 struct NamedLinear {
-  std::string name;  // "blocks.0.attention.W_q"
-  Linear<T>* linear;
+  std::string name;   // "blocks.0.attention.W_q"
+  Linear<T>* linear;  // not null
 };
 
 // All linear layers of a model, as named_parameters lists parameters.

@@ -23,10 +23,12 @@ class WEFT_API Members {
 
   // The module's type, and its arguments as PyTorch prints them: "Linear", "in_features=4, …".
   virtual void type(const std::string& name, const std::string& arguments = "") = 0;
+  // A parameter, of any shape, under its name in the module.
   virtual void parameter(const std::string& name, const Parameter<T>& parameter) = 0;
+  // A module in the module, under its name there.
   virtual void child(const std::string& name, const Module<T>& child) = 0;
-  // A tensor that files contain like a parameter, but that is not trained, such as a running mean
-  // (torch's register_buffer). Only visitors that save and load use it.
+  // A tensor, of any shape, that files contain like a parameter, but that is not trained, such as a
+  // running mean (torch's register_buffer). Only visitors that save and load use it.
   virtual void buffer(const std::string& /*name*/, const Tensor<T>& /*buffer*/) {}
 
   // Registers a member under its name; an empty optional is skipped.
@@ -48,6 +50,12 @@ class WEFT_API Members {
 
 // A layer or model: a plain struct with default copy and move operations. A copy has its own
 // parameters.
+//   struct Head : Module<> {
+//     Head() : output({.in_features = 8, .out_features = 2}, random) {}
+//     Var<> operator()(const Var<>& x) const { return output(x); }
+//     void members(Members<>& members) const override { members("output", output); }
+//     Linear<> output;
+//   };
 template <class T = float>
 class WEFT_API Module {
  public:
@@ -70,7 +78,8 @@ class WEFT_API Module {
 template <class T, class Child>
 class WEFT_API ModuleList final : public Module<T> {
  public:
-  explicit ModuleList(const std::vector<Child>& children) : children_(children) {}
+  explicit ModuleList(const std::vector<Child>& children)
+      : children_(children) {}  // kept by reference
   void members(Members<T>& members) const override {
     members.type("ModuleList");
     members(children_);
@@ -90,6 +99,8 @@ void Members<T>::operator()(const std::string& name, const std::vector<Child>& c
 // All parameters of a module and its children, each under its full name ("encoder.0.norm.weight"),
 // in the order in which the modules register them. A parameter with several names (tied weights)
 // is listed once, under the first. Throws Error when two parameters have the same name.
+//   for (const auto& [name, parameter] : named_parameters(model))
+//     std::cout << name << " " << parameter->shape() << "\n";
 template <class T>
 WEFT_API NamedParameters<T> named_parameters(Module<T>& module);
 template <class T>
@@ -98,12 +109,14 @@ WEFT_API NamedConstParameters<T> named_parameters(const Module<T>& module);
 // A buffer under its full name in a model.
 template <class T = float, class Buffer = Tensor<T>>
 struct NamedBuffer {
-  std::string name;
-  Buffer* buffer;
+  std::string name;  // with the names of the modules around it
+  Buffer* buffer;    // not null
 };
 
+// The buffers of a model, in the order in which its modules register them.
 template <class T = float>
 using NamedBuffers = std::vector<NamedBuffer<T>>;
+// The buffers of a const model.
 template <class T = float>
 using NamedConstBuffers = std::vector<NamedBuffer<T, const Tensor<T>>>;
 
@@ -116,7 +129,7 @@ WEFT_API NamedConstBuffers<T> named_buffers(const Module<T>& module);
 
 // Another name of a parameter that `named_parameters` lists under the `first`.
 struct TiedName {
-  std::string name, first;
+  std::string name, first;  // full names
 };
 
 // The names under which parameters are registered again, in the order in which the modules register

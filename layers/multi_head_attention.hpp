@@ -13,13 +13,11 @@
 namespace weft {
 
 struct MultiHeadAttentionOptions {
-  // The sizes of the input vectors.
-  Index query_size = 0;
-  Index key_size = 0;
-  Index value_size = 0;
-  // The size of the output vectors.
-  Index num_hiddens = 0;
-  Index num_heads = 1;
+  Index query_size = 0;   // the size of the queries
+  Index key_size = 0;     // the size of the keys
+  Index value_size = 0;   // the size of the values
+  Index num_hiddens = 0;  // the size of the output vectors
+  Index num_heads = 1;    // > 0
   // The size of each head; num_hiddens / num_heads when not given.
   std::optional<Index> head_size = {};
   // The number of heads that keys and values have, when fewer than num_heads: each is shared by
@@ -31,9 +29,8 @@ struct MultiHeadAttentionOptions {
   Scoring scoring = Scoring::scaled_dot_product;
   // The probability of dropping an attention weight.
   double dropout = 0.0;
-  // Whether W_q, W_k, W_v and W_o have a bias, and W_o, when other than these.
-  bool bias = false;
-  std::optional<bool> output_bias = {};
+  bool bias = false;                     // whether W_q, W_k, W_v and W_o have a bias
+  std::optional<bool> output_bias = {};  // W_o, when other than these
   // When given (RotaryOptions{} for the defaults), each head's queries and keys, but not its
   // values, get rotary position embeddings: for self-attention.
   std::optional<RotaryOptions> rotary = {};
@@ -44,8 +41,14 @@ struct MultiHeadAttentionOptions {
   std::optional<Index> window = {};
 };
 
-// W_o · [head 1, head 2, …], where each head attends with its rows of W_q, W_k and W_v (Vaswani et
-// al., 2017, section 3.2.2). The projections are initialized as in Linear and in d2l.ai.
+// Heads that attend in parallel, each with its rows of W_q, W_k and W_v (Vaswani et al., 2017,
+// section 3.2.2):
+//   Y = W_o [head_1, head_2, …],  head_h = attention(W_q Q, W_k K, W_v V)
+// The projections are initialized as in Linear and in d2l.ai.
+//   MultiHeadAttention attention({.query_size = 8, .key_size = 8, .value_size = 8,
+//                                 .num_hiddens = 8, .num_heads = 2}, random);
+//   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8], y [2,
+//   4, 8]
 template <class T = float>
 struct WEFT_API MultiHeadAttention : Module<T> {
   // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens when there is no
@@ -67,22 +70,23 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   // time, num_hiddens]. After the last layer, KeyValueCache::advance(time) ends the step. Throws
   // ShapeError, ValueError for a cache with other sizes, and Error for a tape that records.
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
-  // Cross-attention step by step: `store` stores the keys and values of a memory [sequences of the
-  // cache, memory_time, key_size] once, and `attend` returns the attention of queries [sequences,
-  // time, query_size] to all positions of their sequences. Throw as `extend` does, and ValueError
-  // with rotary positions, which are of self-attention.
+  // For cross-attention step by step: stores the keys and values of a memory [sequences of the
+  // cache, memory_time, key_size] once. Throws as `extend` does, and ValueError with rotary
+  // positions, which are of self-attention.
   void store(const Var<T>& memory, const CachedLayer<T>& layer) const;
+  // Cross-attention of queries [sequences of the cache, time, query_size] to all positions that
+  // were stored for their sequences: [sequences, time, num_hiddens]. Throws as `store` does.
   Var<T> attend(const Var<T>& queries, const CachedLayer<T>& layer) const;
   // The options of a cache with `num_layers` layers like this one.
   KeyValueCacheOptions cache_options(Index num_layers, Index capacity) const;
 
   void members(Members<T>& members) const override;
 
-  AttentionPooling<T> attention;
-  Linear<T> W_q, W_k, W_v, W_o;
-  std::optional<RMSNorm<T>> q_norm, k_norm;
-  std::optional<RotaryOptions> rotary;
-  std::optional<Index> window;
+  AttentionPooling<T> attention;             // of the heads
+  Linear<T> W_q, W_k, W_v, W_o;              // the projections of inputs and result
+  std::optional<RMSNorm<T>> q_norm, k_norm;  // see MultiHeadAttentionOptions::qk_norm_eps
+  std::optional<RotaryOptions> rotary;       // of the options
+  std::optional<Index> window;               // of the options
 
   // The number of heads of keys and values.
   Index num_kv_heads() const { return num_kv_heads_; }

@@ -7,8 +7,10 @@
 
 namespace weft {
 
+// Whether a parameter of this full name is selected.
 using NameFilter = std::function<bool(const std::string& name)>;
 
+// Selects all parameters.
 inline bool every_name(const std::string& /*name*/) { return true; }
 
 // Selects a parameter of that name, and those below a child of that name: "encoder.0" selects

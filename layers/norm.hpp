@@ -10,13 +10,16 @@
 namespace weft {
 
 struct LayerNormOptions {
-  Index num_hiddens = 0;
-  double eps = 1e-5;
-  bool bias = true;
+  Index num_hiddens = 0;  // the size of the vectors
+  double eps = 1e-5;      // added to the variance, ≥ 0
+  bool bias = true;       // whether there is one
 };
 
-// Normalizes to mean 0 and variance 1: (x - mean) / √(variance + eps) · weight + bias over the last
-// axis (Ba, Kiros and Hinton, 2016). Weight is initialized to ones, bias to zeros.
+// Normalizes over the last axis to mean 0 and variance 1 (Ba, Kiros and Hinton, 2016):
+//   y = (x - mean(x)) / √(variance(x) + eps) · weight + bias
+// Weight is initialized to ones, bias to zeros.
+//   LayerNorm norm({.num_hiddens = 8});
+//   Var y = norm(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API LayerNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
@@ -29,16 +32,19 @@ struct WEFT_API LayerNorm : Module<T> {
 
   Parameter<T> weight;               // [num_hiddens]
   std::optional<Parameter<T>> bias;  // [num_hiddens]
-  double eps;
+  double eps;                        // of the options
 };
 
 struct RMSNormOptions {
-  Index num_hiddens = 0;
-  double eps = 1e-5;
+  Index num_hiddens = 0;  // the size of the vectors
+  double eps = 1e-5;      // added to the mean square, ≥ 0
 };
 
-// Scales to root mean square 1: x / √(mean(x²) + eps) · weight over the last axis (Zhang and
-// Sennrich, 2019). Weight is initialized to ones.
+// Scales over the last axis to root mean square 1 (Zhang and Sennrich, 2019):
+//   y = x / √(mean(x²) + eps) · weight
+// Weight is initialized to ones.
+//   RMSNorm norm({.num_hiddens = 8});
+//   Var y = norm(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API RMSNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
@@ -50,7 +56,7 @@ struct WEFT_API RMSNorm : Module<T> {
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [num_hiddens]
-  double eps;
+  double eps;           // of the options
 };
 
 extern template struct LayerNorm<float>;

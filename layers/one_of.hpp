@@ -13,15 +13,17 @@ namespace weft {
 // Has the type, the parameters and the children of the layer that it holds, without a name of its
 // own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one. To
 // replace one of a model by a layer of your own, assign it as AnyLayer:
-//
-//   model.blocks.blocks[0].ffn = AnyLayer<float>(MyFeedForward(random));
+//   gpt.blocks.blocks[0].ffn = AnyLayer<float>(Linear({.in_features = 8, .out_features = 8},
+//   random));
 template <class T, template <class> class... Layers>
 struct OneOf final : Module<T> {
+  // Holds the layer.
   template <class Layer>
   requires((std::same_as<Layer, Layers<T>> || ...) || std::same_as<Layer, AnyLayer<T>>)
       OneOf(Layer held)
       : layer(std::move(held)) {}
 
+  // The result of the layer that it holds: shapes and errors are that layer's.
   Var<T> operator()(const Var<T>& x) const {
     return std::visit([&](const auto& held) { return held(x); }, layer);
   }
@@ -40,7 +42,7 @@ struct OneOf final : Module<T> {
     return std::get_if<Layer<T>>(&layer);
   }
 
-  std::variant<Layers<T>..., AnyLayer<T>> layer;
+  std::variant<Layers<T>..., AnyLayer<T>> layer;  // that it holds
 };
 
 }  // namespace weft

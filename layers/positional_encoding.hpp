@@ -11,20 +11,24 @@
 namespace weft {
 
 struct PositionalEncodingOptions {
-  Index num_hiddens = 0;
-  double dropout = 0.0;
+  Index num_hiddens = 0;  // the size of the vectors
+  double dropout = 0.0;   // the probability of dropping an element of the sum
   // The maximum sequence length.
   Index max_len = 1000;
 };
 
-// P[i, 2j] = sin(i / 10000^(2j/d)), P[i, 2j+1] = cos(i / 10000^(2j/d)) with d = num_hiddens, even
-// or odd (Vaswani et al., 2017, section 3.5). It has no parameters.
+// Sinusoids added to vectors of size d = num_hiddens, even or odd (Vaswani et al., 2017,
+// section 3.5):
+//   P[i, 2j] = sin(i / 10000^(2j/d)),  P[i, 2j+1] = cos(i / 10000^(2j/d))
+// It has no parameters.
+//   PositionalEncoding position({.num_hiddens = 8, .dropout = 0.1, .max_len = 100});
+//   Var y = position(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API PositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   explicit PositionalEncoding(const PositionalEncodingOptions& options);
 
-  // dropout(x + P[0 … time]). x [batch, time, num_hiddens], result of the same shape. Throws
+  // `y = dropout(x + P[0 … time])`: x [batch, time, num_hiddens], result of the same shape. Throws
   // ShapeError, and ValueError when time > max_len.
   Var<T> operator()(const Var<T>& x) const;
   // The same for vectors at other positions than 0 … time: those of `positions` [batch, time].
@@ -33,18 +37,17 @@ struct WEFT_API PositionalEncoding : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  // P [max_len, num_hiddens]
-  const Tensor<T>& table() const { return table_; }
+  const Tensor<T>& table() const { return table_; }  // P [max_len, num_hiddens]
 
-  Dropout<T> dropout;
+  Dropout<T> dropout;  // of the sum
 
  private:
   Tensor<T> table_;
 };
 
 struct LearnedPositionalEncodingOptions {
-  Index num_hiddens = 0;
-  double dropout = 0.0;
+  Index num_hiddens = 0;  // the size of the vectors
+  double dropout = 0.0;   // the probability of dropping an element of the sum
   // The maximum sequence length.
   Index max_len = 1000;
   // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
@@ -52,15 +55,17 @@ struct LearnedPositionalEncodingOptions {
   double standard_deviation = 0.02;
 };
 
-// A learned vector for every position (Gehring et al., 2017; GPT-2).
+// A learned vector added at every position (Gehring et al., 2017; GPT-2): `y_i = x_i + weight_i`.
+//   LearnedPositionalEncoding position({.num_hiddens = 8, .max_len = 100}, random);
+//   Var y = position(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API LearnedPositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0, 0 ≤ dropout ≤ 1 and the standard deviation is
   // finite and ≥ 0.
   LearnedPositionalEncoding(const LearnedPositionalEncodingOptions& options, Random& random);
 
-  // dropout(x + weight[0 … time]). x [batch, time, num_hiddens], result of the same
-  // shape. Throws ShapeError, and ValueError when time > max_len.
+  // `y = dropout(x + weight[0 … time])`: x [batch, time, num_hiddens], result of the same shape.
+  // Throws ShapeError, and ValueError when time > max_len.
   Var<T> operator()(const Var<T>& x) const;
   // The same for vectors at other positions than 0 … time: those of `positions` [batch, time].
   // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
@@ -69,7 +74,7 @@ struct WEFT_API LearnedPositionalEncoding : Module<T> {
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [max_len, num_hiddens]
-  Dropout<T> dropout;
+  Dropout<T> dropout;   // of the sum
 };
 
 extern template struct PositionalEncoding<float>;

@@ -12,10 +12,10 @@
 
 namespace weft {
 
+// Of RNN, GRU and LSTM.
 struct RecurrentOptions {
-  // The sizes of the input vectors and of the states.
-  Index input_size = 0;
-  Index num_hiddens = 0;
+  Index input_size = 0;   // of the input vectors
+  Index num_hiddens = 0;  // of the states
   // The number of stacked layers; the input of each is the states of the one below.
   Index num_layers = 1;
   // Whether each layer also reads the sequences from their last step to the first, with parameters
@@ -23,12 +23,14 @@ struct RecurrentOptions {
   bool bidirectional = false;
 };
 
+// What RNN and GRU return.
 template <class T = float>
 struct RecurrentResult {
   Var<T> states;        // [batch, time, directions · num_hiddens]: the states of the last layer
   Var<T> final_states;  // [num_layers · directions, batch, num_hiddens]: after the last step
 };
 
+// What LSTM returns.
 template <class T = float>
 struct LstmResult {
   Var<T> states;        // [batch, time, directions · num_hiddens]: h of the last layer
@@ -66,17 +68,18 @@ struct WEFT_API RecurrentLayers : Module<T> {
   // by its reverse direction: weight_ih_l0_reverse, …
   std::vector<Layer> layers;
 
-  bool bidirectional() const { return bidirectional_; }
+  bool bidirectional() const { return bidirectional_; }  // of the options
 
  protected:
+  // A recurrence of one layer and direction, such as gru_recurrence.
   using Recurrence = Var<T> (*)(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                 const Var<T>& initial, const ValidLens& valid_lens);
   // `type` is the layer's name. Throws ValueError unless all sizes are > 0.
   RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                   const RecurrentOptions& options, Random& random);
 
-  // As operator(), for states that consist of `parts` vectors side by side in `initial` and in the
-  // final states.
+  // As operator(), with its shapes, for states that consist of `parts` vectors side by side in
+  // `initial` and in the final states.
   RecurrentResult<T> run(const Var<T>& x, const ValidLens& valid_lens,
                          const std::optional<Var<T>>& initial, Index parts) const;
   // Throws ShapeError, naming `input`, unless the states have the shape that operator() documents.
@@ -88,7 +91,9 @@ struct WEFT_API RecurrentLayers : Module<T> {
   bool bidirectional_;
 };
 
-// h_t = tanh(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh): torch.nn.RNN (Elman, 1990).
+// `h_t = tanh(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh)`: torch.nn.RNN (Elman, 1990).
+//   RNN rnn({.input_size = 3, .num_hiddens = 8}, random);
+//   const auto [states, final_states] = rnn(x);  // x [2, 5, 3]: states [2, 5, 8], final [1, 2, 8]
 template <class T = float>
 struct WEFT_API RNN : RecurrentLayers<T> {
   // Throws ValueError unless all sizes are > 0.
@@ -96,7 +101,11 @@ struct WEFT_API RNN : RecurrentLayers<T> {
 };
 
 // The gated recurrent unit (Cho et al., 2014): torch.nn.GRU, with the gates r, z and n stacked in
-// that order in each weight and bias; see gru_recurrence.
+// that order in each weight and bias; see gru_recurrence for r, z and n:
+//   h_t = (1 - z) n + z h_{t-1}
+// Shapes are those of RecurrentLayers.
+//   GRU gru({.input_size = 3, .num_hiddens = 8, .num_layers = 2}, random);
+//   const auto [states, final_states] = gru(x);  // x [2, 5, 3]: states [2, 5, 8], final [2, 2, 8]
 template <class T = float>
 struct WEFT_API GRU : RecurrentLayers<T> {
   // Throws ValueError unless all sizes are > 0.
@@ -104,14 +113,18 @@ struct WEFT_API GRU : RecurrentLayers<T> {
 };
 
 // Long short-term memory (Hochreiter and Schmidhuber, 1997): torch.nn.LSTM, with the gates i, f, g
-// and o stacked in that order in each weight and bias; see lstm_recurrence.
+// and o stacked in that order in each weight and bias; see lstm_recurrence for these:
+//   c_t = f c_{t-1} + i g,  h_t = o tanh(c_t)
+// Shapes are those of RecurrentLayers.
+//   LSTM lstm({.input_size = 3, .num_hiddens = 8, .bidirectional = true}, random);
+//   const auto [states, final_states, final_cells] = lstm(x);  // x [2, 5, 3]: states [2, 5, 16]
 template <class T = float>
 struct WEFT_API LSTM : RecurrentLayers<T> {
   // Throws ValueError unless all sizes are > 0.
   LSTM(const RecurrentOptions& options, Random& random);
 
   // As RecurrentLayers, with cells beside the states: `initial_cells`, zeros when not given, has
-  // the shape of `initial_states`.
+  // the shape of `initial_states`. Throws as RecurrentLayers.
   LstmResult<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {},
                            const std::optional<Var<T>>& initial_states = {},
                            const std::optional<Var<T>>& initial_cells = {}) const;

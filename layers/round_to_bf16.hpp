@@ -12,6 +12,7 @@ namespace weft {
 // those of a model with the rounded weights, bit for bit. Copies of the module have the 16 bits,
 // too; whatever changes a matrix, such as a step of an optimizer, ends that for it. Needs no bf16
 // instructions. Returns the number of matrices.
+//   round_to_bf16(gpt);
 template <class T>
 WEFT_API Index round_to_bf16(Module<T>& module);
 

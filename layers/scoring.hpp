@@ -31,20 +31,23 @@ inline constexpr EnumNames<Scoring, 6> scoring_names{{
 }};
 inline std::string to_string(Scoring scoring) { return name_of("scoring", scoring, scoring_names); }
 
-// The scores of a function without parameters: queries [batch, num_queries, size], keys
-// [batch, num_keys, size], result [batch, num_queries, num_keys]. Throws ShapeError, and ValueError
-// for Scoring::additive.
+// The scores of a function without parameters, `y[q, k] = score(q, k)` (d2l.ai, section 11.3):
+// queries [batch, num_queries, size], keys [batch, num_keys, size], result [batch, num_queries,
+// num_keys]. Throws ShapeError, and ValueError for Scoring::additive.
+//   Var s = scores(Scoring::cosine, q, k);  // q [2, 4, 8], k [2, 5, 8], s [2, 4, 5]
 template <class T>
 WEFT_API Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys);
 
 struct AdditiveScoringOptions {
-  // The lengths of queries and keys, which may differ.
-  Index query_size = 0;
-  Index key_size = 0;
-  Index num_hiddens = 0;
+  Index query_size = 0;   // the size of the queries
+  Index key_size = 0;     // the size of the keys, which may differ
+  Index num_hiddens = 0;  // the size of the hidden vectors
 };
 
-// w_v · tanh(W_q q + W_k k) (Bahdanau et al., 2015, appendix A.1.2). Without biases, as in d2l.ai.
+// `score = w_v · tanh(W_q q + W_k k)` (Bahdanau et al., 2015, appendix A.1.2). Without biases, as
+// in d2l.ai.
+//   AdditiveScoring score({.query_size = 8, .key_size = 6, .num_hiddens = 16}, random);
+//   Var s = score(q, k);  // q [2, 4, 8], k [2, 5, 6], s [2, 4, 5]
 template <class T = float>
 struct WEFT_API AdditiveScoring : Module<T> {
   // Throws ValueError unless the sizes are > 0.
@@ -56,7 +59,7 @@ struct WEFT_API AdditiveScoring : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Linear<T> W_q, W_k, w_v;
+  Linear<T> W_q, W_k, w_v;  // without biases
 };
 
 extern template struct AdditiveScoring<float>;

@@ -22,8 +22,13 @@ inline constexpr EnumNames<Pooling, 4> pooling_names{{
 }};
 inline std::string to_string(Pooling pooling) { return name_of("pooling", pooling, pooling_names); }
 
+// One vector of each sequence x of length n (as in Sentence-BERT; Reimers and Gurevych, 2019): for
+// Pooling::mean
+//   y = 1 / n · Σ_{t < n} x_t
 // Positions that tie for a maximum share its gradient equally, as in torch.amax. It has no
 // parameters.
+//   SequencePooling pool(Pooling::mean);
+//   Var y = pool(x, ValidLens{5, 3});  // x [2, 5, 8], y [2, 8]
 template <class T = float>
 struct WEFT_API SequencePooling : Module<T> {
   // Throws ValueError for a value that is not a Pooling.
@@ -37,7 +42,7 @@ struct WEFT_API SequencePooling : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Pooling pooling;
+  Pooling pooling;  // mean, max, first or last
 };
 
 extern template struct SequencePooling<float>;

@@ -13,9 +13,8 @@
 
 namespace weft {
 
-// Each module applied to the result of the one before; with no modules, x itself. Parameters have
-// the names of torch.nn.Sequential: those of the modules below "0", "1", …
-//
+// `y = f_n(… f_1(x))`: each module applied to the result of the one before; with no modules, x
+// itself. Parameters have the names of torch.nn.Sequential: those of the modules below "0", "1", …
 //   Sequential model(Linear({.in_features = 4, .out_features = 16}, random),
 //                    Activate(Activation::relu), Dropout(0.1),
 //                    Linear({.in_features = 16, .out_features = 3}, random));
@@ -23,6 +22,7 @@ template <class T = float>
 class WEFT_API Sequential final : public Module<T> {
  public:
   Sequential() = default;
+  // These modules.
   template <SequentialLayer<T>... Layers>
   requires(sizeof...(Layers) > 0 &&
            !(std::same_as<Layers, Sequential> && ...)) explicit Sequential(Layers... layers) {
@@ -42,7 +42,7 @@ class WEFT_API Sequential final : public Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Index size() const { return std::ssize(parts_); }
+  Index size() const { return std::ssize(parts_); }  // the number of modules
   // The module at a position. Throws ValueError when there is none, and Error when it has another
   // type.
   template <class Layer>
@@ -60,6 +60,7 @@ class WEFT_API Sequential final : public Module<T> {
   std::vector<AnyLayer<T>> parts_;
 };
 
+// The type of the elements is that of the first module.
 template <template <class> class First, class T, class... Others>
 Sequential(First<T>, Others...) -> Sequential<T>;
 

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// The number of elements of all parameters.
+// The number of elements of all parameters; tied ones count once.
 template <class T>
 WEFT_API Index count_parameters(const Module<T>& module);
 

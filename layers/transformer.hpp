@@ -25,69 +25,65 @@ inline constexpr EnumNames<Norm, 2> norm_names{{
 }};
 inline std::string to_string(Norm norm) { return name_of("norm", norm, norm_names); }
 
-// The layers that options of a block choose from.
+// The norms that options of a block choose from.
 template <class T>
 using BlockNorm = OneOf<T, LayerNorm, RMSNorm>;
+// The feed-forward networks that options of a block choose from.
 template <class T>
 using BlockFeedForward = OneOf<T, PositionWiseFeedForward, SwiGLU>;
 
 // Of a block, and of a stack of them.
 struct WEFT_API TransformerOptions {
-  // Of a stack.
-  Index num_blocks = 1;
-  Index num_hiddens = 0;
-  // The hidden size of the feed-forward network.
-  Index ffn_num_hiddens = 0;
-  Index num_heads = 1;
+  Index num_blocks = 1;       // of a stack
+  Index num_hiddens = 0;      // the size of the vectors
+  Index ffn_num_hiddens = 0;  // the hidden size of the feed-forward network
+  Index num_heads = 1;        // of the attention layers
   // The size of each head; num_hiddens / num_heads when not given.
   std::optional<Index> head_size = {};
   // The probability of dropping an attention weight, an element inside the feed-forward network,
   // and an element of each sublayer's output.
   double dropout = 0.0;
-  Activation activation = Activation::relu;
+  Activation activation = Activation::relu;  // of the feed-forward network
   // Whether each sublayer normalizes its input (pre-norm; Xiong et al., 2020) or its output
   // (post-norm; Vaswani et al., 2017).
   bool norm_first = false;
   // Of pre-norm blocks of an encoder: whether the feed-forward network has the input of the block,
   // as the attention has, and not its output (Wang and Komatsuzaki, 2021).
   bool parallel_residual = false;
-  // Whether W_q, W_k, W_v and W_o have a bias, and W_o, when other than these.
-  bool attention_bias = false;
-  std::optional<bool> attention_output_bias = {};
+  bool attention_bias = false;                     // whether W_q, W_k, W_v and W_o have a bias
+  std::optional<bool> attention_output_bias = {};  // W_o, when other than these
   // When given, queries and keys of the self-attention get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
-  // Of the self-attention, see MultiHeadAttentionOptions.
-  std::optional<double> qk_norm_eps = {};
-  std::optional<Index> window = {};
+  std::optional<double> qk_norm_eps = {};  // of the self-attention: see MultiHeadAttentionOptions
+  std::optional<Index> window = {};        // of the self-attention: see MultiHeadAttentionOptions
   // The number of heads of keys and values, when fewer than num_heads (grouped-query attention).
   std::optional<Index> num_kv_heads = {};
-  Scoring scoring = Scoring::scaled_dot_product;
+  Scoring scoring = Scoring::scaled_dot_product;  // of the attention layers
   // The feed-forward network: SwiGLU, or a PositionWiseFeedForward with `activation`.
   bool swiglu = false;
-  bool ffn_bias = true;
-  // The norms: LayerNorm, with or without a bias, or RMSNorm, which has none.
-  Norm norm = Norm::layer_norm;
-  double norm_eps = 1e-5;
-  bool norm_bias = true;
+  bool ffn_bias = true;          // whether its linear layers have a bias
+  Norm norm = Norm::layer_norm;  // the type of all norms
+  double norm_eps = 1e-5;        // see LayerNormOptions
+  bool norm_bias = true;         // of LayerNorm; RMSNorm has none
   // Of a stack: whether training recomputes each block in backward instead of storing its
-  // activations (see weft::recompute). Ignored by a tape that keeps
-  // intermediates.
+  // activations (see weft::recompute). Ignored by a tape that keeps intermediates.
   bool recompute = false;
   // Of a stack: whether a norm follows the last block; when not given, it does with norm_first.
   std::optional<bool> final_norm = {};
 
-  // Returns the options of a block's attention layers.
-  MultiHeadAttentionOptions self_attention() const;
-  MultiHeadAttentionOptions cross_attention() const;
-  // Returns a block's other layers.
+  MultiHeadAttentionOptions self_attention() const;   // of a block's self-attention
+  MultiHeadAttentionOptions cross_attention() const;  // of a block's cross-attention
+  // A block's feed-forward network. Throws ValueError as its constructor does.
   template <class T>
   BlockFeedForward<T> make_feed_forward(Random& random) const;
+  // A norm of a block. Throws ValueError as its constructor does.
   template <class T>
   BlockNorm<T> make_norm() const;
 };
 
-// One sublayer with its residual connection: norm(x + dropout(sublayer(x))), or with norm_first
-// x + dropout(sublayer(norm(x))).
+// One sublayer with its residual connection, of x's shape:
+//   y = norm(x + dropout(sublayer(x))) if post-norm
+//   y = x + dropout(sublayer(norm(x))) if norm_first
 template <class T, class Sublayer>
 Var<T> add_residual(const Var<T>& x, const BlockNorm<T>& norm, const Dropout<T>& dropout,
                     bool norm_first, const Sublayer& sublayer) {

@@ -7,8 +7,12 @@
 
 namespace weft {
 
-// Causal self-attention, cross-attention to the memory (an encoder's output), then a feed-forward
-// network, each with a residual connection, dropout and a norm (Vaswani et al., 2017, section 3.1).
+// Causal self-attention, cross-attention to the memory m (an encoder's output), then a feed-forward
+// network, each with a residual connection, dropout and a norm (Vaswani et al., 2017, section 3.1):
+//   z = norm1(x + self_attention(x)),  u = norm2(z + cross_attention(z, m)),  y = norm3(u + ffn(u))
+// With norm_first, the norms are of the sublayers' inputs.
+//   TransformerDecoderBlock block({.num_hiddens = 8, .ffn_num_hiddens = 32, .num_heads = 2},
+//   random); Var y = block(x, memory);  // x [2, 5, 8], memory [2, 7, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API TransformerDecoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a
@@ -22,19 +26,23 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // intermediates of the tape. Throws ShapeError and ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     const Mask& target_mask = {}) const;
-  // The same step by step, with the memory stored in a cache: see MultiHeadAttention::extend.
+  // The same step by step, with the memory stored in a cache (MultiHeadAttention::store): x
+  // [sequences of the caches, time, num_hiddens] are the positions after those of `self`, where
+  // their keys and values are stored; result of x's shape. Throws as MultiHeadAttention::extend
+  // does.
+  //   Var y = block.extend(x, {cache.self, 0}, {cache.cross, 0});  // x [2, 1, 8], y [2, 1, 8]
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
 
   void members(Members<T>& members) const override;
 
-  MultiHeadAttention<T> self_attention;
-  BlockNorm<T> norm1;
-  MultiHeadAttention<T> cross_attention;
-  BlockNorm<T> norm2;
-  BlockFeedForward<T> ffn;
-  BlockNorm<T> norm3;
-  Dropout<T> dropout;
-  bool norm_first;
+  MultiHeadAttention<T> self_attention;   // the first sublayer
+  BlockNorm<T> norm1;                     // of the self-attention
+  MultiHeadAttention<T> cross_attention;  // the second sublayer
+  BlockNorm<T> norm2;                     // of the cross-attention
+  BlockFeedForward<T> ffn;                // the third sublayer
+  BlockNorm<T> norm3;                     // of the feed-forward network
+  Dropout<T> dropout;                     // of the sublayers' results
+  bool norm_first;                        // see TransformerOptions
 
  private:
   // The block with these functions of one variable as its attention.
@@ -56,23 +64,29 @@ struct DecoderCache {
   }
 };
 
-// A stack of decoder blocks, followed by a norm if `final_norm` says so.
+// A stack of decoder blocks, followed by a norm if `final_norm` says so (Vaswani et al., 2017):
+//   y = norm(block_n(… block_1(x, m), m))
+// The memory m is the same for all.
+//   TransformerDecoder decoder({.num_blocks = 2, .num_hiddens = 8, .ffn_num_hiddens = 32}, random);
+//   Var y = decoder(x, memory, ValidLens{7, 4});  // x [2, 5, 8], memory [2, 7, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API TransformerDecoder : BlockStack<T, TransformerDecoderBlock<T>> {
   // Throws ValueError for options that a block rejects, and unless num_blocks > 0.
   TransformerDecoder(const TransformerOptions& options, Random& random);
 
-  // As in a block.
+  // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape;
+  // masks and errors as in a block.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
                     const Mask& target_mask = {}) const;
 
-  // The result of the call above, step by step. `start` computes the keys and values of the memory
-  // [batch, memory_time, num_hiddens] once, `memory_lens` [batch] when padded; `extend` takes the
-  // positions x [sequences of the cache, time, num_hiddens] that follow those in the cache, which
-  // are then in it, too, and returns their result, of x's shape. Throw ShapeError, ValueError for
-  // invalid lengths and a cache with other sizes, and Error for a tape that records.
+  // For the result of the call above, step by step: computes the keys and values of the memory
+  // [batch, memory_time, num_hiddens] once, `memory_lens` [batch] when padded. Throws ShapeError,
+  // ValueError for invalid lengths, and Error for a tape that records.
   DecoderCache<T> start(const Var<T>& memory, const ValidLens& memory_lens = {},
                         Index capacity = 16) const;
+  // The results, of x's shape, of the positions x [sequences of the cache, time, num_hiddens] that
+  // follow those in the cache, which are then in it, too. Throws ShapeError, ValueError for a cache
+  // with other sizes, and Error for a tape that records.
   Var<T> extend(const Var<T>& x, DecoderCache<T>& cache) const;
 };
 

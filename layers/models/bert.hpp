@@ -20,17 +20,16 @@ struct WEFT_API BertOptions {
   Index max_len = 512;
   // The number of segments that a sequence may consist of, as the two sentences of a pair.
   Index num_segments = 2;
-  Index num_hiddens = 0;
-  Index num_heads = 1;
-  Index num_blocks = 1;
+  Index num_hiddens = 0;  // the size of the vectors
+  Index num_heads = 1;    // of each block
+  Index num_blocks = 1;   // > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
   // The probability of dropping an element of the embeddings, and what it is in a block.
   double dropout = 0.0;
-  Activation activation = Activation::gelu;
-  double norm_eps = 1e-12;
-  // Whether the model has a pooler.
-  bool pooler = false;
+  Activation activation = Activation::gelu;  // of the feed-forward networks
+  double norm_eps = 1e-12;                   // see LayerNormOptions
+  bool pooler = false;                       // whether the model has one
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
@@ -39,9 +38,13 @@ struct WEFT_API BertOptions {
 };
 
 // Embeddings of tokens, positions and segments, their sum normalized, and post-norm blocks with
-// self-attention in both directions (Devlin et al., 2019). Initialized as BERT: weights from a
+// self-attention in both directions (Devlin et al., 2019):
+//   y = blocks(dropout(norm(token_i + position_i + segment_i)))
+// Initialized as BERT: weights from a
 // normal distribution of standard deviation 0.02, biases zero. A vector for each sequence is the
 // `pooled` one, or that of a SequencePooling.
+//   Bert bert({.vocabulary_size = 100, .num_hiddens = 8, .num_heads = 2, .num_blocks = 2}, random);
+//   Var y = bert(tape, tokens, ValidLens{5, 3});  // tokens [2, 5], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API Bert : Module<T> {
   // Throws ValueError for sizes that are not > 0 and for options that a block rejects.
@@ -63,13 +66,13 @@ struct WEFT_API Bert : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Embedding<T> tokens;
-  LearnedPositionalEncoding<T> positions;
-  Embedding<T> segments;
-  LayerNorm<T> norm;
-  Dropout<T> dropout;
-  TransformerEncoder<T> blocks;
-  std::optional<Linear<T>> pooler;
+  Embedding<T> tokens;                     // of the vocabulary
+  LearnedPositionalEncoding<T> positions;  // of max_len positions
+  Embedding<T> segments;                   // of num_segments segments
+  LayerNorm<T> norm;                       // of the sum of the embeddings
+  Dropout<T> dropout;                      // of the normalized sum
+  TransformerEncoder<T> blocks;            // post-norm
+  std::optional<Linear<T>> pooler;         // see `pooled`
 };
 
 extern template struct Bert<float>;

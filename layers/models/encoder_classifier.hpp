@@ -14,7 +14,7 @@ namespace weft {
 struct EncoderClassifierOptions {
   // The number of tokens.
   Index vocabulary_size = 0;
-  Index num_classes = 0;
+  Index num_classes = 0;  // > 0
   // The maximum sequence length.
   Index max_len = 512;
   // Whether the vectors that encode positions are learned, or sinusoids.
@@ -25,8 +25,13 @@ struct EncoderClassifierOptions {
   TransformerOptions transformer = {};
 };
 
-// Embeddings of tokens and positions, a transformer encoder, one vector for each sequence, and a
-// linear map to the logits of the classes.
+// Embeddings of tokens and positions, a transformer encoder (Vaswani et al., 2017), one vector for
+// each sequence, and a linear map to the logits of the classes:
+//   y = output(pooling(encoder(position(embedding(tokens)))))
+// With Pooling::first and a [CLS] token it has the form of BERT's classifiers.
+//   EncoderClassifier model({.vocabulary_size = 100, .num_classes = 3,
+//                            .transformer = {.num_hiddens = 8, .ffn_num_hiddens = 32}}, random);
+//   Var logits = model(tape, tokens, ValidLens{5, 3});  // tokens [2, 5], logits [2, 3]
 template <class T = float>
 struct WEFT_API EncoderClassifier : Module<T> {
   // Throws ValueError for sizes that are not > 0 and for invalid transformer options.
@@ -39,11 +44,11 @@ struct WEFT_API EncoderClassifier : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Embedding<T> embedding;
-  OneOf<T, PositionalEncoding, LearnedPositionalEncoding> position;
-  TransformerEncoder<T> encoder;
-  SequencePooling<T> pooling;
-  Linear<T> output;
+  Embedding<T> embedding;                                            // of the tokens
+  OneOf<T, PositionalEncoding, LearnedPositionalEncoding> position;  // of max_len positions
+  TransformerEncoder<T> encoder;                                     // of the sequences
+  SequencePooling<T> pooling;                                        // of its results
+  Linear<T> output;                                                  // to the logits
 };
 
 extern template struct EncoderClassifier<float>;

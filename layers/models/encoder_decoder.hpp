@@ -11,9 +11,8 @@
 namespace weft {
 
 struct EncoderDecoderOptions {
-  // The numbers of source and target tokens.
-  Index source_vocabulary_size = 0;
-  Index target_vocabulary_size = 0;
+  Index source_vocabulary_size = 0;  // the number of source tokens
+  Index target_vocabulary_size = 0;  // the number of target tokens
   // The maximum number of source tokens, and of target tokens including <eos>.
   Index max_len = 64;
   // Its dropout also applies to the embeddings.
@@ -21,39 +20,47 @@ struct EncoderDecoderOptions {
 };
 
 // A transformer encoder and decoder, with embeddings of tokens and sinusoids for positions (Vaswani
-// et al., 2017).
+// et al., 2017):
+//   y = output(decode(target, encode(source)))
+// Embeddings are not multiplied by √num_hiddens, unlike there.
+//   EncoderDecoder model({.source_vocabulary_size = 100, .target_vocabulary_size = 120,
+//                         .transformer = {.num_hiddens = 8, .ffn_num_hiddens = 32}}, random);
+//   Var logits = model(tape, source, ValidLens{7, 4}, target);  // [2, 7] and [2, 5]: [2, 5, 120]
 template <class T = float>
 struct WEFT_API EncoderDecoder : Module<T> {
   // Throws ValueError for sizes that are not > 0 and invalid transformer options.
   EncoderDecoder(const EncoderDecoderOptions& options, Random& random);
 
   // source [batch, time] with lengths `source_lens` [batch] when padded; result [batch, time,
-  // num_hiddens]. These functions throw ShapeError, and ValueError for a token that is not in the
-  // vocabulary, invalid lengths, and sequences longer than max_len (by more than <bos>).
+  // num_hiddens]. Throws ShapeError, and ValueError for a token that is not in the vocabulary,
+  // invalid lengths, and sequences longer than max_len (by more than <bos>).
   Var<T> encode(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens = {}) const;
   // target [batch, time], each row starting with <bos>; memory [batch, source time, num_hiddens].
-  // Result [batch, time, num_hiddens]; `output` maps it to the logits of the next tokens.
+  // Result [batch, time, num_hiddens]; `output` maps it to the logits of the next tokens. Throws as
+  // `encode` does.
   Var<T> decode(const Tokens& target, const Var<T>& memory,
                 const ValidLens& source_lens = {}) const;
-  // The same step by step: `start` computes what depends on the memory only, and `extend` takes the
-  // tokens [sequences of the cache, time] that follow those in the cache, which are then in it,
-  // too, and returns their result of `decode`. Throw Error for a tape that records.
+  // For `decode` step by step: computes what depends on the memory [batch, source time,
+  // num_hiddens] only. Throws as `decode`, and Error for a tape that records.
   DecoderCache<T> start(const Var<T>& memory, const ValidLens& source_lens = {}) const;
+  // The results of `decode`, [sequences, time, num_hiddens], of the tokens [sequences of the cache,
+  // time] that follow those in the cache, which are then in it, too. Throws as `decode`, and Error
+  // for a tape that records.
   Var<T> extend(Tape<T>& tape, const Tokens& target, DecoderCache<T>& cache) const;
-  // The logits of the token after each position of the target, [batch, time,
-  // target_vocabulary_size]. They do not depend on later positions, so neither on padding at the
-  // end of the target.
+  // The logits of the token after each position of target [batch, time], given source [batch,
+  // source time]: [batch, time, target_vocabulary_size]. They do not depend on later positions, so
+  // neither on padding at the end of the target. Throws as `encode` does.
   Var<T> operator()(Tape<T>& tape, const Tokens& source, const ValidLens& source_lens,
                     const Tokens& target) const;
 
   void members(Members<T>& members) const override;
 
-  Embedding<T> source_embedding, target_embedding;
-  PositionalEncoding<T> position;
-  TransformerEncoder<T> encoder;
-  TransformerDecoder<T> decoder;
-  Linear<T> output;
-  Index max_len;
+  Embedding<T> source_embedding, target_embedding;  // of the tokens
+  PositionalEncoding<T> position;                   // of both
+  TransformerEncoder<T> encoder;                    // of the source
+  TransformerDecoder<T> decoder;                    // of the target
+  Linear<T> output;                                 // to the logits
+  Index max_len;                                    // of the options
 };
 
 extern template struct EncoderDecoder<float>;

@@ -18,34 +18,32 @@ struct WEFT_API GptOptions {
   Index vocabulary_size = 0;
   // The maximum sequence length; ignored with `rotary`.
   Index max_len = 1024;
-  Index num_hiddens = 0;
-  Index num_heads = 1;
+  Index num_hiddens = 0;  // the size of the vectors
+  Index num_heads = 1;    // of each block
   // The size of each head; num_hiddens / num_heads when not given.
   std::optional<Index> head_size = {};
-  Index num_blocks = 1;
+  Index num_blocks = 1;  // > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
   // The probability of dropping an element of the embeddings, and what it is in a block.
   double dropout = 0.0;
-  // Whether linear layers and layer norms have a bias, and when other than these: W_q, W_k and W_v;
-  // W_o; and the feed-forward networks.
-  bool bias = true;
-  std::optional<bool> qkv_bias = {};
-  std::optional<bool> attention_output_bias = {};
-  std::optional<bool> ffn_bias = {};
+  bool bias = true;                                // whether linear layers and layer norms have one
+  std::optional<bool> qkv_bias = {};               // W_q, W_k and W_v, when other than these
+  std::optional<bool> attention_output_bias = {};  // W_o, when other than these
+  std::optional<bool> ffn_bias = {};  // the feed-forward networks, when other than these
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
-  Activation activation = Activation::gelu_tanh;
-  // Rotary positions, instead of learned ones; see TransformerOptions for the others.
+  Activation activation = Activation::gelu_tanh;  // of the feed-forward networks
+  // Rotary positions, instead of learned ones.
   std::optional<RotaryOptions> rotary = {};
-  Norm norm = Norm::layer_norm;
-  double norm_eps = 1e-5;
-  bool swiglu = false;
-  std::optional<Index> num_kv_heads = {};
+  Norm norm = Norm::layer_norm;            // see TransformerOptions
+  double norm_eps = 1e-5;                  // see TransformerOptions
+  bool swiglu = false;                     // see TransformerOptions
+  std::optional<Index> num_kv_heads = {};  // see TransformerOptions
   // Whether each head's queries and keys have an RMSNorm.
   bool qk_norm = false;
-  std::optional<Index> window = {};
-  bool parallel_residual = false;
+  std::optional<Index> window = {};  // see TransformerOptions
+  bool parallel_residual = false;    // see TransformerOptions
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
@@ -54,10 +52,14 @@ struct WEFT_API GptOptions {
 };
 
 // Embeddings of tokens and positions, pre-norm blocks with causal self-attention, a norm, and a
-// linear map to logits (Radford et al., 2019). Initialized as GPT-2: weights from a normal
+// linear map to logits (Radford et al., 2019):
+//   y = output(norm(blocks(dropout(token_i + position_i))))
+// Initialized as GPT-2: weights from a normal
 // distribution of standard deviation 0.02, those of each block's last layer before a residual
 // connection of 0.02 / √(2 · num_blocks), biases zero. With rotary positions, RMSNorm, SwiGLU,
 // grouped-query heads and no biases it has the form of Llama (Touvron et al., 2023).
+//   Gpt gpt({.vocabulary_size = 100, .num_hiddens = 8, .num_heads = 2, .num_blocks = 2}, random);
+//   Var logits = gpt(tape, tokens);  // tokens [2, 5], logits [2, 5, 100]
 template <class T = float>
 struct WEFT_API Gpt : Module<T> {
   // Throws ValueError for sizes that are not > 0 and for options that a block rejects.
@@ -72,11 +74,12 @@ struct WEFT_API Gpt : Module<T> {
   // positions only. Throws as the call does.
   Var<T> states(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
 
-  // The same step by step: `extend` takes the tokens [sequences of the cache, time] that follow
-  // those in the cache, which are then in it, too, and returns their states [sequences, time,
-  // num_hiddens]; `logits` maps states to the logits of the tokens after them. Throw as the call
+  // The same step by step: the states [sequences, time, num_hiddens] of the tokens [sequences of
+  // the cache, time] that follow those in the cache, which are then in it, too. Throws as the call
   // above, and Error for a tape that records.
   Var<T> extend(Tape<T>& tape, const Tokens& tokens, KeyValueCache<T>& cache) const;
+  // The logits [..., vocabulary_size] of the tokens after the states [..., num_hiddens] of
+  // `extend`. Throws ShapeError.
   Var<T> logits(const Var<T>& states) const;
   // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
   KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 16) const {
@@ -85,10 +88,10 @@ struct WEFT_API Gpt : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Embedding<T> tokens;
+  Embedding<T> tokens;                                    // of the vocabulary
   std::optional<LearnedPositionalEncoding<T>> positions;  // none with rotary positions
-  Dropout<T> dropout;
-  TransformerEncoder<T> blocks;
+  Dropout<T> dropout;                                     // of the embeddings
+  TransformerEncoder<T> blocks;                           // pre-norm, with their final norm
   std::optional<Linear<T>> output;  // none when tied: "output.weight" is then "tokens.weight"
 };
 
