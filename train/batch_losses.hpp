@@ -25,18 +25,19 @@ using LossFunction = std::function<Var<T>(Tape<T>& tape, const B& batch)>;
 template <class T>
 struct LoadedBatch {
   Index labels = 0;  // see labels_of
-  Index parts = 1;
+  Index parts = 1;   // in which it is computed
   // The mean loss of a part, times its share of `all_labels`, the labels of all batches of an
   // update: these add up to the mean loss of the update.
   std::function<Var<T>(Tape<T>& tape, Index part, Index all_labels)> loss;
 };
 
+// A data source with its loss, whatever the type of its batches.
 template <class T>
 struct BatchLosses {
-  std::function<Index()> num_batches;
+  std::function<Index()> num_batches;  // of an epoch
   // Reads a batch of an epoch, to be computed in at most so many parts.
   std::function<LoadedBatch<T>(std::int64_t epoch, Index position, Index most_parts)> load;
-  std::uint64_t fingerprint = 0;
+  std::uint64_t fingerprint = 0;  // of the data source
 };
 
 // Throws ValueError, naming `what`, unless batches of type B can be computed in `parts` parts.
@@ -46,7 +47,7 @@ void check_parts(const char* what, Index parts) {
     fail<ValueError>(what, "1 for batches without num_examples and part_of", parts);
 }
 
-// The source must outlive the result.
+// The loss of the batches of a source, which must outlive the result.
 template <class T, class B>
 BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
   const auto load = [&source, loss = std::move(loss)](std::int64_t epoch, Index position,

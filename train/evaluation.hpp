@@ -19,7 +19,9 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
 
 // The mean loss over all labels of the batches of epoch 0, on tapes without training and without
 // recording:
-//   mean_loss(test_set, [&](Tape<float>& tape, const PairBatch& batch) { … }, 2)
+//   mean_loss(test_set, [&](Tape<float>& tape, const auto& batch) {
+//     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
+//   }, 2);
 // Throws ValueError for a source without labels, and for parts that batches of this type don't
 // have.
 template <class T = float, class B>
@@ -33,7 +35,10 @@ double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<
 template <class T, class B>
 using MetricFunction = std::function<double(Tape<T>& tape, const B& batch)>;
 
-// The mean of a metric over all labels, as in `mean_loss`.
+// The mean of a metric over all labels. Throws as `mean_loss` does.
+//   const double part = mean_metric(test_set, [&](Tape<float>& tape, const auto& batch) {
+//     return accuracy(gpt(tape, batch.inputs), batch.targets);
+//   });
 template <class T = float, class B>
 double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunction<T, B>>& metric,
                    Index parts = 1, ProcessGroup* processes = nullptr) {

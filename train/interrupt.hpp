@@ -14,6 +14,8 @@ namespace weft {
 // sends a SIGCONT and later a SIGTERM, which then counts as SIGINT, and ends the process soon after
 // it; a SIGCONT alone, which follows a stop, is none of these. At most one object may exist: the
 // constructor of a second one throws Error.
+//   Interrupt interrupt;
+//   while (!interrupt.requested()) optimizer.step();
 class WEFT_API Interrupt {
  public:
   Interrupt();
@@ -21,7 +23,7 @@ class WEFT_API Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  bool requested() const;
+  bool requested() const;  // whether a signal has arrived
   // The exit status by which a shell knows the first signal: 128 + its number, 130 after Ctrl-C; 0
   // before a signal.
   int exit_status() const;

@@ -10,6 +10,7 @@ namespace weft {
 
 // The cross entropy of the batch's labels, a scalar. Throws what the model and `cross_entropy`
 // throw.
+//   Var loss = batch_loss(translator, tape, pairs.batch(0, 0), {.label_smoothing = 0.1});
 template <class T>
 WEFT_API Var<T> batch_loss(const EncoderDecoder<T>& model, Tape<T>& tape, const PairBatch& batch,
                            const CrossEntropyOptions& options = {});

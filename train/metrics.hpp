@@ -10,6 +10,7 @@ namespace weft {
 // first of them counts. logits [..., classes], labels [...]; labels of CrossEntropyOptions's
 // ignore_index do not count, and without any others the result is 0. Throws ShapeError, and
 // ValueError for a label outside 0 … classes - 1.
+//   const double part = accuracy(logits, targets);  // logits [2, 10], targets [2]
 template <class T>
 WEFT_API double accuracy(const Tensor<T>& logits, const Tokens& labels);
 template <class T>

@@ -12,15 +12,15 @@ namespace weft {
 
 // The contents of the line.
 struct ProgressReport {
-  std::int64_t epoch = 1;  // from 1
-  std::int64_t epochs = 1;
-  std::int64_t step = 0;
-  std::int64_t total_steps = 0;
-  double loss = 0.0;
-  double learning_rate = 0.0;
-  double grad_norm = 0.0;
-  double tokens_per_second = 0.0;
-  double seconds_left = 0.0;  // shown if it is finite
+  std::int64_t epoch = 1;          // from 1
+  std::int64_t epochs = 1;         // of the training
+  std::int64_t step = 0;           // from 1
+  std::int64_t total_steps = 0;    // of the training
+  double loss = 0.0;               // of the step
+  double learning_rate = 0.0;      // of the step
+  double grad_norm = 0.0;          // before clipping
+  double tokens_per_second = 0.0;  // labels of the batches
+  double seconds_left = 0.0;       // shown if it is finite
 };
 
 // "epoch 3/12  step 1200/9480 [===>      ] loss 0.834 lr 2.0e-03 norm 0.71 15.2k tok/s 6:41 left",
@@ -36,7 +36,7 @@ class WEFT_API ProgressLine {
   // Ends the line.
   ~ProgressLine();
 
-  void show(const ProgressReport& report);
+  void show(const ProgressReport& report);  // writes it if it is time to
   // Writes a permanent line above the progress line.
   void message(const std::string& text);
 

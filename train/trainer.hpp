@@ -42,7 +42,7 @@ struct Validation {
 };
 
 struct TrainerOptions {
-  std::int64_t epochs = 1;
+  std::int64_t epochs = 1;  // passes over the data source
   // The maximum number of updates; 0: no limit.
   std::int64_t max_steps = 0;
   // Batches per update: their gradients are accumulated, as if they were one large batch.
@@ -72,7 +72,7 @@ struct TrainerOptions {
   // last.h5 is written at the end of every epoch and of training, and also after this many steps or
   // seconds; 0 disables.
   std::int64_t save_every_steps = 0;
-  double save_every_seconds = 0.0;
+  double save_every_seconds = 0.0;  // 0 disables
   // Steps per row of metrics.csv.
   std::int64_t log_every_steps = 10;
 
@@ -97,14 +97,15 @@ struct TrainerOptions {
   ProcessGroup* processes = nullptr;
 };
 
+// Why a training ended.
 enum class TrainingEnd { finished, stopped_early, interrupted };
 
+// What TrainingLoop::run returns.
 struct TrainingResult {
-  TrainingEnd end = TrainingEnd::finished;
-  std::int64_t steps = 0;
-  // The best validation: its step (0 when there was none) and first value.
-  std::int64_t best_step = 0;
-  double best_value = 0.0;
+  TrainingEnd end = TrainingEnd::finished;  // why it ended
+  std::int64_t steps = 0;                   // updates done, also before resuming
+  std::int64_t best_step = 0;               // of the best validation; 0 when there was none
+  double best_value = 0.0;                  // the first value of the best validation
   // After an interrupt, that of the process which got it (see Interrupt); otherwise 0.
   int exit_status = 0;
 };
@@ -141,9 +142,10 @@ class WEFT_API TrainingLoop {
   // process).
   TrainingResult run();
 
-  const TrainingProgress<T>& progress() const { return progress_; }
+  const TrainingProgress<T>& progress() const { return progress_; }  // now
 
  protected:
+  // Throws ValueError for options outside their ranges.
   TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
                TrainerOptions options);
 
@@ -162,23 +164,23 @@ class WEFT_API TrainingLoop {
 
 // When to validate on a data source; see Validation.
 struct ValidationOptions {
-  std::int64_t every_steps = 0;
-  std::int64_t patience = 0;
+  std::int64_t every_steps = 0;  // see Validation
+  std::int64_t patience = 0;     // see Validation
 };
 
 // A metric under its name.
 template <class T, class B>
 struct Metric {
-  std::string name;
-  MetricFunction<T, B> function;
+  std::string name;               // a column of metrics.csv
+  MetricFunction<T, B> function;  // of a batch
 };
 
 // Trains a model on batches of any type:
 //
 //   WindowBatches<TokenId> windows(text, {.length = 64});
-//   Trainer trainer(model, optimizer, windows,
-//                   [&](Tape<float>& tape, const auto& batch) { return loss of the batch; },
-//                   {.epochs = 5});
+//   Trainer trainer(gpt, optimizer, windows, [&](Tape<float>& tape, const auto& batch) {
+//     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
+//   }, {.epochs = 5});
 //   trainer.validate_on(held_out);
 //   trainer.run();
 //

@@ -17,16 +17,17 @@ struct Plateau {
   // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
   // whose first value was not finite and below best - threshold · |best|.
   double factor = 0.1;
-  std::int64_t patience = 10;
-  double threshold = 1e-4;
+  std::int64_t patience = 10;  // see factor
+  double threshold = 1e-4;     // see factor
 };
 
 // What must not change when training resumes.
 struct TrainingIdentity {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;              // of dropout
   std::uint64_t data_fingerprint = 0;  // of the data source
 };
 
+// Where a training is: with the model and the optimizer, all that is needed to resume it.
 template <class T = float>
 class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
@@ -42,14 +43,12 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   double best_value = 0.0;                           // its first value
   std::int64_t validations_without_improvement = 0;  // validations since then
 
-  // See Plateau: the product of its factors so far, the lowest value, and the validations since.
-  double plateau_factor = 1.0;
-  double plateau_best = std::numeric_limits<double>::max();
-  std::int64_t plateau_validations = 0;
+  double plateau_factor = 1.0;                               // the product of Plateau's factors
+  double plateau_best = std::numeric_limits<double>::max();  // the lowest value
+  std::int64_t plateau_validations = 0;                      // since the lowest value
 
-  // Since the last row of metrics.csv: the sum of each update's loss times its labels.
-  double loss_sum = 0.0;
-  std::int64_t label_sum = 0;
+  double loss_sum = 0.0;       // losses times labels since the last row of metrics.csv
+  std::int64_t label_sum = 0;  // labels since then
 
   std::string schedule;  // the description of the schedule
 

@@ -11,6 +11,7 @@
 
 namespace weft {
 
+// Of BatchSampler, and of the data sources that use one.
 struct BatchOptions {
   // Examples per batch; one batch of an epoch has the remaining ones.
   Index batch_size = 32;
@@ -29,20 +30,23 @@ WEFT_API Random batch_random(std::uint64_t seed, std::int64_t epoch, Index posit
 // The lengths of an example. Examples are sorted by the source first, which needs less padding than
 // sorting by the sum.
 struct ExampleLengths {
-  Index source = 0;
-  Index target = 0;
+  Index source = 0;  // in tokens
+  Index target = 0;  // in tokens; 0 without one
+  // By the source, then by the target.
   friend auto operator<=>(const ExampleLengths&, const ExampleLengths&) = default;
 };
 
 // Divides examples into batches: shuffles them, sorts them by length within buckets, splits the
 // buckets into batches and shuffles the batches. Every example is in exactly one batch of every
 // epoch.
+//   BatchSampler sampler({{.source = 5}, {.source = 3}, {.source = 4}}, {.batch_size = 2});
+//   const std::span<const Index> examples = sampler.batch(0, 0);
 class WEFT_API BatchSampler {
  public:
   // Throws ValueError when there is no example, or batch_size or bucket_batches is not positive.
   BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options);
 
-  Index num_batches() const;
+  Index num_batches() const;  // of an epoch
   // The indices of a batch's examples; valid until the next call. Throws ValueError unless
   // epoch ≥ 0 and 0 ≤ position < num_batches().
   std::span<const Index> batch(std::int64_t epoch, Index position);

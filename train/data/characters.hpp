@@ -27,9 +27,9 @@ WEFT_API std::size_t count_characters(std::string_view text);
 // The characters (code points) of `text`, each as UTF-8. Throws as `check_utf8` does.
 WEFT_API std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);
 
-// Limits on files that are read as a whole, above those that are in use: texts and tables;
-// dictionaries and the vocabularies of tokenizers.
+// Limits on files that are read as a whole, above those that are in use: of texts and tables.
 inline constexpr std::uintmax_t max_text_bytes = std::uintmax_t{4} << 30;
+// Of dictionaries and the vocabularies of tokenizers.
 inline constexpr std::uintmax_t max_vocabulary_bytes = 64 << 20;
 
 // The contents of a text file, without a byte-order mark. Throws FileError for a file that cannot

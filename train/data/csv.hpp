@@ -11,6 +11,7 @@
 
 namespace weft {
 
+// Of read_csv.
 struct CsvOptions {
   // Between the cells of a row; when not given, a tab for a file whose name ends in ".tsv" and a
   // comma for any other.
@@ -19,6 +20,7 @@ struct CsvOptions {
   bool header = true;
 };
 
+// The cells of a table, under the names of its columns.
 class WEFT_API Table {
  public:
   // Throws ValueError for a name that is empty or repeated, and unless all columns are as long.
@@ -27,7 +29,7 @@ class WEFT_API Table {
 
   // The number of rows.
   Index size() const { return columns_.empty() ? 0 : std::ssize(columns_.front()); }
-  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<std::string>& names() const { return names_; }  // of the columns
   // The cells of a column. Throws ValueError when there is none of that name, listing those there
   // are.
   const std::vector<std::string>& texts(const std::string& name) const;
@@ -50,6 +52,8 @@ class WEFT_API Table {
 // byte-order mark. Throws FileError for a file that cannot be read, is larger than max_text_bytes,
 // is not UTF-8, has no rows, has rows of different numbers of cells, a quote that does not end, or
 // a NUL, naming the row.
+//   const Table table = read_csv("prices.csv");
+//   const Tensor<float> x = table.numbers({"open", "close"});  // [rows, 2]
 WEFT_API Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
 }  // namespace weft

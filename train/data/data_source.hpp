@@ -10,12 +10,20 @@ namespace weft {
 
 // The batches of epochs without end. A batch is identified by an epoch and a position in it, both
 // from 0; the same epoch and position always give the same batch.
+//   struct Noise : DataSource<Tensor<float>> {
+//     Index num_batches() const override { return 10; }
+//     Tensor<float> batch(std::int64_t epoch, Index position) override {
+//       return batch_random(7, epoch, position).normal_tensor({2, 3});
+//     }
+//     std::uint64_t fingerprint() const override { return 7; }
+//   };
 template <class B>
 class DataSource {
  public:
   virtual ~DataSource() = default;
   // The number of batches per epoch.
   virtual Index num_batches() const = 0;
+  // A batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
   virtual B batch(std::int64_t epoch, Index position) = 0;
   // A hash of the examples, their order and their division into batches: detects that training
   // resumes with other data.
@@ -23,11 +31,10 @@ class DataSource {
 };
 
 // A batch type is any struct. These functions, declared beside it, say more about it:
-//
+//   struct B {};
 //   Index num_examples(const B& batch);
-//   B part_of(const B& batch, Index first, Index last);   // examples first … last - 1
-//   Index num_labels(const B& batch);   // over which the mean of the loss is taken
-//
+//   B part_of(const B& batch, Index first, Index last);  // examples first … last - 1
+//   Index num_labels(const B& batch);  // over which the mean of the loss is taken
 // The first two are required for parts, which run in parallel; the third one is the weight of a
 // part or batch among several. Without it, each example has the same weight, and without
 // `num_examples` each batch.
@@ -35,15 +42,18 @@ template <class B>
 concept has_num_labels = requires(const B& batch) {
   Index{num_labels(batch)};
 };
+// See has_num_labels.
 template <class B>
 concept has_num_examples = requires(const B& batch) {
   Index{num_examples(batch)};
 };
+// See has_num_labels.
 template <class B>
 concept has_parts = has_num_examples<B> && requires(const B& batch, Index i) {
   B{part_of(batch, i, i)};
 };
 
+// The weight of a batch: its labels, its examples where they are not known, and 1 without these.
 template <class B>
 Index labels_of(const B& batch) {
   if constexpr (has_num_labels<B>)

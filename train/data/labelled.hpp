@@ -11,24 +11,29 @@
 
 namespace weft {
 
+// Token sequences with one label each.
 struct LabelledBatch {
   PaddedTokens sequences = {};       // [batch, longest]
   Tokens labels = {};                // [batch]
   std::vector<Index> examples = {};  // indices of the examples in the data set; may be left out
 };
 
-// Throws ShapeError or ValueError, naming the field, when a field has not as many rows or lengths
-// outside of its tokens.
+// The number of labels. Throws ShapeError or ValueError, naming the field, when a field has not as
+// many rows or lengths outside of its tokens.
 WEFT_API Index num_examples(const LabelledBatch& batch);
-// Throws what num_examples throws, and ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+// Examples first … last - 1. Throws what num_examples throws, and ValueError unless 0 ≤ first ≤
+// last ≤ num_examples.
 WEFT_API LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last);
 
 // A sequence and its label.
 struct LabelledSequence {
-  Sequence sequence;
-  TokenId label = 0;
+  Sequence sequence;  // not empty
+  TokenId label = 0;  // of the sequence
 };
 
+// Batches of labelled sequences in memory, bucketed by length.
+//   LabelledBatches batches({{{4, 5, 6}, 0}, {{7, 8}, 1}}, {.batch_size = 2});
+//   const LabelledBatch batch = batches.batch(0, 0);  // batch.labels [2]
 class WEFT_API LabelledBatches final : public DataSource<LabelledBatch> {
  public:
   // Throws ValueError when there is none, for an empty sequence, naming it, and for options outside

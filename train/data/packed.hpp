@@ -14,11 +14,12 @@ namespace weft {
 
 // A text to learn from: the model predicts each token that is learned from those before it.
 struct LearnedText {
-  Sequence tokens;
+  Sequence tokens;  // two or more
   // Whether each token is learned (an answer) or only read (a question).
   std::vector<bool> learned;
 };
 
+// Rows of several texts each.
 struct PackedBatch {
   Tokens inputs;   // [batch, length]
   Tokens targets;  // [batch, length]: the next token, or CrossEntropyOptions::ignore_index
@@ -27,24 +28,25 @@ struct PackedBatch {
   Mask mask;
 };
 
+// The number of rows.
 inline Index num_examples(const PackedBatch& batch) { return batch.inputs.shape()[0]; }
 // The number of tokens that are learned.
 WEFT_API Index num_labels(const PackedBatch& batch);
-// Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+// Rows first … last - 1. Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples.
 WEFT_API PackedBatch part_of(const PackedBatch& batch, Index first, Index last);
 
+// Of PackedBatches.
 struct PackedOptions {
-  // Tokens in a row of a batch.
-  Index length = 512;
-  // Rows in a batch.
-  Index batch_size = 4;
-  std::uint64_t seed = 0;
+  Index length = 512;      // tokens in a row of a batch
+  Index batch_size = 4;    // rows in a batch
+  std::uint64_t seed = 0;  // of the order of the rows
   // When false, texts stay in their order.
   bool shuffle = true;
 };
 
 // Each text is in one row of one batch of every epoch, in the order of their lengths where they fit
 // (first-fit decreasing); the rows' order is another one in each epoch. Rows end with padding.
+//   PackedBatches batches({{.tokens = {5, 6, 7}, .learned = {false, false, true}}}, {.length = 8});
 class WEFT_API PackedBatches final : public DataSource<PackedBatch> {
  public:
   // Throws ValueError when there are no texts, for one of fewer than two tokens, of more than

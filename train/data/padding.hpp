@@ -15,14 +15,16 @@ struct PaddedTokens {
   ValidLens valid_lens;  // [batch]
 };
 
-// Pads sequences to the longest of them. Throws ValueError when there is none.
+// Pads sequences to the longest of them: tokens [sequences, longest]. Throws ValueError when there
+// is none.
+//   const PaddedTokens padded = pad_sequences(std::vector<Sequence>{{4, 5, 6}, {7}});  // [2, 3]
 WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences,
                                     TokenId pad = Vocabulary::pad);
 
 // Throws ShapeError or ValueError, naming `what`, unless it has tokens [examples, time] and lengths
 // of 0 … time.
 WEFT_API void check_padded(const std::string& what, const PaddedTokens& padded, Index examples);
-// Rows first … last - 1, padded to the longest of them.
+// Rows first … last - 1, padded to the longest of them: tokens [last - first, longest].
 WEFT_API PaddedTokens part_of(const PaddedTokens& padded, Index first, Index last);
 
 }  // namespace weft

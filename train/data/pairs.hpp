@@ -25,7 +25,7 @@ struct PairBatch {
 // The number of examples of a batch. Throws ShapeError or ValueError, naming the field, when a
 // field has not as many rows or lengths outside of its tokens.
 WEFT_API Index num_examples(const PairBatch& batch);
-// Throws ValueError for a negative number.
+// Labels that are not padding. Throws ValueError for a negative number.
 WEFT_API Index num_labels(const PairBatch& batch);
 
 // Returns examples first … last of a batch, padded to the longest of them. Labels of the shape of
@@ -35,11 +35,13 @@ WEFT_API PairBatch part_of(const PairBatch& batch, Index first, Index last);
 
 // A source sequence and its target, for example letters and phones.
 struct SequencePair {
-  Sequence source;
-  Sequence target;
+  Sequence source;  // not empty
+  Sequence target;  // without <bos> and <eos>
 };
 
 // Batches of pairs, bucketed by length.
+//   PairBatches pairs({{{4, 5, 6}, {7, 8}}, {{9}, {4, 4}}}, {.batch_size = 2});
+//   const PairBatch batch = pairs.batch(0, 0);  // batch.source.tokens [2, 3]
 class WEFT_API PairBatches final : public DataSource<PairBatch> {
  public:
   // Throws ValueError as BatchSampler does, and for an empty source, naming the pair.
@@ -50,7 +52,7 @@ class WEFT_API PairBatches final : public DataSource<PairBatch> {
   Index num_batches() const override { return sampler_.num_batches(); }
   PairBatch batch(std::int64_t epoch, Index position) override;
   std::uint64_t fingerprint() const override { return fingerprint_; }
-  const std::vector<SequencePair>& pairs() const { return pairs_; }
+  const std::vector<SequencePair>& pairs() const { return pairs_; }  // all, in their order
 
  private:
   std::vector<SequencePair> pairs_;

@@ -8,6 +8,8 @@
 
 namespace weft {
 
+// A long sequence of rows of one shape, which need not be in memory. Instances: float, double,
+// TokenId.
 template <class E>
 class Rows {
  public:

@@ -18,7 +18,7 @@ struct TensorBatch {
   Tensor<Y> targets;  // [batch, …]
 };
 
-// Throws ShapeError unless inputs and targets have as many rows.
+// The number of rows. Throws ShapeError unless inputs and targets have as many.
 template <class X, class Y>
 Index num_examples(const TensorBatch<X, Y>& batch) {
   const Shape &inputs = batch.inputs.shape(), &targets = batch.targets.shape();
@@ -38,7 +38,8 @@ Index num_labels(const TensorBatch<X, Y>& batch) {
 template <class E>
 WEFT_API Tensor<E> rows_of(const Tensor<E>& tensor, Index first, Index last);
 
-// Throws as num_examples does, and ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+// Rows first … last - 1. Throws as num_examples does, and ValueError unless 0 ≤ first ≤ last ≤
+// num_examples.
 template <class X, class Y>
 TensorBatch<X, Y> part_of(const TensorBatch<X, Y>& batch, Index first, Index last) {
   num_examples(batch);
@@ -48,6 +49,8 @@ TensorBatch<X, Y> part_of(const TensorBatch<X, Y>& batch, Index first, Index las
 // Vectors (or tensors) of numbers with their targets, in memory: torch's TensorDataset with its
 // DataLoader. Instances: <float>, <double>, <float, TokenId>, <double, TokenId>, <TokenId>,
 // <TokenId, float>.
+//   TensorBatches batches(X, Y, {.batch_size = 16});  // X [100, 3], Y [100, 2]
+//   const auto [inputs, targets] = batches.batch(0, 0);  // [16, 3], [16, 2]
 template <class X = float, class Y = X>
 class WEFT_API TensorBatches final : public DataSource<TensorBatch<X, Y>> {
  public:

@@ -12,6 +12,7 @@
 
 namespace weft {
 
+// Of WindowBatches.
 struct WindowOptions {
   // The rows of an input; a language model's context.
   Index length = 64;
@@ -29,13 +30,15 @@ struct WindowOptions {
   bool random_starts = false;
   // Windows per batch; the last batch of an epoch has the remaining ones.
   Index batch_size = 32;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // of the order, or of the starts
   // When false, windows are in order, without random starts.
   bool shuffle = true;
 };
 
 // Batches of inputs [batch, length, …] and targets [batch, target_length, …]. Instances: float,
 // double, TokenId.
+//   WindowBatches<TokenId> windows(text, {.length = 64});  // text [n]
+//   const auto [inputs, targets] = windows.batch(0, 0);    // [32, 64] each
 template <class E>
 class WEFT_API WindowBatches final : public DataSource<TensorBatch<E>> {
  public:

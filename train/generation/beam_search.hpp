@@ -24,12 +24,13 @@ struct Prefixes {
 template <class T>
 using NextTokenFunction = std::function<Tensor<T>(const Prefixes&)>;
 
+// Of beam_search and greedy_search.
 struct BeamSearchOptions {
-  Index beam_width = 4;
+  Index beam_width = 4;  // the number of prefixes that are kept at each step
   // The maximum number of tokens of a hypothesis, <eos> included.
   Index max_len = 64;
-  TokenId bos = Vocabulary::bos;
-  TokenId eos = Vocabulary::eos;
+  TokenId bos = Vocabulary::bos;  // begins every prefix
+  TokenId eos = Vocabulary::eos;  // ends a hypothesis
   // α ≥ 0: hypotheses of L tokens (<eos> included) are ranked by log-probability / L^α.
   double length_penalty = 0.0;
   // The number of hypotheses per source, at most beam_width.
@@ -38,10 +39,10 @@ struct BeamSearchOptions {
 
 // A sequence found by a search.
 struct Hypothesis {
-  Sequence tokens;  // without <bos> and <eos>
-  double log_probability = 0.0;
-  double score = 0.0;
-  bool finished = false;  // false when it reached max_len before <eos>
+  Sequence tokens;               // without <bos> and <eos>
+  double log_probability = 0.0;  // of all tokens, <eos> included
+  double score = 0.0;            // log_probability / L^length_penalty
+  bool finished = false;         // false when it reached max_len before <eos>
 };
 
 // Returns the best hypotheses of each of `num_sources` sources, best first, finished ones before
@@ -50,12 +51,14 @@ struct Hypothesis {
 // prefixes of all sources that are not done. Ties are broken by the better prefix, then by the
 // lower token id. Throws ShapeError when `next` returns another shape, ValueError for options
 // outside their ranges, an empty `next` or log-probabilities above 0, NonFiniteError for NaN.
+//   const auto hypotheses = beam_search(next, 2, {.beam_width = 4});  // of sources 0 and 1
 template <class T = float>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
     const BeamSearchOptions& options = {});
 
 // Returns for each source the sequence of the most probable next tokens: beam search with width 1.
+// Throws as it does.
 template <class T = float>
 WEFT_API std::vector<Hypothesis> greedy_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,

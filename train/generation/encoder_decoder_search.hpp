@@ -14,12 +14,14 @@ namespace weft {
 // For each source its hypotheses, best first, each of at most as many tokens as the model's and the
 // options' max_len. Searches batches of sources of similar lengths. Throws ValueError for
 // options outside their ranges, and what the model throws for a source.
+//   const auto hypotheses = beam_search(translator, sources, {.beam_width = 4});
 template <class T>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
                                                           std::span<const Sequence> sources,
                                                           const BeamSearchOptions& options = {});
 
-// For each source its sequence of the most probable next tokens: beam search with width 1.
+// For each source its sequence of the most probable next tokens: beam search with width 1. Throws
+// as it does.
 template <class T>
 WEFT_API std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
                                                std::span<const Sequence> sources,

@@ -15,8 +15,8 @@
 namespace weft {
 
 struct GenerateOptions {
-  Index max_tokens = 100;
-  SamplingOptions sampling = {};
+  Index max_tokens = 100;         // of a result
+  SamplingOptions sampling = {};  // how tokens are chosen
   // Of the first prompt; the next ones have the next seeds.
   std::uint64_t seed = 0;
   // The token that ends a text; it is not part of the result.
@@ -46,10 +46,11 @@ WEFT_API Index context_begin(Index prompt_length, Index length, Index max_contex
 // there are more than 16. Throws ValueError for an empty prompt, a token outside the vocabulary,
 // options outside their ranges, and a max_context above the number of learned positions, and what
 // Sampler throws.
+//   const Sequence text = generate(gpt, Sequence{5, 6, 7}, {.sampling = {.temperature = 0.8}});
 template <class T>
 WEFT_API std::vector<Sequence> generate(const Gpt<T>& model, std::span<const Sequence> prompts,
                                         const GenerateOptions& options = {});
-// The same for one prompt.
+// The tokens that follow one prompt; throws as for several.
 template <class T>
 WEFT_API Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});

@@ -33,6 +33,8 @@ struct SamplingOptions {
 // Draws tokens with the probabilities of logits. Of tokens with equal logits, those with lower ids
 // count as more probable, and so are preferred at the limits of top_k and top_p and by a
 // temperature of 0. The same seed gives the same tokens.
+//   Sampler<float> sampler({.temperature = 0.8, .top_p = 0.95}, 7);
+//   const TokenId token = sampler(logits.value().values());  // logits [vocabulary]
 template <class T = float>
 class WEFT_API Sampler {
  public:

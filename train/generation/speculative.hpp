@@ -9,9 +9,10 @@
 
 namespace weft {
 
+// What generate_speculatively returns.
 struct SpeculativeText {
-  Sequence tokens;
-  // The number of tokens that the draft model proposed, and that the model accepted.
+  Sequence tokens;  // that follow the prompt
+  // The numbers of tokens that the draft model proposed, and that the model accepted.
   Index proposed = 0, accepted = 0;
 };
 
@@ -23,6 +24,7 @@ struct SpeculativeText {
 // Tokens are drawn and given to on_token as by `generate`, which documents what this throws, too;
 // throws ValueError also for another number of tokens in the vocabulary of `draft`, and unless
 // proposals > 0.
+//   const Sequence text = generate_speculatively(gpt, draft, Sequence{5, 6, 7}).tokens;
 template <class T>
 WEFT_API SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
                                                 std::span<const TokenId> prompt,

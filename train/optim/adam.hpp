@@ -11,9 +11,8 @@ namespace weft {
 struct AdamOptions {
   // Learning rate, ≥ 0.
   double lr = 1e-3;
-  // The decay rates of the moments, each in 0 … 1 (1 excluded).
-  double beta1 = 0.9;
-  double beta2 = 0.999;
+  double beta1 = 0.9;    // the decay rate of m, in 0 … 1 (1 excluded)
+  double beta2 = 0.999;  // the decay rate of v, in 0 … 1 (1 excluded)
   // Added to the square root of the second moment, ≥ 0. Where the sum is 0 (an element that has had
   // no gradient, with an eps of 0 or one too small for T), there is no step, whereas torch gives
   // NaN.
@@ -28,10 +27,10 @@ struct AdamOptions {
 WEFT_API bool is_weight_matrix(const std::string& name, const Shape& shape);
 
 struct AdamWOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
+  double lr = 1e-3;      // learning rate, ≥ 0
+  double beta1 = 0.9;    // see AdamOptions
+  double beta2 = 0.999;  // see AdamOptions
+  double eps = 1e-8;     // see AdamOptions
   // λ ≥ 0: each step also multiplies the parameters with weight decay by 1 - lr · λ.
   double weight_decay = 0.01;
   // Selects the parameters with weight decay.
@@ -40,19 +39,24 @@ struct AdamWOptions {
   ParameterGroups groups = {};
 };
 
-// m ← β1 m + (1 - β1) g;  v ← β2 v + (1 - β2) g²;
-// parameter ← parameter - lr · (m / (1 - β1^t)) / (√(v / (1 - β2^t)) + eps)
-// (Kingma and Ba, 2015), with t the number of steps. Throws ValueError for options outside their
-// ranges.
+// Steps scaled by running moments of the gradient g (Kingma and Ba, 2015), with t the number of
+// steps:
+//   m ← β_1 m + (1 - β_1) g,  v ← β_2 v + (1 - β_2) g²
+//   parameter ← parameter - lr · (m / (1 - β_1^t)) / (√(v / (1 - β_2^t)) + eps)
+// Constructors throw ValueError for options outside their ranges.
+//   Adam optimizer(model, {.lr = 3e-4});
+//   optimizer.step();
 template <class T = float>
 class WEFT_API Adam : public Optimizer<T> {
  public:
+  // For all parameters of a model, or for some.
   explicit Adam(Module<T>& model, const AdamOptions& options = {});
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
 
  protected:
   // How weight decay is applied: added to the gradient, or to the parameter directly.
   enum class Decay { in_gradient, decoupled };
+  // For AdamW: with `decays` of Optimizer.
   Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options, Decay decay,
        const std::function<bool(const std::string&, const Shape&)>& decays);
 
@@ -67,10 +71,15 @@ class WEFT_API Adam : public Optimizer<T> {
 };
 
 // Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices
-// only.
+// only: before the step of Adam
+//   parameter ← (1 - lr · λ) parameter
+// Constructors throw ValueError for options outside their ranges.
+//   AdamW optimizer(model, {.lr = 1e-3, .weight_decay = 0.1});
+//   optimizer.step();
 template <class T = float>
 class WEFT_API AdamW final : public Adam<T> {
  public:
+  // For all parameters of a model, or for some.
   explicit AdamW(Module<T>& model, const AdamWOptions& options = {});
   explicit AdamW(NamedParameters<T> parameters, const AdamWOptions& options = {});
 };

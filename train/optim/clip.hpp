@@ -9,9 +9,9 @@
 
 namespace weft {
 
-// √(Σ g²) over the gradients of all parameters; parameters without a gradient are ignored. Summed
-// in double, in an order that does not depend on the number of threads. NaN or infinite when a
-// gradient is, or when the sum exceeds the range of double. Throws ShapeError when the shape of a
+// `norm = √(Σ g²)` over the gradients of all parameters; parameters without a gradient are ignored.
+// Summed in double, in an order that does not depend on the number of threads. NaN or infinite when
+// a gradient is, or when the sum exceeds the range of double. Throws ShapeError when the shape of a
 // parameter has changed.
 template <class T>
 WEFT_API double grad_norm(const ParameterElements<T>& elements);
@@ -20,8 +20,9 @@ WEFT_API double grad_norm(const ParameterElements<T>& elements);
 template <class T>
 WEFT_API double sum_of_squares(const ParameterElements<T>& elements, Index range);
 
-// The factor that scales gradients of norm `norm` to a norm of at most `max_norm`:
-// min(1, max_norm / (norm + 1e-6)), as in PyTorch. Throws NonFiniteError when the norm is NaN or
+// The factor that scales gradients of norm `norm` to a norm of at most `max_norm`, as in PyTorch:
+//   factor = min(1, max_norm / (norm + 1e-6))
+// Throws NonFiniteError when the norm is NaN or
 // infinite, and ValueError unless norm ≥ 0 and max_norm > 0 (infinity disables clipping).
 WEFT_API double clip_factor(double norm, double max_norm);
 
@@ -31,6 +32,8 @@ WEFT_API double clip_factor(double norm, double max_norm);
 // updates the parameters in the same way, with one pass less and without heap allocation; when a
 // gradient is NaN or infinite, it throws NonFiniteError too, without the parameter's name, and
 // changes nothing.
+//   const double norm = clip_grad_norm(model, 1.0);
+//   optimizer.step();
 template <class T>
 WEFT_API double clip_grad_norm(Module<T>& model, double max_norm);
 

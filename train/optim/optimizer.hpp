@@ -17,13 +17,14 @@ namespace weft {
 // The elements that an optimizer updates, and their state.
 template <class T>
 struct OptimizerSlices {
-  ElementSequence sequence;
+  ElementSequence sequence;  // which elements
   // state[number][i]: of slice i, in the state tensors `number` (see Optimizer::add_tensors). Where
   // there is none yet, zeros.
   std::vector<std::vector<Tensor<T>>> state = {};
 };
 
-// The model must outlive the optimizer and must not be moved, and its parameters must keep their
+// Updates a model's parameters from their gradients. The model must outlive the optimizer and must
+// not be moved, and its parameters must keep their
 // shapes. A parameter that is given several times is updated once. Parameters of the model that the
 // optimizer was not given keep adding up gradients: `zero_grad(model)` clears them too. Not
 // copyable: two optimizers would step the same parameters.
@@ -46,11 +47,12 @@ class WEFT_API Optimizer : public Stateful<T> {
   // finite when a gradient is not.
   double grad_norm() const;
 
-  double learning_rate() const { return learning_rate_; }
+  double learning_rate() const { return learning_rate_; }  // of the next step
   // Throws ValueError for a rate that is negative or not finite.
   void set_learning_rate(double learning_rate);
   // The number of updates.
   std::int64_t steps() const { return steps_; }
+  // The parameters that it was given, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
 
   // One line: the type, its options, the numbers of parameters with and without weight decay, and
@@ -63,6 +65,7 @@ class WEFT_API Optimizer : public Stateful<T> {
 
   // At first all elements, each parameter one slice.
   const OptimizerSlices<T>& slices() const { return slices_; }
+  // Whether `slices` are all elements, as at first.
   bool is_whole() const { return slices_.sequence.slices() == elements_.sequence().slices(); }
   // From here on, `step` updates only these. For processes that divide an optimizer's work and
   // state; one that is divided before its first step never takes memory for the whole state.
@@ -77,10 +80,11 @@ class WEFT_API Optimizer : public Stateful<T> {
             double learning_rate, double weight_decay, const ParameterGroups& groups,
             const std::function<bool(const std::string& name, const Shape& shape)>& decays = {});
 
-  // The learning rate and the weight decay of parameter `index`.
+  // The learning rate of parameter `index`.
   double learning_rate(std::size_t index) const {
     return learning_rate_ * settings_[index].lr_factor;
   }
+  // The weight decay of parameter `index`.
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
   // Updates `size` consecutive elements of parameter `index`: their values, from their gradients
@@ -89,7 +93,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   virtual void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                       T scale) = 0;
 
-  const std::string& type() const { return type_; }
+  const std::string& type() const { return type_; }  // the name of the optimizer
   // Adds a tensor of zeros for each parameter to the optimizer's state. Numbered in the order of
   // the calls, from 0, and saved as "name.<parameter's name>". With a `non_negative` one,
   // `check_state` throws ValueError, naming the parameter, unless all elements are ≥ 0. Throws

@@ -14,23 +14,25 @@ namespace weft {
 
 // Consecutive elements of a parameter, which is given by its number among several.
 struct ElementSlice {
-  std::size_t parameter = 0;
-  Index begin = 0;
-  Index end = 0;
+  std::size_t parameter = 0;  // its number
+  Index begin = 0;            // the first element
+  Index end = 0;              // behind the last element
 
-  Index size() const { return end - begin; }
+  Index size() const { return end - begin; }  // the number of elements
+  // Equal members.
   bool operator==(const ElementSlice&) const = default;
 };
 
 // The elements of several slices as one sequence.
 class ElementSequence {
  public:
+  // Adds the elements of a slice after the others.
   void add(const ElementSlice& slice) {
     slices_.push_back(slice);
     ends_.push_back(size() + slice.size());
   }
-  const std::vector<ElementSlice>& slices() const { return slices_; }
-  Index size() const { return ends_.empty() ? 0 : ends_.back(); }
+  const std::vector<ElementSlice>& slices() const { return slices_; }  // as they were added
+  Index size() const { return ends_.empty() ? 0 : ends_.back(); }      // the number of elements
 
   // Calls body(i, begin, end) for each part of elements first … last that lies in one slice:
   // elements begin … end of the parameter of slice i.
@@ -51,7 +53,8 @@ class ElementSequence {
   std::vector<Index> ends_;  // where each slice ends in the sequence
 };
 
-// The parameters must outlive the object and must not be moved.
+// The elements of several parameters as one sequence, divided into ranges. The parameters must
+// outlive the object and must not be moved.
 template <class T>
 class WEFT_API ParameterElements {
  public:
@@ -59,10 +62,10 @@ class WEFT_API ParameterElements {
   // null pointer.
   explicit ParameterElements(NamedParameters<T> parameters);
 
-  const NamedParameters<T>& parameters() const { return parameters_; }
+  const NamedParameters<T>& parameters() const { return parameters_; }  // each once
   // Each parameter as one slice.
   const ElementSequence& sequence() const { return sequence_; }
-  Index size() const { return sequence_.size(); }
+  Index size() const { return sequence_.size(); }  // the number of elements
 
   // Throws ShapeError, naming `what` and the parameter, when a parameter or its gradient does not
   // have the shape that the parameter had at construction.
@@ -74,6 +77,7 @@ class WEFT_API ParameterElements {
   // The elements are divided into ranges that depend on their number only: sums over all elements
   // add one sum per range, and of several processes each owns whole ranges.
   static constexpr Index most_ranges = 256;
+  // At most most_ranges.
   Index num_ranges() const { return (size() + range_size() - 1) / range_size(); }
   // The first element of a range; `size()` for `num_ranges()`.
   Index range_begin(Index range) const { return std::min(range * range_size(), size()); }

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// For example {.parameters = below("encoder"), .lr_factor = 0.1} for the pretrained part of a
-// model.
+// Parameters with settings of their own, such as a tenth of the rate for the pretrained part:
+//   AdamW optimizer(model, {.groups = {{.parameters = below("encoder"), .lr_factor = 0.1}}});
 struct ParameterGroup {
   // Selects the parameters. One that several groups select belongs to the first of them, one that
   // none selects has the optimizer's own settings.
@@ -20,6 +20,7 @@ struct ParameterGroup {
   std::optional<double> weight_decay = {};
 };
 
+// See ParameterGroup::parameters for the parameters that several of them select.
 using ParameterGroups = std::vector<ParameterGroup>;
 
 }  // namespace weft

@@ -21,12 +21,17 @@ struct RMSpropOptions {
   ParameterGroups groups = {};
 };
 
-// g ← gradient + λ · parameter;  v ← α v + (1 - α) g²;  b ← μ b + g / (√v + eps);
-// parameter ← parameter - lr · b, as in torch.optim.RMSprop (Tieleman and Hinton, 2012). Throws
-// ValueError for options outside their ranges.
+// Steps scaled by a running mean of squared gradients, as torch.optim.RMSprop (Tieleman and Hinton,
+// 2012):
+//   g ← gradient + λ · parameter,  v ← α v + (1 - α) g²
+//   b ← μ b + g / (√v + eps),  parameter ← parameter - lr · b
+// Constructors throw ValueError for options outside their ranges.
+//   RMSprop optimizer(model, {.lr = 1e-3});
+//   optimizer.step();
 template <class T = float>
 class WEFT_API RMSprop final : public Optimizer<T> {
  public:
+  // For all parameters of a model, or for some.
   explicit RMSprop(Module<T>& model, const RMSpropOptions& options = {});
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
 

@@ -19,11 +19,15 @@ struct SGDOptions {
   ParameterGroups groups = {};
 };
 
-// g ← gradient + λ · parameter;  v ← μ · v + g;  parameter ← parameter - lr · v, as in
-// torch.optim.SGD. Throws ValueError for options outside their ranges.
+// Stochastic gradient descent with momentum, as torch.optim.SGD (Sutskever et al., 2013):
+//   g ← gradient + λ · parameter,  v ← μ · v + g,  parameter ← parameter - lr · v
+// Constructors throw ValueError for options outside their ranges.
+//   SGD optimizer(model, {.lr = 0.1, .momentum = 0.9});
+//   optimizer.step();
 template <class T = float>
 class WEFT_API SGD final : public Optimizer<T> {
  public:
+  // For all parameters of a model, or for some.
   explicit SGD(Module<T>& model, const SGDOptions& options = {});
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
 

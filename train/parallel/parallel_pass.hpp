@@ -18,6 +18,10 @@ namespace weft {
 // Data parallelism for small models, whose operations are too short to be parallelized one by one.
 // The result depends on the number of parts, but is bitwise identical for any number of threads.
 // The model must outlive the object and must not be moved.
+//   ParallelPass<float> pass(named_parameters(gpt), 4, {.training = true});
+//   const double loss = pass.add_gradients(step, 4, [&](Tape<>& tape, Index part) {
+//     return 0.25 * mean(gpt(tape, rows_of(tokens, part, part + 1)));
+//   });
 template <class T = float>
 class WEFT_API ParallelPass {
  public:
@@ -27,15 +31,15 @@ class WEFT_API ParallelPass {
   // Prepares up to `max_parts` parts; `options` apply to each tape. Throws ValueError unless
   // 1 ≤ max_parts ≤ most_parts.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options);
-  // Computes parts first … last - 1 only; other processes compute the others.
+  // Computes parts first … last - 1 only; other processes compute the others. Throws as above.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options,
                Index first_part, Index last_part);
   ~ParallelPass();
   ParallelPass(const ParallelPass&) = delete;
   ParallelPass& operator=(const ParallelPass&) = delete;
 
-  Index max_parts() const { return max_parts_; }
-  const ParameterElements<T>& elements() const { return elements_; }
+  Index max_parts() const { return max_parts_; }                      // of the constructor
+  const ParameterElements<T>& elements() const { return elements_; }  // of all parameters
 
   // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, concurrently, and
   // adds their gradients to those of the parameters: the sums of both halves of the parts are
@@ -55,13 +59,14 @@ class WEFT_API ParallelPass {
   // parameter, on any thread, as soon as no part adds more to its gradient (parameters of a part
   // that is computed again, see `recompute`, are left out).
   void begin();
+  // See `begin`.
   template <class Loss>
   void add_batch(std::uint32_t step, Index parts, const Loss& loss,
                  std::function<void(std::size_t parameter)> on_complete = {}) {
     on_complete_ = std::move(on_complete);
     compute_parts(step, parts, std::cref(loss));
   }
-  double sum_gradients();
+  double sum_gradients();  // see `begin`
 
   // For the exchange with other processes: the losses of the parts computed; and, instead of
   // `sum_gradients`, the sums of some elements: after `prepare_sum` of a parameter, `sum_elements`
@@ -69,9 +74,9 @@ class WEFT_API ParallelPass {
   // added; `sum_of` is that of the parts from part `first` on. Parameters are numbered as in
   // `elements`.
   std::span<const double> losses() const { return losses_; }
-  void prepare_sum(std::size_t parameter);
-  void sum_elements(std::size_t parameter, Index begin, Index end);
-  GradientSum<T>& sum_of(Index first, std::size_t parameter);
+  void prepare_sum(std::size_t parameter);                           // see `losses`
+  void sum_elements(std::size_t parameter, Index begin, Index end);  // see `losses`
+  GradientSum<T>& sum_of(Index first, std::size_t parameter);        // see `losses`
 
  private:
   class Part;

@@ -23,6 +23,8 @@ class Transport;
 // when another process cannot be reached. A program has at most one group; it is used by one thread
 // at a time, and destroyed when everything is done: a process in which an exception destroys it
 // ends without finalizing MPI, upon which mpirun ends the others.
+//   ProcessGroup processes;
+//   if (processes.is_first()) std::cout << processes.size() << " processes\n";
 class WEFT_API ProcessGroup {
  public:
   // Throws Error for a second group of the program, and when mpirun has started several processes
@@ -35,9 +37,8 @@ class WEFT_API ProcessGroup {
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
-  // This process is number `rank` of `size`, from 0.
-  int rank() const { return rank_; }
-  int size() const { return size_; }
+  int rank() const { return rank_; }  // the number of this process, from 0
+  int size() const { return size_; }  // the number of processes
   // The first process reads and writes files, and prints.
   bool is_first() const { return rank_ == 0; }
 
@@ -65,8 +66,10 @@ class WEFT_API ProcessGroup {
   // it throws, all throw.
   std::string from_first(const std::function<std::string()>& read);
 
-  // From one process to another, which is waiting for as many bytes.
+  // Sends bytes to process `to`, which is waiting for as many. Throws Error when it cannot be
+  // reached.
   void send(std::span<const std::byte> bytes, int to);
+  // Waits for bytes of process `from`. Throws Error when it cannot be reached.
   void receive(std::span<std::byte> bytes, int from);
 
   // The bytes of gradients and weights that this process has sent.
