@@ -17,8 +17,8 @@ WEFT_API bool all_finite(const T* values, Index n);
 template <class T>
 WEFT_API Index first_non_finite(std::span<const T> values);
 
-// Throws NonFiniteError, naming `what`, the first NaN or infinity and its position, when there is
-// one.
+// Searches a tensor of any shape. Throws NonFiniteError, naming `what`, the first NaN or infinity
+// and its position, when there is one.
 template <class T>
 WEFT_API void check_finite(const std::string& what, const Tensor<T>& tensor);
 

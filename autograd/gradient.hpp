@@ -93,10 +93,11 @@ template <class T>
 class WEFT_API GradientTarget {
  public:
   virtual ~GradientTarget() = default;
-  // The pass uses a parameter: the sum that backward adds the gradient of this use to.
+  // The pass uses a parameter, of any shape: the sum that backward adds the gradient of this use
+  // to.
   virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
-  // Backward has passed a use, and adds nothing more for it. Of each use in a part that is computed
-  // again (see `recompute`) one is never passed.
+  // Backward has passed a use of a parameter, of any shape, and adds nothing more for it. Of each
+  // use in a part that is computed again (see `recompute`) one is never passed.
   virtual void passed(const Parameter<T>& parameter) = 0;
 };
 

@@ -20,8 +20,8 @@
 
 namespace weft {
 
-// The tape that all the variables share. Throws Error, naming `operation`, when they are on
-// different tapes.
+// The tape that all the variables, of any shapes, share. Throws Error, naming `operation`, when
+// they are on different tapes.
 template <class T, class... Vars>
 Tape<T>& tape_of(const char* operation, const Var<T>& first, const Vars&... others) {
   if (((&others.tape() != &first.tape()) || ...))

@@ -34,7 +34,6 @@ class WEFT_API Random {
     std::uint64_t seed = 0;    // of all numbers
     std::uint64_t draws = 0;   // numbers drawn
     bool is_constant = false;  // every number is 0
-    // Equal members.
     friend bool operator==(const State&, const State&) = default;
   };
 

@@ -61,7 +61,6 @@ class WEFT_API Shape {
   // when there is no such element.
   std::string position(Index element) const;
 
-  // Equal ranks and sizes.
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:

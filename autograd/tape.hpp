@@ -91,7 +91,8 @@ struct BackwardOptions {
 // backward needs of every operation, so forwards that nobody ends take more and more memory: use
 // `inference` for those without gradients.
 //   Tape tape({.training = true, .seed = 7});
-//   tape.backward(mse_loss(linear(tape.constant(X), tape.parameter(weight)), tape.constant(Y)));
+//   tape.backward(mse_loss(linear(tape.constant(X), tape.parameter(model_weight)),
+//   tape.constant(Y)));
 template <class T = float>
 class WEFT_API Tape {
  public:
@@ -160,7 +161,7 @@ class WEFT_API Tape {
   Tensor<U> uninitialized(const Shape& shape) const {
     return Tensor<U>::uninitialized(shape, pool_);
   }
-  Tensor<T> zeros(const Shape& shape) const;  // in memory of the tape
+  Tensor<T> zeros(const Shape& shape) const;  // of this shape, in memory of the tape
   // What backward uses as indices and forward has checked, such as tokens, of any shape: a copy
   // that nobody has a pointer to, in memory of the tape; the tensor itself when the tape does not
   // record.
@@ -181,7 +182,7 @@ class WEFT_API Tape {
     return record(operation, std::move(value), std::span(inputs.begin(), inputs.size()),
                   std::move(backward));
   }
-  // The same for a list of inputs whose length is known at run time.
+  // The same, of any shape, for a list of inputs whose length is known at run time.
   template <class Backward>
   Var<T> record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
                 Backward backward) {
@@ -190,7 +191,7 @@ class WEFT_API Tape {
     if (options_.detect_anomaly) check_value(operation, value);
     return constant(std::move(value));
   }
-  // The same for an operation that needs its gradient whatever its inputs are.
+  // The same, of any shape, for an operation that needs its gradient whatever its inputs are.
   template <class Backward>
   Var<T> record_always(const char* operation, Tensor<T> value, Backward backward) {
     static_assert(alignof(Backward) <= Buffer::alignment);

@@ -20,8 +20,8 @@ concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_const
 
 // A module of any type that maps one variable to one. A copy has its own parameters. It has the
 // type, the parameters and the children of the module that it holds, without a name of its own.
-//   std::vector<AnyLayer<float>> layers{Activate(Activation::relu), Dropout(0.1)};
-//   Var y = layers[0](x);
+//   AnyLayer<float> layer(Activate(Activation::relu));
+//   Var y = layer(x);
 template <class T>
 class AnyLayer final : public Module<T> {
  public:

@@ -17,6 +17,7 @@ struct BlockStack : Module<T> {
   std::optional<BlockNorm<T>> norm;  // after the last block
   bool recompute;                    // see TransformerOptions
 
+  // Registers the blocks and the norm.
   void members(Members<T>& members) const override {
     members.type(type_);
     members(blocks);

@@ -31,7 +31,7 @@ class WEFT_API Members {
   // running mean (torch's register_buffer). Only visitors that save and load use it.
   virtual void buffer(const std::string& /*name*/, const Tensor<T>& /*buffer*/) {}
 
-  // Registers a member under its name; an empty optional is skipped.
+  // Registers a member, of any shape, under its name; an empty optional is skipped.
   void operator()(const std::string& name, const Parameter<T>& member) { parameter(name, member); }
   void operator()(const std::string& name, const Module<T>& member) { child(name, member); }
   template <class Member>

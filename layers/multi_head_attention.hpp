@@ -47,8 +47,7 @@ struct MultiHeadAttentionOptions {
 // The projections are initialized as in Linear and in d2l.ai.
 //   MultiHeadAttention attention({.query_size = 8, .key_size = 8, .value_size = 8,
 //                                 .num_hiddens = 8, .num_heads = 2}, random);
-//   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8], y [2,
-//   4, 8]
+//   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8]; k, v [2, 5, 8]; y [2, 4, 8]
 template <class T = float>
 struct WEFT_API MultiHeadAttention : Module<T> {
   // Throws ValueError unless the sizes are > 0, num_heads divides num_hiddens when there is no

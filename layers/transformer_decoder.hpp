@@ -30,7 +30,7 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // [sequences of the caches, time, num_hiddens] are the positions after those of `self`, where
   // their keys and values are stored; result of x's shape. Throws as MultiHeadAttention::extend
   // does.
-  //   Var y = block.extend(x, {cache.self, 0}, {cache.cross, 0});  // x [2, 1, 8], y [2, 1, 8]
+  //   Var y = block.extend(x, {decoder_cache.self, 0}, {decoder_cache.cross, 0});  // x [2, 1, 8]
   Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
 
   void members(Members<T>& members) const override;

@@ -41,8 +41,7 @@ Var<T> relu(const Var<T>& x) {
 }
 // `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
 // (Hendrycks and Gimpel, 2016), by the error function.
-//   Var y = gelu(linear(x, weight, bias));  // or, faster: linear(x, weight, bias,
-//   Activation::gelu);
+//   Var y = gelu(linear(x, weight, bias));  // faster: linear(x, weight, bias, Activation::gelu)
 template <class T>
 Var<T> gelu(const Var<T>& x) {
   return activate(x, Activation::gelu);

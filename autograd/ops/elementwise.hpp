@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// `y = factor · x` for each element of x, of any shape.
+// `y = factor · x` for each element of x, of any shape (torch.mul).
 //   Var y = scale(x, 0.5);  // or 0.5 * x
 template <class T>
 WEFT_API Var<T> scale(const Var<T>& x, double factor);

@@ -14,8 +14,7 @@ struct MatmulOptions {
 // `y = a · b` for matrices [M, K] and [K, N], or for a batch of them: all axes except the last two
 // equal, or a batch [..., M, K] times one matrix [K, N]. Result [..., M, N] (torch.matmul). Throws
 // ShapeError.
-//   Var scores = matmul(q, k, {.transpose_b = true});  // q [2, 4, 8], k [2, 5, 8], scores [2, 4,
-//   5]
+//   Var scores = matmul(q, k, {.transpose_b = true});  // scores [2, 4, 5]
 template <class T>
 WEFT_API Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options = {});
 

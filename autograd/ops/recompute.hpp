@@ -12,7 +12,7 @@ namespace weft {
 // about a third more time (Chen et al., 2016); gradients differ at most in the rounding of sums.
 // `part` takes and returns Vars; it is copied, called on a separate tape, and may use parameters,
 // but no other Var. Throws Error for inputs of different tapes, and whatever `part` throws.
-//   Var y = recompute([&](const auto& v) { return block(v); }, x);
+//   Var y = recompute([&](const auto& v) { return encoder_block(v); }, x);
 template <class T, class Part, class... Inputs>
 Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others) {
   Tape<T>& tape = tape_of("recompute", first, others...);

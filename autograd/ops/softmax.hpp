@@ -27,7 +27,7 @@ WEFT_API Var<T> log_softmax(const Var<T>& x);
 // scores [batch, queries, keys] or [batch, heads, queries, keys]. A row with
 // every key masked is all zeros. Throws ShapeError or ValueError for a mask that does not match the
 // scores.
-//   Var weights = masked_softmax(scores, Mask{.causal = true});  // of the shape of scores
+//   Var weights = masked_softmax(s, Mask{.causal = true});  // of the shape of scores
 template <class T>
 WEFT_API Var<T> masked_softmax(const Var<T>& scores, const Mask& mask);
 

@@ -25,7 +25,7 @@ struct EncoderDecoderOptions {
 // Embeddings are not multiplied by √num_hiddens, unlike there.
 //   EncoderDecoder model({.source_vocabulary_size = 100, .target_vocabulary_size = 120,
 //                         .transformer = {.num_hiddens = 8, .ffn_num_hiddens = 32}}, random);
-//   Var logits = model(tape, source, ValidLens{7, 4}, target);  // [2, 7] and [2, 5]: [2, 5, 120]
+//   Var logits = model(tape, source, ValidLens{7, 4}, targets);  // [2, 7] and [2, 5]: [2, 5, 120]
 template <class T = float>
 struct WEFT_API EncoderDecoder : Module<T> {
   // Throws ValueError for sizes that are not > 0 and invalid transformer options.

@@ -32,7 +32,6 @@ WEFT_API Random batch_random(std::uint64_t seed, std::int64_t epoch, Index posit
 struct ExampleLengths {
   Index source = 0;  // in tokens
   Index target = 0;  // in tokens; 0 without one
-  // By the source, then by the target.
   friend auto operator<=>(const ExampleLengths&, const ExampleLengths&) = default;
 };
 

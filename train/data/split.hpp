@@ -13,7 +13,7 @@ namespace weft {
 
 // The first part has `fraction` of the examples, rounded, and the second one the others. The same
 // seed always gives the same parts. Throws ValueError unless 0 ≤ fraction ≤ 1.
-//   const auto [training, held_out] = split_examples(examples, 0.9, 7);
+//   const auto [training, held_out] = split_examples(sequences, 0.9, 7);
 template <class Example>
 std::pair<std::vector<Example>, std::vector<Example>> split_examples(std::vector<Example> examples,
                                                                      double fraction,

@@ -79,7 +79,6 @@ class WEFT_API Vocabulary {
   // The inverse of `to_text`. Throws as the constructor does.
   static Vocabulary from_text(std::string_view text);
 
-  // Equal symbols, in the same order.
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
     return a.plain_ == b.plain_ && a.symbols_ == b.symbols_;
   }

@@ -51,7 +51,7 @@ struct Hypothesis {
 // prefixes of all sources that are not done. Ties are broken by the better prefix, then by the
 // lower token id. Throws ShapeError when `next` returns another shape, ValueError for options
 // outside their ranges, an empty `next` or log-probabilities above 0, NonFiniteError for NaN.
-//   const auto hypotheses = beam_search(next, 2, {.beam_width = 4});  // of sources 0 and 1
+//   const auto hypotheses = beam_search(next_token, 2, {.beam_width = 4});  // of sources 0 and 1
 template <class T = float>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,

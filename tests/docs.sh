@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# docs.sh [--self-test]: builds guide and reference in build/docs/html/index.html. Fails for an
+# undocumented public declaration, for one of tensors without their shapes, for an operation or a
+# layer without formula, shapes, errors, source or example, for an example that does not compile, and
+# for a link that leads nowhere. With --self-test, checks that it does so.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+docs=$repository/tests/docs
+
+# Doxygen's configuration: the file of this folder, and what depends on the tree.
+configuration() {
+  cat "$docs/Doxyfile"
+  cat <<END
+INPUT = $1/source
+STRIP_FROM_PATH = $1/source/weft $1/source
+STRIP_FROM_INC_PATH = $1/source
+USE_MDFILE_AS_MAINPAGE = $1/source/mainpage.md
+OUTPUT_DIRECTORY = $1
+HTML_HEADER = $1/header.html
+HTML_EXTRA_STYLESHEET = $awesome/doxygen-awesome.css $awesome/doxygen-awesome-sidebar-only.css \
+  $awesome/doxygen-awesome-sidebar-only-darkmode-toggle.css $docs/style.css
+HTML_EXTRA_FILES = $awesome/doxygen-awesome-darkmode-toggle.js \
+  $awesome/doxygen-awesome-fragment-copy-button.js
+END
+}
+
+# Builds the pages of a tree in a folder and checks them; prints what is wrong.
+build_pages() {
+  local tree=$1 out=$2 internal failed=0
+  local -a headers pages
+  internal=$(sed -n 's/^set(weft_internal_folders "\(.*\)")/\1/p' "$tree/cmake/public_headers.cmake")
+  mapfile -t headers < <(cd "$tree" && find autograd layers train -name '*.hpp' |
+    grep -Ev "$internal" | sort)
+  mapfile -t pages < <(cd "$tree" && find README.md autograd layers train examples tests cmake \
+    -name '*.md' | sort)
+  rm -rf "$out"
+  mkdir -p "$out/include" "$out/html"
+  ln -s "$tree" "$out/include/weft"
+
+  perl "$docs/headers.pl" "$tree" "$out/source" "${headers[@]}" || failed=1
+  perl "$docs/pages.pl" "$tree" "$out" "${pages[@]}" || failed=1
+  {
+    printf '#include <weft/%s>\n' "${headers[@]}"
+    printf '#include "%s"\n' "$docs/examples.hpp"
+    perl "$docs/headers.pl" --examples "$tree" "${headers[@]}"
+    echo "}  // namespace examples"
+  } >"$out/examples.cpp"
+  g++ -std=c++20 -fsyntax-only -isystem "$out/include" "$out/examples.cpp" 2>"$out/errors" &
+  local compiler=$!
+  mkdir -p "$out/html/mathjax/jax/output"
+  (cd /usr/share/javascript/mathjax && cp -r MathJax.js extensions "$out/html/mathjax" &&
+    cp -r jax/input jax/element "$out/html/mathjax/jax" &&
+    cp -r jax/output/SVG "$out/html/mathjax/jax/output")
+  (cd "$out" && doxygen -w html header.html footer.html style.css <(configuration "$out") &&
+    sed -i '/<\/head>/e cat '"$docs/head.html" header.html)
+  configuration "$out" >"$out/configuration"
+  doxygen "$out/configuration" >"$out/log" 2>"$out/warnings" || failed=1
+  sed "s|^$out/source/weft/||; s|^$out/source/||" "$out/warnings" | sort -u | grep . && failed=1
+  perl "$docs/check.pl" "$out/xml" "$out/html" || failed=1
+  wait $compiler || failed=1
+  sed "s|$out/include/weft/||" "$out/errors" | grep -A 3 error && failed=1
+  return $failed
+}
+
+awesome=/usr/share/doxygen-awesome-css
+install_packages g++ doxygen doxygen-awesome-css libjs-mathjax
+log "Building the guide and the reference"
+SECONDS=0
+build_pages "$repository" "$build/docs" || fail "the documentation is not complete (see above)"
+echo "$build/docs/html/index.html, built in $SECONDS s"

@@ -1,0 +1,91 @@
+# What the scripts of this folder share: files, errors, and text that Doxygen shows as it is.
+package Docs;
+use strict;
+use warnings;
+use utf8;
+use open qw(:std :utf8);
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use Formula;
+our @EXPORT = qw(complain errors lines_of write_lines read_names declared escaped code_span);
+
+my $errors = 0;
+my %names;    # "Linear" => "Linear", "CrossEntropy" => "cross_entropy"
+
+sub complain {
+  print STDERR "@_\n";
+  ++$errors;
+}
+
+sub errors { return $errors; }
+
+sub lines_of {
+  my ($path) = @_;
+  open(my $file, '<', $path) or die "$path: $!\n";
+  chomp(my @lines = <$file>);
+  return @lines;
+}
+
+sub write_lines {
+  my ($path, @lines) = @_;
+  make_path(dirname $path);
+  open(my $file, '>', $path) or die "$path: $!\n";
+  print $file map { "$_\n" } @lines;
+  close $file or die "$path: $!\n";
+}
+
+# Reads the names that headers declare in the namespace, of classes and functions.
+sub read_names {
+  for my $header (@_) {
+    for (lines_of($header)) {
+      $names{$1} = $1 if /^(?:class|struct|concept) (?:WEFT_API )?(\w+)/ && !/;$/;
+      $names{join '', map { ucfirst } split /_/, $1} //= $1
+        if /^[^\s}\/].*?\b(?!requires\b)([a-z]\w*)\(/ && !/^(?:requires|namespace)\b/;
+    }
+  }
+}
+
+# The class of this name, or the function of its words: "cross_entropy" for "CrossEntropy".
+sub declared { return $names{$_[0]}; }
+
+# Text without code spans, so that Doxygen takes nothing in it for a command.
+sub plain {
+  my ($text) = @_;
+  $text =~ s/([\\\@<>&#%~"|])/\\$1/g;
+  $text =~ s/(?<=\S) - / – /g;
+  return $text;
+}
+
+# A code span: a formula if it has " = ", a link if it is the name of a class or a function.
+sub code_span {
+  my ($code) = @_;
+  return '\f$' . to_tex($code) . '\f$' if $code =~ / = / && $code !~ /;|(?<!_)\{/;
+  my ($name) = $code =~ /^([A-Z]\w+|[a-z]\w*_\w+)(?:\(\))?$/;
+  my $target = $name && declared(join '', map { ucfirst } split /_/, $name);
+  return "<tt>\\ref weft::$name \"$code\"</tt>" if $target && $target eq $name;
+  return $code =~ /'/ ? "``$code``" : "`$code`";
+}
+
+# Lines of text with code spans as Doxygen's Markdown, as many lines; `convert` is what is done to the
+# rest of them.
+sub escaped {
+  my ($text, $convert) = @_;
+  $convert //= \&plain;
+  my ($result, $breaks) = ('', 0);    # the line breaks in the code span before
+  for my $part (split /(`[^`]+`)/, $text) {
+    if ($part =~ /^`([^`]+)`$/) {
+      my $code = $1;
+      $breaks = $code =~ s/\n\s*/ /g;
+      $part = code_span($code);
+    } else {
+      $part = $convert->($part);
+      $part =~ s/^(\S*)/$1 . "\n" x $breaks/e;
+      $breaks = 0;
+    }
+    $result .= $part;
+  }
+  return $result . "\n" x $breaks;
+}
+
+1;
