@@ -49,11 +49,18 @@ sub read_names {
 # The class of this name, or the function of its words: "cross_entropy" for "CrossEntropy".
 sub declared { return $names{$_[0]}; }
 
+# Whether it is the name of a class or a function.
+sub is_declared {
+  my ($name) = @_;
+  return ($names{join '', map { ucfirst } split /_/, $name} // '') eq $name;
+}
+
 # Text without code spans, so that Doxygen takes nothing in it for a command.
 sub plain {
   my ($text) = @_;
   $text =~ s/([\\\@<>&#%~"|])/\\$1/g;
   $text =~ s/(?<=\S) - / – /g;
+  $text =~ s/\b([a-z]+_\w+)\b(?!\.)/is_declared($1) ? "\\ref weft::$1 \"$1\"" : $1/ge;
   return $text;
 }
 
@@ -62,8 +69,7 @@ sub code_span {
   my ($code) = @_;
   return '\f$' . to_tex($code) . '\f$' if $code =~ / = / && $code !~ /;|(?<!_)\{/;
   my ($name) = $code =~ /^([A-Z]\w+|[a-z]\w*_\w+)(?:\(\))?$/;
-  my $target = $name && declared(join '', map { ucfirst } split /_/, $name);
-  return "<tt>\\ref weft::$name \"$code\"</tt>" if $target && $target eq $name;
+  return "<tt>\\ref weft::$name \"$code\"</tt>" if $name && is_declared($name);
   return $code =~ /'/ ? "``$code``" : "`$code`";
 }
 

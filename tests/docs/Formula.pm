@@ -28,6 +28,7 @@ sub name_to_tex {
     my ($letter, $rest) = ($1, $2);
     return "${letter}_{" . ($rest =~ /^\w$|^\d+$/ ? $rest : "\\mathrm{$rest}") . "}";
   }
+  return "\\mathrm{$1}_$2" if $name =~ /^(\p{L}+)_(\w)$/;
   (my $escaped = $name) =~ s/_/\\_/g;
   return "\\mathrm{$escaped}";
 }

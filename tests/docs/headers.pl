@@ -53,7 +53,9 @@ sub documentation {
     (my $end = $block[-1]) =~ s/\s+\/\/ .*//;
     if ($end =~ /;$|^\s*\}$/) {
       print_example($header, $number + @result, @block) if $print_examples;
-      $block[0] = "\\code{.cpp}\\ilinebr $block[0]";
+      # What ends a command takes a space; the other lines have one, too.
+      $block[0] = "\\code{.cpp}\\ilinebr " . join "\n ", @block;
+      @block = split /\n/, $block[0], -1;
       $block[-1] .= '\ilinebr \endcode';
     } else {
       @block = map { to_tex($_) } @block;
@@ -110,10 +112,11 @@ sub convert {
   my @lines = lines_of("$tree/$header");
   my @top;
   push @top, $1 while $lines[@top] =~ m{^// ?(.*)};
-  my @about = documentation($header, 1, @top);
-  my $title = join ' ', @about;
-  @about = $title =~ s/(?<=\.) (.*)// ? $1 : ();
-  $title =~ s/\.$//;
+  # The first sentence is the title.
+  my ($title, $about) = split /(?<=\.)(?:\s|$)/, join("\n", @top), 2;
+  $title =~ s/\s+/ /g;
+  $title =~ s/[.`]//g;
+  $about = join '\ilinebr ', documentation($header, 1 + @top - split(/\n/, $about // ''), split /\n/, $about // '');
 
   my @result = map { "// $_" } @top;
   my @scopes;         # of the enclosing braces, outermost first
@@ -215,7 +218,7 @@ sub convert {
       $result[$first] = "/** $text */ " . separated($result[$first], $text);
     }
     $result[$i] = '' if defined $outer && @scopes > $outer && $line !~ /^ *(?:public|protected):/;
-    $result[$i] .= " /** \\addtogroup $group\\ilinebr \@{ */ /** \\name $title\\ilinebr @about \@{ */"
+    $result[$i] .= " /** \\addtogroup $group\\ilinebr \@{ */ /** \\name $title\\ilinebr $about\\ilinebr \@{ */"
       if $line eq 'namespace weft {';
     $result[$i] = "/** \@} */ /** \@} */ $line" if $line eq '}  // namespace weft';
   }
@@ -230,7 +233,7 @@ sub groups {
     next if /^#|^\s*$/;
     my ($indent, $name, $title, $patterns) = /^(\s*)(\w+)\s+(\S.*?)(?:\s{2,}(\S.*))?$/;
     @parents = grep { $_->[0] < length $indent } @parents;
-    push @definitions, "/** \\defgroup $name $title" . (@parents ? " \\ingroup $parents[-1][1]" : '') . ' */';
+    push @definitions, "/** \\defgroup $name $title", (@parents ? "\\ingroup $parents[-1][1]" : ()), '*/';
     push @parents, [length $indent, $name];
     for my $pattern (split ' ', $patterns // '') {
       my @found = grep { -f "$tree/$_" } map { substr $_, 1 + length $tree } glob "$tree/$pattern.hpp";
