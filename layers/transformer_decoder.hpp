@@ -11,8 +11,8 @@ namespace weft {
 // network, each with a residual connection, dropout and a norm (Vaswani et al., 2017, section 3.1):
 //   z = norm1(x + self_attention(x)),  u = norm2(z + cross_attention(z, m)),  y = norm3(u + ffn(u))
 // With norm_first, the norms are of the sublayers' inputs.
-//   TransformerDecoderBlock block({.num_hiddens = 8, .ffn_num_hiddens = 32, .num_heads = 2},
-//   random); Var y = block(x, memory);  // x [2, 5, 8], memory [2, 7, 8], y [2, 5, 8]
+//   TransformerDecoderBlock block({.num_hiddens = 8, .ffn_num_hiddens = 32}, random);
+//   Var y = block(x, memory);  // x [2, 5, 8], memory [2, 7, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API TransformerDecoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a

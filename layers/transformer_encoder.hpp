@@ -10,8 +10,8 @@ namespace weft {
 // (Vaswani et al., 2017, section 3.1):
 //   z = norm1(x + dropout(attention(x))),  y = norm2(z + dropout(ffn(z)))
 // With a causal mask it is a block of a decoder-only model such as GPT-2.
-//   TransformerEncoderBlock block({.num_hiddens = 8, .ffn_num_hiddens = 32, .num_heads = 2},
-//   random); Var y = block(x, ValidLens{5, 3});  // x [2, 5, 8], y [2, 5, 8]
+//   TransformerEncoderBlock block({.num_hiddens = 8, .ffn_num_hiddens = 32}, random);
+//   Var y = block(x, ValidLens{5, 3});  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API TransformerEncoderBlock : Module<T> {
   // Throws ValueError for sizes that are not > 0, num_heads that does not divide num_hiddens, and a

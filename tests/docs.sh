@@ -56,6 +56,7 @@ build_pages() {
   # What a class is comes before its members; the groups of headers and the pages come first.
   doxygen -l "$out/layout.xml"
   perl -0pi -e 's/<class>\s*<briefdescription[^>]*>(.*?)<detaileddescription[^>]*>/<class><detaileddescription title="Description"\/>$1/s;
+    s/(<group>.*?)<detaileddescription[^>]*>/$1/s;
     s/<nestedgroups visible="yes" title=""/<nestedgroups visible="yes" title="Groups"/;
     s/<tab type="modules" visible="yes" title="" intro=""/<tab type="modules" visible="yes" title="Reference" intro="What weft declares, by what it is for."/;
     s/<tab type="pages" visible="yes" title=""/<tab type="pages" visible="yes" title="Pages"/;

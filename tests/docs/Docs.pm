@@ -64,12 +64,15 @@ sub plain {
   return $text;
 }
 
-# A code span: a formula if it has " = ", a link if it is the name of a class or a function.
+# A code span: a link if it is the name of a class or a function, and, where these may be, a formula if
+# it has " = ".
 sub code_span {
-  my ($code) = @_;
-  return '\f$' . to_tex($code) . '\f$' if $code =~ / = / && $code !~ /;|(?<!_)\{/;
+  my ($code, $may_be_formula) = @_;
+  return '\f$' . to_tex($code) . '\f$' if $may_be_formula && $code =~ / = / && $code !~ /;|(?<!_)\{/;
   my ($name) = $code =~ /^([A-Z]\w+|[a-z]\w*_\w+)(?:\(\))?$/;
   return "<tt>\\ref weft::$name \"$code\"</tt>" if $name && is_declared($name);
+  # Doxygen would take "torch.exp()" for the function here.
+  return "<tt>$code</tt>" if $code =~ s/(\.\w+)\(\)/$1&#40;)/;
   return $code =~ /'/ ? "``$code``" : "`$code`";
 }
 
@@ -83,7 +86,7 @@ sub escaped {
     if ($part =~ /^`([^`]+)`$/) {
       my $code = $1;
       $breaks = $code =~ s/\n\s*/ /g;
-      $part = code_span($code);
+      $part = code_span($code, 1);
     } else {
       $part = $convert->($part);
       $part =~ s/^(\S*)/$1 . "\n" x $breaks/e;

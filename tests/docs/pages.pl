@@ -105,10 +105,13 @@ sub convert {
   }ge;
   $text =~ s!^(#+)\s+(.*?)\s*$!
     my ($level, $heading, $anchor) = ($1, $2, shift @{ $headings{$page} });
-    $level eq '#' && $page eq 'README.md' ? "# $heading"
-      : "$level $heading {#" . page_id($page) . ($level eq '#' ? '}' : "--$anchor}")
+    $heading =~ s/\x01(\d+)\x02/$code[$1]/g;
+    $heading =~ s/([<>&])/\\$1/g;
+    # The tree of pages lists the sections of the main page, too, if they have labels.
+    $page ne 'README.md' ? "$level $heading {#" . page_id($page) . ($level eq '#' ? '}' : "--$anchor}")
+      : $level eq '#' ? "# $heading" : qq($level <a id="index--$anchor"></a>$heading)
   !gme;
-  $text =~ s/\x01(\d+)\x02/code_span($code[$1])/ge;
+  $text =~ s/\x01(\d+)\x02/code_span($code[$1], 0)/ge;
   return $text;
 }
 

@@ -22,6 +22,8 @@ class Hierarchy;
 // are read only when all of them are stored in the file, and structures only when the checksums are
 // right that HDF5's newer formats give them. Functions of an object that was moved from throw
 // ValueError. Copies are the same open file.
+//   const Hdf5File file("model.h5");
+//   for (const std::string& path : file.datasets("/model")) std::cout << path << file.shape(path);
 class WEFT_API Hdf5File final : public TensorFile {
  public:
   // More limits on files.
@@ -34,7 +36,8 @@ class WEFT_API Hdf5File final : public TensorFile {
   // line, throws unless it is that of all bytes before it. Opened while it is being replaced, it is
   // the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
-  // The same, and throws when its last line has no checksum: every byte is as Hdf5Writer wrote it.
+  // Opens a file as the constructor, and throws when its last line has no checksum: every byte is
+  // as Hdf5Writer wrote it.
   static Hdf5File open_verified(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const override;
@@ -46,6 +49,7 @@ class WEFT_API Hdf5File final : public TensorFile {
   // A single-element attribute of a group or dataset: std::int64_t, double or std::string.
   template <class T>
   T attribute(const std::string& object, const std::string& name) const;
+  // Whether a group or dataset has an attribute. Throws when there is no such object.
   bool has_attribute(const std::string& object, const std::string& name) const;
 
  private:

@@ -12,7 +12,6 @@
 namespace weft {
 
 // For windows of a text or a series that is larger than memory:
-//
 //   WindowBatches<TokenId> windows(std::make_shared<Hdf5Rows<TokenId>>("text.h5", "tokens"),
 //                                  {.length = 256});
 //
@@ -20,8 +19,8 @@ namespace weft {
 template <class E>
 class WEFT_API Hdf5Rows final : public Rows<E> {
  public:
-  // A dataset [n, …] of a type that StoredDataset::tensor<E> reads. Throws FileError as Hdf5File
-  // and StoredDataset do, and for a dataset without axes.
+  // The rows of a dataset [n, …] of a type that StoredDataset::tensor<E> reads. Throws FileError as
+  // Hdf5File and StoredDataset do, and for a dataset without axes.
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset);
 
   const Shape& shape() const override { return shape_; }

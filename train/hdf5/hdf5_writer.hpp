@@ -35,6 +35,9 @@ inline std::string to_string(StorageType type) {
 // itself, names with control characters, "." and "..", those beyond the limits of Hdf5File), after
 // `save`, and for a writer that was moved from; FileError when the library fails, as for a path
 // that is taken. The message names the file and the object.
+//   Hdf5Writer writer("model.h5");
+//   writer.tensor("encoder/weight", X);
+//   writer.save();
 class WEFT_API Hdf5Writer {
  public:
   // `path` is where the file will be saved. Throws FileError when it is empty or has a NUL.
@@ -43,8 +46,8 @@ class WEFT_API Hdf5Writer {
   Hdf5Writer& operator=(Hdf5Writer&&) noexcept;
   ~Hdf5Writer();
 
-  // A dataset of the tensor's shape and elements: float, double or std::int32_t, the first two also
-  // in another type. `save` throws ValueError for a number that is beyond that type's largest.
+  // Adds a dataset of the tensor's shape and elements: float, double or std::int32_t, the first two
+  // also in another type. `save` throws ValueError for a number that is beyond that type's largest.
   template <class T>
   void tensor(const std::string& dataset, const Tensor<T>& tensor,
               StorageType type = StorageType::same);
@@ -53,11 +56,12 @@ class WEFT_API Hdf5Writer {
   template <class T>
   void tensor(const std::string& dataset, const Shape& shape, std::function<Tensor<T>()> make,
               StorageType type = StorageType::same);
-  // Writes a dataset of one element, or an attribute of the file: std::int64_t, double or
-  // std::string. Throws ValueError for a string with a NUL, where HDF5 would truncate it, and for
-  // one of Hdf5File::max_text_bytes or more.
+  // Adds a dataset of one element: std::int64_t, double or std::string. Throws ValueError for a
+  // string with a NUL, where HDF5 would truncate it, and for one of Hdf5File::max_text_bytes or
+  // more.
   template <class T>
   void value(const std::string& dataset, const T& value);
+  // Adds an attribute of the file. Types and errors as of `value`.
   template <class T>
   void attribute(const std::string& name, const T& value);
 

@@ -16,6 +16,8 @@ class DatasetSource;
 // An open dataset, read on request, also after its file is gone. Every error is a FileError
 // that names the file and the dataset, but for the ValueError of one that was moved from. Copies
 // are the same dataset.
+//   const StoredDataset dataset = Hdf5File("model.h5").dataset("/model/weight");
+//   const Tensor<float> weight = dataset.tensor<float>({5, 3});
 class WEFT_API StoredDataset {
  public:
   // The path in the file.
@@ -27,9 +29,10 @@ class WEFT_API StoredDataset {
   // Throws for a null dataspace, or one of more than Shape::max_rank axes.
   Shape shape() const;
 
-  // Reads the elements. float and double are converted from floating-point types of 16, 32 and 64
-  // bits, rounded if necessary; std::int32_t from integers, which must be in range; bool from
-  // h5py's bool. Throws for other types, and when not all of the data are stored in the file.
+  // Reads the elements, of `shape()`. float and double are converted from floating-point types of
+  // 16, 32 and 64 bits, rounded if necessary; std::int32_t from integers, which must be in range;
+  // bool from h5py's bool. Throws for other types, and when not all of the data are stored in the
+  // file.
   template <class T>
   Tensor<T> tensor() const;
   // The same for an expected shape; throws for any other one before allocating memory.

@@ -22,17 +22,17 @@ class WEFT_API TensorFile {
 
   virtual ~TensorFile() = default;
 
-  virtual const std::filesystem::path& path() const = 0;
+  virtual const std::filesystem::path& path() const = 0;  // of the file
   // "/a/b" for "a/b", "/a/b/" or "/a//b"; "/" for "".
   static std::string full_path(const std::string& path);
 
-  virtual bool has_group(const std::string& path) const = 0;
+  virtual bool has_group(const std::string& path) const = 0;  // whether there is one at that path
   // The full paths of all datasets below a group, sorted.
   virtual std::vector<std::string> datasets(const std::string& group = "/") const = 0;
   // Throws when there is no dataset at that path.
   virtual StoredDataset dataset(const std::string& path) const = 0;
 
-  // dataset(path).tensor<T>() and so on.
+  // dataset(path).tensor<T>(), of any shape or of the expected one.
   template <class T>
   Tensor<T> tensor(const std::string& path) const {
     return dataset(path).template tensor<T>();
@@ -41,11 +41,14 @@ class WEFT_API TensorFile {
   Tensor<T> tensor(const std::string& path, const Shape& expected) const {
     return dataset(path).template tensor<T>(expected);
   }
+  // dataset(path).value<T>().
   template <class T>
   T value(const std::string& path) const {
     return dataset(path).template value<T>();
   }
+  // dataset(path).type().
   std::string type(const std::string& path) const { return dataset(path).type(); }
+  // dataset(path).shape().
   Shape shape(const std::string& path) const { return dataset(path).shape(); }
 
  protected:

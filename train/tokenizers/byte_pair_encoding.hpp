@@ -18,6 +18,8 @@ namespace weft {
 // single bytes, in the order in which the merges were learned. Every text has an encoding, and
 // decoding gives it back. The ids are those of Hugging Face's GPT2Tokenizer. Copies share the
 // vocabulary, which never changes; it may be used on several threads.
+//   const auto tokenizer = BytePairEncoding::load("vocab.json", "merges.txt");
+//   const Sequence ids = tokenizer.encode("Attention is all you need");
 class WEFT_API BytePairEncoding {
  public:
   // The token that ends a text.
@@ -40,9 +42,9 @@ class WEFT_API BytePairEncoding {
 
   // The contents of vocab.json and merges.txt, for checkpoints.
   struct Text {
-    std::string vocabulary, merges;
+    std::string vocabulary, merges;  // JSON, and a merge in each line
   };
-  Text to_text() const;
+  Text to_text() const;  // see Text
   // The inverse of `to_text`. Throws as `load` does for the files' contents.
   static BytePairEncoding from_text(const Text& text);
 

@@ -11,10 +11,11 @@
 
 namespace weft {
 
+// What one side of a conversation says.
 struct ChatMessage {
   // "system", "user" or "assistant", or what else a template knows.
   std::string role;
-  std::string content;
+  std::string content;  // what it says
 };
 
 // The chat template of a model of Hugging Face. Of the language Jinja it may use: if, for, set
@@ -23,11 +24,13 @@ struct ChatMessage {
 // string, list, replace, items; methods of texts and dictionaries (strip, split, startswith, get,
 // …); namespace, range, raise_exception and strftime_now. Copies share the template; it may be used
 // on several threads.
+//   const auto chat = ChatTemplate::load("SmolLM2-135M-Instruct");
+//   const std::string text = chat.apply(std::vector<ChatMessage>{{"user", "Hello!"}}, true);
 class WEFT_API ChatTemplate {
  public:
   // Tokens that templates name, "<s>" and "</s>".
   struct Tokens {
-    std::string bos, eos;
+    std::string bos, eos;  // empty if the model has none
   };
 
   // Throws ValueError for a text that is no template, with the line.
@@ -42,8 +45,8 @@ class WEFT_API ChatTemplate {
 
   // A part of a conversation's text, and whether the model says it: what it is trained on.
   struct Part {
-    std::string text;
-    bool is_answer;
+    std::string text;  // of the part
+    bool is_answer;    // whether the model says it
   };
   // The text of `apply` in parts. Throws as it does, and ValueError for a template that writes a
   // message otherwise once others follow.

@@ -25,6 +25,8 @@ namespace weft {
 //
 // Truncation and padding of the file are ignored. Copies share the vocabulary, which never changes;
 // it may be used on several threads.
+//   const auto tokenizer = PretrainedTokenizer::load("SmolLM2-135M-Instruct/tokenizer.json");
+//   const Sequence ids = tokenizer.with_ends(tokenizer.encode("Hello"));
 class WEFT_API PretrainedTokenizer {
  public:
   // Throws FileError for a file that cannot be read, is not JSON or has contents other than the

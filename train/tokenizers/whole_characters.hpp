@@ -11,6 +11,8 @@ namespace weft {
 // For printing the tokens of a BytePairEncoding, which need not be whole characters, one after
 // another. What comes out is always UTF-8: U+FFFD is in the place of invalid bytes, one for each
 // longest part of a character that breaks off (The Unicode Standard, section 3.9).
+//   WholeCharacters characters;
+//   for (const char byte : {'\xc3', '\xa9'}) std::cout << characters.add({&byte, 1});  // é
 class WEFT_API WholeCharacters {
  public:
   // Returns the characters that are complete now, and holds back the bytes of one that is not.

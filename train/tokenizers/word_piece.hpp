@@ -33,6 +33,8 @@ struct WordPiecePair {
 // Devlin et al., 2019). Control characters are removed. The tokens are those of Hugging Face's
 // BertTokenizer, except that characters added to Unicode since 2015 have the categories of
 // utf8proc's version of Unicode, there those of Unicode 8.
+//   const WordPiece tokenizer("vocab.txt");
+//   const Sequence ids = tokenizer.encode("Attention is all you need", 128);
 class WEFT_API WordPiece {
  public:
   // Reads a vocab.txt: a token in each line, in the order of their ids. Throws FileError, naming
@@ -42,7 +44,7 @@ class WEFT_API WordPiece {
 
   // The number of tokens.
   Index size() const { return static_cast<Index>(tokens_.size()); }
-  // Throws ValueError unless 0 ≤ id < size.
+  // The token of an id. Throws ValueError unless 0 ≤ id < size.
   const std::string& token(TokenId id) const;
   // The id of a token, if there is one.
   std::optional<TokenId> find(std::string_view token) const;

@@ -1,7 +1,4 @@
 // Checkpoints: a model's parameters and buffers, and other state, in one HDF5 file.
-//
-//   save_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
-//   load_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
 #pragma once
 
 #include <filesystem>
@@ -20,13 +17,15 @@ namespace weft {
 // An object with state, under the name of its group in the file.
 template <class T>
 struct NamedState {
+  // `stateful` under the name `group`; it must outlive this.
   NamedState(std::string group, Stateful<T>& stateful)
       : name(std::move(group)), object(&stateful) {}
 
-  std::string name;
-  Stateful<T>* object;
+  std::string name;     // of the group
+  Stateful<T>* object;  // not null
 };
 
+// States of different names: {{"optimizer", optimizer}, {"progress", progress}}.
 template <class T>
 using NamedStates = std::vector<NamedState<T>>;
 
@@ -38,6 +37,7 @@ using NamedStates = std::vector<NamedState<T>>;
 // state tensor; ValueError for names with empty or unprintable parts or '/', for states of which
 // the groups are not apart from each other and from /model, and for strings with NUL; FileError
 // when writing fails.
+//   save_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
 template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, const Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});
@@ -54,6 +54,7 @@ WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, const 
 // ignored; the requested ones must contain exactly the names, shapes and types of the objects.
 // Throws FileError for a file that is damaged (its checksum covers every byte), of a later format
 // or of another model, and what `check_state` throws; all objects are then unchanged.
+//   load_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
 template <class T>
 WEFT_API void load_checkpoint(const std::filesystem::path& path, Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});

@@ -11,6 +11,7 @@
 
 namespace weft {
 
+// What convert_weights did.
 struct [[nodiscard]] ConvertWeightsReport {
   // What `weights_layout` says of the file that was read.
   std::string layout;
@@ -35,6 +36,7 @@ WEFT_API std::string weights_layout(const TensorFile& file);
 // cannot be read, is `to` itself (also under another name), has two datasets for one weight or no
 // weights, or has weights without a name in the new layout, ValueError for a number that overflows
 // the storage type, and NonFiniteError for a NaN or an infinity; nothing is then written.
+//   const auto report = convert_weights("gpt2.h5", "nanogpt.h5", {.layout = Layout::nanogpt});
 WEFT_API ConvertWeightsReport convert_weights(const std::filesystem::path& from,
                                               const std::filesystem::path& to,
                                               const SaveWeightsOptions& options = {},

@@ -14,7 +14,7 @@ namespace weft {
 
 // Replaces each match of a regular expression (ECMAScript's) in a name; "$1" is its first group.
 struct Rename {
-  std::string pattern, replacement;
+  std::string pattern, replacement;  // the expression, and what replaces its matches
 };
 
 // Names are dotted. Lists of names are of regular expressions, each for whole names: {"head\\..*"}
@@ -24,17 +24,17 @@ struct LoadWeightsOptions {
   // the common prefix of all names in the file ("transformer/", "_orig_mod."). With "model", those
   // of a checkpoint with a moving average are not the average.
   std::string group = "";
-  // Parameters that keep their values if the file does not contain them, and datasets of the file
-  // that are ignored if they are no parameters: by name as the report and the error list them.
+  // Parameters that keep their values if the file does not contain them, by name as the report and
+  // the error list them.
   std::vector<std::string> ignore_missing = {};
+  // Datasets of the file that are ignored if they are no parameters, by name as there.
   std::vector<std::string> ignore_unexpected = {};
   // Changes of names, one after the other: of those that the layout gives to the datasets, as the
   // error lists them. {{"encoder.layer.(\\d+)", "blocks.$1"}}
   std::vector<Rename> rename = {};
-  // The parameters that are loaded, all when empty, and those that are not; the others keep their
-  // values.
+  // The parameters that are loaded, all when empty; the others keep their values.
   std::vector<std::string> only = {};
-  std::vector<std::string> except = {};
+  std::vector<std::string> except = {};  // parameters that keep their values
   // The start of the names in the file that are read, without which they are the parameters': all
   // of the text, "student.".
   std::string prefix = "";
@@ -50,7 +50,7 @@ struct [[nodiscard]] LoadWeightsReport {
   std::string prefix;
   // Whether the parameters are a checkpoint's moving average of them.
   bool averaged = false;
-  std::vector<std::string> loaded;
+  std::vector<std::string> loaded;  // parameters
   // "attention.W_k.weight from self_attn.in_proj_weight, part 2 of 3": parameters with another name
   // in the file.
   std::vector<std::string> renamed;
@@ -61,9 +61,8 @@ struct [[nodiscard]] LoadWeightsReport {
   // "output.weight as tokens.weight": datasets with a further name of a parameter (tied weights),
   // whose values are those that were loaded.
   std::vector<std::string> tied;
-  // Ignored: parameters that keep their values, and datasets of the file.
-  std::vector<std::string> missing;
-  std::vector<std::string> unexpected;
+  std::vector<std::string> missing;     // ignored: parameters that keep their values
+  std::vector<std::string> unexpected;  // ignored: datasets of the file
   // Parameters that the options exclude, and datasets that are none of the model: outside the
   // prefix, or such as the layout has beside the parameters (causal masks, optimizers' states).
   std::vector<std::string> left;
@@ -102,6 +101,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // NonFiniteError for a NaN or an infinity, and ValueError for a model with other rotary pairs
 // than the layout, and for what should be a regular expression and is none, or is applied to a name
 // of more than 1000 bytes; the model is then unchanged.
+//   const auto report = load_weights("gpt2.h5", gpt, {.ignore_unexpected = {"lm_head\\..*"}});
+//   std::cout << report;
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
                                         const LoadWeightsOptions& options = {});

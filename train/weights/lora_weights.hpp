@@ -16,6 +16,7 @@ namespace weft {
 // model without adapters, for PEFT. Throws ValueError for a
 // model without adapters, for adapters of different options, and for a layer that has no name in
 // the layout, and FileError when writing fails.
+//   save_lora("adapter", gpt, Layout::llama);
 template <class T>
 WEFT_API void save_lora(const std::filesystem::path& folder, const Module<T>& model,
                         Layout layout = Layout::pytorch, const std::string& base = "");
@@ -24,6 +25,8 @@ WEFT_API void save_lora(const std::filesystem::path& folder, const Module<T>& mo
 // else. Returns their number. Throws FileError for adapters of other kinds than LoRA's, for layers
 // that are not in the model or have other sizes, and for files that cannot be read, and ValueError
 // for a layer that has an adapter; the model is then unchanged.
+//   load_lora("adapter", gpt);
+//   merge_lora(gpt);
 template <class T>
 WEFT_API Index load_lora(const std::filesystem::path& folder, Module<T>& model);
 

@@ -12,8 +12,9 @@
 
 namespace weft {
 
+// What the files of a folder say of a model.
 struct PretrainedGpt {
-  GptOptions options;
+  GptOptions options;  // of the Gpt
   // The tokens that end a text (eos_token_id of generation_config.json or config.json).
   Sequence ends;
 };
@@ -30,12 +31,14 @@ WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& f
 
 // The Gpt of a folder with its weights, which are never drawn. Throws as the functions above and
 // load_weights do.
+//   const Gpt model = load_pretrained_gpt("SmolLM2-135M-Instruct");
 template <class T = float>
 WEFT_API Gpt<T> load_pretrained_gpt(const std::filesystem::path& folder);
 
 // Writes a folder that transformers' from_pretrained reads: config.json of the model type "llama",
 // "mistral", "qwen2" or "qwen3", and model.safetensors. The options are those of the model. Throws
 // ValueError for a Gpt that none of these is, and FileError when writing fails.
+//   save_pretrained_gpt("fine_tuned", gpt, read_pretrained_gpt("SmolLM2-135M-Instruct"));
 template <class T>
 WEFT_API void save_pretrained_gpt(const std::filesystem::path& folder, const Gpt<T>& model,
                                   const PretrainedGpt& description,

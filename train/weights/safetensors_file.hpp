@@ -14,9 +14,11 @@ namespace weft {
 // A model's tensors as Hugging Face's library safetensors writes them: in one file, or in several
 // with an index. A tensor "layers.0.weight" has the path "/layers.0.weight"; there are no groups.
 // Copies are the same open files.
+//   const SafetensorsFile file("model.safetensors");
+//   const Tensor<float> weight = file.tensor<float>("layers.0.weight");
 class WEFT_API SafetensorsFile final : public TensorFile {
  public:
-  static constexpr std::uint64_t max_header_bytes = 32 << 20;
+  static constexpr std::uint64_t max_header_bytes = 32 << 20;  // of a file
 
   // `path` is a file, or an index ("model.safetensors.index.json"), whose files are beside it.
   // Throws unless each is a complete file: its tensors fill it, one after the other, and are as

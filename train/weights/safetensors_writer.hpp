@@ -16,10 +16,11 @@ namespace weft {
 // ("format": "pt"). The same contents give the same bytes. Nothing is written before `save`.
 class WEFT_API SafetensorsWriter {
  public:
+  // `path` is where the file will be saved.
   explicit SafetensorsWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // A tensor of this shape that `make` returns, while it is saved: only one of them exists at a
-  // time. A leading "/" is not part of the name. Throws ValueError for a name that is empty or
+  // Adds a tensor of this shape that `make` returns, while it is saved: only one of them exists at
+  // a time. A leading "/" is not part of the name. Throws ValueError for a name that is empty or
   // there already. `save` throws ShapeError when the tensor has another shape, and ValueError for a
   // number that is beyond the largest one of the type.
   template <class T>

@@ -42,7 +42,7 @@ inline constexpr EnumNames<Layout, 7> layout_names{{
 inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
 
 struct SaveWeightsOptions {
-  Layout layout = Layout::weft;
+  Layout layout = Layout::weft;  // the names in the file
   // The type of the numbers in the file.
   StorageType storage = StorageType::same;
 };
@@ -55,6 +55,7 @@ struct SaveWeightsOptions {
 // the layout, and for a number that overflows the storage type, NonFiniteError for a NaN or an
 // infinity, each naming the parameter, and FileError when writing fails; an existing file is then
 // unchanged.
+//   save_weights("model.safetensors", gpt, {.storage = StorageType::bfloat16});
 template <class T>
 WEFT_API void save_weights(const std::filesystem::path& path, const Module<T>& model,
                            const SaveWeightsOptions& options = {});

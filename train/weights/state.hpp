@@ -18,12 +18,19 @@ class WEFT_API State {
 
   // A tensor that already has the expected shape.
   virtual void tensor(const std::string& name, Tensor<T>& value) = 0;
+  // A whole number.
   virtual void integer(const std::string& name, std::int64_t& value) = 0;
+  // A real number.
   virtual void number(const std::string& name, double& value) = 0;
+  // A text without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
 };
 
 // An object with state: an optimizer, the progress of training, a configuration.
+//   struct Configuration : Stateful<> {
+//     void state(State<>& state) override { state.integer("num_heads", num_heads); }
+//     std::int64_t num_heads = 4;
+//   };
 template <class T = float>
 class WEFT_API Stateful {
  public:
