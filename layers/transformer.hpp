@@ -82,8 +82,8 @@ struct WEFT_API TransformerOptions {
 };
 
 // One sublayer with its residual connection, of x's shape:
-//   y = norm(x + dropout(sublayer(x))) if post-norm
 //   y = x + dropout(sublayer(norm(x))) if norm_first
+//   y = norm(x + dropout(sublayer(x))) otherwise
 template <class T, class Sublayer>
 Var<T> add_residual(const Var<T>& x, const BlockNorm<T>& norm, const Dropout<T>& dropout,
                     bool norm_first, const Sublayer& sublayer) {

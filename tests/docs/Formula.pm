@@ -70,28 +70,35 @@ sub take_operand {
   }
 }
 
+# "a b / c" is a fraction of what stands side by side before the slash and what comes after it.
 sub to_tex {
   my ($text) = @_;
-  my @parts;    # TeX
-  my ($over, $over_bare);    # the last part, if it is an operand
+  my @parts;             # TeX
+  my ($run, $bare) = 0;  # how many of the last parts are operands; the last without parentheses
   while (length $text) {
-    my $is_fraction = defined $over && $text =~ s/^ \/ (?=[(√\p{L}\d])(?![ΣΠ])//;
-    my ($tex, $bare) = take_operand(\$text);
+    my $is_fraction = $run && $text =~ s/^ \/ (?=[(√\p{L}\d])(?![ΣΠ])//;
+    my ($tex, $tex_bare) = take_operand(\$text);
     if ($is_fraction) {
-      pop @parts;
-      $tex = $bare = "\\frac{$over_bare}{$bare}";
-    } elsif (!defined $tex) {
-      $tex = $text =~ s/^,\s\s+// ? ',\quad'
-        : $text =~ s/^([ΣΠ])_(?=\w)(\w)// ? "$symbols{$1}_$2"
+      my @over = splice @parts, -$run;
+      @over = ($bare) if $run == 1;
+      push @parts, $bare = "\\frac{@over}{$tex_bare}";
+      $run = 1;
+    } elsif (defined $tex) {
+      $tex = "\\,$tex" if $run && $tex =~ /^\\mathrm/;
+      push @parts, $tex;
+      $bare = $tex_bare;
+      ++$run;
+    } else {
+      push @parts, $text =~ s/^,\s\s+// ? ',\quad'
+        : $text =~ s/^([ΣΠ])_(\w)// ? "$symbols{$1}_$2"
         : $text =~ s/^([ΣΠ])_\{([^{}]*)\}// ? "$symbols{$1}_{" . to_tex($2) . '}'
         : $text =~ s/^(.)//s ? $symbols{$1} // $scripts{$1} // $1 : '';
-      undef $bare;
+      # A space ends no run, unless an operator follows.
+      $run = 0 if $parts[-1] ne ' ' || $text =~ /^[^(√\p{L}\d\/]/ || $text =~ /^[ΣΠ]/;
+      pop @parts if $parts[-1] eq ' ';
     }
-    ($over, $over_bare) = defined $bare ? ($tex, $bare) : ();
-    push @parts, $tex;
   }
-  my $tex = join ' ', grep { /\S/ } @parts;
-  return $tex;
+  return join ' ', @parts;
 }
 
 1;
