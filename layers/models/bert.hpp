@@ -25,7 +25,8 @@ struct WEFT_API BertOptions {
   Index num_blocks = 1;   // > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
-  // The probability of dropping an element of the embeddings, and what it is in a block.
+  // The probability of dropping an element of the embeddings, and that of the blocks (see
+  // TransformerOptions).
   double dropout = 0.0;
   Activation activation = Activation::gelu;  // of the feed-forward networks
   double norm_eps = 1e-12;                   // see LayerNormOptions

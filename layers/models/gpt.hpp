@@ -25,7 +25,8 @@ struct WEFT_API GptOptions {
   Index num_blocks = 1;  // > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
-  // The probability of dropping an element of the embeddings, and what it is in a block.
+  // The probability of dropping an element of the embeddings, and that of the blocks (see
+  // TransformerOptions).
   double dropout = 0.0;
   bool bias = true;                                // whether linear layers and layer norms have one
   std::optional<bool> qkv_bias = {};               // W_q, W_k and W_v, when other than these

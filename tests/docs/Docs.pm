@@ -41,7 +41,7 @@ sub read_names {
     for (lines_of($header)) {
       $names{$1} = $1 if /^(?:class|struct|concept) (?:WEFT_API )?(\w+)/ && !/;$/;
       $names{join '', map { ucfirst } split /_/, $1} //= $1
-        if /^[^\s}\/].*?\b(?!requires\b)([a-z]\w*)\(/ && !/^(?:requires|namespace)\b/;
+        if /^[^\s}\/].*?\b(?!requires\b|to_string\b)([a-z]\w*)\(/ && !/^(?:requires|namespace)\b/;
     }
   }
 }

@@ -58,6 +58,7 @@ sub documentation {
       @block = split /\n/, $block[0], -1;
       $block[-1] .= '\ilinebr \endcode';
     } else {
+      $result[-1] =~ s/,?$/:/ if @result && $result[-1] =~ /[\w,]$/;
       @block = map { to_tex($_) } @block;
       $block[$_] .= ' \\\\' for 0 .. $#block - 1;
       $block[0] = "\\f[\\begin{gathered}$block[0]";
@@ -135,7 +136,7 @@ sub convert {
     my $text = join '\ilinebr ', @documentation;
     if (grep { $_ } @private) {
       @documentation = ();
-    } elsif ($declaration =~ /^\s*friend\b/) {
+    } elsif ($declaration =~ /^\s*friend\b|^inline \w+::/) {
       $result[$_] = '' for $first - ($is_new ? @documentation : 0) .. $#result;
       @documentation = ();
     } elsif ($is_new) {
@@ -213,7 +214,7 @@ sub convert {
     $declaration .= ' ' if defined $declaration;
     $is_code = grep { $_ eq 'code' } @scopes;
     if (!$is_code && $line =~ m{\S.*?  // (.*)} && $line !~ m{^\} }) {
-      my ($text) = documentation($header, $i + 1, $1);
+      my ($text) = documentation($header, $i + 1, $1 =~ s/^([a-z]{2,} )/\u$1/r =~ s/(\w)$/$1./r);
       $result[$i] =~ s{  // .*}{};
       $result[$first] = "/** $text */ " . separated($result[$first], $text);
     }
