@@ -12,9 +12,10 @@ namespace weft {
 
 class Pool;
 
-// How much memory a pool has taken from the heap.
+// The memory of a pool.
 struct MemoryStatistics {
-  std::size_t bytes_held = 0;       // not returned yet
+  std::size_t bytes_in_use = 0;     // by tensors and records
+  std::size_t bytes_held = 0;       // taken from the heap and not returned yet
   std::uint64_t heap_requests = 0;  // allocations since the pool was created
 };
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 
@@ -92,9 +94,52 @@ void set_thread_count(int threads) {
   omp_set_num_threads(threads);
 }
 
+namespace {
+
+thread_local ParallelObserver* parallel_observer = nullptr;
+
+// A region whose ranges are shown to an observer.
+struct ObservedRegion {
+  ParallelObserver& observer;
+  void (*run)(const void*, Index, int);
+  const void* context;
+
+  ObservedRegion(ParallelObserver& shown_to, void (*function)(const void*, Index, int),
+                 const void* argument)
+      : observer(shown_to), run(function), context(argument) {
+    parallel_observer = nullptr;  // a loop within a range is part of the range
+    observer.region_begins();
+  }
+  ~ObservedRegion() {
+    observer.region_ends();
+    parallel_observer = &observer;
+  }
+  ObservedRegion(const ObservedRegion&) = delete;
+  ObservedRegion& operator=(const ObservedRegion&) = delete;
+
+  static void run_range(const void* opaque, Index chunk, int thread) {
+    const ObservedRegion& region = *static_cast<const ObservedRegion*>(opaque);
+    region.observer.range_begins(thread);
+    region.run(region.context, chunk, thread);
+    region.observer.range_ends(thread);
+  }
+};
+
+}  // namespace
+
+ParallelObserver* observe_parallel(ParallelObserver* observer) {
+  return std::exchange(parallel_observer, observer);
+}
+
 namespace detail {
 
 void run_chunks(Index count, void (*run)(const void*, Index, int), const void* context) {
+  std::optional<ObservedRegion> observed;
+  if (parallel_observer) {
+    observed.emplace(*parallel_observer, run, context);
+    run = ObservedRegion::run_range;
+    context = &*observed;
+  }
   const auto threads = static_cast<int>(std::min<Index>(count, thread_count()));
   if (threads == 1) {
     for (Index chunk = 0; chunk < count; ++chunk) run(context, chunk, 0);

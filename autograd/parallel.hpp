@@ -20,6 +20,22 @@ WEFT_API void set_thread_count(int threads);
 // Four times the number of processors, and at least 16: more threads only cost memory.
 WEFT_API int thread_limit();
 
+// Is told of parallel regions, for measuring them.
+class WEFT_API ParallelObserver {
+ public:
+  virtual ~ParallelObserver() = default;
+  // Called on the thread that enters a region, and when it leaves it.
+  virtual void region_begins() = 0;
+  virtual void region_ends() = 0;
+  // Called on the thread that computes a range, before and after it. `thread` is the number that
+  // `parallel_for` gives.
+  virtual void range_begins(int thread) = 0;
+  virtual void range_ends(int thread) = 0;
+};
+// Sets the observer of the regions that the calling thread enters from here on; null for none.
+// Returns the one before.
+WEFT_API ParallelObserver* observe_parallel(ParallelObserver* observer);
+
 namespace detail {
 // Calls `run(context, chunk, thread)` for every chunk, on up to thread_count() threads.
 WEFT_API void run_chunks(Index chunks, void (*run)(const void* context, Index chunk, int thread),

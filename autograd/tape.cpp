@@ -56,6 +56,13 @@ Tensor<T> Tape<T>::zeros(const Shape& shape) const {
 
 template <class T>
 Var<T> Tape<T>::parameter(const Parameter<T>& parameter) {
+  if (options_.observer)
+    options_.observer->observe({.kind = TapeEvent::Kind::parameter,
+                                .tape = this,
+                                .parameter = &parameter,
+                                .shape = parameter.shape(),
+                                .elements = parameter.size(),
+                                .element_size = sizeof(T)});
   if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
   GradientSum<T>& sum = target_ ? target_->use(parameter) : parameter.gradient_sum();
   return push({.operation = "parameter", .parameter = &parameter, .parameter_sum = &sum},
@@ -151,6 +158,8 @@ std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upst
 template <class T>
 void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
                            const BackwardOptions& options) {
+  if (options_.observer)
+    options_.observer->observe({.kind = TapeEvent::Kind::backward_begins, .tape = this});
   add_gradient(y.node(), upstream);
   // A function that records or clears changes the nodes.
   for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
@@ -171,6 +180,12 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
     touched_.clear();
     function.run(*this, dy);
     if (options_.detect_anomaly) check_gradients(operation);
+    if (options_.observer)
+      options_.observer->observe({.kind = TapeEvent::Kind::backward,
+                                  .tape = this,
+                                  .operation = operation,
+                                  .record = static_cast<NodeId>(id),
+                                  .memory = memory()});
   }
 }
 
@@ -231,6 +246,26 @@ void Tape<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
     std::copy(from.begin(), from.end(), dx.values.begin());
   else
     std::transform(from.begin(), from.end(), dx.values.begin(), dx.values.begin(), std::plus<T>());
+}
+
+template <class T>
+void Tape<T>::watch(const char* operation, const Tensor<T>& value, std::span<const NodeId> inputs,
+                    bool is_recorded) {
+  if (options_.detect_anomaly) check_value(operation, value);
+  const double flops = std::exchange(flops_, 0.0);
+  if (!options_.observer) return;
+  Index elements = value.size();
+  for (const NodeId input : inputs)
+    if (input != no_node) elements += nodes_[static_cast<std::size_t>(input)].shape.elements();
+  options_.observer->observe({.kind = TapeEvent::Kind::forward,
+                              .tape = this,
+                              .operation = operation,
+                              .record = is_recorded ? static_cast<NodeId>(nodes_.size()) : no_node,
+                              .shape = value.shape(),
+                              .elements = elements,
+                              .element_size = sizeof(T),
+                              .flops = flops,
+                              .memory = memory()});
 }
 
 template <class T>

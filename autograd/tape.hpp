@@ -15,6 +15,7 @@
 #include "weft/autograd/parameter.hpp"
 #include "weft/autograd/precision.hpp"
 #include "weft/autograd/random.hpp"
+#include "weft/autograd/tape_observer.hpp"
 #include "weft/autograd/tensor.hpp"
 
 namespace weft {
@@ -75,6 +76,8 @@ struct TapeOptions {
   // processor has the instructions. The constructor of Tape throws Error where it has not, and
   // ValueError for Tape<double>.
   Precision precision = Precision::full;
+  // When given, is told of every operation, forward and backward. Must outlive the tape.
+  TapeObserver* observer = nullptr;
 };
 
 // Of Tape::backward and Tape::gradients.
@@ -186,21 +189,23 @@ class WEFT_API Tape {
   template <class Backward>
   Var<T> record(const char* operation, Tensor<T> value, std::span<const NodeId> inputs,
                 Backward backward) {
-    if (needs_gradient(inputs))
-      return record_always(operation, std::move(value), std::move(backward));
-    if (options_.detect_anomaly) check_value(operation, value);
+    const bool is_recorded = needs_gradient(inputs);
+    if (is_watched()) watch(operation, value, inputs, is_recorded);
+    if (is_recorded) return push(operation, std::move(value), std::move(backward));
     return constant(std::move(value));
   }
   // The same, of any shape, for an operation that needs its gradient whatever its inputs are.
   template <class Backward>
   Var<T> record_always(const char* operation, Tensor<T> value, Backward backward) {
-    static_assert(alignof(Backward) <= Buffer::alignment);
-    if (options_.detect_anomaly) check_value(operation, value);
-    Buffer memory(sizeof(FunctionOf<Backward>), pool_);
-    std::unique_ptr<Function, Destroy> function(new (memory.data())
-                                                    FunctionOf<Backward>(std::move(backward)));
-    function->memory = std::move(memory);
-    return push({.operation = operation, .function = std::move(function)}, std::move(value));
+    if (is_watched()) watch(operation, value, {}, true);
+    return push(operation, std::move(value), std::move(backward));
+  }
+
+  // Products of matrices [m, k] and [k, n] that the operation which is recorded next has computed,
+  // for an observer.
+  void count_products(Index m, Index n, Index k, Index count = 1) {
+    flops_ += 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+              static_cast<double>(count);
   }
 
   // Within a backward function: where to add the gradient of an input; not wanted for `no_node`.
@@ -268,6 +273,19 @@ class WEFT_API Tape {
 
   bool needs_gradient(std::span<const NodeId> inputs) const;
   Var<T> push(Node node, Tensor<T> value);
+  template <class Backward>
+  Var<T> push(const char* operation, Tensor<T> value, Backward backward) {
+    static_assert(alignof(Backward) <= Buffer::alignment);
+    Buffer memory(sizeof(FunctionOf<Backward>), pool_);
+    std::unique_ptr<Function, Destroy> function(new (memory.data())
+                                                    FunctionOf<Backward>(std::move(backward)));
+    function->memory = std::move(memory);
+    return push({.operation = operation, .function = std::move(function)}, std::move(value));
+  }
+  // Whether results are checked, or shown to an observer, before they are recorded.
+  bool is_watched() const { return options_.detect_anomaly || options_.observer; }
+  void watch(const char* operation, const Tensor<T>& value, std::span<const NodeId> inputs,
+             bool is_recorded);
   void check_value(const char* operation, const Tensor<T>& value) const;
   void check_gradients(const char* operation) const;
   // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
@@ -289,6 +307,7 @@ class WEFT_API Tape {
   std::uint32_t number_ = 0;   // of the pass, to recognize variables of earlier ones
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
+  double flops_ = 0.0;  // counted since the last operation
   std::unique_ptr<Tape> replay_;
 
   friend class Var<T>;

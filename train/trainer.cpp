@@ -116,6 +116,7 @@ class TrainingLoop<T>::Run {
     if (options_.should_stop) update_.finish();
     vote(options_.should_stop && options_.should_stop());
     if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
+    if (options_.profile) options_.profile->end_step();
   }
 
   void finish() {
@@ -205,6 +206,7 @@ class TrainingLoop<T>::Run {
 
   // With the average of the parameters in the model, if there is one.
   std::vector<double> run_validation() {
+    const Profile::Phase phase(options_.profile, "validation");
     update_.finish();
     MovingAverage<T>* const average = trainer_.average_;
     if (average) average->swap();
@@ -304,6 +306,7 @@ class TrainingLoop<T>::Run {
   // The state of all processes is that of the first one while it prepares the file.
   void save(const std::function<void()>& write) {
     if (options_.folder.empty()) return;
+    const Profile::Phase phase(options_.profile, "checkpoint");
     update_.finish();
     update_.with_whole_optimizer([&] { in_first(write); });
   }

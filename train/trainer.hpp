@@ -21,6 +21,7 @@
 #include "weft/train/optim/optimizer.hpp"
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/parallel/process_group.hpp"
+#include "weft/train/report/profile.hpp"
 #include "weft/train/training_progress.hpp"
 #include "weft/train/weights/checkpoint.hpp"
 
@@ -88,6 +89,9 @@ struct TrainerOptions {
   std::int64_t keep_checkpoints = 0;
   // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
   Precision precision = Precision::full;
+
+  // When given, measures the steps; must be of the model. See Profile.
+  Profile* profile = nullptr;
 
   // The processes that train together; null for this one alone. Each of them calls the same
   // functions of its trainer with the same model, data and options, which is checked before the

@@ -30,6 +30,7 @@ Buffer::Block* Pool::take(std::size_t bytes) {
   {
     const std::lock_guard guard(lock_);
     ++blocks_in_use_;
+    statistics_.bytes_in_use += class_units(index) * 64;
     if (Buffer::Block* block = free_[index]) {
       free_[index] = block->next;
       block->references.store(1, std::memory_order_relaxed);
@@ -42,6 +43,7 @@ Buffer::Block* Pool::take(std::size_t bytes) {
   } catch (...) {
     const std::lock_guard guard(lock_);
     --blocks_in_use_;
+    statistics_.bytes_in_use -= class_units(index) * 64;
     throw;
   }
   block->pool = this;
@@ -57,6 +59,7 @@ void Pool::give_back(Buffer::Block* block) noexcept {
   {
     const std::lock_guard guard(lock_);
     --blocks_in_use_;
+    statistics_.bytes_in_use -= class_units(block->size_class) * 64;
     if (!abandoned_) {
       block->next = free_[block->size_class];
       free_[block->size_class] = block;

@@ -315,6 +315,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
     weights = kept.data();
     tape.keep_intermediate(std::move(kept));
   }
+  tape.count_products(num_queries, num_keys, size + attention.value_size, batch * heads);
   // Records the result, where add_gradients(pass, dy, dq, dk, dv) adds to the gradients.
   const auto record = [&](const auto& add_gradients) {
     return tape.record("scaled_dot_product_attention", y,

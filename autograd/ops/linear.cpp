@@ -87,6 +87,7 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
 
   if (!keep_slope && activation != Activation::none) kept = y;
   const NodeId bias_node = bias ? bias->node() : no_node;
+  tape.count_products(rows, out, in);
   return tape.record(
       "linear", y, {x.node(), weight.node(), bias_node},
       [x = x.node(), w = weight.node(), bias_node,

@@ -85,6 +85,7 @@ Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   batched_product(tape.precision(), batch, m, n, k, matrices_of(a.value(), options.transpose_a),
                   matrices_of(b.value(), options.transpose_b), T{0}, y.data(), false);
 
+  tape.count_products(m, n, k, batch);
   return tape.record(
       "matmul", y, {a.node(), b.node()},
       [a = a.node(), b = b.node(), a_value = a.value(), b_value = b.value(), options, batch, m, n,

@@ -289,6 +289,7 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   run_forward(tape, sequences, inputs.value(), weight.value(), bias.value());
   if (!Cell::save_all_steps) sequences.saved = Tensor<T>();
 
+  tape.count_products(batch * time, width, size);
   return tape.record(
       operation, sequences.states, {inputs.node(), weight.node(), bias.node(), initial.node()},
       [x = inputs.node(), w = weight.node(), b = bias.node(), first = initial.node(),

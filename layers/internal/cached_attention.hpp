@@ -102,7 +102,9 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
                             of_threads + thread * scratch_size, stride);
                    }
                });
-  return tape.constant(std::move(result));
+  tape.count_products(a.queries, a.max_visible(), 2 * a.size(), a.cache.num_sequences() * a.heads);
+  return tape.record("cached_attention", std::move(result), std::span<const NodeId>(),
+                     [](Tape<T>&, const Tensor<T>&) {});
 }
 
 // The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros where

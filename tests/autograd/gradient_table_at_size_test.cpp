@@ -1,5 +1,4 @@
 // The rows of the gradient table with their large inputs, which make several ranges of each kernel.
-#include <omp.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,23 +9,12 @@
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
+#include "tests/thread_count_guard.hpp"
 
 namespace weft {
 namespace {
 
 constexpr std::uint64_t seed = 11;
-
-// Several threads, so that matrix products are computed in tiles.
-class TwoThreads {
- public:
-  TwoThreads() : before_(omp_get_max_threads()) { omp_set_num_threads(2); }
-  ~TwoThreads() { omp_set_num_threads(before_); }
-  TwoThreads(const TwoThreads&) = delete;
-  TwoThreads& operator=(const TwoThreads&) = delete;
-
- private:
-  int before_;
-};
 
 std::string name_of(const GradientCase& row) { return row.operation + ": " + row.description; }
 
@@ -150,7 +138,7 @@ bool same_bits(const Tensor<T>& a, const Tensor<T>& b) {
 
 TEST_CASE("gradient table: every row agrees with differences along directions at size",
           "[autograd]") {
-  const TwoThreads threads;
+  const ThreadCountGuard threads(2);  // so that matrix products are computed in tiles
   for (const GradientCase& row : gradient_table()) {
     const std::vector<Tensor<double>> values = draw(row.large);
     const Gradients<double> fresh = gradients<double>(row, values);
@@ -173,7 +161,7 @@ TEST_CASE("gradient table: every row agrees with differences along directions at
 }
 
 TEST_CASE("gradient table: a constant input changes no bit of the other gradients", "[autograd]") {
-  const TwoThreads threads;
+  const ThreadCountGuard threads(2);  // so that matrix products are computed in tiles
   for (const GradientCase& row : gradient_table()) {
     for (const auto& inputs : {row.small, row.large}) {
       if (inputs.size() < 2) continue;
@@ -193,7 +181,7 @@ TEST_CASE("gradient table: a constant input changes no bit of the other gradient
 }
 
 TEST_CASE("gradient table: float agrees with double at size", "[autograd]") {
-  const TwoThreads threads;
+  const ThreadCountGuard threads(2);  // so that matrix products are computed in tiles
   for (const GradientCase& row : gradient_table()) {
     const std::vector<Tensor<double>> values = draw(row.large);
     const Gradients<double> expected = gradients<double>(row, values);

@@ -17,23 +17,10 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/parallel.hpp>
 #include "tests/catch.hpp"
+#include "tests/thread_count_guard.hpp"
 
 namespace weft {
 namespace {
-
-// Sets OpenMP's number of threads, unchecked, and restores the old one.
-class ThreadCountGuard {
- public:
-  explicit ThreadCountGuard(int count) : previous_(omp_get_max_threads()) {
-    omp_set_num_threads(count);
-  }
-  ~ThreadCountGuard() { omp_set_num_threads(previous_); }
-  ThreadCountGuard(const ThreadCountGuard&) = delete;
-  ThreadCountGuard& operator=(const ThreadCountGuard&) = delete;
-
- private:
-  int previous_;
-};
 
 std::vector<std::pair<Index, Index>> ranges(Index count, Index grain) {
   std::vector<std::pair<Index, Index>> found;
@@ -47,6 +34,35 @@ std::vector<std::pair<Index, Index>> ranges(Index count, Index grain) {
 }
 
 }  // namespace
+
+TEST_CASE("observe_parallel: each region and each range is shown once", "[autograd]") {
+  struct Counter final : ParallelObserver {
+    void region_begins() override { ++regions; }
+    void region_ends() override { --open_regions; }
+    void range_begins(int thread) override {
+      ++ranges;
+      if (thread < 0 || thread >= 3) ++wrong;
+    }
+    void range_ends(int) override { ++ended; }
+    int regions = 0, open_regions = 0;
+    std::atomic<int> ranges = 0, ended = 0, wrong = 0;
+  } counter;
+  for (const int threads : {1, 3}) {
+    const ThreadCountGuard guard(threads);
+    counter.regions = counter.open_regions = 0;
+    counter.ranges = counter.ended = 0;
+    ParallelObserver* const before = observe_parallel(&counter);
+    // A loop within a range is part of the range.
+    parallel_for(10, 4, [](Index, Index) { parallel_for(10, 4, [](Index, Index) {}); });
+    CHECK_THROWS_AS(parallel_for(20, 1, [](Index, Index) { throw 1; }), int);
+    CHECK(observe_parallel(before) == &counter);
+    parallel_for(10, 4, [](Index, Index) {});
+    CHECK(counter.regions == 2);
+    CHECK(counter.open_regions == -2);
+    CHECK(counter.ranges >= 4);
+    CHECK(counter.wrong == 0);
+  }
+}
 
 TEST_CASE("parallel_for: ranges cover each item once, for any number of threads", "[autograd]") {
   const std::vector<std::pair<Index, Index>> expected = {{0, 4}, {4, 8}, {8, 10}};

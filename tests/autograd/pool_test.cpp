@@ -54,8 +54,10 @@ TEST_CASE("pool: reuses a released block for a request of about the same size", 
     const Buffer buffer(10000, owned.pool);
     memory = buffer.data();
   }
+  CHECK(owned.pool->statistics().bytes_in_use == 0);
   const Buffer again(10010, owned.pool);
   CHECK(again.data() == memory);
+  CHECK(owned.pool->statistics().bytes_in_use == owned.pool->statistics().bytes_held);
   CHECK(owned.pool->statistics().heap_requests == 1);
   CHECK(owned.pool->statistics().bytes_held >= 10010);
   CHECK(owned.pool->statistics().bytes_held <= 10000 * 3 / 2);

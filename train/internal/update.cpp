@@ -38,7 +38,8 @@ ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
           {.training = true,
            .seed = options_.seed,
            .detect_anomaly = detect_anomaly,
-           .precision = options_.precision},
+           .precision = options_.precision,
+           .observer = options_.profile},
           own.first,
           own.last};
 }
@@ -70,14 +71,23 @@ void Update<T>::divide() {
 
 template <class T>
 void Update<T>::run() {
-  read_batches();
-  finish();
-  zero_grad();
-  pass_.begin();
-  if (exchange_) exchange_->begin();
-  add_batches(pass_, exchange_.has_value());
-  loss_ = exchange_ ? exchange_->add_up() : pass_.sum_gradients();
+  const auto measured = [this](const char* phase, const auto& work) {
+    const Profile::Phase measures(options_.profile, phase);
+    return work();
+  };
+  measured("data", [&] { read_batches(); });
+  measured("weights of other processes", [&] { finish(); });
+  measured("forward and backward", [&] {
+    zero_grad();
+    pass_.begin();
+    if (exchange_) exchange_->begin();
+    add_batches(pass_, exchange_.has_value());
+  });
+  loss_ = measured("sum of gradients", [&] {
+    return exchange_ ? exchange_->add_up() : pass_.sum_gradients();
+  });
   if (!std::isfinite(loss_)) fail_non_finite("loss");
+  const Profile::Phase optimizer_phase(options_.profile, "optimizer");
   grad_norm_ = exchange_ ? exchange_->norm() : optimizer_.grad_norm();
   if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
   if (options_.schedule)

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include <weft/autograd.hpp>
+#include <weft/layers/linear.hpp>
+#include <weft/layers/models/gpt.hpp>
+#include <weft/train/parallel/parallel_pass.hpp>
+#include <weft/train/report/profile.hpp>
+#include "tests/catch.hpp"
+#include "tests/thread_count_guard.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct TwoLayers : Module<float> {
+  TwoLayers()
+      : first({.in_features = 3, .out_features = 4}, random),
+        second({.in_features = 4, .out_features = 2}, random) {}
+  void members(Members<float>& members) const override {
+    members.type("TwoLayers");
+    members("first", first);
+    members("second", second);
+  }
+  Var<float> operator()(const Var<float>& x) const { return mean(second(relu(first(x)))); }
+
+  Random random{1};
+  Linear<float> first, second;
+};
+
+const GptOptions small_gpt{
+    .vocabulary_size = 11, .max_len = 8, .num_hiddens = 12, .num_heads = 3, .num_blocks = 2};
+
+Tokens some_tokens(const Shape& shape) {
+  Tokens tokens(shape);
+  Random random(2);
+  for (TokenId& token : tokens) token = static_cast<TokenId>(random.below(11));
+  return tokens;
+}
+
+// The rows by "layer operation".
+std::map<std::string, ProfileRow> by_name(const std::vector<ProfileRow>& rows) {
+  std::map<std::string, ProfileRow> result;
+  for (const ProfileRow& row : rows) result[row.layer + " " + row.operation] = row;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("profile: operations belong to the layers whose parameters they use", "[report]") {
+  const TwoLayers model;
+  Profile profile(model);
+  Tape<float> tape({.training = true, .observer = &profile});
+  for (int step = 0; step < 3; ++step) {
+    tape.backward(model(tape.constant(Tensor<float>({5, 3}))));
+    profile.end_step();
+  }
+  CHECK(profile.steps() == 2);  // without the first
+  const auto rows = by_name(profile.operations());
+  REQUIRE(rows.size() == 4);
+  const ProfileRow first = rows.at("first linear"), second = rows.at("second linear");
+  CHECK(first.calls == 2);
+  // 2 · 5 · 3 · 4 FLOPs, and twice as many in backward, in two steps.
+  CHECK(first.flops == 2 * 3 * (2 * 5 * 3 * 4));
+  CHECK(second.flops == 2 * 3 * (2 * 5 * 4 * 2));
+  // The result, weight and bias; the input is a constant. Backward counts twice.
+  CHECK(first.bytes == 2 * 3 * 4 * (5 * 4 + 4 * 3 + 4));
+  CHECK(first.forward_seconds > 0.0);
+  CHECK(first.backward_seconds > 0.0);
+  // Between the layers, and after the last one.
+  CHECK(rows.at(" relu").calls == 2);
+  CHECK(rows.at(" mean").flops == 0.0);
+
+  const auto layers = by_name(profile.layers());
+  CHECK(layers.at("first ").calls == 2);
+  CHECK(layers.at(" ").calls == 8);
+  CHECK(layers.at(" ").flops == first.flops + second.flops);
+  CHECK(layers.at(" ").seconds() <= 2 * profile.step_seconds());
+}
+
+TEST_CASE("profile: operations without parameters belong to the layer around them", "[report]") {
+  Random random(1);
+  const Gpt<float> model(small_gpt, random);
+  Profile profile(model);
+  auto tape = Tape<float>({.recording = false, .observer = &profile});
+  model(tape, some_tokens({2, 8}));
+  const auto rows = by_name(profile.operations());
+  CHECK(rows.at("blocks.1.attention scaled_dot_product_attention").calls == 1);
+  CHECK(rows.at("blocks.0.attention scaled_dot_product_attention").flops ==
+        2 * 2 * 3 * 8 * 8 * (4 + 4));
+  CHECK(rows.at("blocks.0 add").calls == 2);  // the residual connections
+  CHECK(rows.at("blocks.1 add").calls == 2);
+}
+
+TEST_CASE("profile: results are those without it, and parts on threads are measured", "[report]") {
+  const ThreadCountGuard threads(3);
+  const auto gradients = [&](bool measured) {
+    Random random(1);
+    Gpt<float> model(small_gpt, random);
+    Profile profile(model);
+    ParallelPass<float> pass(named_parameters(model), 5,
+                             {.training = true, .observer = measured ? &profile : nullptr});
+    double loss = 0.0;
+    for (std::uint32_t step = 0; step < 2; ++step) {
+      zero_grad(model);
+      loss = pass.add_gradients(step, 5, [&](Tape<float>& part, Index i) {
+        return cross_entropy(model(part, some_tokens({i + 1, 8})), some_tokens({i + 1, 8}));
+      });
+      profile.end_step();
+    }
+    if (measured) {
+      CHECK(by_name(profile.operations()).at(" cross_entropy").calls == 5);
+      CHECK(profile.predicted_step_seconds(1) >= profile.predicted_step_seconds(2));
+      CHECK(profile.predicted_step_seconds(2) >= profile.predicted_step_seconds(64));
+      CHECK(profile.predicted_step_seconds(64) > 0.0);
+    } else {
+      CHECK(profile.operations().empty());
+    }
+    std::vector<float> values{static_cast<float>(loss)};
+    for (const auto& [name, parameter] : named_parameters(model)) {
+      const Tensor<float> gradient = parameter->grad();
+      values.insert(values.end(), gradient.begin(), gradient.end());
+    }
+    return values;
+  };
+  CHECK(gradients(true) == gradients(false));
+}
+
+TEST_CASE("profile: the memory of a layer is what its forward keeps", "[report]") {
+  const TwoLayers model;
+  Profile profile(model);
+  Tape<float> tape({.training = true, .observer = &profile});
+  const Var<float> loss = model(tape.constant(Tensor<float>({1000, 3})));
+  const auto layers = by_name(profile.layers());
+  // Also of results that the caller has released since.
+  CHECK(layers.at(" ").memory >= static_cast<double>(tape.memory().bytes_in_use));
+  CHECK(layers.at("first ").memory >= 4.0 * 1000 * 4);
+  CHECK(layers.at("first ").memory < 4.0 * 1000 * 8);
+  tape.clear();
+}
+
+TEST_CASE("profile: a trace has each operation, phase and range once, in rows of threads",
+          "[report]") {
+  const TemporaryFolder folder;
+  const ThreadCountGuard threads(2);
+  const TwoLayers model;
+  Profile profile(model);
+  Tape<float> tape({.training = true, .observer = &profile});
+  for (int step = 0; step < 2; ++step) {
+    {
+      const Profile::Phase phase(&profile, "pass");
+      tape.backward(model(tape.constant(Tensor<float>({20000, 3}))));
+    }
+    profile.end_step();
+  }
+  const Profile::Phase nothing(nullptr, "none");
+  profile.write_trace(folder / "trace.json");
+  std::ifstream file(folder / "trace.json");
+  const auto events = nlohmann::json::parse(file).at("traceEvents");
+  std::map<std::string, int> counts;
+  for (const auto& event : events) {
+    if (event.at("ph") != "X") continue;
+    ++counts[event.at("cat").get<std::string>() + " " + event.at("name").get<std::string>()];
+    CHECK(event.at("ts").get<double>() >= 0.0);
+    CHECK(event.at("dur").get<double>() >= 0.0);
+    CHECK(event.at("tid").get<int>() < 2);
+  }
+  CHECK(counts.at("forward linear") == 2);
+  CHECK(counts.at("backward linear") == 2);
+  CHECK(counts.at("phase pass") == 1);
+  CHECK(counts.at("range range") > 4);
+  CHECK_THROWS_AS(profile.write_trace(folder / "none" / "trace.json"), FileError);
+  CHECK_THROWS_AS(profile.predicted_step_seconds(0), ValueError);
+}
+
+TEST_CASE("profile: tables and JSON show the same numbers", "[report]") {
+  Random random(1);
+  const Gpt<float> model(small_gpt, random);
+  Profile profile(model);
+  Tape<float> tape({.training = true, .observer = &profile});
+  for (int step = 0; step < 3; ++step) {
+    const Profile::Phase phase(&profile, "forward and backward");
+    tape.backward(cross_entropy(model(tape, some_tokens({2, 8})), some_tokens({2, 8})));
+    profile.end_step();
+  }
+  CHECK_THAT(profile.operation_table(), Catch::Contains("scaled_dot_product_attention"));
+  // The same layers of all blocks are one line.
+  CHECK_THAT(profile.layer_table(), Catch::Contains("blocks.*"));
+  CHECK_THAT(profile.layer_table(), !Catch::Contains("blocks.1"));
+  const auto json = nlohmann::json::parse(profile.to_json());
+  CHECK(json.at("steps") == 2);
+  CHECK(json.at("operations").size() == profile.operations().size());
+  CHECK(json.at("layers")[0].at("flops").get<double>() == profile.layers()[0].flops / 2);
+  CHECK(json.at("predicted_step_seconds").size() == 7);
+}
+
+TEST_CASE("pass_table: the shapes, parameters, FLOPs and memory of each layer", "[report]") {
+  const TwoLayers model;
+  const std::string table = pass_table<float>(model, [&](Tape<float>& tape) {
+    model(tape.constant(Tensor<float>({5000, 3})));
+  });
+  CHECK_THAT(table, Catch::Contains("first   Linear") && Catch::Contains("[5000, 4]"));
+  CHECK_THAT(table, Catch::Contains("[5000, 2]          10   0.08"));
+}
+
+TEST_CASE("measure_limits: a product and a copy take time", "[report]") {
+  const MachineLimits limits = measure_limits();
+  CHECK(limits.flops_per_second > 1e8);
+  CHECK(limits.bytes_per_second > 1e7);
+}

@@ -1,0 +1,366 @@
+// ProfileRecorder: what a Profile measures, while tapes and parallel_for compute.
+// Included by definitions only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "weft/train/report/profile.hpp"
+#include "train/report/internal/layer_names.hpp"
+
+namespace weft {
+
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Called by the tapes and by parallel_for while they compute.
+class ProfileRecorder final : public ParallelObserver {
+ public:
+  explicit ProfileRecorder(LayerNames names) : layers(std::move(names)), limits(measure_limits()) {
+    previous_ = observe_parallel(this);
+    last_end = step_start_ = seconds_now();
+  }
+  ~ProfileRecorder() override { observe_parallel(previous_); }
+
+  void observe(const TapeEvent& event) {
+    const double time = seconds_now();
+    const std::lock_guard lock(mutex_);
+    TapeState& tape = tapes_[event.tape];
+    switch (event.kind) {
+      case TapeEvent::Kind::parameter:
+        return add_parameter(tape, event);
+      case TapeEvent::Kind::forward:
+        add_forward(tape, event, time);
+        break;
+      case TapeEvent::Kind::backward_begins:
+        place_pending(tape, 0);
+        tape.layer = 0;
+        tape.bytes_in_use = event.memory.bytes_in_use;
+        break;
+      case TapeEvent::Kind::backward:
+        add_backward(tape, event, time);
+        break;
+    }
+    last_end = seconds_now();
+  }
+
+  void begin_phase() { last_end = seconds_now(); }
+  void add_phase(const char* name, double start) {
+    const double end = seconds_now();
+    ProfileRow& row = phases_[name];
+    row.layer = name;
+    ++row.calls;
+    row.forward_seconds += end - start;
+    add_to_trace({name, -1, "phase", thread_number, start, end});
+    last_end = end;
+  }
+
+  void end_step() {
+    const double end = seconds_now();
+    if (!is_warm_) {
+      is_warm_ = true;
+      rows_.clear();
+      phases_.clear();
+      trace_.clear();
+      regions_.clear();
+    } else {
+      ++steps;
+      seconds += end - step_start_;
+      if (is_traced_) {
+        ++traced_steps_;
+        traced_seconds_ += end - step_start_;
+      }
+    }
+    is_traced_ = trace_.size() < most_traced;
+    step_start_ = last_end = end;
+  }
+
+  // --- ParallelObserver ---------------------------------------------------------------------
+
+  void region_begins() override { region_start_ = seconds_now(); }
+  void region_ends() override {
+    const double end = seconds_now();
+    Region region{end - region_start_, {}};
+    std::vector<Range> ranges;
+    for (std::vector<Range>& of_thread : ranges_) {
+      ranges.insert(ranges.end(), of_thread.begin(), of_thread.end());
+      of_thread.clear();
+    }
+    if (!is_traced_) return;
+    std::ranges::sort(ranges, {}, &Range::start);
+    for (const Range& range : ranges) {
+      region.ranges.push_back(static_cast<float>(range.end - range.start));
+      add_to_trace({"range", -1, "range", range.thread, range.start, range.end});
+    }
+    regions_.push_back(std::move(region));
+  }
+  void range_begins(int thread) override {
+    thread_number = thread;
+    const double time = seconds_now();
+    // The calling thread is within an operation, or within a phase.
+    if (thread != 0) last_end = time;
+    if (std::vector<Range>* of_thread = ranges_of(thread))
+      of_thread->push_back({thread, time, time});
+  }
+  void range_ends(int thread) override {
+    if (std::vector<Range>* of_thread = ranges_of(thread)) of_thread->back().end = seconds_now();
+    thread_number = 0;
+  }
+
+  // --- Results ------------------------------------------------------------------------------
+
+  std::vector<ProfileRow> operations() {
+    place_all();
+    std::vector<ProfileRow> rows;
+    for (const auto& [key, row] : rows_) rows.push_back(row);
+    return by_time(std::move(rows));
+  }
+  std::vector<ProfileRow> phases() const {
+    std::vector<ProfileRow> rows;
+    for (const auto& [name, row] : phases_) rows.push_back(row);
+    return by_time(std::move(rows));
+  }
+  std::vector<ProfileRow> layer_rows() {
+    place_all();
+    std::vector<ProfileRow> rows(static_cast<std::size_t>(layers.size()));
+    for (int layer = 0; layer < layers.size(); ++layer)
+      rows[static_cast<std::size_t>(layer)].layer = layers.name(layer);
+    for (const auto& [key, row] : rows_)
+      for (int layer = key.first; layer >= 0; layer = layers.parent(layer))
+        add(rows[static_cast<std::size_t>(layer)], row);
+    return rows;
+  }
+
+  // What a layer computed last.
+  const Shape& result(int layer) const { return results_[static_cast<std::size_t>(layer)]; }
+  double counted_steps() const { return static_cast<double>(std::max<std::int64_t>(steps, 1)); }
+
+  static void add(ProfileRow& to, const ProfileRow& row) {
+    to.calls += row.calls;
+    to.forward_seconds += row.forward_seconds;
+    to.backward_seconds += row.backward_seconds;
+    to.flops += row.flops;
+    to.bytes += row.bytes;
+    to.memory += row.memory;
+  }
+  static std::vector<ProfileRow> by_time(std::vector<ProfileRow> rows) {
+    std::ranges::stable_sort(rows, std::greater<>(), &ProfileRow::seconds);
+    return rows;
+  }
+
+  // When each thread takes the next range as soon as it has finished one.
+  static double time_on_threads(std::span<const float> ranges, int threads) {
+    std::vector<double> busy(static_cast<std::size_t>(threads));
+    for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
+    return *std::max_element(busy.begin(), busy.end());
+  }
+  double predicted_step_seconds(int threads) const {
+    if (traced_steps_ == 0) return 0.0;
+    const int measured = thread_count();
+    double outside = traced_seconds_, inside = 0.0;
+    for (const Region& region : regions_) {
+      outside -= region.seconds;
+      // What a region costs beside its ranges: to begin it, and to wait for its threads.
+      const double cost = std::max(0.0, region.seconds - time_on_threads(region.ranges, measured));
+      inside += cost + time_on_threads(region.ranges, threads);
+    }
+    return (outside + inside) / static_cast<double>(traced_steps_);
+  }
+
+  std::string trace() const {
+    std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+    double origin = seconds_now();
+    for (const Span& span : trace_) origin = std::min(origin, span.start);
+    for (const Span& span : trace_) {
+      nlohmann::json event{{"ph", "X"},
+                           {"pid", 1},
+                           {"tid", span.thread},
+                           {"cat", span.category},
+                           {"name", span.name},
+                           {"ts", 1e6 * (span.start - origin)},
+                           {"dur", 1e6 * (span.end - span.start)}};
+      if (span.layer >= 0) event["args"] = {{"layer", layers.name(span.layer)}};
+      text += event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ",\n";
+    }
+    for (int thread = 0; thread < thread_count(); ++thread)
+      text += nlohmann::json{{"ph", "M"},
+                             {"pid", 1},
+                             {"tid", thread},
+                             {"name", "thread_name"},
+                             {"args", {{"name", concatenate_text("thread ", thread)}}}}
+                  .dump() +
+              (thread + 1 < thread_count() ? ",\n" : "\n");
+    return text + "]}\n";
+  }
+
+  const LayerNames layers;
+  const MachineLimits limits;
+  std::int64_t steps = 0;
+  double seconds = 0.0;  // of these
+
+ private:
+  // Of the calling thread: the end of what was measured last, and its number in a parallel region.
+  static inline thread_local double last_end = 0.0;
+  static inline thread_local int thread_number = 0;
+
+  static constexpr std::size_t most_traced = 100'000;
+
+  // Something in the trace; `layer` is -1 for what belongs to none.
+  struct Span {
+    const char* name;
+    int layer;
+    const char* category;
+    int thread;
+    double start, end;
+  };
+  struct Range {
+    int thread;
+    double start, end;
+  };
+  struct Region {
+    double seconds;
+    std::vector<float> ranges;  // their seconds, in the order in which they began
+  };
+  // An operation in forward, until its layer is known.
+  struct Pending {
+    TapeEvent event;
+    Span span;
+    double bytes, memory;
+  };
+  // What backward needs to know of a record.
+  struct Record {
+    int layer = 0;
+    double flops = 0.0, bytes = 0.0;
+  };
+  struct TapeState {
+    int layer = 0;                // of the parameters used last
+    std::vector<int> parameters;  // the layers of those used since the last operation
+    double parameter_bytes = 0.0;
+    std::vector<Pending> pending;
+    std::vector<Record> records;
+    std::size_t bytes_in_use = 0;
+  };
+
+  std::vector<Range>* ranges_of(int thread) {
+    return static_cast<std::size_t>(thread) < ranges_.size()
+               ? &ranges_[static_cast<std::size_t>(thread)]
+               : nullptr;
+  }
+
+  void add_to_trace(const Span& span) {
+    if (is_traced_) trace_.push_back(span);
+  }
+
+  void add_parameter(TapeState& tape, const TapeEvent& event) {
+    const int layer = layers.of_parameter(event.parameter);
+    if (layer < 0) return;
+    place_pending(tape, layer);
+    tape.parameters.push_back(layer);
+    tape.parameter_bytes += static_cast<double>(event.elements * event.element_size);
+  }
+
+  void add_forward(TapeState& tape, const TapeEvent& event, double time) {
+    const bool is_recorded = event.record >= 0;
+    double bytes = static_cast<double>(event.elements * event.element_size);
+    // The parameters of a recorded operation are among its recorded inputs.
+    if (!is_recorded) bytes += tape.parameter_bytes;
+    const double memory =
+        static_cast<double>(event.memory.bytes_in_use) - static_cast<double>(tape.bytes_in_use);
+    tape.bytes_in_use = event.memory.bytes_in_use;
+    if (is_recorded) {
+      tape.records.resize(static_cast<std::size_t>(event.record) + 1);
+      tape.records.back() = {0, event.flops, bytes};
+    }
+    tape.pending.push_back(
+        {event, {event.operation, 0, "forward", thread_number, last_end, time}, bytes, memory});
+    if (tape.parameters.empty()) return;
+    int layer = tape.parameters.front();
+    for (const int other : tape.parameters) layer = layers.common(layer, other);
+    place(tape, tape.pending.back(), layer);
+    tape.pending.pop_back();
+    tape.layer = layer;
+    tape.parameters.clear();
+    tape.parameter_bytes = 0.0;
+  }
+
+  // Operations without parameters belong to the layer that has those used before and after.
+  void place_pending(TapeState& tape, int next) {
+    const int layer = layers.common(tape.layer, next);
+    for (const Pending& operation : tape.pending) place(tape, operation, layer);
+    tape.pending.clear();
+  }
+
+  // Those of passes that have ended.
+  void place_all() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [address, tape] : tapes_) place_pending(tape, 0);
+  }
+
+  void place(TapeState& tape, const Pending& operation, int layer) {
+    if (operation.event.record >= 0)
+      tape.records[static_cast<std::size_t>(operation.event.record)].layer = layer;
+    ProfileRow& row = row_of(layer, operation.event.operation);
+    ++row.calls;
+    row.forward_seconds += operation.span.end - operation.span.start;
+    row.flops += operation.event.flops;
+    row.bytes += operation.bytes;
+    row.memory += operation.memory;
+    for (int within = layer; within >= 0; within = layers.parent(within))
+      results_[static_cast<std::size_t>(within)] = operation.event.shape;
+    Span span = operation.span;
+    span.layer = layer;
+    add_to_trace(span);
+  }
+
+  void add_backward(TapeState& tape, const TapeEvent& event, double time) {
+    Record record;
+    if (static_cast<std::size_t>(event.record) < tape.records.size())
+      record = tape.records[static_cast<std::size_t>(event.record)];
+    ProfileRow& row = row_of(record.layer, event.operation);
+    row.backward_seconds += time - last_end;
+    row.flops += 2.0 * record.flops;
+    row.bytes += 2.0 * record.bytes;
+    add_to_trace({event.operation, record.layer, "backward", thread_number, last_end, time});
+  }
+
+  ProfileRow& row_of(int layer, const char* operation) {
+    const auto [row, is_new] = rows_.try_emplace({layer, operation});
+    if (is_new) {
+      row->second.layer = layers.name(layer);
+      row->second.operation = operation;
+    }
+    return row->second;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<const void*, TapeState> tapes_;
+  std::map<std::pair<int, std::string_view>, ProfileRow> rows_;
+  std::map<std::string, ProfileRow> phases_;
+  std::vector<Shape> results_{static_cast<std::size_t>(layers.size())};  // last ones, by layer
+  std::vector<Span> trace_;
+  std::vector<Region> regions_;
+  std::array<std::vector<Range>, 256> ranges_;  // of the current region, by thread
+  double region_start_ = 0.0;
+  double step_start_ = 0.0;
+  bool is_warm_ = false;
+  bool is_traced_ = true;
+  std::int64_t traced_steps_ = 0;
+  double traced_seconds_ = 0.0;
+  ParallelObserver* previous_ = nullptr;
+};
+
+}  // namespace weft

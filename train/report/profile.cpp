@@ -1,0 +1,254 @@
+#include "weft/train/report/profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+#include <unordered_map>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "autograd/internal/checks.hpp"
+#include "autograd/internal/text_table.hpp"
+#include "train/files/atomic_file.hpp"
+#include "train/report/internal/profile_recorder.hpp"
+
+namespace weft {
+namespace {
+
+// The smallest of a few times.
+template <class Run>
+double best_seconds(const Run& run) {
+  double best = 1e9;
+  const double until = seconds_now() + 0.1;
+  do {
+    const double start = seconds_now();
+    run();
+    best = std::min(best, seconds_now() - start);
+  } while (seconds_now() < until);
+  return best;
+}
+
+std::string fixed(double value, int digits = 2) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string percent(double share) { return fixed(100.0 * share, 1) + " %"; }
+
+}  // namespace
+
+MachineLimits measure_limits() {
+  constexpr Index n = 1024, count = 16 << 20;
+  auto tape = Tape<float>::inference();
+  const Var<float> a = tape.constant(Tensor<float>::full({n, n}, 0.5F));
+  const Tensor<float> source = Tensor<float>::full({count}, 1.0F);
+  Tensor<float> target({count});
+  const float* const from = source.data();
+  float* const to = target.data();
+  const double product = best_seconds([&] { matmul(a, a); });
+  const double copy = best_seconds([&] {
+    parallel_for(count, count / 64,
+                 [&](Index begin, Index end) { std::copy(from + begin, from + end, to + begin); });
+  });
+  return {2.0 * n * n * n / product, 2.0 * sizeof(float) * count / copy};
+}
+
+template <class T>
+Profile::Profile(const Module<T>& model)
+    : recorder_(std::make_unique<ProfileRecorder>(LayerNames(model))) {}
+Profile::~Profile() = default;
+
+void Profile::observe(const TapeEvent& event) { recorder_->observe(event); }
+void Profile::end_step() { recorder_->end_step(); }
+
+Profile::Phase::Phase(Profile* profile, const char* name) : profile_(profile), name_(name) {
+  if (!profile_) return;
+  profile_->recorder_->begin_phase();
+  start_ = seconds_now();
+}
+Profile::Phase::~Phase() {
+  if (profile_) profile_->recorder_->add_phase(name_, start_);
+}
+
+std::vector<ProfileRow> Profile::operations() const { return recorder_->operations(); }
+std::vector<ProfileRow> Profile::phases() const { return recorder_->phases(); }
+std::vector<ProfileRow> Profile::layers() const { return recorder_->layer_rows(); }
+std::int64_t Profile::steps() const { return recorder_->steps; }
+double Profile::step_seconds() const { return recorder_->seconds / recorder_->counted_steps(); }
+const MachineLimits& Profile::limits() const { return recorder_->limits; }
+
+namespace {
+
+// The share of its time that the machine would need at least.
+double share_of_limit(const ProfileRow& row, const MachineLimits& limits) {
+  return std::max(row.flops / limits.flops_per_second, row.bytes / limits.bytes_per_second) /
+         row.seconds();
+}
+
+}  // namespace
+
+std::string Profile::phase_table() const {
+  using enum TextTable::Align;
+  TextTable table({left, right, right, right});
+  table.add({"phase", "calls", "ms/step", "share"});
+  const double steps = recorder_->counted_steps();
+  for (const ProfileRow& row : phases())
+    table.add({row.layer, std::to_string(row.calls), fixed(1e3 * row.seconds() / steps),
+               percent(row.seconds() / recorder_->seconds)});
+  table.add({"step", std::to_string(recorder_->steps), fixed(1e3 * step_seconds()), ""});
+  return table.text();
+}
+
+std::string Profile::operation_table() const {
+  std::map<std::string, ProfileRow> by_name;
+  ProfileRow all;
+  for (const ProfileRow& row : operations()) {
+    ProfileRow& sum = by_name[row.operation];
+    sum.operation = row.operation;
+    ProfileRecorder::add(sum, row);
+    ProfileRecorder::add(all, row);
+  }
+  std::vector<ProfileRow> rows;
+  for (const auto& [name, row] : by_name) rows.push_back(row);
+  rows = ProfileRecorder::by_time(std::move(rows));
+  all.operation = "all operations";
+  rows.push_back(all);
+
+  using enum TextTable::Align;
+  TextTable table({left, right, right, right, right, right, right, right});
+  table.add(
+      {"operation", "calls", "forward ms", "backward ms", "share", "GFLOP", "GB", "of limit"});
+  const double steps = recorder_->counted_steps();
+  for (const ProfileRow& row : rows)
+    table.add({row.operation, fixed(static_cast<double>(row.calls) / steps, 0),
+               fixed(1e3 * row.forward_seconds / steps), fixed(1e3 * row.backward_seconds / steps),
+               percent(row.seconds() / all.seconds()), fixed(1e-9 * row.flops / steps),
+               fixed(1e-9 * row.bytes / steps, 3), percent(share_of_limit(row, limits()))});
+  return table.text();
+}
+
+namespace {
+
+// A layer, or the layers at the same place in the elements of a list: "blocks.*.attention".
+struct LayerLine {
+  std::string text;  // the name within the layer that contains it, indented
+  std::string type;
+  int count = 0;
+  Index parameters = 0;
+  Shape result = {};
+  ProfileRow row = {};
+};
+
+std::vector<LayerLine> layer_lines(ProfileRecorder& recorder) {
+  const LayerNames& names = recorder.layers;
+  const std::vector<ProfileRow> rows = recorder.layer_rows();
+  std::vector<Index> parameters(rows.size());
+  for (int layer = names.size() - 1; layer >= 0; --layer) {
+    parameters[static_cast<std::size_t>(layer)] += names.parameters(layer);
+    if (layer > 0)
+      parameters[static_cast<std::size_t>(names.parent(layer))] +=
+          parameters[static_cast<std::size_t>(layer)];
+  }
+  std::vector<LayerLine> lines;
+  std::unordered_map<std::string, std::size_t> found;
+  for (int layer = 0; layer < names.size(); ++layer) {
+    if (names.type(layer) == "ModuleList") continue;
+    const auto [line, is_new] = found.try_emplace(names.pattern(layer), lines.size());
+    if (is_new) lines.push_back({names.indented(layer), names.type(layer)});
+    LayerLine& merged = lines[line->second];
+    ++merged.count;
+    merged.parameters += parameters[static_cast<std::size_t>(layer)];
+    merged.result = recorder.result(layer);
+    recorder.add(merged.row, rows[static_cast<std::size_t>(layer)]);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string Profile::layer_table() const {
+  const std::vector<LayerLine> lines = layer_lines(*recorder_);
+  const double all = lines.front().row.seconds(), steps = recorder_->counted_steps();
+  using enum TextTable::Align;
+  TextTable table({left, left, right, right, right, right, right, right});
+  table.add({"layer", "type", "forward ms", "backward ms", "share", "GFLOP", "of limit", "MB"});
+  for (const auto& [text, type, count, parameters, result, row] : lines) {
+    if (row.seconds() < 0.001 * all) continue;
+    table.add({text, type, fixed(1e3 * row.forward_seconds / steps),
+               fixed(1e3 * row.backward_seconds / steps), percent(row.seconds() / all),
+               fixed(1e-9 * row.flops / steps), percent(share_of_limit(row, limits())),
+               fixed(1e-6 * row.memory / steps, 1)});
+  }
+  return table.text();
+}
+
+double Profile::predicted_step_seconds(int threads) const {
+  check_at_least("profile: threads", threads, 1);
+  return recorder_->predicted_step_seconds(threads);
+}
+
+void Profile::write_trace(const std::filesystem::path& path) const {
+  const std::string text = recorder_->trace();
+  write_atomically(path, std::as_bytes(std::span(text)));
+}
+
+std::string Profile::to_json() const {
+  const double steps = recorder_->counted_steps();
+  const auto to_json = [&](const std::vector<ProfileRow>& rows) {
+    auto list = nlohmann::json::array();
+    for (const ProfileRow& row : rows)
+      list.push_back({{"layer", row.layer},
+                      {"operation", row.operation},
+                      {"calls", static_cast<double>(row.calls) / steps},
+                      {"forward_seconds", row.forward_seconds / steps},
+                      {"backward_seconds", row.backward_seconds / steps},
+                      {"flops", row.flops / steps},
+                      {"bytes", row.bytes / steps},
+                      {"memory", row.memory / steps}});
+    return list;
+  };
+  auto prediction = nlohmann::json::object();
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64})
+    prediction[std::to_string(threads)] = predicted_step_seconds(threads);
+  return nlohmann::json{{"steps", this->steps()},
+                        {"step_seconds", step_seconds()},
+                        {"flops_per_second", limits().flops_per_second},
+                        {"bytes_per_second", limits().bytes_per_second},
+                        {"phases", to_json(phases())},
+                        {"operations", to_json(operations())},
+                        {"layers", to_json(layers())},
+                        {"predicted_step_seconds", prediction}}
+      .dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <class T>
+std::string pass_table(const Module<T>& model, const std::function<void(Tape<T>& tape)>& pass) {
+  Profile profile(model);
+  Tape<T> tape({.observer = &profile});
+  pass(tape);
+  return profile.pass_table();
+}
+
+std::string Profile::pass_table() const {
+  using enum TextTable::Align;
+  TextTable table({left, left, right, left, right, right, right});
+  table.add({"layer", "type", "count", "result", "parameters", "MFLOP", "MB"});
+  for (const auto& [text, type, count, parameters, result, row] : layer_lines(*recorder_))
+    table.add({text, type, std::to_string(count), result.rank() > 0 ? result.to_string() : "",
+               std::to_string(parameters), fixed(1e-6 * row.flops), fixed(1e-6 * row.memory)});
+  return table.text();
+}
+
+template Profile::Profile(const Module<float>&);
+template Profile::Profile(const Module<double>&);
+template std::string pass_table(const Module<float>&, const std::function<void(Tape<float>&)>&);
+template std::string pass_table(const Module<double>&, const std::function<void(Tape<double>&)>&);
+
+}  // namespace weft
