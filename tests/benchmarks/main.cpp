@@ -28,6 +28,10 @@ constexpr const char* usage =
     "  peak_mib; PRECISION is full or bf16\n"
     "weft_benchmark mean WORKLOAD PRECISION THREADS SECONDS   prints: milliseconds of a step on\n"
     "  average\n"
+    "weft_benchmark profile WORKLOAD PRECISION THREADS SECONDS   (W1 … W5) prints tables of "
+    "phases,\n"
+    "  operations and layers, and the step's time on 1 … 64 threads as measured durations predict\n"
+    "  it\n"
     "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
     "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW WEIGHTS\n"
@@ -73,6 +77,20 @@ void print_file_rate(const FileRate& rate) {
 void print_limits(Precision precision, double seconds) {
   const Limits limits = measure_limits(precision, seconds);
   std::printf("%.1f %.1f %.1f\n", limits.flops * 1e-9, limits.bytes * 1e-9, limits.reading * 1e-9);
+}
+
+void print_profile(const std::string& name, Precision precision, double seconds) {
+  const Workload workload = make_workload(name, precision, true);
+  mean_seconds(seconds, workload.step);
+  const Profile& profile = *workload.profile;
+  std::cout << profile.phase_table() << '\n'
+            << profile.operation_table() << '\n'
+            << profile.layer_table() << "\nthreads  predicted ms  speed-up\n";
+  const double one = profile.predicted_step_seconds(1);
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64}) {
+    const double predicted = profile.predicted_step_seconds(threads);
+    std::printf("%7d  %12.3f  %8.2f\n", threads, 1e3 * predicted, one / predicted);
+  }
 }
 
 // Throws ValueError unless all of `text` is a number.
@@ -150,7 +168,8 @@ int operands_of(const std::string& command) {
   if (command == "generate") return 9;
   if (command == "finetune") return 8;
   if (command == "pretrained") return 4;
-  if (command == "step" || command == "mean" || command == "train") return 2;
+  if (command == "step" || command == "mean" || command == "train" || command == "profile")
+    return 2;
   for (const char* with_one : {"limits", "save", "load"})
     if (command == with_one) return 1;
   return -1;
@@ -173,6 +192,8 @@ int run(int argc, char** argv) {
     print_step(argv[2], precision(3), seconds);
   else if (command == "mean")
     print_mean(argv[2], precision(3), seconds);
+  else if (command == "profile")
+    print_profile(argv[2], precision(3), seconds);
   else if (command == "save")
     print_file_rate(measure_saving(argv[2], seconds));
   else if (command == "load")

@@ -31,6 +31,24 @@ double attention_multiplications(double queries, double keys, double width) {
   return 2.0 * queries * keys * width;
 }
 
+std::shared_ptr<Profile> profile_of(const Module<float>& model, bool profiled) {
+  return profiled ? std::make_shared<Profile>(model) : nullptr;
+}
+
+// A step of training, whose gradients `pass` adds.
+template <class Pass>
+void train(Profile* profile, Optimizer<float>& optimizer, const Pass& pass) {
+  {
+    const Profile::Phase phase(profile, "forward and backward");
+    pass();
+  }
+  {
+    const Profile::Phase phase(profile, "optimizer");
+    optimizer.step(clip_factor(optimizer.grad_norm(), 1.0));
+  }
+  if (profile) profile->end_step();
+}
+
 struct GptSize {
   GptOptions gpt;
   Index batch;
@@ -38,23 +56,25 @@ struct GptSize {
   Index parts;
 };
 
-Workload gpt_step(const GptSize& size, Precision precision) {
+Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
   struct State {
-    State(const GptSize& gpt_size, Precision of_products)
+    State(const GptSize& gpt_size, Precision of_products, bool is_profiled)
         : size(gpt_size),
           model(gpt_size.gpt, random),
+          profile(profile_of(model, is_profiled)),
           optimizer(model, {.lr = 1e-3}),
           pass(named_parameters(model), gpt_size.parts,
-               {.training = true, .precision = of_products}) {}
+               {.training = true, .precision = of_products, .observer = profile.get()}) {}
     GptSize size;
     Random random{1};
     Gpt<float> model;
+    std::shared_ptr<Profile> profile;
     AdamW<float> optimizer;
     ParallelPass<float> pass;
     std::vector<Tokens> inputs, targets;  // one per part
     std::uint32_t step = 0;
   };
-  const auto state = std::make_shared<State>(size, precision);
+  const auto state = std::make_shared<State>(size, precision, profiled);
   const Index context = size.gpt.max_len, rows = size.batch / size.parts;
   for (Index part = 0; part < size.parts; ++part) {
     state->inputs.push_back(
@@ -70,28 +90,31 @@ Workload gpt_step(const GptSize& size, Precision precision) {
       attention_multiplications(1.0, (static_cast<double>(context) + 1) / 2, width);
   return {.step =
               [state, tokens] {
-                state->pass.add_gradients(
-                    state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
-                      const auto i = static_cast<std::size_t>(part);
-                      return cross_entropy(state->model(tape, state->inputs[i]), state->targets[i],
-                                           {.divisor = tokens});
-                    });
-                state->optimizer.step(clip_factor(state->optimizer.grad_norm(), 1.0));
+                train(state->profile.get(), state->optimizer, [&] {
+                  state->pass.add_gradients(
+                      state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
+                        const auto i = static_cast<std::size_t>(part);
+                        return cross_entropy(state->model(tape, state->inputs[i]),
+                                             state->targets[i], {.divisor = tokens});
+                      });
+                });
               },
           .tokens = tokens,
           .product_flops =
               training_flops(tokens * (static_cast<double>(size.gpt.num_blocks) * per_block +
-                                       width * static_cast<double>(size.gpt.vocabulary_size)))};
+                                       width * static_cast<double>(size.gpt.vocabulary_size))),
+          .profile = state->profile};
 }
 
 // The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
-Workload pronunciation_step(Precision precision) {
+Workload pronunciation_step(Precision precision, bool profiled) {
   constexpr Index batch_size = 128, length = 8, parts = 2;
   struct State {
     pronounce::Configuration configuration = pronounce::Configuration::quick();
     pronounce::Language language;
     Random random{1};
     std::unique_ptr<pronounce::Pronouncer<float>> model;
+    std::shared_ptr<Profile> profile;
     std::unique_ptr<AdamW<float>> optimizer;
     std::unique_ptr<ParallelPass<float>> pass;
     std::vector<PairBatch> batches;
@@ -106,10 +129,11 @@ Workload pronunciation_step(Precision precision) {
   state->language = pronounce::Language::of(words);
   state->model = std::make_unique<pronounce::Pronouncer<float>>(state->configuration,
                                                                 state->language, state->random);
+  state->profile = profile_of(*state->model, profiled);
   state->optimizer = std::make_unique<AdamW<float>>(*state->model, AdamWOptions{.lr = 1e-3});
-  state->pass =
-      std::make_unique<ParallelPass<float>>(named_parameters(*state->model), parts,
-                                            TapeOptions{.training = true, .precision = precision});
+  state->pass = std::make_unique<ParallelPass<float>>(
+      named_parameters(*state->model), parts,
+      TapeOptions{.training = true, .precision = precision, .observer = state->profile.get()});
   const Index num_letters = state->language.letters.size();
   const Index num_phones = state->language.phones.size();
   std::vector<SequencePair> pairs(batch_size);
@@ -134,15 +158,18 @@ Workload pronunciation_step(Precision precision) {
   return {
       .step =
           [state] {
-            state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
-              return batch_loss(*state->model, tape, state->batches[static_cast<std::size_t>(part)],
-                                {.label_smoothing = state->configuration.label_smoothing});
+            train(state->profile.get(), *state->optimizer, [&] {
+              state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
+                return batch_loss(*state->model, tape,
+                                  state->batches[static_cast<std::size_t>(part)],
+                                  {.label_smoothing = state->configuration.label_smoothing});
+              });
             });
-            state->optimizer->step(clip_factor(state->optimizer->grad_norm(), 1.0));
           },
       .tokens = positions,
       .product_flops = training_flops(
-          positions * (layers * (encoder + decoder) + width * static_cast<double>(num_phones)))};
+          positions * (layers * (encoder + decoder) + width * static_cast<double>(num_phones))),
+      .profile = state->profile};
 }
 
 // One character of text from the model of W2, at its full context, with everything recomputed.
@@ -247,7 +274,7 @@ Workload attention_step(const AttentionSize& size, Precision precision) {
 
 }  // namespace
 
-Workload make_workload(const std::string& name, Precision precision) {
+Workload make_workload(const std::string& name, Precision precision, bool profiled) {
   const auto gpt = [](Index vocabulary, Index context, Index layers, Index heads, Index width) {
     return GptOptions{.vocabulary_size = vocabulary,
                       .max_len = context,
@@ -260,8 +287,9 @@ Workload make_workload(const std::string& name, Precision precision) {
                                                {"W3", {gpt(65, 256, 6, 6, 384), 8, 1}},
                                                {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}}};
   if (const auto found = gpts.find(name); found != gpts.end())
-    return gpt_step(found->second, precision);
-  if (name == "W5") return pronunciation_step(precision);
+    return gpt_step(found->second, precision, profiled);
+  if (name == "W5") return pronunciation_step(precision, profiled);
+  if (profiled) fail<ValueError>("profile", "W1 … W5", name);
   if (name == "sampling") return sampling_step(gpts.at("W2").gpt, precision);
   if (name == "sentences") return sentences_step(precision);
   if (name == "W6") return attention_step({100, 5, 2, 4, 6}, precision);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <weft/autograd/precision.hpp>
+#include <weft/train/report/profile.hpp>
 
 namespace weft::benchmarks {
 
@@ -15,10 +17,12 @@ struct Workload {
   // Per step. The FLOPs of attention do not include masked scores.
   double tokens = 0.0;
   double product_flops = 0.0;
+  // Measures the steps, where it was asked for.
+  std::shared_ptr<Profile> profile = {};
 };
 
 // "W1" … "W6", "W6-<length>", "sampling", "sentences" with this precision, and those of layer_step
-// with full precision. Throws ValueError for any other name.
-Workload make_workload(const std::string& name, Precision precision);
+// with full precision. W1 … W5 may be `profiled`. Throws ValueError for any other name.
+Workload make_workload(const std::string& name, Precision precision, bool profiled = false);
 
 }  // namespace weft::benchmarks
