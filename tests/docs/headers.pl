@@ -43,7 +43,7 @@ sub documentation {
     if ($in_list || $line !~ /^  /) {
       my @text = ($line);
       push @text, shift @comment while @comment && $comment[0] =~ /^\S/;
-      push @result, split /\n/, escaped(join "\n", @text), -1;
+      push @result, length "@text" ? split(/\n/, escaped(join "\n", @text), -1) : '';
       $in_list = $text[-1] =~ /^- / || ($in_list && @text == 1);
       next;
     }
@@ -69,161 +69,131 @@ sub documentation {
   return @result;
 }
 
-# The documentation of declarations without a comment whose form says what they are; undef for
-# others.
+# Names for what encloses other C++, whatever comments and texts are in it: to be put at the end of a
+# pattern that uses them.
+my $enclosed = qr{(?(DEFINE)
+  (?<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)' | //[^\n]* )
+  (?<braces> \{ (?: [^{}"'/]++ | (?&quoted) | (?&braces) | [^{}] )*+ \} )
+  (?<parens> \( (?: [^(){}"'/]++ | (?&quoted) | (?&parens) | (?&braces) | [^()] )*+ \) )
+  (?<angles> < (?: [^<>]++ | (?&angles) )*+ > )
+)}x;
+my $template = '(?:template\s*(?&angles)\s*)?';
+
+# The documentation of a declaration whose form says what it is; undef for others.
 sub usual_documentation {
-  my ($declaration, $header) = @_;
-  return "Not copyable." if $declaration =~ /^\s*(\w+)\(const \1&\) = delete$/;
-  return '\\private' if $declaration =~ /\boverride$|= (?:default|delete)$|^\s*(?:virtual )?~|\boperator=\(/
-    || $declaration =~ /^\s*(\w+)\((?:const \1&|\1&&)/;
+  my ($declaration) = @_;
+  return 'Not copyable.' if $declaration =~ /^(\w+)\(const \1&\) = delete$/;
+  return '\private' if $declaration =~ /\boverride$|= (?:default|delete)$|^(?:virtual )?~|\boperator=\(/
+    || $declaration =~ /^(\w+)\((?:const \1&|\1&&)/;
   return "The name of each value of $1." if $declaration =~ /\bEnumNames<(\w+)/;
   return "The name of a value of $1. Throws ValueError for any other value."
     if $declaration =~ /\bto_string\((\w+) /;
-  return "Options of " . (declared($1) // return) . '.' if $declaration =~ /^\s*struct (?:WEFT_API )?(\w+)Options\s*$/;
+  return 'Options of ' . declared($1) . '.'
+    if $declaration =~ /^struct (?:WEFT_API )?(\w+)Options\b/ && declared($1);
   return;
-}
-
-# What a brace opens after a declaration: a scope whose declarations are documented, or code.
-sub scope_after {
-  my ($declaration) = @_;
-  $declaration =~ s/^\s*template\s*(<(?:[^<>]++|(?1))*>)//;
-  return $declaration =~ /^\s*enum\b/ ? 'enum'
-    : $declaration =~ /^\s*namespace\b/ ? 'namespace'
-    : $declaration =~ /^\s*(?:class|struct|union)\b/ ? 'class' : 'code';
 }
 
 sub function_name {
   my ($declaration) = @_;
-  $declaration =~ s/^\s*template\s*(<(?:[^<>]++|(?1))*>)\s*(?:requires \w+(<(?:[^<>]++|(?2))*>))?//;
+  $declaration =~ s/^$template(?:requires \w+(?&angles))?$enclosed//;
   return $declaration =~ /(operator\s*\S+?|\w+)\s*\(/ ? $1 : '';
 }
 
-# A line that declares several variables as several declarations, the later ones with the text.
+# A declaration of several variables as several, the later ones with the text.
 sub separated {
-  my ($line, $text) = @_;
-  $line =~ s!^(\s*)([\w:]+(<(?:[^<>]++|(?3))*>)?) (\w+(?: = [^,;()]+)?(?:, \w+(?: = [^,;()]+)?)+);!
-    my ($indent, $type, @variables) = ($1, $2, split /, /, $4);
+  my ($declaration, $text) = @_;
+  $declaration =~ s!^(\s*)([\w:]+(?&angles)?) (\w+(?: = [^,;()]+)?(?:, \w+(?: = [^,;()]+)?)+);$enclosed!
+    my ($indent, $type, @variables) = ($1, $2, split /, /, $3);
     $indent . join(" /** $text */ ", map { "$type $_;" } @variables)
   !e;
-  return $line;
+  return $declaration;
+}
+
+# A text without its lines' contents.
+sub emptied { return $_[0] =~ s/[^\n]//gr; }
+
+my ($header, $text);    # that are being converted, from pos($text) on
+
+# Takes what matches from the text; undef if it does not.
+sub take {
+  my ($pattern) = @_;
+  my $from = pos($text) // 0;
+  return $text =~ /\G$pattern$enclosed/gc ? substr($text, $from, pos($text) - $from) : undef;
+}
+
+# Converts declarations up to the end of their scope, which is of a namespace, class, struct or enum.
+sub convert_scope {
+  my ($kind) = @_;
+  my ($result, $is_private) = ('', $kind eq 'class');
+  my ($comment, @documentation) = ('');    # the lines above a declaration, as they are shown
+  my ($name, @shared) = ('');              # of the function above, and its documentation
+  my $add = sub { $result .= $is_private ? emptied($_[0]) : $_[0]; };
+
+  until ($text =~ /\G\s*(?:\}|\z)/) {
+    if (defined(my $lines = take('(?:[ \t]*\n|#[^\n]*\n| *(?:public|private|protected):\n)'))) {
+      $is_private = $1 eq 'private' if $lines =~ /(\w+):/;
+      $add->(emptied($comment) . ($lines =~ /^#/ ? "\n" : $lines));
+      ($comment, $name, @documentation) = ('', '');
+      next;
+    }
+    if (defined(my $lines = take('(?:[ \t]*//[^\n]*\n)+'))) {
+      my $number = 1 + substr($text, 0, pos($text) - length $lines) =~ tr/\n//;
+      @documentation = documentation($header, $number, map { s{^\s*// ?}{}r } split /\n/, $lines);
+      $comment = join '', map { "/// $_\n" } @documentation;
+      next;
+    }
+    my $head = $kind eq 'enum' ? undef
+      : take("\\s*$template(?:inline )?(?:namespace|class|struct|enum|union)\\b[^;{}]*\\{");
+    my $declaration = $head // take($kind eq 'enum' ? '\s*\w+[^,}\n/]*,?'
+      : '(?:[^;{}()"\'/]++|(?&quoted)|(?&parens)|(?&braces)(?=\s*[;,(){&])|["\'/])*+(?:;|(?&braces))')
+      // die "$header: not understood: " . substr($text, pos($text), 80) . "\n";
+    my ($behind) = map { documentation($header, 0, s{^ *// ?}{}r =~ s/^([a-z]{2,} )/\u$1/r =~ s/(\w)$/$1./r) }
+      grep { defined } take(' *//[^\n]*');
+    my $end = take('[ \t]*\n') // '';
+
+    (my $bare = $declaration) =~ s/(?&braces)$enclosed//g;
+    $bare =~ s/^\s+|\s*[;{]?\s*$//g;
+    my $own_name = function_name($bare);
+    if ($bare =~ /^extern template|^friend\b|^inline \w+::/) {
+      $add->(emptied("$comment$declaration$end"));
+    } elsif (@documentation) {
+      ($name, @shared) = ($own_name, @documentation);
+      $add->($comment . separated($declaration, join '\ilinebr ', @documentation) . $end);
+    } elsif (defined $behind) {
+      $name = '';
+      $add->("/** $behind */ " . separated($declaration, $behind) . $end);
+    } elsif (defined(my $usual = usual_documentation($bare))) {
+      $add->("/** $usual */ $declaration$end");
+    } elsif (length $name && $own_name eq $name) {
+      $add->('/** ' . join('\ilinebr ', @shared) . " */ $declaration$end");
+    } else {
+      $name = '';
+      $add->("$declaration$end");
+    }
+    ($comment, @documentation) = ('');
+    if (defined $head) {
+      my ($kind_below) = $head =~ /^\s*$template(?:inline )?(\w+)$enclosed/;
+      $add->(convert_scope($kind_below));
+      $add->(take('\s*\}(?:[^;\n]*;)?[^\n]*\n?'));
+    }
+  }
+  return $result;
 }
 
 sub convert {
-  my ($header, $group) = @_;
-  my @lines = lines_of("$tree/$header");
-  my @top;
-  push @top, $1 while $lines[@top] =~ m{^// ?(.*)};
-  # The first sentence is the title.
+  my ($group) = @_;
+  $text = join "\n", lines_of("$tree/$header"), '';
+  # The comment at the top: its first sentence is a title.
+  my @top = map { s{^// ?}{}r } split /\n/, take('(?://[^\n]*\n)*');
   my ($title, $about) = split /(?<=\.)(?:\s|$)/, join("\n", @top), 2;
   $title =~ s/\s+/ /g;
   $title =~ s/[.`]//g;
-  $about = join '\ilinebr ', documentation($header, 1 + @top - split(/\n/, $about // ''), split /\n/, $about // '');
-
-  my @result = map { "// $_" } @top;
-  my @scopes;         # of the enclosing braces, outermost first
-  my @private;        # whether they are private now
-  my $declaration;    # the declaration that is being read, without bodies
-  my $first;          # its first line
-  my $closed = 0;     # whether its last body may have been its end
-  my @comment;        # the lines just read
-  my @documentation;  # that of the declaration, or of the one above, which had this name:
-  my $name = '';
-
-  my $end = sub {
-    my $own_name = function_name($declaration);
-    my $is_new = @documentation && $documentation[0] eq "\0";
-    shift @documentation if $is_new;
-    my $text = join '\ilinebr ', @documentation;
-    if (grep { $_ } @private) {
-      @documentation = ();
-    } elsif ($declaration =~ /^\s*friend\b|^inline \w+::/) {
-      $result[$_] = '' for $first - ($is_new ? @documentation : 0) .. $#result;
-      @documentation = ();
-    } elsif ($is_new) {
-      $name = $own_name;
-      $result[$first] = separated($result[$first], $text);
-    } elsif (defined(my $usual = usual_documentation($declaration))) {
-      $result[$first] = "/** $usual */ $result[$first]";
-    } elsif (length $name && $own_name eq $name) {
-      $result[$first] = "/** $text */ $result[$first]";
-    } else {
-      @documentation = ();
-      $name = '';
-    }
-    undef $declaration;
-    $closed = 0;
-  };
-
-  for my $i (scalar @top .. $#lines) {
-    my $line = $lines[$i];
-    my $is_code = grep { $_ eq 'code' } @scopes;
-    my ($outer) = grep { $private[$_] } 0 .. $#private;
-    $end->() if $closed && !$is_code && $line !~ /^\s*[;,){(]/;
-    push @result, $line;
-    next if $line =~ /^\s*#/;
-    if (!$is_code && !defined $declaration) {
-      if ($line =~ m{^\s*// ?(.*)}) {
-        push @comment, $1;
-        next;
-      }
-      if ($line !~ /\S/ || $line =~ /^ *(?:public|private|protected):/) {
-        $private[-1] = $line =~ /private/ if $line =~ /\S/;
-        @comment = ();
-        $name = '';
-        next;
-      }
-      if ($line =~ /^extern template/) {
-        $result[$i] = '';
-        next;
-      }
-      if (@comment) {
-        @documentation = documentation($header, $i + 1 - @comment, @comment);
-        $result[$i - @comment + $_] = "/// $documentation[$_]" for 0 .. $#documentation;
-        unshift @documentation, "\0";
-        @comment = ();
-      }
-    }
-    (my $code = $line) =~ s{"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|//.*}{}g;
-    for my $character (split //, $code) {
-      $is_code = grep { $_ eq 'code' } @scopes;
-      if ($character eq '{') {
-        $closed = 0 if !$is_code;
-        my $is_class = defined $declaration && $declaration =~ /^\s*(?:template\s*<.*>\s*)?class\b/;
-        push @scopes, $is_code ? 'code' : scope_after($declaration // '');
-        push @private, 0;
-        $end->() if $scopes[-1] ne 'code';
-        $private[-1] = $is_class;
-      } elsif ($character eq '}') {
-        my $scope = pop @scopes;
-        pop @private;
-        $closed = $scope eq 'code' && !grep { $_ eq 'code' } @scopes;
-        if ($scope eq 'class' || $scope eq 'enum') {
-          $declaration = '';
-          $first = $i;
-        }
-      } elsif (!$is_code) {
-        my $ends = $character eq ';' || ($character eq ',' && @scopes && $scopes[-1] eq 'enum');
-        if ($ends) {
-          $end->() if defined $declaration;
-        } elsif (defined $declaration || $character =~ /\S/) {
-          $first = $i if !defined $declaration;
-          $declaration .= $character;
-        }
-      }
-    }
-    $declaration .= ' ' if defined $declaration;
-    $is_code = grep { $_ eq 'code' } @scopes;
-    if (!$is_code && $line =~ m{\S.*?  // (.*)} && $line !~ m{^\} }) {
-      my ($text) = documentation($header, $i + 1, $1 =~ s/^([a-z]{2,} )/\u$1/r =~ s/(\w)$/$1./r);
-      $result[$i] =~ s{  // .*}{};
-      $result[$first] = "/** $text */ " . separated($result[$first], $text);
-    }
-    $result[$i] = '' if defined $outer && @scopes > $outer && $line !~ /^ *(?:public|protected):/;
-    $result[$i] .= " /** \\addtogroup $group\\ilinebr \@{ */ /** \\name $title\\ilinebr $about\\ilinebr \@{ */"
-      if $line eq 'namespace weft {';
-    $result[$i] = "/** \@} */ /** \@} */ $line" if $line eq '}  // namespace weft';
-  }
-  return @result;
+  my @about = split /\n/, $about // '';
+  $about = join '\ilinebr ', documentation($header, 1 + @top - @about, @about);
+  my $result = "\n" x @top . convert_scope('namespace');
+  $result =~ s{^(namespace weft \{)$}{$1 /** \\addtogroup $group\\ilinebr \@\{ */ /** \\name $title\\ilinebr $about\\ilinebr \@\{ */}m;
+  $result =~ s{^(\}  // namespace weft)$}{/** \@\} */ /** \@\} */ $1}m;
+  return $result;
 }
 
 # groups.txt: a line for each group, with its name, title and headers; one that is indented is part
@@ -250,9 +220,10 @@ sub groups {
 
 read_names(map { "$tree/$_" } @headers);
 my ($group_of, @definitions) = groups();
-for my $header (@headers) {
+for (@headers) {
+  $header = $_;
   complain("groups.txt: $header is in no group") if !$group_of->{$header};
-  my @lines = convert($header, $group_of->{$header} // '');
+  my @lines = split /\n/, convert($group_of->{$header} // "");
   write_lines("$folder/weft/$header", @lines) if !$print_examples;
 }
 if (!$print_examples) {

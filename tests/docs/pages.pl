@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
-# pages.pl TREE FOLDER PAGE...: copies Markdown pages of TREE to FOLDER/source as Doxygen reads them,
+# pages.pl TREE FOLDER HTML PAGE...: copies Markdown pages of TREE to FOLDER as Doxygen reads them,
 # line by line. README.md is the main page. Links to
 # pages and to their headings become those of the built pages; other files that are linked are copied
-# to FOLDER/html/tree. A page is below the first README.md that links to it, the guide's before others.
+# to HTML/tree. A page is below the first README.md that links to it, the guide's before others.
 use strict;
 use warnings;
 use utf8;
@@ -13,7 +13,7 @@ use File::Path qw(make_path);
 use lib dirname(__FILE__);
 use Docs;
 
-my ($tree, $folder, @pages) = @ARGV;
+my ($tree, $folder, $html, @pages) = @ARGV;
 my %anchors_of;    # of each page: the anchors of its headings
 my %headings;      # of each page: the same in their order
 my %is_page = map { $_ => 1 } @pages;
@@ -76,8 +76,8 @@ sub address_of {
   if (!-e "$tree/$target") {
     complain("$page:$number: no file $link");
   } elsif (-f "$tree/$target") {
-    make_path(dirname "$folder/html/tree/$target");
-    copy("$tree/$target", "$folder/html/tree/$target") or die "$target: $!\n";
+    make_path(dirname "$html/tree/$target");
+    copy("$tree/$target", "$html/tree/$target") or die "$target: $!\n";
   } else {
     complain("$page:$number: no page about the folder $link");
   }
@@ -136,6 +136,6 @@ for my $page (sort { ($b =~ /guide\/README/) <=> ($a =~ /guide\/README/) || $a c
     $lines[0] =~ s/```console/```/ if $is_code;
     push @result, $is_code ? @lines : split /\n/, convert($page, $number, join("\n", @lines)), -1;
   }
-  write_lines("$folder/source/" . ($page eq 'README.md' ? 'mainpage.md' : $page), @result);
+  write_lines("$folder/" . ($page eq 'README.md' ? 'mainpage.md' : $page), @result);
 }
 exit(errors() ? 1 : 0);

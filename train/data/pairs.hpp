@@ -13,12 +13,13 @@ namespace weft {
 
 // A batch of pairs of sequences, for a sequence-to-sequence model.
 struct PairBatch {
-  PaddedTokens source;   // [batch, longest source]; [batch, 0] for none
-  PaddedTokens target;   // <bos> and the target: the decoder's input; [batch, longest target + 1],
-                         // or [batch, 0] for none
-  Tokens labels;         // the target and <eos>, of the shape of `target`; padded with
-                         // CrossEntropyOptions::ignore_index. Or [batch, …], as for a classifier
-  Index num_labels = 0;  // labels that are not padding
+  PaddedTokens source;  // [batch, longest source]; [batch, 0] for none
+  // <bos> and the target: the decoder's input, [batch, longest target + 1]; [batch, 0] for none.
+  PaddedTokens target;
+  // The target and <eos>, of the shape of `target`, padded with CrossEntropyOptions::ignore_index.
+  // Or [batch, …], as for a classifier.
+  Tokens labels;
+  Index num_labels = 0;         // labels that are not padding
   std::vector<Index> examples;  // indices of the examples in the data set; may be left out
 };
 
