@@ -85,7 +85,7 @@ void parallel_for(Index count, Index grain, const Body& body) {
 
 // The number of items in a range of a few microseconds.
 struct Grain {
-  Index items;                                        // > 0
+  Index items;                                        // the number of items, > 0
   constexpr operator Index() const { return items; }  // `items`
 };
 

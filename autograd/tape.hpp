@@ -109,7 +109,7 @@ class WEFT_API Tape {
   // A tape that records nothing, with dropout off.
   static Tape inference() { return Tape(TapeOptions{.training = false, .recording = false}); }
 
-  const TapeOptions& options() const { return options_; }     // of the constructor
+  const TapeOptions& options() const { return options_; }     // those it was made with
   bool training() const { return options_.training; }         // see TapeOptions
   bool recording() const { return options_.recording; }       // see TapeOptions
   Precision precision() const { return options_.precision; }  // see TapeOptions

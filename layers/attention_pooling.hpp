@@ -41,7 +41,7 @@ struct WEFT_API AttentionPooling : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Scoring scoring() const { return scoring_; }  // of the options
+  Scoring scoring() const { return scoring_; }  // how well a key matches a query
   // The layer of additive scoring; none for other scoring functions.
   const std::optional<AdditiveScoring<T>>& additive() const { return additive_; }
 

@@ -18,8 +18,8 @@ namespace weft {
 enum class Padding { same, causal };
 
 struct Conv1dOptions {
-  Index in_channels = 0;   // > 0
-  Index out_channels = 0;  // > 0
+  Index in_channels = 0;   // the size of the input vectors
+  Index out_channels = 0;  // the size of the output vectors
   // The number of positions in a window.
   Index kernel_size = 0;
   // The distance between the starts of consecutive windows.

@@ -58,7 +58,7 @@ struct WEFT_API KernelRegression : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Kernel kernel;   // of the options
+  Kernel kernel;   // of the distances
   Parameter<T> w;  // [1]
 };
 

@@ -13,7 +13,7 @@ struct KeyValueCacheOptions {
   // The number of attention layers of a decoder.
   Index num_layers = 1;
   Index num_heads = 1;  // of keys and values
-  Index head_size = 0;  // > 0
+  Index head_size = 0;  // of keys and values, > 0
   // The number of positions that there is memory for at first; it grows as needed.
   Index capacity = 16;
 };
@@ -33,8 +33,8 @@ class WEFT_API KeyValueCache {
   // sizes and a capacity that are not > 0.
   explicit KeyValueCache(const KeyValueCacheOptions& options, Index num_sequences = 0);
 
-  const KeyValueCacheOptions& options() const { return options_; }  // of the constructor
-  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }  // now
+  const KeyValueCacheOptions& options() const { return options_; }  // those it was made with
+  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }  // in the batch
   // The number of positions of a sequence. Throws ValueError unless 0 ≤ sequence < num_sequences.
   Index length(Index sequence) const;
   // The positions of the longest sequence; 0 when there is none.

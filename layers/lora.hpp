@@ -37,7 +37,7 @@ class WEFT_API Lora final : public LinearMap<T> {
 
   // `alpha / rank · B A`, [out_features, in_features].
   Tensor<T> product() const;
-  const LoraOptions& options() const { return options_; }  // of the constructor
+  const LoraOptions& options() const { return options_; }  // those it was made with
 
   Parameter<T> a;  // [rank, in_features]
   Parameter<T> b;  // [out_features, rank]

@@ -17,7 +17,7 @@ struct MultiHeadAttentionOptions {
   Index key_size = 0;     // the size of the keys
   Index value_size = 0;   // the size of the values
   Index num_hiddens = 0;  // the size of the output vectors
-  Index num_heads = 1;    // > 0
+  Index num_heads = 1;    // the number of heads, > 0
   // The size of each head; num_hiddens / num_heads when not given.
   std::optional<Index> head_size = {};
   // The number of heads that keys and values have, when fewer than num_heads: each is shared by
@@ -30,7 +30,7 @@ struct MultiHeadAttentionOptions {
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   bool bias = false;                     // whether W_q, W_k, W_v and W_o have a bias
-  std::optional<bool> output_bias = {};  // W_o, when other than these
+  std::optional<bool> output_bias = {};  // of W_o, when it differs
   // When given (RotaryOptions{} for the defaults), each head's queries and keys, but not its
   // values, get rotary position embeddings: for self-attention.
   std::optional<RotaryOptions> rotary = {};
@@ -84,8 +84,8 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   AttentionPooling<T> attention;             // of the heads
   Linear<T> W_q, W_k, W_v, W_o;              // the projections of inputs and result
   std::optional<RMSNorm<T>> q_norm, k_norm;  // see MultiHeadAttentionOptions::qk_norm_eps
-  std::optional<RotaryOptions> rotary;       // of the options
-  std::optional<Index> window;               // of the options
+  std::optional<RotaryOptions> rotary;       // see MultiHeadAttentionOptions
+  std::optional<Index> window;               // see MultiHeadAttentionOptions
 
   // The number of heads of keys and values.
   Index num_kv_heads() const { return num_kv_heads_; }

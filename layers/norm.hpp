@@ -32,7 +32,7 @@ struct WEFT_API LayerNorm : Module<T> {
 
   Parameter<T> weight;               // [num_hiddens]
   std::optional<Parameter<T>> bias;  // [num_hiddens]
-  double eps;                        // of the options
+  double eps;                        // added below the root
 };
 
 struct RMSNormOptions {
@@ -56,7 +56,7 @@ struct WEFT_API RMSNorm : Module<T> {
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [num_hiddens]
-  double eps;           // of the options
+  double eps;           // added below the root
 };
 
 extern template struct LayerNorm<float>;

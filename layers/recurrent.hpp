@@ -68,7 +68,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
   // by its reverse direction: weight_ih_l0_reverse, …
   std::vector<Layer> layers;
 
-  bool bidirectional() const { return bidirectional_; }  // of the options
+  bool bidirectional() const { return bidirectional_; }  // see RecurrentOptions
 
  protected:
   // A recurrence of one layer and direction, such as gru_recurrence.

@@ -51,7 +51,7 @@ struct WEFT_API TransformerOptions {
   // as the attention has, and not its output (Wang and Komatsuzaki, 2021).
   bool parallel_residual = false;
   bool attention_bias = false;                     // whether W_q, W_k, W_v and W_o have a bias
-  std::optional<bool> attention_output_bias = {};  // W_o, when other than these
+  std::optional<bool> attention_output_bias = {};  // of W_o, when it differs
   // When given, queries and keys of the self-attention get rotary position embeddings.
   std::optional<RotaryOptions> rotary = {};
   std::optional<double> qk_norm_eps = {};  // of the self-attention: see MultiHeadAttentionOptions

@@ -104,10 +104,11 @@ self_test() {
   done <<'END'
 Member planted_member() const (function) of class weft::Tensor is not documented
 planted: expected the shapes of tensors
-planted: expected a formula
-planted: expected an example
-planted: expected a paper or a counterpart
-planted: expected what it throws
+planted: expected shapes
+planted: expected formula
+planted: expected errors
+planted: expected source
+planted: expected example
 linear.hpp:[0-9]*:[0-9]*: error: ‘planted’ is not a member
 no file examples/planted.md
 no heading #planted

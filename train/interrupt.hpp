@@ -18,7 +18,7 @@ namespace weft {
 //   while (!interrupt.requested()) optimizer.step();
 class WEFT_API Interrupt {
  public:
-  Interrupt();
+  Interrupt();  // throws Error for a second object
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

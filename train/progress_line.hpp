@@ -19,7 +19,7 @@ struct ProgressReport {
   double loss = 0.0;               // of the step
   double learning_rate = 0.0;      // of the step
   double grad_norm = 0.0;          // before clipping
-  double tokens_per_second = 0.0;  // labels of the batches
+  double tokens_per_second = 0.0;  // labels, per second of updates
   double seconds_left = 0.0;       // shown if it is finite
 };
 

@@ -146,7 +146,7 @@ class WEFT_API TrainingLoop {
   // process).
   TrainingResult run();
 
-  const TrainingProgress<T>& progress() const { return progress_; }  // now
+  const TrainingProgress<T>& progress() const { return progress_; }  // where the training is
 
  protected:
   // Throws ValueError for options outside their ranges.

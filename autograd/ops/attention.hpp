@@ -9,7 +9,7 @@ namespace weft {
 
 // Of scaled_dot_product_attention.
 struct AttentionOptions {
-  Index num_heads = 1;  // > 0
+  Index num_heads = 1;  // that the last axes are split into, > 0
   Mask mask = {};       // the keys that queries attend to
   // Dropout probability of the attention weights, while the tape trains.
   double dropout = 0.0;

@@ -22,7 +22,7 @@ struct WEFT_API BertOptions {
   Index num_segments = 2;
   Index num_hiddens = 0;  // the size of the vectors
   Index num_heads = 1;    // of each block
-  Index num_blocks = 1;   // > 0
+  Index num_blocks = 1;   // the number of blocks, > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
   // The probability of dropping an element of the embeddings, and that of the blocks (see

@@ -14,7 +14,7 @@ namespace weft {
 struct EncoderClassifierOptions {
   // The number of tokens.
   Index vocabulary_size = 0;
-  Index num_classes = 0;  // > 0
+  Index num_classes = 0;  // the number of logits, > 0
   // The maximum sequence length.
   Index max_len = 512;
   // Whether the vectors that encode positions are learned, or sinusoids.

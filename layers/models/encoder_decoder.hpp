@@ -60,7 +60,7 @@ struct WEFT_API EncoderDecoder : Module<T> {
   TransformerEncoder<T> encoder;                    // of the source
   TransformerDecoder<T> decoder;                    // of the target
   Linear<T> output;                                 // to the logits
-  Index max_len;                                    // of the options
+  Index max_len;                                    // see EncoderDecoderOptions
 };
 
 extern template struct EncoderDecoder<float>;

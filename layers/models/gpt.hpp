@@ -22,16 +22,16 @@ struct WEFT_API GptOptions {
   Index num_heads = 1;    // of each block
   // The size of each head; num_hiddens / num_heads when not given.
   std::optional<Index> head_size = {};
-  Index num_blocks = 1;  // > 0
+  Index num_blocks = 1;  // the number of blocks, > 0
   // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
   std::optional<Index> ffn_num_hiddens = {};
   // The probability of dropping an element of the embeddings, and that of the blocks (see
   // TransformerOptions).
   double dropout = 0.0;
   bool bias = true;                                // whether linear layers and layer norms have one
-  std::optional<bool> qkv_bias = {};               // W_q, W_k and W_v, when other than these
-  std::optional<bool> attention_output_bias = {};  // W_o, when other than these
-  std::optional<bool> ffn_bias = {};  // the feed-forward networks, when other than these
+  std::optional<bool> qkv_bias = {};               // of W_q, W_k and W_v, when it differs
+  std::optional<bool> attention_output_bias = {};  // of W_o, when it differs
+  std::optional<bool> ffn_bias = {};  // of the feed-forward networks, when it differs
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
   Activation activation = Activation::gelu_tanh;  // of the feed-forward networks

@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 # check.pl XML HTML: checks what Doxygen made of the headers, and prints how many declarations there
-# are and what is documented of them. Required are
-#   of whatever takes or returns tensors  their shapes
-#   of operations and layers              formula, shapes, errors, source, and an example
-#   of links                              that they lead somewhere
+# are and how they are documented. Required are
+#   of what takes or returns tensors  shapes
+#   of operations and layers          formula, shapes, errors, source (a paper, or a counterpart), example
+#   of links                          that they lead somewhere
+# Doxygen complains about most of what is not documented at all.
 use strict;
 use warnings;
 use utf8;
@@ -14,147 +15,142 @@ use Docs;
 
 my ($xml, $html) = @ARGV;
 
-# What operations and layers are not: bases and containers of layers.
-my %no_layer = map { $_ => 1 } qw(Module ModuleList BlockStack RecurrentLayers AnyLayer OneOf Sequential);
-
-my $tensor = qr/\b(?:Var|Tensor)\s*(?:&lt;|<)|\b(?:Tokens|Indices|ValidLens|Parameter)\b/;
+my $tensor = qr/\b(?:Var|Tensor) ?(?:&lt;|<)|\b(?:Tokens|Indices|ValidLens|Parameter)\b/;
 my $shape = qr/\[[^\]]*\]|\bshapes?\b|\bscalar\b|\belements?\b|\brank\b/;
-my %kinds = (
-  formula => qr/<formula /,
-  shapes => $shape,
-  errors => qr/\b[Tt]hrows?\b/,
-  source => qr/\(\w[^()]*?,? (?:et al\.,? )?\(?(?:19|20)\d\d|torch|NumPy|PyTorch|d2l\.ai|GPT-2/,
-  example => qr/<programlisting/,
+my @required = (
+  [shapes => $shape],
+  [formula => qr/<formula /],
+  [errors => qr/\b(?:throws?|errors)\b/i],
+  [source => qr/\b(?:19|20)\d\d(?:[);]|, )|torch|NumPy|d2l\.ai/],
+  [example => qr/<programlisting/],
 );
+# Modules that are no layers: bases and containers of layers.
+my %is_no_layer = map { $_ => 1 }
+  qw(Module ModuleList BlockStack RecurrentLayers AnyLayer OneOf Sequential);
 
-my %what_is_missing = (formula => 'a formula', shapes => 'shapes', errors => 'what it throws',
-  source => 'a paper or a counterpart', example => 'an example');
+my %classes;      # by name: documentation, functions, names of the bases
+my %functions;    # of no class, by name: [documentation, signature, place] of each
+my %declared;     # places of declarations: whether they are documented
+my %count = ('with tensors' => 0, map { $_->[0] => 0 } @required);
 
-my (%members, %classes, %count, @wanting);
-$count{$_} = 0 for 'declarations', 'with tensors', keys %kinds;
-
-sub text {
-  my ($documentation) = @_;
+sub documentation_in {
+  my ($text) = @_;
+  my $documentation = join ' ', $text =~ /<(?:brief|detailed)description>(.*?)<\/(?:brief|detailed)description>/gs;
   $documentation =~ s/<programlisting.*?<\/programlisting>/<programlisting\/>/gs;
-  $documentation =~ s/<(?!formula |programlisting)[^>]*>//g;
-  return $documentation;
+  return $documentation =~ s/<(?!formula |programlisting)[^>]*>//gr;
 }
 
-sub field {
-  my ($text, $name) = @_;
-  return $text =~ /<$name>(.*?)<\/$name>/s ? $1 : '';
+sub place_in {
+  my ($text) = @_;
+  return $text =~ /<location file="([^"]*)" line="(\d+)"/ ? "$1:$2" : '';
 }
 
-# A function or a variable: [kind, name, type and parameters, documentation, place].
-sub read_member {
-  my ($kind, $member) = @_;
-  my $documentation = join ' ', map { text(field($member, "${_}description")) } qw(brief detailed);
-  my ($file, $line) = $member =~ /<location file="([^"]*)" line="(\d+)"/;
-  (my $signature = field($member, 'type') . ' ' . join ' ', $member =~ /<type>(.*?)<\/type>/gs) =~ s/<[^>]*>//g;
-  return [$kind, field($member, 'name'), $signature, $documentation, ($file // '') . ':' . ($line // 0)];
+# Notes that something is declared; returns its documentation and its place.
+sub declaration {
+  my ($name, $text) = @_;
+  my ($documentation, $place) = (documentation_in($text), place_in($text));
+  $declared{"$place $name"} ||= $documentation =~ /\S/;
+  return ($documentation, $place);
 }
 
-for my $file (glob "$xml/{class,struct,group__,concept}*.xml") {
+for my $file (glob "$xml/{class,struct,concept,group__}*.xml") {
   my $content = join "\n", lines_of($file);
-  my $is_class = basename($file) !~ /^group/;
-  my ($name) = $is_class ? $content =~ /<compoundname>weft::(.*?)(?:&lt;.*)?<\/compoundname>/ : '';
-  next if $content =~ /<compounddef [^>]*prot="private"/;
-  my @members;
-  while ($content =~ /<memberdef kind="(\w+)" id="[^"]*" prot="(public|protected)"(.*?)<\/memberdef>/gs) {
-    push @members, read_member($1, $3);
+  next if $content =~ /<compounddef [^>]*prot="private"/ || $content =~ /<compoundname>[^<]*&lt;/;
+  my @functions;
+  $content =~ s{<memberdef kind="(\w+)" [^>]*prot="(?:public|protected)"(.*?)</memberdef>}{
+    my ($kind, $member) = ($1, $2);
+    my ($name) = $member =~ /<name>(.*?)<\/name>/;
+    my ($documentation, $place) = declaration($name, $member);
+    my $signature = join(' ', $member =~ /<type>(.*?)<\/type>/gs) =~ s/<[^>]*>//gr;
+    push @functions, { name => $name, documentation => $documentation, signature => $signature, place => $place }
+      if $kind eq 'function';
+    ''
+  }gse;
+  if (my ($name) = $content =~ /<compoundname>weft::(.*?)<\/compoundname>/) {
+    my ($documentation) = declaration($name, $content);
+    my @bases = map { s/&lt;.*//r =~ s/^weft:://r } $content =~ /<basecompoundref[^>]*>(.*?)<\/basecompoundref>/g;
+    $classes{$name} = { documentation => $documentation, functions => \@functions, bases => \@bases };
+  } else {
+    push @{ $functions{ $_->{name} } }, $_ for @functions;
   }
-  $count{declarations} += @members + ($is_class ? 1 : 0);
-  my $documentation = $is_class && $content =~ /.*<\/sectiondef>(.*)<\/compounddef>/s ? text($1)
-    : $is_class ? text($content =~ s/<memberdef.*?<\/memberdef>//gsr) : '';
-  unshift @members, @{ $classes{''}{members} // [] } if !$is_class;
-  $classes{$name} = {
-    documentation => $documentation,
-    members => \@members,
-    bases => [map { s/&lt;.*//r =~ s/^weft:://r } $content =~ /<basecompoundref[^>]*>(.*?)<\/basecompoundref>/g],
-  };
 }
 
-sub is_layer {
+sub check_shapes {
+  my ($about, @functions) = @_;
+  for my $function (@functions) {
+    next if $function->{signature} !~ $tensor;
+    ++$count{'with tensors'};
+    complain("$function->{place}: $function->{name}: expected the shapes of tensors in its comment, got none")
+      if "$about $function->{documentation}" !~ $shape;
+  }
+}
+
+sub check_all {
+  my ($name, $place, $documentation, $may_throw) = @_;
+  ++$count{all};
+  for (@required) {
+    my ($kind, $pattern) = @$_;
+    if ($documentation =~ $pattern) {
+      ++$count{$kind};
+    } elsif ($kind ne 'errors' || $may_throw) {
+      complain("$place: $name: expected $kind in its comment, got none");
+    }
+  }
+}
+
+sub is_module {
   my ($name) = @_;
-  my $class = $classes{$name} or return $name eq 'Module';
-  return $name eq 'Module' || grep { is_layer($_) } @{ $class->{bases} };
+  return $name eq 'Module' || grep { is_module($_) } @{ $classes{$name}{bases} // [] };
 }
 
 # Of a layer, its functions and its bases.
 sub all_documentation {
   my ($name) = @_;
-  my $class = $no_layer{$name} && $name ne 'RecurrentLayers' && $name ne 'BlockStack' ? undef : $classes{$name};
-  return '' if !$class;
-  my @functions = grep { $_->[0] eq 'function' } @{ $class->{members} };
-  return join ' ', $class->{documentation}, (map { $_->[3] } @functions),
-    map { all_documentation($_) } @{ $class->{bases} };
-}
-
-# Checks what an operation or a layer is documented with.
-sub check {
-  my ($what, $place, $documentation, @required) = @_;
-  ++$count{things};
-  for my $kind (@required) {
-    if ($documentation =~ $kinds{$kind}) {
-      ++$count{$kind};
-    } else {
-      complain("$place: $what: expected $what_is_missing{$kind} in its comment, got none");
-    }
-  }
+  my $class = $classes{$name} // return '';
+  return '' if $name eq 'Module';
+  return join ' ', $class->{documentation}, map({ $_->{documentation} } @{ $class->{functions} }),
+    map({ all_documentation($_) } @{ $class->{bases} });
 }
 
 for my $name (sort keys %classes) {
   my $class = $classes{$name};
-  for my $member (@{ $class->{members} }) {
-    my ($kind, $member_name, $signature, $documentation, $place) = @$member;
-    next if $kind ne 'function' || $signature !~ $tensor || $classes{"${name}::Tokens"} || $member_name =~ /^operator[^(]|^~/;
-    ++$count{'with tensors'};
-    complain("$place: $member_name: expected the shapes of tensors in its comment, got none")
-      if "$documentation $class->{documentation}" !~ $shape;
-  }
-  if (is_layer($name) && !$no_layer{$name}) {
-    check($name, 'layer', all_documentation($name), sort keys %kinds);
-  }
+  # A class may call something else Tokens.
+  check_shapes($class->{documentation}, @{ $class->{functions} }) if !$classes{"${name}::Tokens"};
+  check_all($name, 'layers', all_documentation($name), 1) if is_module($name) && !$is_no_layer{$name};
 }
-
-# Operations: all functions of a name together. One of a single tensor and numbers need not throw.
-my %operations;
-for my $member (@{ $classes{''}{members} }) {
-  my ($kind, $name, $signature, $documentation, $place) = @$member;
-  next if $kind ne 'function' || $place !~ /autograd\/ops\// || $name =~ /^operator|^check_|^to_string|^no_grad/;
-  my $operation = $operations{$name} //= { documentation => '', place => $place, throws => 0 };
-  $operation->{documentation} .= $documentation;
-  $operation->{throws} ||= ($signature =~ s/$tensor//gr) =~ /Index|Options|bool|string|initializer_list|span/ || (() = $signature =~ /$tensor/g) > 3;
-}
-for my $name (sort keys %operations) {
-  my $operation = $operations{$name};
-  check($name, $operation->{place}, $operation->{documentation},
-    grep { $_ ne 'errors' || $operation->{throws} } sort keys %kinds);
+# The functions of one name are one operation. One of a tensor and numbers need not throw anything.
+for my $name (sort keys %functions) {
+  my @overloads = @{ $functions{$name} };
+  check_shapes('', @overloads) if $name !~ /^operator/;
+  next if $overloads[0]{place} !~ /\/ops\// || $name =~ /^(?:operator|check_|to_string|no_grad)/;
+  my $may_throw = grep {
+    $_->{signature} =~ /Index|Options|bool|string|initializer_list|span/ || (() = $_->{signature} =~ /$tensor/g) > 2
+  } @overloads;
+  check_all($name, $overloads[0]{place}, join(' ', map { $_->{documentation} } @overloads), $may_throw);
 }
 
 # Links of the built pages.
-my (%anchors, @links);
-for my $page (glob "$html/*.html") {
-  my $name = basename($page);
-  my $content = join "\n", lines_of($page);
-  $anchors{$name}{$_} = 1 for $content =~ /\b(?:id|name)="([^"]*)"/g;
-  push @links, [$name, $_] for $content =~ /\b(?:href|src)="([^"]*)"/g;
+my (%anchors, %links);
+for my $path (glob "$html/*.html") {
+  my $page = basename($path);
+  my $content = join "\n", lines_of($path);
+  $anchors{$page}{$_} = 1 for $content =~ /\b(?:id|name)="([^"]*)"/g;
+  $links{ /^#/ ? "$page$_" : $_ } //= $page for grep { !/^[a-z]+:/ } $content =~ /\b(?:href|src)="([^"]*)"/g;
 }
-my %is_checked;
-for my $link (@links) {
-  my ($page, $address) = @$link;
-  next if $address =~ /^[a-z]+:/ || $is_checked{"$address|" . ($address =~ /^#/ ? $page : '')}++;
-  my ($target, $anchor) = $address =~ /^([^#]*)(?:#(.*))?$/;
-  $target = $page if !length $target;
+for my $link (sort keys %links) {
+  my ($target, $anchor) = $link =~ /^([^#]*)(?:#(.+))?/;
   if (!-e "$html/$target") {
-    complain("$page: no file $address");
-  } elsif (defined $anchor && length $anchor && $anchors{$target} && !$anchors{$target}{$anchor}) {
-    complain("$page: no place $address");
+    complain("$links{$link}: no file $link");
+  } elsif (defined $anchor && $anchors{$target} && !$anchors{$target}{$anchor}) {
+    complain("$links{$link}: no place $link");
   }
 }
 
-my $things = $count{things};
-print "$count{declarations} public declarations, all documented; $count{'with tensors'} take or return tensors, all with shapes\n";
-print "$things operations and layers: ", join(', ', map { "$count{$_} with $_" } qw(formula shapes errors source example)), "\n";
-print scalar(keys %is_checked), " different links, all of which lead somewhere\n" if !errors();
+my @undocumented = grep { !$declared{$_} } sort keys %declared;
+complain("$_: expected a comment, got none") for @undocumented;
+print scalar(keys %declared), " public declarations, ", keys(%declared) - @undocumented, " documented; ",
+  "$count{'with tensors'} functions of tensors\n";
+print "$count{all} operations and layers, with ", join(', ', map { "$_->[0] $count{$_->[0]}" } @required),
+  "; the others cannot fail\n";
+print scalar(keys %links), " links\n";
 exit(errors() ? 1 : 0);

@@ -67,7 +67,7 @@ class WEFT_API Vocabulary {
   // The symbols up to the first <eos>, without <pad> and <bos>; in a plain vocabulary all symbols.
   // Throws as `symbol` does.
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
-  // The ids of a text's characters. Throws ValueError unless the text is UTF-8.
+  // The ids of a text's characters. Throws as `id` does, and ValueError unless the text is UTF-8.
   Sequence encode_text(std::string_view text) const;
   // The symbols of `decode`, joined. Throws as it does.
   std::string decode_text(std::span<const TokenId> ids) const;

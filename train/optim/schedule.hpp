@@ -34,10 +34,10 @@ WEFT_API Schedule constant_schedule(double lr);
 struct WarmupCosineOptions {
   // The highest learning rate, reached at step `warmup_steps`.
   double peak = 1e-3;
-  std::int64_t warmup_steps = 0;  // ≥ 0
+  std::int64_t warmup_steps = 0;  // in which the rate rises, ≥ 0
   // The step at which the cosine ends; after it, `final` stays.
   std::int64_t total_steps = 1;
-  double final = 0.0;  // ≥ 0
+  double final = 0.0;  // the last rate, ≥ 0
 };
 
 // Linear from 0 to the peak, then half a cosine down (Loshchilov and Hutter, 2017):

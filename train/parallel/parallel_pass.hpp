@@ -38,7 +38,7 @@ class WEFT_API ParallelPass {
   ParallelPass(const ParallelPass&) = delete;
   ParallelPass& operator=(const ParallelPass&) = delete;
 
-  Index max_parts() const { return max_parts_; }                      // of the constructor
+  Index max_parts() const { return max_parts_; }                      // of a batch
   const ParameterElements<T>& elements() const { return elements_; }  // of all parameters
 
   // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, concurrently, and
