@@ -45,10 +45,12 @@ Index unfreeze(Module<T>& module, const std::string& name) {
 
 // The parameters of a model that are not frozen, under their names, and nothing else: an optimizer
 // and a trainer that have it in the model's place save only these. The model must outlive it.
+//   TrainableParameters head(model);
+//   AdamW head_optimizer(head, {.lr = 1e-3});
 template <class T = float>
 class WEFT_API TrainableParameters final : public Module<T> {
  public:
-  explicit TrainableParameters(Module<T>& model) : model_(model) {}
+  explicit TrainableParameters(Module<T>& model) : model_(model) {}  // of this model
   void members(Members<T>& members) const override;
 
  private:
