@@ -1,11 +1,8 @@
 #include "weft/train/tokenizers/byte_pair_encoding.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <optional>
-#include <span>
-#include <unordered_map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,30 +11,16 @@
 #include "train/files/atomic_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/byte_letters.hpp"
+#include "train/tokenizers/internal/json_entries.hpp"
 #include "train/tokenizers/internal/learn_merges.hpp"
-#include "train/tokenizers/internal/merges.hpp"
-#include "train/tokenizers/internal/token_files.hpp"
-#include "train/tokenizers/internal/words.hpp"
+#include "train/tokenizers/internal/token_pipeline.hpp"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-using byte_pairs::letters_of;
-
-TokenIds ids_of(const std::vector<std::string>& tokens) {
-  TokenIds ids;
-  ids.reserve(tokens.size());
-  for (std::size_t id = 0; id < tokens.size(); ++id)
-    ids.emplace(tokens[id], static_cast<TokenId>(id));
-  return ids;
-}
-
-std::optional<TokenId> find_in(const TokenIds& ids, std::string_view token) {
-  const auto found = ids.find(token);
-  return found == ids.end() ? std::nullopt : std::optional(found->second);
-}
+using byte_pairs::NamedTokens;
+using nlohmann::json;
 
 // The parts of a text before, between and after the occurrences of the end of a text.
 std::vector<std::string_view> split_at_ends(std::string_view text) {
@@ -51,98 +34,81 @@ std::vector<std::string_view> split_at_ends(std::string_view text) {
   return parts;
 }
 
+// The names of vocab.json in the order of their ids.
+std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
+  const json object = parse_json(text, path);
+  if (!object.is_object())
+    fail_on_file(path, "an object of tokens and their ids", object.type_name());
+  std::vector<std::string> names(object.size());
+  for (const auto& [name, id] : object.items()) {
+    if (name.empty()) fail_on_file(path, "tokens that are not empty", "''");
+    if (!id.is_number_integer())
+      fail_on_file(path, "an integer for token " + shown(name), id.type_name());
+    const bool is_in_range =
+        id.is_number_unsigned() && id.get<std::uint64_t>() < std::uint64_t{names.size()};
+    if (!is_in_range || !names[id.get<std::size_t>()].empty())
+      fail_on_file(path, concatenate_text("the ids 0 … ", names.size() - 1, ", each once"),
+                   id.dump() + " for token " + shown(name));
+    names[id.get<std::size_t>()] = name;
+  }
+  return names;
+}
+
+// The pairs of merges.txt.
+std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
+                                                          const fs::path& path) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::size_t number = 0;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    std::string line(text.substr(begin, end - begin));
+    if (line.ends_with('\r')) line.pop_back();
+    if (++number == 1 && line.starts_with("#version")) continue;
+    const std::size_t space = line.find(' ');
+    if (space == line.npos || space == 0 || space + 1 == line.size() ||
+        line.find(' ', space + 1) != line.npos)
+      fail<FileError>(concatenate_text(quoted(path), ", line ", number),
+                      "two tokens with a space between them", shown(line));
+    pairs.emplace_back(line.substr(0, space), line.substr(space + 1));
+  }
+  return pairs;
+}
+
+// The tokenizer.json of a vocabulary: what is neither a byte nor merged is an added token.
+json described(const NamedTokens& all, const fs::path& vocabulary_path) {
+  std::set<std::string> added(all.names.begin(), all.names.end());
+  for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
+    const std::string letter = byte_pairs::letters_of(std::string(1, static_cast<char>(byte)));
+    if (added.erase(letter) == 0)
+      fail_on_file(vocabulary_path, "a token for each byte", "no token " + shown(letter));
+  }
+  json vocabulary = json::object(), merges = json::array(), added_tokens = json::array();
+  for (const auto& [first, second] : all.merges) {
+    added.erase(first + second);
+    merges.push_back({first, second});
+  }
+  for (std::size_t id = 0; id < all.names.size(); ++id) {
+    const std::string& name = all.names[id];
+    vocabulary[name] = id;
+    if (added.contains(name))
+      added_tokens.push_back({{"id", id}, {"content", name}, {"special", true}});
+  }
+  return {{"added_tokens", std::move(added_tokens)},
+          {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+          {"decoder", {{"type", "ByteLevel"}}},
+          {"model",
+           {{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", std::move(merges)}}}};
+}
+
 }  // namespace
 
 struct BytePairEncoding::State {
-  // Errors name the files that the tokens are from.
-  State(byte_pairs::NamedTokens all, const fs::path& vocabulary_file, const fs::path& merges_file)
-      : named(std::move(all)), tokens(named.names) {
-    const TokenIds ids_by_name = ids_of(named.names);
-    std::vector<bool> is_ordinary(tokens.size());  // what a byte or a merge gives
-    const auto use = [&](TokenId id) {
-      is_ordinary[static_cast<std::size_t>(id)] = true;
-      return id;
-    };
-    for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
-      const std::string letter = letters_of(std::string(1, static_cast<char>(byte)));
-      const std::optional<TokenId> id = find_in(ids_by_name, letter);
-      if (!id)
-        fail_on_file(vocabulary_file, "a token for each byte",
-                     concatenate_text("no token '", letter, '\''));
-      byte_ids[byte] = use(*id);
-    }
-    for (const auto& [first, second, line] : named.merges) {
-      for (const std::string& name : {first, second, first + second})
-        if (!find_in(ids_by_name, name) || !byte_pairs::bytes_of(name))
-          byte_pairs::fail_on_line(merges_file, line, "tokens of " + quoted(vocabulary_file),
-                                   concatenate_text('\'', name.substr(0, 80), '\''));
-      const TokenId result = use(*find_in(ids_by_name, first + second));
-      if (!merges.add({*find_in(ids_by_name, first), *find_in(ids_by_name, second)}, result))
-        byte_pairs::fail_on_line(merges_file, line, "a pair of tokens that was not there before",
-                                 "the same again");
-    }
-    for (std::size_t id = 0; id < tokens.size(); ++id)
-      if (is_ordinary[id])
-        tokens[id] = *byte_pairs::bytes_of(tokens[id]);
-      else
-        special.push_back(static_cast<TokenId>(id));
-    ids = ids_of(tokens);
-    // The longest of those that begin at a place is found first.
-    std::ranges::stable_sort(special, std::greater<>(),
-                             [&](TokenId id) { return token(id).size(); });
-    for (const TokenId id : special)
-      if (const char first = token(id).front(); first_bytes.find(first) == std::string::npos)
-        first_bytes += first;
-  }
+  // Errors name the file of the vocabulary.
+  State(NamedTokens all, const fs::path& vocabulary)
+      : named(std::move(all)), pipeline("BytePairEncoding", described(named, vocabulary)) {}
 
-  const std::string& token(TokenId id) const { return tokens[static_cast<std::size_t>(id)]; }
-
-  // A special token and where it is in a text; without one, the end of the text.
-  struct Found {
-    std::size_t at;
-    std::optional<TokenId> id;
-  };
-  Found find_special(std::string_view text, std::size_t begin) const {
-    if (special.empty()) return {text.size(), {}};
-    for (std::size_t at = text.find_first_of(first_bytes, begin); at < text.size();
-         at = text.find_first_of(first_bytes, at + 1))
-      for (const TokenId id : special)
-        if (text.substr(at).starts_with(token(id))) return {at, id};
-    return {text.size(), {}};
-  }
-
-  // Where the ids of a word are that was encoded before.
-  struct Encoded {
-    std::size_t begin, size;
-  };
-  using EncodedWords = std::unordered_map<std::string_view, Encoded>;
-
-  // Appends the ids of a text without special tokens.
-  void encode(std::string_view text, Sequence& result, EncodedWords& encoded) const {
-    Sequence word;
-    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
-      end = byte_pairs::word_end(text, begin);
-      const std::string_view bytes = text.substr(begin, end - begin);
-      if (const auto found = encoded.find(bytes); found != encoded.end()) {
-        for (std::size_t i = 0; i < found->second.size; ++i)
-          result.push_back(result[found->second.begin + i]);
-        continue;
-      }
-      word.clear();
-      for (const char byte : bytes) word.push_back(byte_ids[static_cast<std::uint8_t>(byte)]);
-      merges.apply(word);
-      encoded.emplace(bytes, Encoded{result.size(), word.size()});
-      result.insert(result.end(), word.begin(), word.end());
-    }
-  }
-
-  byte_pairs::NamedTokens named;    // as in the files
-  std::vector<std::string> tokens;  // as bytes, special ones by name
-  TokenIds ids;
-  std::vector<TokenId> special;
-  std::string first_bytes;  // of the special tokens
-  std::array<TokenId, 256> byte_ids = {};
-  byte_pairs::Merges merges;
+  NamedTokens named;  // as in the files
+  TokenPipeline pipeline;
 };
 
 BytePairEncoding::BytePairEncoding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -159,9 +125,12 @@ BytePairEncoding BytePairEncoding::from_text(const Text& text) {
 
 BytePairEncoding BytePairEncoding::parse(const Text& text, const fs::path& vocabulary,
                                          const fs::path& merges) {
-  byte_pairs::NamedTokens named{byte_pairs::parse_vocabulary(text.vocabulary, vocabulary),
-                                byte_pairs::parse_merges(text.merges, merges)};
-  return BytePairEncoding(std::make_shared<const State>(std::move(named), vocabulary, merges));
+  NamedTokens named{names_in(text.vocabulary, vocabulary), pairs_in(text.merges, merges)};
+  try {
+    return BytePairEncoding(std::make_shared<const State>(std::move(named), vocabulary));
+  } catch (const ValueError& error) {
+    throw FileError(concatenate_text(quoted(merges), ": ", error.what()));
+  }
 }
 
 BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary_size) {
@@ -171,15 +140,20 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
                      concatenate_text("at least ", least, " (the bytes, and the end of a text)"),
                      vocabulary_size);
   check_utf8(text, "BytePairEncoding: text");
-  byte_pairs::NamedTokens learned =
+  NamedTokens learned =
       byte_pairs::learn_merges(split_at_ends(text), static_cast<std::size_t>(vocabulary_size - 1));
   learned.names.emplace_back(end_of_text);
-  return BytePairEncoding(std::make_shared<const State>(std::move(learned), "", ""));
+  return BytePairEncoding(std::make_shared<const State>(std::move(learned), ""));
 }
 
 BytePairEncoding::Text BytePairEncoding::to_text() const {
-  return {byte_pairs::vocabulary_text(state_->named.names),
-          byte_pairs::merges_text(state_->named.merges)};
+  const auto& [names, merges] = state_->named;
+  Text text{"{", "#version: 0.2\n"};
+  for (std::size_t id = 0; id < names.size(); ++id)
+    text.vocabulary += concatenate_text(id > 0 ? "," : "", json(names[id]).dump(), ':', id);
+  text.vocabulary += "}\n";
+  for (const auto& [first, second] : merges) text.merges += first + ' ' + second + '\n';
+  return text;
 }
 
 void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) const {
@@ -188,35 +162,23 @@ void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) 
   write_atomically(merges, std::as_bytes(std::span(text.merges)));
 }
 
-Index BytePairEncoding::size() const { return std::ssize(state_->tokens); }
+Index BytePairEncoding::size() const { return state_->pipeline.size(); }
 
 std::optional<TokenId> BytePairEncoding::find(std::string_view token) const {
-  return find_in(state_->ids, token);
+  for (const std::string& name : {byte_pairs::letters_of(token), std::string(token)})
+    if (const auto id = state_->pipeline.find(name); id && state_->pipeline.token(*id) == token)
+      return id;
+  return std::nullopt;
 }
 
-const std::string& BytePairEncoding::token(TokenId id) const {
-  if (id < 0 || id >= size())
-    fail<ValueError>("BytePairEncoding: token id", concatenate_text("0 ≤ id < ", size()), id);
-  return state_->token(id);
-}
+const std::string& BytePairEncoding::token(TokenId id) const { return state_->pipeline.token(id); }
 
 Sequence BytePairEncoding::encode(std::string_view text) const {
-  check_utf8(text, "BytePairEncoding: text");
-  Sequence ids;
-  State::EncodedWords encoded;
-  for (std::size_t begin = 0;;) {
-    const auto [at, special] = state_->find_special(text, begin);
-    state_->encode(text.substr(begin, at - begin), ids, encoded);
-    if (!special) return ids;
-    ids.push_back(*special);
-    begin = at + token(*special).size();
-  }
+  return state_->pipeline.encode(text);
 }
 
 std::string BytePairEncoding::decode(std::span<const TokenId> ids) const {
-  std::string bytes;
-  for (const TokenId id : ids) bytes += token(id);
-  return bytes;
+  return state_->pipeline.decode(ids);
 }
 
 }  // namespace weft

@@ -1,56 +1,59 @@
 #include "weft/train/tokenizers/word_piece.hpp"
 
 #include <algorithm>
-#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
 #include "train/files/file_descriptor.hpp"
-#include "train/tokenizers/internal/unicode.hpp"
+#include "train/tokenizers/internal/token_pipeline.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::array special_tokens{"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"};
-constexpr std::size_t longest_word = 100;
-constexpr std::string_view continuation = "##";
+using nlohmann::json;
 
-// The blocks of CJK ideographs that BERT's tokenizers separate; that of U+2B820 begins at U+2B920
-// in Hugging Face's.
-bool is_chinese(char32_t code) {
-  constexpr std::array<std::pair<char32_t, char32_t>, 7> blocks{{{0x3400, 0x4DBF},
-                                                                 {0x4E00, 0x9FFF},
-                                                                 {0xF900, 0xFAFF},
-                                                                 {0x20000, 0x2A6DF},
-                                                                 {0x2A700, 0x2B81F},
-                                                                 {0x2B920, 0x2CEAF},
-                                                                 {0x2F800, 0x2FA1F}}};
-  return std::any_of(blocks.begin(), blocks.end(), [code](const auto& block) {
-    return block.first <= code && code <= block.second;
-  });
-}
-
-// ASCII's symbols, such as "$", separate words as punctuation does.
-bool separates(char32_t code) {
-  if (code < 0x80)
-    return code > ' ' && code < 0x7F && !unicode::is_letter(code) && !unicode::is_number(code);
-  return unicode::is_punctuation(code);
-}
-
-// Without control characters, white space as ' ', and each Chinese character between two.
-std::u32string cleaned(std::string_view text) {
-  std::u32string result;
-  result.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const char32_t code = unicode::next_code_point(text, at);
-    const bool is_line_or_tab = code == U'\t' || code == U'\n' || code == U'\r';
-    if (code == 0xFFFD || (unicode::is_control(code) && !is_line_or_tab)) continue;
-    if (is_chinese(code))
-      result.append({U' ', code, U' '});
-    else
-      result.push_back(unicode::is_space(code) ? U' ' : code);
+// The tokens in the lines of a vocab.txt.
+std::vector<std::string> tokens_in(const std::filesystem::path& path) {
+  const std::string text = read_text(path, max_vocabulary_bytes);
+  std::vector<std::string> tokens;
+  TokenIds lines;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    std::string& token = tokens.emplace_back(text, begin, end - begin);
+    if (token.ends_with('\r')) token.pop_back();
+    const auto line = static_cast<TokenId>(tokens.size());
+    if (token.empty())
+      fail_on_file(path, "a token in each line", concatenate_text("none in line ", line));
+    if (const auto [first, is_new] = lines.emplace(token, line); !is_new)
+      fail_on_file(path, "each token once",
+                   concatenate_text("'", token, "' in lines ", first->second, " and ", line));
   }
-  return result;
+  for (const char* required : {"[UNK]", "[CLS]", "[SEP]"})
+    if (!lines.contains(required))
+      fail_on_file(path, "a vocabulary with [UNK], [CLS] and [SEP]",
+                   concatenate_text("one of ", tokens.size(), " tokens without ", required));
+  return tokens;
+}
+
+// BERT's tokenizer.json.
+json described(const std::vector<std::string>& tokens, const WordPieceOptions& options) {
+  json vocabulary = json::object(), added = json::array();
+  for (std::size_t id = 0; id < tokens.size(); ++id) vocabulary[tokens[id]] = id;
+  for (const char* name : {"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"})
+    if (const auto id = vocabulary.find(name); id != vocabulary.end())
+      added.push_back({{"id", *id}, {"content", name}, {"special", true}, {"normalized", false}});
+  const json first = {"[CLS]", vocabulary["[CLS]"]}, last = {"[SEP]", vocabulary["[SEP]"]};
+  return {{"added_tokens", std::move(added)},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"lowercase", options.lower_case},
+            {"strip_accents", options.strip_accents.value_or(options.lower_case)}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor", {{"type", "BertProcessing"}, {"cls", first}, {"sep", last}}},
+          {"decoder", {{"type", "WordPiece"}}},
+          {"model", {{"type", "WordPiece"}, {"vocab", std::move(vocabulary)}}}};
 }
 
 // The number of tokens that are kept of two texts with these numbers, `room` in all.
@@ -76,41 +79,8 @@ std::size_t room_of(std::optional<Index> max_len, Index specials) {
 }  // namespace
 
 WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options)
-    : options_(options) {
-  const std::string text = read_text(vocabulary, max_vocabulary_bytes);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string token = text.substr(begin, end - begin);
-    if (token.ends_with('\r')) token.pop_back();
-    add(token, vocabulary);
-    begin = end + 1;
-  }
-  unk_ = required("[UNK]", vocabulary);
-  cls_ = required("[CLS]", vocabulary);
-  sep_ = required("[SEP]", vocabulary);
-  for (const char* token : special_tokens)
-    if (const std::optional<TokenId> id = find(token)) specials_.emplace_back(token, *id);
-}
-
-void WordPiece::add(const std::string& token, const std::filesystem::path& vocabulary) {
-  const auto [previous, is_new] = ids_.emplace(token, static_cast<TokenId>(tokens_.size()));
-  const std::size_t line = tokens_.size() + 1;
-  if (token.empty())
-    fail_on_file(vocabulary, "a token in each line", concatenate_text("none in line ", line));
-  if (!is_new)
-    fail_on_file(vocabulary, "each token once",
-                 concatenate_text("'", token, "' in lines ", previous->second + 1, " and ", line));
-  tokens_.push_back(token);
-  longest_ = std::max(longest_, token.size());
-}
-
-TokenId WordPiece::required(std::string_view token, const std::filesystem::path& vocabulary) const {
-  const std::optional<TokenId> id = find(token);
-  if (!id)
-    fail_on_file(vocabulary, "a vocabulary with [UNK], [CLS] and [SEP]",
-                 concatenate_text("one of ", size(), " tokens without ", token));
-  return *id;
-}
+    : tokens_(tokens_in(vocabulary)),
+      pipeline_(std::make_shared<const TokenPipeline>("WordPiece", described(tokens_, options))) {}
 
 const std::string& WordPiece::token(TokenId id) const {
   if (id < 0 || id >= size())
@@ -119,131 +89,36 @@ const std::string& WordPiece::token(TokenId id) const {
 }
 
 std::optional<TokenId> WordPiece::find(std::string_view token) const {
-  const auto found = ids_.find(token);
-  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  return pipeline_->find(token);
 }
 
 Sequence WordPiece::encode(std::string_view text, std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 2);
-  Sequence ids{cls_};
-  append(ids, text);
-  ids.resize(1 + std::min(ids.size() - 1, room));
-  ids.push_back(sep_);
-  return ids;
+  Sequence ids = pipeline_->encode(text);
+  ids.resize(std::min(ids.size(), room));
+  return pipeline_->with_ends(std::move(ids));
 }
 
 WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view second,
                                      std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 3);
-  Sequence ids, others;
-  append(ids, first);
-  append(others, second);
+  Sequence ids = pipeline_->encode(first), others = pipeline_->encode(second);
   const auto [first_size, second_size] = shares_of(ids.size(), others.size(), room);
-  WordPiecePair pair;
-  pair.tokens = {cls_};
-  pair.tokens.insert(pair.tokens.end(), ids.begin(), ids.begin() + std::ptrdiff_t(first_size));
-  pair.tokens.push_back(sep_);
+  ids.resize(first_size);
+  others.resize(second_size);
+  others.push_back(*find("[SEP]"));
+  WordPiecePair pair{pipeline_->with_ends(std::move(ids)), {}};
   pair.segments.assign(pair.tokens.size(), 0);
-  pair.tokens.insert(pair.tokens.end(), others.begin(),
-                     others.begin() + std::ptrdiff_t(second_size));
-  pair.tokens.push_back(sep_);
+  pair.tokens.insert(pair.tokens.end(), others.begin(), others.end());
   pair.segments.resize(pair.tokens.size(), 1);
   return pair;
 }
 
-void WordPiece::append(Sequence& ids, std::string_view text) const {
-  check_utf8(text, "WordPiece: text");
-  std::size_t begin = 0;
-  for (std::size_t at = text.find('['); at != text.npos;) {
-    const auto special = std::find_if(specials_.begin(), specials_.end(), [&](const auto& token) {
-      return text.substr(at).starts_with(token.first);
-    });
-    if (special == specials_.end()) {
-      at = text.find('[', at + 1);
-      continue;
-    }
-    append_words(ids, text.substr(begin, at - begin));
-    ids.push_back(special->second);
-    begin = at + special->first.size();
-    at = text.find('[', begin);
-  }
-  append_words(ids, text.substr(begin));
-}
-
-void WordPiece::append_words(Sequence& ids, std::string_view text) const {
-  std::u32string codes = cleaned(text);
-  if (options_.strip_accents.value_or(options_.lower_case)) {
-    codes = unicode::decompose(codes);
-    std::erase_if(codes, unicode::is_nonspacing_mark);
-  }
-  if (options_.lower_case) codes = unicode::lower_case(codes);
-
-  std::string word;
-  std::size_t characters = 0;
-  const auto finish_word = [&] {
-    if (characters > longest_word)
-      ids.push_back(unk_);
-    else if (characters > 0)
-      append_word(ids, word);
-    word.clear();
-    characters = 0;
-  };
-  const auto extend_word = [&](char32_t code) {
-    unicode::append(word, code);
-    ++characters;
-  };
-  for (const char32_t code : codes) {
-    const bool is_word = separates(code);
-    if (is_word || unicode::is_space(code)) finish_word();
-    if (unicode::is_space(code)) continue;
-    extend_word(code);
-    if (is_word) finish_word();
-  }
-  finish_word();
-}
-
-void WordPiece::append_word(Sequence& ids, std::string_view word) const {
-  const std::size_t first = ids.size();
-  std::string piece;
-  for (std::size_t begin = 0; begin < word.size();) {
-    // The longest token first; ends inside a character match none.
-    piece = begin == 0 ? "" : continuation;
-    const std::size_t prefix = piece.size();
-    piece += word.substr(begin, longest_);
-    std::optional<TokenId> id = find(piece);
-    while (!id && piece.size() > prefix + 1) {
-      piece.pop_back();
-      id = find(piece);
-    }
-    if (!id) {
-      ids.resize(first);
-      ids.push_back(unk_);
-      return;
-    }
-    ids.push_back(*id);
-    begin += piece.size() - prefix;
-  }
-}
-
-bool WordPiece::is_special(TokenId id) const {
-  return std::any_of(specials_.begin(), specials_.end(),
-                     [id](const auto& special) { return special.second == id; });
-}
-
 std::string WordPiece::decode(std::span<const TokenId> ids) const {
-  std::string text;
-  bool is_first = true;
-  for (const TokenId id : ids) {
-    std::string_view piece = token(id);
-    if (is_special(id)) continue;
-    if (!is_first && piece.starts_with(continuation))
-      piece.remove_prefix(continuation.size());
-    else if (!is_first && std::string_view(".?!,").find(piece.front()) == std::string_view::npos)
-      text += ' ';
-    text += piece;
-    is_first = false;
-  }
-  return text;
+  Sequence words;
+  std::ranges::copy_if(ids, std::back_inserter(words),
+                       [&](TokenId id) { return !pipeline_->is_special(id); });
+  return pipeline_->decode(words);
 }
 
 }  // namespace weft

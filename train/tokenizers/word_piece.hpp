@@ -2,17 +2,19 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/data/vocabulary.hpp"
 
 namespace weft {
+
+class TokenPipeline;
 
 struct WordPieceOptions {
   // Whether letters become lower-case.
@@ -43,7 +45,7 @@ class WEFT_API WordPiece {
   explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
 
   // The number of tokens.
-  Index size() const { return static_cast<Index>(tokens_.size()); }
+  Index size() const { return std::ssize(tokens_); }
   // The token of an id. Throws ValueError unless 0 ≤ id < size.
   const std::string& token(TokenId id) const;
   // The id of a token, if there is one.
@@ -62,20 +64,8 @@ class WEFT_API WordPiece {
   std::string decode(std::span<const TokenId> ids) const;
 
  private:
-  void add(const std::string& token, const std::filesystem::path& vocabulary);
-  TokenId required(std::string_view token, const std::filesystem::path& vocabulary) const;
-  // Appends the tokens of a text, and of a text without special tokens in it.
-  void append(Sequence& ids, std::string_view text) const;
-  void append_words(Sequence& ids, std::string_view text) const;
-  void append_word(Sequence& ids, std::string_view word) const;
-  bool is_special(TokenId id) const;
-
-  WordPieceOptions options_;
   std::vector<std::string> tokens_;
-  TokenIds ids_;
-  std::vector<std::pair<std::string, TokenId>> specials_;
-  TokenId unk_ = 0, cls_ = 0, sep_ = 0;
-  std::size_t longest_ = 0;  // the number of bytes of the longest token
+  std::shared_ptr<const TokenPipeline> pipeline_;
 };
 
 }  // namespace weft

@@ -114,30 +114,32 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
     return error_of(file);
   };
   CHECK(changed("/model/type", "WordLevel") ==
-        "\"tokenizer.json\": model: expected BPE or Unigram, got 'WordLevel'");
+        "\"tokenizer.json\": model: expected BPE, Unigram or WordPiece, got 'WordLevel'");
   CHECK(changed("/normalizer", {{"type", "Nmt"}}) ==
         "\"tokenizer.json\": normalizer: expected NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
-        "Strip, Prepend, Replace or Precompiled, got 'Nmt'");
-  CHECK(changed("/pre_tokenizer/type", "Punctuation") ==
-        "\"tokenizer.json\": pre_tokenizer: expected ByteLevel, Split, Digits, Metaspace or "
-        "WhitespaceSplit, got 'Punctuation'");
+        "Strip, Prepend, Replace, Precompiled or BertNormalizer, got 'Nmt'");
+  CHECK(changed("/pre_tokenizer/type", "UnicodeScripts") ==
+        "\"tokenizer.json\": pre_tokenizer: expected ByteLevel, Split, Digits, Punctuation, "
+        "Metaspace, WhitespaceSplit or BertPreTokenizer, got 'UnicodeScripts'");
   CHECK(changed("/decoder", {{"type", "CTC"}}) ==
-        "\"tokenizer.json\": decoder: expected ByteLevel, Metaspace, Replace, ByteFallback, Strip "
-        "or Fuse, got 'CTC'");
+        "\"tokenizer.json\": decoder: expected ByteLevel, WordPiece, Metaspace, Replace, "
+        "ByteFallback, Strip or Fuse, got 'CTC'");
   CHECK(changed("/post_processor", {{"type", "Other"}}) ==
         "\"tokenizer.json\": post_processor: expected TemplateProcessing, BertProcessing, "
         "RobertaProcessing or ByteLevel, got 'Other'");
   CHECK(changed("/model/vocab/a", -1) ==
-        "\"tokenizer.json\": vocabulary: expected ids 0 … 16777215, got -1 for token 'a'");
-  CHECK(
-      changed("/model/vocab/a", 1e30).starts_with("\"tokenizer.json\": vocabulary: expected ids"));
+        "\"tokenizer.json\": vocab: expected ids 0 … 1048575, got -1 for token 'a'");
+  CHECK(changed("/model/vocab/a", 1e30).starts_with("\"tokenizer.json\": vocab: expected ids"));
   CHECK(changed("/model/vocab", 5) ==
         "\"tokenizer.json\": vocab: expected an object of tokens, got number");
-  CHECK(changed("/model/merges/0/0", "x") ==
-        "\"tokenizer.json\": merges: expected two tokens of the vocabulary, which has the merged "
-        "one, got [\"x\",\"b\"]");
-  CHECK(changed("/model/merges", json::array({"a b", "a b"})) ==
-        "\"tokenizer.json\": merges: expected each pair once, got \"a b\"");
+  CHECK(
+      changed("/model/merges/0/0", "x") ==
+      "\"tokenizer.json\": pair 1 of merges: expected two tokens of the vocabulary, which has the "
+      "merged one, got [\"x\",\"b\"]");
+  CHECK(
+      changed("/model/merges", json::array({"a b", "a b"})) ==
+      "\"tokenizer.json\": pair 2 of merges: expected a pair of tokens that was not there before, "
+      "got 'a b'");
   CHECK(changed("/model/dropout", 0.1) == "\"tokenizer.json\": dropout: expected none, got one");
   CHECK(changed("/added_tokens/0/id", "4") ==
         "\"tokenizer.json\": id: expected an integer, got string");
@@ -157,7 +159,7 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
         }).starts_with("\"tokenizer.json\": expected JSON, got an error in line 1"));
   CHECK(message_of<FileError>([] {
           (void)PretrainedTokenizer::from_text("[]");
-        }).starts_with("\"tokenizer.json\": model: expected BPE or Unigram"));
+        }).starts_with("\"tokenizer.json\": model: expected BPE, Unigram or WordPiece"));
 }
 
 TEST_CASE("pretrained tokenizer: an expression that takes too long is an error", "[train]") {

@@ -22,31 +22,26 @@ TEST_CASE("unicode: code points and UTF-8 are inverse", "[tokenizers]") {
                     "next_code_point: expected UTF-8 text, got another byte");
 }
 
-TEST_CASE("unicode: categories of code points", "[tokenizers]") {
-  CHECK(unicode::is_letter(U'é'));
-  CHECK(unicode::is_letter(U'中'));
-  CHECK_FALSE(unicode::is_letter(U'1'));
-  CHECK(unicode::is_number(U'٣'));
-  CHECK(unicode::is_number(U'Ⅻ'));
-  CHECK(unicode::is_number(U'½'));
-  CHECK_FALSE(unicode::is_number(U'x'));
-  CHECK(unicode::is_punctuation(U'«'));
-  CHECK_FALSE(unicode::is_punctuation(U'$'));
-  CHECK(unicode::is_nonspacing_mark(U'\u0301'));
-  CHECK_FALSE(unicode::is_nonspacing_mark(U'\u0903'));
-  for (const char32_t code : {U'\0', U'\u007F', U'\u200D', U'\uE000'})
-    CHECK(unicode::is_control(code));
-  for (const char32_t code : {U'a', U' ', U'\U000E0080'}) CHECK_FALSE(unicode::is_control(code));
+TEST_CASE("unicode: spaces and the characters of words", "[tokenizers]") {
+  for (const char32_t code : {U'é', U'中', U'1', U'٣', U'Ⅻ', U'½', U'_'})
+    CHECK(unicode::is_in_word(code));
+  for (const char32_t code : {U' ', U'-', U'$', U'\u0301', U'\u200B'})
+    CHECK_FALSE(unicode::is_in_word(code));
   for (const char32_t code : {U' ', U'\t', U'\v', U'\u0085', U'\u00A0', U'\u2028', U'\u3000'})
     CHECK(unicode::is_space(code));
-  CHECK_FALSE(unicode::is_space(U'\u200B'));
+  for (const char32_t code : {U'a', U'\0', U'\u180E', U'\u200B'})
+    CHECK_FALSE(unicode::is_space(code));
 }
 
-TEST_CASE("unicode: canonical decomposition and lower case", "[tokenizers]") {
-  CHECK(unicode::decompose(U"é") == U"e\u0301");
-  CHECK(unicode::decompose(U"한") == U"\u1112\u1161\u11AB");
+TEST_CASE("unicode: normal forms and lower case", "[tokenizers]") {
+  using unicode::Form;
+  CHECK(unicode::normal_form("é", Form::nfd) == "e\u0301");
+  CHECK(unicode::normal_form("e\u0301", Form::nfc) == "é");
+  CHECK(unicode::normal_form("한", Form::nfd) == "\u1112\u1161\u11AB");
   // A mark below stands before one above: U+0323 has combining class 220, U+0307 has 230.
-  CHECK(unicode::decompose(U"\u1E9B\u0323") == U"\u017F\u0323\u0307");
-  CHECK(unicode::decompose(U"ﬁ") == U"ﬁ");
-  CHECK(unicode::lower_case(U"ΌΣ 中İ") == U"όσ 中i\u0307");
+  CHECK(unicode::normal_form("\u1E9B\u0323", Form::nfd) == "\u017F\u0323\u0307");
+  CHECK(unicode::normal_form("ﬁ½", Form::nfc) == "ﬁ½");
+  CHECK(unicode::normal_form("ﬁé", Form::nfkd) == "fie\u0301");
+  CHECK(unicode::normal_form("ﬁe\u0301", Form::nfkc) == "fié");
+  CHECK(unicode::lower_case("ΌΣ 中İ") == "όσ 中i\u0307");
 }

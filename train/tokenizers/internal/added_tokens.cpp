@@ -1,9 +1,5 @@
 #include "train/tokenizers/internal/added_tokens.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
-
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
 #include "train/tokenizers/internal/unicode.hpp"
@@ -18,44 +14,43 @@ std::size_t character_before(std::string_view text, std::size_t at) {
   return at;
 }
 
-bool is_word_character(std::string_view text, std::size_t at) {
-  const char32_t code = unicode::next_code_point(text, at);
-  return unicode::is_letter(code) || unicode::is_number(code) || code == U'_';
+using Predicate = bool (*)(char32_t);
+
+bool is_at(Predicate predicate, std::string_view text, std::size_t at) {
+  return at < text.size() && predicate(unicode::next_code_point(text, at));
 }
 
-bool is_space_at(std::string_view text, std::size_t at) {
-  return unicode::is_space(unicode::next_code_point(text, at));
+bool is_before(Predicate predicate, std::string_view text, std::size_t at) {
+  return at > 0 && is_at(predicate, text, character_before(text, at));
 }
 
 }  // namespace
 
-AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  std::ranges::stable_sort(tokens_, std::greater<>(),
-                           [](const AddedToken& token) { return token.text.size(); });
-  for (const AddedToken& token : tokens_) {
-    if (token.text.empty()) fail<ValueError>("added_tokens", "tokens that are not empty", "''");
-    if (first_bytes_.find(token.text.front()) == std::string::npos)
-      first_bytes_ += token.text.front();
-  }
+void AddedTokens::add(const AddedToken& token) {
+  if (token.text.empty()) fail<ValueError>("added_tokens", "tokens that are not empty", "''");
+  tree_.add(token.text, token.id);
+  tokens_[token.id] = token;
+  if (first_bytes_.find(token.text.front()) == std::string::npos)
+    first_bytes_ += token.text.front();
 }
 
 AddedTokens::Found AddedTokens::find(std::string_view text, std::size_t begin) const {
-  if (tokens_.empty()) return {text.size(), text.size(), {}};
-  for (std::size_t at = text.find_first_of(first_bytes_, begin); at < text.size();
-       at = text.find_first_of(first_bytes_, at + 1))
-    for (const AddedToken& token : tokens_) {
-      if (!text.substr(at).starts_with(token.text)) continue;
-      Found found{at, at + token.text.size(), token.id};
-      if (token.is_whole_word && ((at > 0 && is_word_character(text, character_before(text, at))) ||
-                                  (found.end < text.size() && is_word_character(text, found.end))))
-        continue;
-      while (token.takes_left && found.begin > begin &&
-             is_space_at(text, character_before(text, found.begin)))
-        found.begin = character_before(text, found.begin);
-      while (token.takes_right && found.end < text.size() && is_space_at(text, found.end))
-        unicode::next_code_point(text, found.end);
-      return found;
-    }
+  for (std::size_t at = text.find_first_of(first_bytes_, begin); at < text.size();) {
+    const auto [size, id] = tree_.longest(text.substr(at));
+    Found found{at, at + size, id};
+    at = text.find_first_of(first_bytes_, id ? found.end : at + 1);
+    if (!id) continue;
+    const AddedToken& token = tokens_.at(*id);
+    if (token.is_whole_word && (is_before(unicode::is_in_word, text, found.begin) ||
+                                is_at(unicode::is_in_word, text, found.end)))
+      continue;
+    while (token.takes_left && found.begin > begin &&
+           is_before(unicode::is_space, text, found.begin))
+      found.begin = character_before(text, found.begin);
+    while (token.takes_right && is_at(unicode::is_space, text, found.end))
+      unicode::next_code_point(text, found.end);
+    return found;
+  }
   return {text.size(), text.size(), {}};
 }
 

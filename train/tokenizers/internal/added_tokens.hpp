@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_map>
 
-#include "weft/train/data/vocabulary.hpp"
+#include "train/tokenizers/internal/token_tree.hpp"
 
 namespace weft {
 
@@ -20,20 +20,32 @@ struct AddedToken {
 
 class AddedTokens {
  public:
-  AddedTokens() = default;
   // Throws ValueError for an empty text.
-  explicit AddedTokens(std::vector<AddedToken> tokens);
+  void add(const AddedToken& token);
 
-  // Where a token is in a text; the end of the text without an id where there is none.
+  // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of
+  // several tokens at a place, the longest one is found.
+  template <class Use>
+  void divide(std::string_view text, Sequence& ids, const Use& use) const {
+    for (std::size_t begin = 0;;) {
+      const Found found = find(text, begin);
+      if (found.begin > begin) use(text.substr(begin, found.begin - begin), begin == 0);
+      if (!found.id) return;
+      ids.push_back(*found.id);
+      begin = found.end;
+    }
+  }
+
+ private:
+  // Where the first token from a position on is; the end of the text without one.
   struct Found {
     std::size_t begin, end;
     std::optional<TokenId> id;
   };
-  // The first one from a position on, of several the longest.
   Found find(std::string_view text, std::size_t begin) const;
 
- private:
-  std::vector<AddedToken> tokens_;  // longest first
+  TokenTree tree_;
+  std::unordered_map<TokenId, AddedToken> tokens_;
   std::string first_bytes_;
 };
 

@@ -56,4 +56,10 @@ std::optional<std::string> bytes_of(std::string_view letters) {
   return bytes;
 }
 
+std::string hexadecimal_name(char byte) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  const auto value = static_cast<std::uint8_t>(byte);
+  return std::string("<0x") + digits[value / 16] + digits[value % 16] + '>';
+}
+
 }  // namespace weft::byte_pairs

@@ -19,4 +19,7 @@ std::string letters_of(std::string_view bytes);
 // The bytes of letters; nothing when a character is not the letter of a byte.
 std::optional<std::string> bytes_of(std::string_view letters);
 
+// The name of a byte in SentencePiece's vocabularies: "<0x0A>".
+std::string hexadecimal_name(char byte);
+
 }  // namespace weft::byte_pairs

@@ -1,16 +1,27 @@
 #include "train/tokenizers/internal/jinja.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/jinja_tokens.hpp"
 #include "train/tokenizers/internal/jinja_values.hpp"
 
 namespace weft::jinja {
 namespace {
+
+// Operators with two operands, the higher the tighter.
+const std::map<std::string_view, int>& levels() {
+  static const std::map<std::string_view, int> all = {
+      {"or", 0}, {"and", 1}, {"==", 2}, {"!=", 2},     {"<", 2}, {"<=", 2},
+      {">", 2},  {">=", 2},  {"in", 2}, {"not in", 2}, {"+", 3}, {"-", 3},
+      {"~", 4},  {"*", 5},   {"/", 5},  {"//", 5},     {"%", 5}};
+  return all;
+}
+constexpr int loosest = 0, comparison = 2;
 
 // Reads a template from left to right and does what it says at once. What is not to be done, in
 // the other branch of a condition, is read all the same while `is_live_` is false: values are then
@@ -18,27 +29,41 @@ namespace {
 class Interpreter {
  public:
   Interpreter(std::string_view text, json variables, bool is_live)
-      : text_(text), is_live_(is_live) {
-    if (text_.ends_with('\n')) text_.remove_suffix(1);
+      : text_(text), tokens_(tokens_of(text)), is_live_(is_live) {
     scopes_.push_back(std::move(variables));
   }
 
   std::string run() {
-    block({});
+    block({""});
     return std::move(out_);
   }
 
  private:
-  [[noreturn]] void fail_here(const std::string& expected) const {
-    const std::string_view read = text_.substr(0, at_), next = text_.substr(at_, 20);
-    fail<ValueError>(concatenate_text("chat template, line ", 1 + std::ranges::count(read, '\n')),
-                     expected, next.empty() ? "the end" : concatenate_text('\'', next, '\''));
-  }
+  using Kind = Token::Kind;
 
-  void step(std::size_t bytes = 0) {
-    constexpr std::size_t max_steps = 1'000'000, max_bytes = 64 << 20;
-    if (++steps_ > max_steps || (bytes_ += bytes) > max_bytes)
-      fail_rendering("at most a million steps and 64 MiB", "more");
+  const Token& next() {
+    constexpr std::size_t most = 20'000'000;
+    if (++steps_ > most) fail_rendering("at most 20 million steps", "more");
+    return tokens_[at_++];
+  }
+  [[noreturn]] void fail_here(const std::string& expected) const {
+    fail_at(text_, tokens_[at_].place, expected);
+  }
+  bool is_next(std::string_view sign) const {
+    const Token& token = tokens_[at_];
+    return (token.kind == Kind::sign || token.kind == Kind::name) && token.text == sign;
+  }
+  bool take(std::string_view sign) {
+    if (!is_next(sign)) return false;
+    next();
+    return true;
+  }
+  void expect(const char* sign) {
+    if (!take(sign)) fail_here(sign);
+  }
+  std::string name() {
+    if (tokens_[at_].kind != Kind::name) fail_here("a name");
+    return next().text;
   }
 
   struct Nested {
@@ -49,93 +74,58 @@ class Interpreter {
     ~Nested() { --depth; }
     int& depth;
   };
-  // Does a part only if `condition` holds.
+  // Does a part, only reading it unless `condition` holds.
   template <class Part>
   void if_live(bool condition, const Part& part) {
     const bool was_live = std::exchange(is_live_, is_live_ && condition);
     part();
     is_live_ = was_live;
   }
+  // What `compute` returns, if it is to be done.
+  template <class Compute>
+  Value kept(const Compute& compute) {
+    return is_live_ ? values_.keep(compute()) : nullptr;
+  }
+  void write(const std::string& text) {
+    if (!is_live_) return;
+    values_.charge(text.size());
+    out_ += text;
+  }
 
   // Up to a tag that ends the block ("endfor"), whose name it returns.
   std::string block(std::initializer_list<const char*> ends) {
     const Nested nested(*this);
     while (true) {
-      plain_text();
-      if (at_ == text_.size()) {
-        if (ends.size() == 0) return "";
-        fail_here(concatenate_text("{% ", *(ends.end() - 1), " %}"));
-      }
-      const bool is_value = text_[at_ + 1] == '{';
-      at_ += 2;
-      if (at_ < text_.size() && (text_[at_] == '-' || (text_[at_] == '+' && !is_value))) ++at_;
-      if (is_value) {
-        const Value value = expression();
-        if (is_live_) {
-          const std::string text = text_of(value);
-          step(text.size());
-          out_ += text;
-        }
-        end_tag("}}");
-        continue;
-      }
-      skip_spaces();
-      const std::size_t begin = at_;
-      const std::string tag = name();
-      if (std::ranges::find(ends, tag) != ends.end()) return tag;
-      if (tag == "if") {
-        condition();
-      } else if (tag == "for") {
-        loop();
-      } else if (tag == "set") {
-        assignment();
-      } else if (tag == "generation") {
-        end_tag("%}");
-        block({"endgeneration"});
-        end_tag("%}");
+      if (tokens_[at_].kind == Kind::text) {
+        write(next().text);
+      } else if (take("{{")) {
+        write(text_of(expression()));
+        expect("}}");
       } else {
-        at_ = begin;
-        fail_here("if, for, set or generation");
+        const bool is_end = !take("{%");
+        if (is_end && ends.begin()[0][0] != '\0')
+          fail_here(concatenate_text("{% ", *(ends.end() - 1), " %}"));
+        for (const char* end : ends)
+          if (take(end)) return end;
+        if (take("if"))
+          condition();
+        else if (take("for"))
+          loop();
+        else if (take("set"))
+          assignment();
+        else if (take("generation"))
+          enclosed("endgeneration");
+        else
+          fail_here("if, for, set or generation");
       }
     }
   }
 
-  // Writes the text up to the next tag, without comments.
-  void plain_text() {
-    while (at_ < text_.size()) {
-      std::size_t next = at_;
-      do next = std::min(text_.find('{', next), text_.size());
-      while (next < text_.size() && !is_tag(next) && ++next);
-      std::string part(text_.substr(at_, next - at_));
-      if (strips_next_) part = stripped(part, true, false);
-      const std::string_view tag = text_.substr(next, 3);
-      if (tag.size() == 3 && tag[2] == '-') {
-        part = stripped(part, false, true);
-      } else if (!tag.empty() && tag[1] != '{' && tag.back() != '+') {
-        const std::size_t end = part.find_last_not_of(" \t") + 1;
-        if (end > 0 ? part[end - 1] == '\n' : at_ == 0 || text_[at_ - 1] == '\n') part.resize(end);
-      }
-      if (is_live_) out_ += part;
-      at_ = next;
-      strips_next_ = false;
-      if (tag.substr(0, 2) != "{#") return;
-      at_ = std::min(text_.find("#}", at_ + 2), text_.size());
-      if (at_ == text_.size()) fail_here("#}");
-      strips_next_ = text_[at_ - 1] == '-';
-      at_ += 2;
-      if (at_ < text_.size() && text_[at_] == '\n') ++at_;
-    }
-  }
-
-  bool is_tag(std::size_t at) const {
-    return at + 1 < text_.size() &&
-           std::string_view("{%#").find(text_[at + 1]) != std::string::npos;
-  }
-
-  void end_tag(std::string_view end) {
-    strips_next_ = take("-");
-    if (!take(end)) fail_here(std::string(end));
-    if (end == "%}" && at_ < text_.size() && text_[at_] == '\n') ++at_;
+  // The rest of a tag, a block, and the tag that ends it.
+  void enclosed(const char* end) {
+    expect("%}");
+    block({end});
+    expect("%}");
   }
 
   void condition() {
@@ -143,88 +133,89 @@ class Interpreter {
     for (std::string tag = "if"; tag != "endif";) {
       bool holds = tag == "else";
       if (!holds) if_live(!is_done, [&] { holds = is_true(expression()); });
-      end_tag("%}");
+      expect("%}");
       const bool is_chosen = holds && !is_done;
       if_live(is_chosen, [&] {
         tag = tag == "else" ? block({"endif"}) : block({"elif", "else", "endif"});
       });
       is_done = is_done || is_chosen;
     }
-    end_tag("%}");
+    expect("%}");
   }
 
   void loop() {
-    std::vector<std::string> names{name()};
-    while (take(",")) names.push_back(name());
-    if (!take_word("in")) fail_here("in");
-    const Value list = disjunction();
-    const std::size_t condition_at = at_;
+    std::vector<std::string> names;
+    do names.push_back(name());
+    while (take(","));
+    expect("in");
+    const Value list = operation(loosest);
     json items = json::array();
-    if (is_live_)
-      for (const auto& [key, item] : defined(list, "a loop").items())
+    if (is_live_) {
+      values_.charge(defined(list, "a loop"));
+      for (const auto& [key, item] : list->items())
         items.push_back(list->is_object() ? json(key) : item);
-    scopes_.push_back(json::object());
-    const auto bind = [&](const json& item) {
-      if (names.size() == 1) scopes_.back()[names[0]] = item;
-      if (names.size() > 1 && item.size() != names.size())
-        fail_rendering("as many values as names in a loop", std::to_string(item.size()));
-      for (std::size_t i = 0; names.size() > 1 && i < names.size(); ++i)
-        scopes_.back()[names[i]] = item[i];
-    };
-    // Read at least once.
-    const auto for_each = [&](const json& in, std::size_t begin, const auto& use) {
-      if_live(!in.empty(), [&] {
-        for (std::size_t i = 0; i < std::max<std::size_t>(in.size(), 1); ++i) {
-          step();
+    }
+    // Does a part with the names of each item; it is read at least once.
+    const auto for_each = [&](const auto& part) {
+      const std::size_t begin = at_;
+      scopes_.push_back(json::object());
+      if_live(!items.empty(), [&] {
+        for (std::size_t i = 0; i < std::max<std::size_t>(items.size(), 1); ++i) {
           at_ = begin;
-          if (is_live_) scopes_.back() = json::object();
-          if (is_live_) bind(in[i]);
-          use(i);
+          if (is_live_) scopes_.back() = names_of(items[i], names);
+          part(i);
         }
       });
+      scopes_.pop_back();
     };
-    if (take_word("if")) {
-      const std::size_t begin = at_;
+    if (take("if")) {
       json chosen = json::array();
-      for_each(items, begin, [&](std::size_t i) {
+      for_each([&](std::size_t i) {
         if (is_true(expression())) chosen.push_back(items[i]);
       });
       items = std::move(chosen);
-    } else {
-      at_ = condition_at;
     }
-    end_tag("%}");
-    const bool strips = strips_next_;
-    for_each(items, at_, [&](std::size_t i) {
-      strips_next_ = strips;
+    for_each([&](std::size_t i) {
       if (is_live_)
         scopes_.back()["loop"] = {{"index", i + 1},
                                   {"index0", i},
                                   {"first", i == 0},
                                   {"last", i + 1 == items.size()},
                                   {"length", items.size()}};
-      block({"endfor"});
-      end_tag("%}");
+      enclosed("endfor");
     });
-    scopes_.pop_back();
+  }
+
+  // The variables of a loop for one item.
+  json names_of(const json& item, const std::vector<std::string>& names) {
+    values_.charge(item);
+    if (names.size() == 1) return {{names[0], item}};
+    if (!item.is_array() || item.size() != names.size())
+      fail_rendering("as many values as names in a loop", std::to_string(item.size()));
+    json variables = json::object();
+    for (std::size_t i = 0; i < names.size(); ++i) variables[names[i]] = item[i];
+    return variables;
   }
 
   void assignment() {
     const std::string variable = name(), key = take(".") ? name() : "";
-    Value value;
+    Value value = nullptr;
     if (take("=")) {
       value = expression();
+      expect("%}");
     } else {
-      end_tag("%}");
       const std::string before = std::exchange(out_, {});
-      block({"endset"});
-      value = std::exchange(out_, before);
+      enclosed("endset");
+      std::string text = std::exchange(out_, before);
+      value = kept([&] { return json(std::move(text)); });
     }
-    end_tag("%}");
     if (!is_live_) return;
     json* const target = key.empty() ? &scopes_.back() : find(variable);
     if (!target || !target->is_object()) fail_rendering("a namespace", "no " + variable);
-    (*target)[key.empty() ? variable : key] = value.value_or(json());
+    json copy = value ? *value : json();
+    values_.charge(copy);
+    (*target)[key.empty() ? variable : key] = std::move(copy);
+    if (!key.empty()) values_.charge(*target);
   }
 
   json* find(const std::string& variable) {
@@ -233,94 +224,55 @@ class Interpreter {
     return nullptr;
   }
 
-  // Expressions, the loosest operators first.
   Value expression() {
     const Nested nested(*this);
     // The value comes before its condition, which is read first.
     const std::size_t begin = at_;
-    if_live(false, [&] { disjunction(); });
-    const bool is_conditional = take_word("if");
-    const bool holds = !is_conditional || is_true(disjunction());
+    if_live(false, [&] { operation(loosest); });
+    const bool is_conditional = take("if");
+    const bool holds = !is_conditional || is_true(operation(loosest));
     const std::size_t end = at_;
-    Value value;
+    Value value = nullptr;
     if (is_live_ && holds) {
       at_ = begin;
-      value = disjunction();
+      value = operation(loosest);
       at_ = end;
     }
-    if (is_conditional && take_word("else"))
+    if (is_conditional && take("else"))
       if_live(!holds, [&] {
-        Value other = expression();
-        if (!holds) value = std::move(other);
+        const Value other = expression();
+        if (!holds) value = other;
       });
     return value;
   }
 
-  Value disjunction() {
-    Value value = conjunction();
-    while (take_word("or")) {
-      const bool is_enough = is_true(value);
-      if_live(!is_enough, [&] {
-        Value other = conjunction();
-        if (!is_enough) value = std::move(other);
-      });
-    }
-    return value;
-  }
-
-  Value conjunction() {
-    Value value = negation();
-    while (take_word("and")) {
-      const bool is_needed = is_true(value);
-      if_live(is_needed, [&] {
-        Value other = negation();
-        if (is_needed) value = std::move(other);
-      });
-    }
-    return value;
-  }
-
-  Value negation() {
+  // Operators from a level on.
+  Value operation(int level) {
     const Nested nested(*this);
-    return take_word("not") ? Value(!is_true(negation())) : comparison();
-  }
-
-  Value comparison() {
-    Value value = operation(0);
-    while (true) {
-      std::string sign = take_one({"==", "!=", "<=", ">=", "<", ">"});
-      const std::size_t before = at_;
-      if (sign.empty() && take_word("is")) {
-        const bool is_negated = take_word("not");
-        const std::string test = name();
-        value = is_live_ ? Value(passes(test, value) != is_negated) : Value();
-        continue;
-      }
-      if (sign.empty() && take_word("in")) sign = "in";
-      if (sign.empty() && take_word("not")) sign = take_word("in") ? "not in" : "";
-      if (sign.empty()) {
-        at_ = before;
-        return value;
-      }
-      const Value right = operation(0);
-      value = is_live_ ? computed(sign, value, right) : Value();
+    Value value = nullptr;
+    if (take("not")) {
+      const bool holds = is_true(operation(comparison));
+      value = kept([&] { return json(!holds); });
+    } else {
+      value = filtered(negative());
     }
-  }
-
-  Value operation(std::size_t level) {
-    static const std::vector<std::vector<const char*>> signs = {
-        {"~"}, {"+", "-"}, {"*", "//", "/", "%"}};
-    if (level == signs.size()) return negative();
-    Value value = operation(level + 1);
     while (true) {
-      skip_spaces();
-      const std::string_view next = text_.substr(at_, 2);
-      const bool ends_tag = next == "-}" || next == "-%" || next == "%}";
-      const std::string sign = ends_tag ? "" : take_one(signs[level]);
-      if (sign.empty()) return value;
-      const Value right = operation(level + 1);
-      step();
-      value = is_live_ ? computed(sign, value, right) : Value();
+      const Token& token = tokens_[at_];
+      const auto found = token.kind == Kind::string ? levels().end() : levels().find(token.text);
+      if (found == levels().end() || found->second < level) return value;
+      const std::string sign = next().text;
+      const bool is_word = sign == "and" || sign == "or";
+      const bool is_decided = is_word && is_true(value) == (sign == "or");
+      Value right = nullptr;
+      if_live(!is_decided, [&] { right = operation(found->second + 1); });
+      if (!is_word)
+        value = kept([&] {
+          for (const Value operand : {value, right})
+            if (operand) values_.charge(*operand);
+          return computed(sign, value, right);
+        });
+      else if (!is_decided)
+        value = right;
     }
   }
 
@@ -328,163 +280,133 @@ class Interpreter {
     const Nested nested(*this);
     if (!take("-")) return postfix(primary());
     const Value value = negative();
-    return is_live_ ? computed("-", Value(0), value) : Value();
+    const json zero = 0;
+    return kept([&] { return computed("-", &zero, value); });
   }
 
+  // Members, elements and methods of a value.
   Value postfix(Value value) {
     while (true) {
-      if (const std::string sign = take_one({".", "|"}); !sign.empty()) {
-        const std::string member = name();
-        const bool has_arguments = take("(");
-        const Arguments given = has_arguments ? arguments() : Arguments();
-        step();
-        if (!is_live_)
-          value.reset();
-        else
-          value = has_arguments || sign == "|" ? call(member, value, given)
-                                               : element(value, Value(member));
+      if (take(".")) {
+        const json member = name();
+        if (take("(")) {
+          const Arguments given = arguments();
+          value = is_live_ ? call(values_, member, value, given) : nullptr;
+        } else {
+          value = is_live_ ? element(value, &member) : nullptr;
+        }
       } else if (take("[")) {
         std::vector<Value> places(3);
         std::size_t last = 0;
-        if (!peek(":")) places[0] = expression();
+        if (!is_next(":")) places[0] = expression();
         while (last < 2 && take(":"))
-          if (++last; !peek(":") && !peek("]")) places[last] = expression();
-        if (!take("]")) fail_here("]");
-        if (!is_live_)
-          value.reset();
+          if (++last; !is_next(":") && !is_next("]")) places[last] = expression();
+        expect("]");
+        if (last > 0)
+          value = kept([&] { return slice(values_, value, places); });
         else
-          value =
-              last > 0 ? slice(value, places[0], places[1], places[2]) : element(value, places[0]);
+          value = is_live_ ? element(value, places[0]) : nullptr;
       } else {
         return value;
       }
     }
   }
 
-  // Arguments up to the parenthesis that closes them.
-  Arguments arguments() {
-    Arguments result;
-    for (bool is_first = true; !take(")"); is_first = false) {
-      if (!is_first && !take(",")) fail_here(", or )");
-      const std::size_t before = at_;
-      const std::string key = is_name() ? name() : "";
-      if (!key.empty() && !peek("==") && take("=")) {
-        result.named[key] = expression().value_or(json());
+  // Filters and tests of a value.
+  Value filtered(Value value) {
+    while (true) {
+      if (take("|")) {
+        const std::string filter = name();
+        const Arguments given = take("(") ? arguments() : Arguments();
+        value = postfix(is_live_ ? call(values_, filter, value, given) : nullptr);
+      } else if (take("is")) {
+        const bool is_negated = take("not");
+        const std::string test = name();
+        value = kept([&] { return json(passes(test, value) != is_negated); });
       } else {
-        at_ = before;
-        result.values.push_back(expression());
+        return value;
       }
     }
+  }
+
+  // Values between commas up to the bracket that ends them.
+  template <class Use>
+  void list(const char* end, const Use& use) {
+    for (bool is_first = true; !take(end); is_first = false) {
+      if (!is_first && !take(",")) fail_here(concatenate_text(", or ", end));
+      if (is_first || !is_next(end)) use();
+    }
+  }
+
+  Arguments arguments() {
+    Arguments result;
+    list(")", [&] {
+      std::string key;
+      if (tokens_[at_].kind == Kind::name && tokens_[at_ + 1].text == "=") {
+        key = name();
+        next();
+      }
+      const Value value = expression();
+      if (key.empty())
+        result.values.push_back(value);
+      else
+        result.named[key] = value ? *value : json();
+    });
+    values_.charge(result.named);
     return result;
   }
 
   Value primary() {
-    const Nested nested(*this);
-    if (peek("'") || peek("\"")) return quoted_text(text_[at_]);
-    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) return number();
+    const Token& token = tokens_[at_];
+    json items;
     if (take("(")) {
-      Value value = expression();
-      if (!take(")")) fail_here(")");
+      const Value value = expression();
+      expect(")");
       return value;
     }
     if (take("[")) {
-      json items = json::array();
-      while (!take("]")) {
-        if (!items.empty() && !take(",")) fail_here(", or ]");
-        items.push_back(expression().value_or(json()));
-      }
-      return items;
-    }
-    if (take("{")) {
-      json items = json::object();
-      for (bool is_first = true; !take("}"); is_first = false) {
-        if (!is_first && !take(",")) fail_here(", or }");
+      items = json::array();
+      list("]", [&] {
+        const Value value = expression();
+        items.push_back(value ? *value : json());
+      });
+    } else if (take("{")) {
+      items = json::object();
+      list("}", [&] {
         const std::string key = text_of(expression());
-        if (!take(":")) fail_here(":");
-        items[key] = expression().value_or(json());
+        expect(":");
+        const Value value = expression();
+        items[key] = value ? *value : json();
+      });
+    } else if (token.kind == Kind::string) {
+      items = next().text;
+    } else if (token.kind == Kind::number) {
+      items = json::parse(token.text, nullptr, false);
+      if (items.is_discarded()) fail_here("a number");
+      next();
+    } else {
+      const std::string word = name();
+      if (word == "true" || word == "True" || word == "false" || word == "False") {
+        items = word == "true" || word == "True";
+      } else if (take("(")) {
+        const Arguments given = arguments();
+        return kept([&] { return call_function(word, given); });
+      } else if (word != "none" && word != "None") {
+        return is_live_ ? find(word) : nullptr;
       }
-      return items;
     }
-    const std::string word = name();
-    if (word == "true" || word == "True") return true;
-    if (word == "false" || word == "False") return false;
-    if (word == "none" || word == "None") return json();
-    if (take("(")) {
-      const Arguments given = arguments();
-      step();
-      return is_live_ ? call_function(word, given) : Value();
-    }
-    const json* const found = is_live_ ? find(word) : nullptr;
-    return found ? Value(*found) : Value();
-  }
-
-  std::string quoted_text(char quote) {
-    std::string result;
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
-      const bool is_escaped = text_[at_] == '\\' && at_ + 1 < text_.size();
-      const char c = text_[is_escaped ? ++at_ : at_];
-      result += !is_escaped ? c : c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
-    }
-    if (at_ == text_.size()) fail_here(concatenate_text("a closing ", quote));
-    ++at_;
-    return result;
-  }
-
-  json number() {
-    const std::size_t begin = at_;
-    at_ = std::min(text_.find_first_not_of("0123456789.", at_), text_.size());
-    json value = json::parse(text_.substr(begin, at_ - begin), nullptr, false);
-    if (value.is_discarded()) fail_here("a number");
-    return value;
-  }
-
-  // What comes next, after spaces.
-  void skip_spaces() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-  bool peek(std::string_view sign) {
-    skip_spaces();
-    return text_.substr(at_).starts_with(sign);
-  }
-  bool take(std::string_view sign) {
-    if (!peek(sign)) return false;
-    at_ += sign.size();
-    return true;
-  }
-  // The first of several that is there; empty when none is.
-  std::string take_one(const std::vector<const char*>& signs) {
-    for (const char* sign : signs)
-      if (take(sign)) return sign;
-    return "";
-  }
-  bool is_name() {
-    skip_spaces();
-    return at_ < text_.size() &&
-           (std::isalpha(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_');
-  }
-  std::string name() {
-    if (!is_name()) fail_here("a name");
-    const std::size_t begin = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  bool take_word(std::string_view word) {
-    const std::size_t before = at_;
-    if (is_name() && name() == word) return true;
-    at_ = before;
-    return false;
+    return kept([&] { return std::move(items); });
   }
 
   std::string_view text_;
-  bool is_live_;
+  std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  bool is_live_;
   std::vector<json> scopes_;
+  Values values_;
   std::string out_;
-  bool strips_next_ = false;
   int depth_ = 0;
-  std::size_t steps_ = 0, bytes_ = 0;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ void check(std::string_view text);
 
 // The text that a template gives, without the lines and spaces around blocks, as in transformers
 // (trim_blocks, lstrip_blocks). Throws as `check` does, and ValueError for what is not defined, for
-// raise_exception, and for more than a million steps.
+// raise_exception, and for more than 20 million steps or
+// 64 MiB of values.
 std::string render(std::string_view text, const nlohmann::ordered_json& variables);
 
 }  // namespace weft::jinja

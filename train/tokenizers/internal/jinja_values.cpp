@@ -36,13 +36,38 @@ std::string with_case(std::string text, int (*convert)(int)) {
   return text;
 }
 
-json parts_between(std::string_view text, const std::string& separator) {
+json parts_between(std::string_view text, const std::string& separator, Values& values) {
   json parts = json::array();
   for (std::size_t at; !separator.empty() && (at = text.find(separator)) != text.npos;
-       text.remove_prefix(at + separator.size()))
+       text.remove_prefix(at + separator.size())) {
+    values.charge(sizeof(std::string));
     parts.push_back(std::string(text.substr(0, at)));
+  }
   parts.push_back(std::string(text));
   return parts;
+}
+
+std::string stripped(std::string_view text, bool left, bool right, std::string_view characters) {
+  if (left) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+  if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
+  return std::string(text);
+}
+
+std::string joined(const json& parts, const std::string& between, Values& values) {
+  if (!parts.is_array()) fail_rendering("a list for join", parts.type_name());
+  std::string result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = text_of(&parts[i]);
+    values.charge(between.size() + part.size());
+    result += (i > 0 ? between : "") + part;
+  }
+  return result;
+}
+
+std::int64_t integer_of(Value value, std::int64_t otherwise) {
+  if (!value || value->is_null()) return otherwise;
+  if (!value->is_number_integer()) fail_rendering("an integer", value->type_name());
+  return value->get<std::int64_t>();
 }
 
 bool contains(const json& whole, const json& part) {
@@ -57,19 +82,34 @@ void fail_rendering(const std::string& expected, const std::string& got) {
   fail<ValueError>("chat template", expected, got);
 }
 
-const json& defined(const Value& value, const std::string& what) {
+void Values::charge(std::size_t bytes) {
+  constexpr std::size_t most = 64 << 20;
+  if ((bytes_ += bytes) > most) fail_rendering("values of at most 64 MiB in all", "more");
+}
+
+std::size_t Values::bytes_in(const json& value, int depth) {
+  constexpr int deepest = 100;
+  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "a deeper one");
+  std::size_t bytes = sizeof(json);
+  if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  if (value.is_structured())
+    for (const auto& [key, item] : value.items()) bytes += key.size() + bytes_in(item, depth + 1);
+  return bytes;
+}
+
+const json& defined(Value value, const std::string& what) {
   if (!value) fail_rendering("a value of " + what, "an undefined one");
   return *value;
 }
 
-bool is_true(const Value& value) {
+bool is_true(Value value) {
   if (!value || value->is_null()) return false;
   if (value->is_boolean()) return value->get<bool>();
   if (value->is_number()) return value->get<double>() != 0.0;
   return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
 }
 
-std::string text_of(const Value& value) {
+std::string text_of(Value value) {
   if (!value) return "";
   if (value->is_string()) return value->get<std::string>();
   if (value->is_null()) return "None";
@@ -77,58 +117,50 @@ std::string text_of(const Value& value) {
   return json_text(*value);
 }
 
-std::string stripped(std::string_view text, bool left, bool right, std::string_view characters) {
-  if (left) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
-  if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
-  return std::string(text);
-}
-
 std::string Arguments::text(std::size_t index, const std::string& otherwise) const {
   return index < values.size() ? text_in(defined(values[index], "an argument"), "an argument")
                                : otherwise;
 }
 
-Value call(const std::string& name, const Value& value, const Arguments& arguments) {
+Value call(Values& values, const std::string& name, Value value, const Arguments& arguments) {
   if (name == "default")
     return value || arguments.values.empty() ? value : arguments.values.front();
   const json& own = defined(value, name);
   const auto text = [&]() -> const std::string& { return text_in(own, name); };
-  if (name == "trim" || name == "strip" || name == "lstrip" || name == "rstrip")
-    return stripped(text(), name != "rstrip", name != "lstrip", arguments.text(0, " \t\n\r\v\f"));
-  if (name == "upper") return with_case(text(), std::toupper);
-  if (name == "lower") return with_case(text(), std::tolower);
-  if (name == "startswith") return text().starts_with(arguments.text(0));
-  if (name == "endswith") return text().ends_with(arguments.text(0));
-  if (name == "split") return parts_between(text(), arguments.text(0, " "));
-  if (name == "replace" || name == "join") {
-    const bool is_join = name == "join";
-    const json parts = is_join ? own : parts_between(text(), arguments.text(0));
-    const std::string between = arguments.text(is_join ? 0 : 1);
-    if (!parts.is_array()) fail_rendering("a list for join", parts.type_name());
-    std::string result;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      result += (i > 0 ? between : "") + text_of(parts[i]);
-    return result;
+  const auto is = [&](auto... names) { return ((name == names) || ...); };
+  if (is("list", "safe")) return value;
+  if (is("first", "last")) {
+    if (!own.is_array() || own.empty()) return nullptr;
+    return name == "first" ? &own.front() : &own.back();
   }
-  if (name == "length" || name == "count")
-    return own.is_string() ? count_characters(text()) : own.size();
-  if (name == "tojson") return json_text(own);
-  if (name == "string") return text_of(own);
-  if (name == "list" || name == "safe") return own;
-  if (name == "items") {
+  if (name == "get") {
+    const json key = arguments.text(0);
+    const Value found = own.is_object() ? element(value, &key) : nullptr;
+    return found ? found : arguments.values.size() > 1 ? arguments.values[1] : values.keep(json());
+  }
+  const auto result = [&]() -> json {
+    if (is("trim", "strip", "lstrip", "rstrip"))
+      return stripped(text(), name != "rstrip", name != "lstrip", arguments.text(0, " \t\n\r\v\f"));
+    if (name == "upper") return with_case(text(), std::toupper);
+    if (name == "lower") return with_case(text(), std::tolower);
+    if (name == "startswith") return text().starts_with(arguments.text(0));
+    if (name == "endswith") return text().ends_with(arguments.text(0));
+    if (name == "split") return parts_between(text(), arguments.text(0, " "), values);
+    if (name == "replace")
+      return joined(parts_between(text(), arguments.text(0), values), arguments.text(1), values);
+    if (name == "join") return joined(own, arguments.text(0), values);
+    if (is("length", "count")) return own.is_string() ? count_characters(text()) : own.size();
+    if (name == "tojson") return json_text(own);
+    if (name == "string") return text_of(value);
+    if (name != "items") fail_rendering("a known function", concatenate_text('\'', name, '\''));
     json pairs = json::array();
     for (const auto& [key, item] : own.items()) pairs.push_back({key, item});
     return pairs;
-  }
-  if (name == "get") return own.is_object() ? own.value(arguments.text(0), json()) : json();
-  if (name == "first" || name == "last") {
-    if (!own.is_array() || own.empty()) return std::nullopt;
-    return name == "first" ? own.front() : own.back();
-  }
-  fail_rendering("a known function", concatenate_text('\'', name, '\''));
+  };
+  return values.keep(result());
 }
 
-Value call_function(const std::string& name, const Arguments& arguments) {
+json call_function(const std::string& name, const Arguments& arguments) {
   if (name == "raise_exception") throw ValueError("chat template: " + arguments.text(0));
   if (name == "namespace" || name == "dict") return arguments.named;
   if (name == "range" && !arguments.values.empty()) {
@@ -152,8 +184,8 @@ Value call_function(const std::string& name, const Arguments& arguments) {
   fail_rendering("a known function", concatenate_text('\'', name, "()'"));
 }
 
-bool passes(const std::string& test, const Value& value) {
-  if (test == "defined") return value.has_value();
+bool passes(const std::string& test, Value value) {
+  if (test == "defined") return value != nullptr;
   if (test == "undefined") return !value;
   if (!value) return false;
   if (test == "none") return value->is_null();
@@ -166,13 +198,12 @@ bool passes(const std::string& test, const Value& value) {
   fail_rendering("a known test", concatenate_text('\'', test, '\''));
 }
 
-Value computed(const std::string& sign, const Value& left, const Value& right) {
+json computed(const std::string& sign, Value left, Value right) {
   if (sign == "~") return text_of(left) + text_of(right);
-  if (sign == "==") return left == right;
-  if (sign == "!=") return left != right;
+  const bool are_equal = left && right ? *left == *right : left == right;
+  if (sign == "==" || sign == "!=") return are_equal == (sign == "==");
   const json &a = defined(left, "the left of " + sign), &b = defined(right, "the right of " + sign);
-  if (sign == "in") return contains(b, a);
-  if (sign == "not in") return !contains(b, a);
+  if (sign == "in" || sign == "not in") return contains(b, a) == (sign == "in");
   if (sign == "<") return a < b;
   if (sign == ">") return b < a;
   if (sign == "<=") return a <= b;
@@ -202,46 +233,45 @@ Value computed(const std::string& sign, const Value& left, const Value& right) {
   return result;
 }
 
-std::int64_t integer_of(const Value& value, std::int64_t otherwise) {
-  if (!value || value->is_null()) return otherwise;
-  if (!value->is_number_integer()) fail_rendering("an integer", value->type_name());
-  return value->get<std::int64_t>();
-}
-
-Value slice(const Value& value, const Value& begin, const Value& end, const Value& step) {
+json slice(Values& values, Value value, const std::vector<Value>& places) {
   json whole = defined(value, "a slice");
   const bool is_text = whole.is_string();
+  if (is_text) values.charge(text_in(whole, "a slice").size() * sizeof(std::string));
   if (is_text) whole = utf8_characters(text_in(whole, "a slice"), "chat template");
-  const std::int64_t by = integer_of(step, 1);
+  const std::int64_t by = integer_of(places[2], 1);
   if (!whole.is_array() || (by != 1 && by != -1))
     fail_rendering("a slice of a list or a text, with step 1 or -1",
                    concatenate_text(whole.type_name(), " and step ", by));
   const std::int64_t size = std::ssize(whole);
-  const auto place = [&](const Value& at, std::int64_t otherwise) {
+  const auto place = [&](Value at, std::int64_t otherwise) {
     const std::int64_t given = integer_of(at, otherwise);
     const bool is_from_end = at && !at->is_null() && given < 0;
     return std::clamp<std::int64_t>(is_from_end ? given + size : given, by > 0 ? 0 : -1,
                                     by > 0 ? size : size - 1);
   };
-  const std::int64_t first = place(begin, by > 0 ? 0 : size - 1);
-  const std::int64_t last = place(end, by > 0 ? size : -1);
-  json result = json::array();
+  const std::int64_t first = place(places[0], by > 0 ? 0 : size - 1);
+  const std::int64_t last = place(places[1], by > 0 ? size : -1);
+  json list = json::array();
+  std::string text;
   for (std::int64_t i = first; by > 0 ? i < last : i > last; i += by)
-    result.push_back(whole[static_cast<std::size_t>(i)]);
-  return is_text ? call("join", result, {}) : Value(result);
+    if (const json& one = whole[static_cast<std::size_t>(i)]; is_text)
+      text += one.get_ref<const std::string&>();
+    else
+      list.push_back(one);
+  return is_text ? json(text) : list;
 }
 
-Value element(const Value& value, const Value& key) {
+Value element(Value value, Value key) {
   const json& own = defined(value, "what has the entry " + text_of(key));
   if (own.is_object() && key && key->is_string()) {
     const auto found = own.find(key->get_ref<const std::string&>());
-    return found == own.end() ? Value() : Value(*found);
+    return found == own.end() ? nullptr : &*found;
   }
-  if (!own.is_array() || !key || !key->is_number_integer()) return std::nullopt;
+  if (!own.is_array() || !key || !key->is_number_integer()) return nullptr;
   auto index = key->get<std::int64_t>();
   if (index < 0) index += std::ssize(own);
-  if (index < 0 || index >= std::ssize(own)) return std::nullopt;
-  return own[static_cast<std::size_t>(index)];
+  if (index < 0 || index >= std::ssize(own)) return nullptr;
+  return &own[static_cast<std::size_t>(index)];
 }
 
 }  // namespace weft::jinja

@@ -1,8 +1,9 @@
 // The values of chat templates, and what expressions do with them.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,21 +12,37 @@ namespace weft::jinja {
 
 using json = nlohmann::ordered_json;
 
-// A value; one without is undefined.
-using Value = std::optional<json>;
+// A value that is kept elsewhere; null when it is undefined.
+using Value = const json*;
+
+// Keeps what a template computes.
+class Values {
+ public:
+  Value keep(json value) {
+    charge(value);
+    return &kept_.emplace_back(std::move(value));
+  }
+  // Counts a value, and so many bytes. Throws ValueError when there are more than 64 MiB in all,
+  // and for a value that is nested more than 100 times.
+  void charge(const json& value) { charge(bytes_in(value, 0)); }
+  void charge(std::size_t bytes);
+
+ private:
+  static std::size_t bytes_in(const json& value, int depth);
+
+  std::deque<json> kept_;
+  std::size_t bytes_ = 0;
+};
 
 // Functions throw ValueError, "chat template: expected …, got …", for values that have no meaning
 // there.
 [[noreturn]] void fail_rendering(const std::string& expected, const std::string& got);
 
 // The value. Throws when it is undefined; `what` is what needs it.
-const json& defined(const Value& value, const std::string& what);
-bool is_true(const Value& value);
+const json& defined(Value value, const std::string& what);
+bool is_true(Value value);
 // As Python's print.
-std::string text_of(const Value& value);
-std::int64_t integer_of(const Value& value, std::int64_t otherwise);
-std::string stripped(std::string_view text, bool left, bool right,
-                     std::string_view characters = " \t\n\r\v\f");
+std::string text_of(Value value);
 
 struct Arguments {
   std::vector<Value> values;
@@ -36,16 +53,16 @@ struct Arguments {
 };
 
 // A filter or a method: value | trim, value.strip().
-Value call(const std::string& name, const Value& value, const Arguments& arguments);
+Value call(Values& values, const std::string& name, Value value, const Arguments& arguments);
 // A function: namespace(found=false).
-Value call_function(const std::string& name, const Arguments& arguments);
+json call_function(const std::string& name, const Arguments& arguments);
 // A test: value is defined.
-bool passes(const std::string& test, const Value& value);
+bool passes(const std::string& test, Value value);
 // An operator with two operands: "+", "==", "not in", …
-Value computed(const std::string& sign, const Value& left, const Value& right);
+json computed(const std::string& sign, Value left, Value right);
 // value[key] and value.key; undefined where there is none.
-Value element(const Value& value, const Value& key);
+Value element(Value value, Value key);
 // Python's value[begin:end:step].
-Value slice(const Value& value, const Value& begin, const Value& end, const Value& step);
+json slice(Values& values, Value value, const std::vector<Value>& places);
 
 }  // namespace weft::jinja

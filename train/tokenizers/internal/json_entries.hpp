@@ -11,8 +11,11 @@
 namespace weft {
 
 // Throws FileError, naming the file `path`, for a text that is not JSON, with the position of the
-// error.
+// error, and for one that is nested more than a hundred times.
 nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
+
+// What a message shows of a value, which may be long.
+std::string shown(const nlohmann::json& value);
 
 // The entry of an object; null when the object has none.
 inline const nlohmann::json& entry(const nlohmann::json& object, std::string_view name) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <queue>
 #include <unordered_map>
 
 #include "train/tokenizers/internal/byte_letters.hpp"
 #include "train/tokenizers/internal/merges.hpp"
-#include "train/tokenizers/internal/words.hpp"
+#include "train/tokenizers/internal/text_steps.hpp"
 
 namespace weft::byte_pairs {
 namespace {
@@ -40,17 +41,17 @@ std::vector<Word> words_of(const std::vector<std::string_view>& parts) {
     ids[bytes_in_order()[id]] = static_cast<TokenId>(id);
   std::unordered_map<std::string_view, std::size_t> indices;
   std::vector<Word> words;
+  const PreTokenizer words_of_gpt2 =
+      make_pre_tokenizer({{"type", "ByteLevel"}, {"add_prefix_space", false}});
   for (const std::string_view part : parts)
-    for (std::size_t begin = 0, end = 0; begin < part.size(); begin = end) {
-      end = word_end(part, begin);
-      const std::string_view text = part.substr(begin, end - begin);
+    words_of_gpt2(part, true, [&](std::string_view text, bool) {
       const auto [found, is_new] = indices.emplace(text, words.size());
       if (is_new) {
         Word& word = words.emplace_back();
         for (const char byte : text) word.tokens.push_back(ids[static_cast<std::uint8_t>(byte)]);
       }
       ++words[found->second].count;
-    }
+    });
   return words;
 }
 
@@ -99,7 +100,7 @@ class Learner {
 
   void merge(TokenPair pair) {
     const auto name = [&](TokenId id) { return learned_.names[static_cast<std::size_t>(id)]; };
-    learned_.merges.push_back({name(pair.first), name(pair.second)});
+    learned_.merges.emplace_back(name(pair.first), name(pair.second));
     const TokenId result = add(name(pair.first) + name(pair.second));
     std::vector<TokenPair> new_pairs;
     const std::vector<std::size_t> indices = std::move(pairs_[pair].words);

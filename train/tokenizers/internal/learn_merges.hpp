@@ -1,12 +1,18 @@
 // learn_merges: learns a vocabulary of byte pairs from a text.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "train/tokenizers/internal/token_files.hpp"
-
 namespace weft::byte_pairs {
+
+// Tokens by name, in the order of their ids, and the pairs that are merged, the earliest first.
+struct NamedTokens {
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::string>> merges;
+};
 
 // Merges the most frequent pair of tokens within words, in case of a tie that of the lower ids,
 // until there are `size` tokens or no pair occurs twice. The first tokens are the bytes, in the

@@ -62,6 +62,20 @@ std::string with_unicode_spaces(std::string_view expression) {
 constexpr std::uint32_t max_steps = 10'000'000;
 constexpr std::size_t jit_stack_bytes = 8 << 20;
 
+// What a thread needs to match any expression; a stack costs more than most matches.
+struct Scratch {
+  Scratch() {
+    if (!match || !context || !stack) throw std::bad_alloc();
+    pcre2_set_match_limit(context.get(), max_steps);
+    pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
+  }
+
+  Owned<pcre2_match_data, pcre2_match_data_free> match{pcre2_match_data_create(1, nullptr)};
+  Owned<pcre2_match_context, pcre2_match_context_free> context{pcre2_match_context_create(nullptr)};
+  Owned<pcre2_jit_stack, pcre2_jit_stack_free> stack{
+      pcre2_jit_stack_create(32 << 10, jit_stack_bytes, nullptr)};
+};
+
 }  // namespace
 
 struct TextPattern::Code {
@@ -99,36 +113,32 @@ void TextPattern::for_each(
     std::string_view text,
     const std::function<void(std::size_t begin, std::size_t end)>& use) const {
   const pcre2_code* const code = code_->compiled.get();
-  const Owned<pcre2_match_data, pcre2_match_data_free> match(
-      pcre2_match_data_create_from_pattern(code, nullptr));
-  const Owned<pcre2_match_context, pcre2_match_context_free> context(
-      pcre2_match_context_create(nullptr));
-  const Owned<pcre2_jit_stack, pcre2_jit_stack_free> stack(
-      pcre2_jit_stack_create(32 << 10, jit_stack_bytes, nullptr));
-  if (!match || !context || !stack) throw std::bad_alloc();
-  pcre2_set_match_limit(context.get(), max_steps);
-  pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
-  const PCRE2_SIZE* const places = pcre2_get_ovector_pointer(match.get());
-  constexpr std::uint32_t options = PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY;
-  for (std::size_t at = 0; at <= text.size();) {
-    const int found = pcre2_match(code, characters_of(text), text.size(), at, options, match.get(),
-                                  context.get());
+  thread_local const Scratch scratch;
+  for (std::size_t at = 0; at < text.size();) {
+    const int found =
+        pcre2_match(code, characters_of(text), text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY,
+                    scratch.match.get(), scratch.context.get());
     if (found == PCRE2_ERROR_NOMATCH) return;
     if (found < 0)
       fail<ValueError>(what_, "an expression that matches in reasonable time", message_of(found));
+    const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(scratch.match.get());
+    const std::size_t begin = place[0], end = place[1];
     // A match may begin before the place where the search did (\K in a look-around).
-    if (places[0] < at || places[1] <= places[0])
+    if (begin < at || end <= begin)
       fail<ValueError>(what_, "an expression without \\K", "one that moves the start of a match");
-    use(places[0], places[1]);
-    at = places[1];
+    use(begin, end);
+    at = end;
   }
 }
 
-std::string TextPattern::replaced(std::string_view text, std::string_view replacement) const {
+std::string TextPattern::replaced(
+    std::string_view text,
+    const std::function<void(std::string_view match, std::string& result)>& append) const {
   std::string result;
   std::size_t rest = 0;
   for_each(text, [&](std::size_t begin, std::size_t end) {
-    result.append(text.substr(rest, begin - rest)).append(replacement);
+    result.append(text.substr(rest, begin - rest));
+    append(text.substr(begin, end - begin), result);
     rest = end;
   });
   return result.append(text.substr(rest));

@@ -21,8 +21,10 @@ class TextPattern {
   // right. `text` is UTF-8. Throws ValueError when the search takes too long.
   void for_each(std::string_view text,
                 const std::function<void(std::size_t begin, std::size_t end)>& use) const;
-  // The text with each match replaced.
-  std::string replaced(std::string_view text, std::string_view replacement) const;
+  // The text with each match replaced by what `append` appends.
+  std::string replaced(
+      std::string_view text,
+      const std::function<void(std::string_view match, std::string& result)>& append) const;
 
  private:
   struct Code;

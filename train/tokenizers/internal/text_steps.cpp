@@ -1,9 +1,7 @@
 #include "train/tokenizers/internal/text_steps.hpp"
 
-#include <utf8proc.h>
-
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,19 +16,14 @@ namespace {
 
 using nlohmann::json;
 
-// GPT-2's division into words.
-constexpr std::string_view gpt2_words =
-    R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
-[[noreturn]] void fail_on_type(const char* what, const char* expected, const json& description) {
-  fail<ValueError>(what, expected,
-                   concatenate_text('\'', entry_or<std::string>(description, "type", ""), '\''));
+std::string type_of(const json& description) {
+  return entry_or<std::string>(description, "type", "");
 }
 
 // The parts of a Sequence, or the description itself.
 std::vector<json> parts_of(const json& description, const char* list) {
   if (description.is_null()) return {};
-  if (entry_or<std::string>(description, "type", "") != "Sequence") return {description};
+  if (type_of(description) != "Sequence") return {description};
   const json& parts = entry(description, list);
   if (!parts.is_array()) fail<ValueError>(list, "a list", parts.type_name());
   return parts.get<std::vector<json>>();
@@ -43,180 +36,150 @@ TextPattern pattern_of(const json& description) {
   return TextPattern("pattern", required_entry<std::string>(pattern, "Regex"));
 }
 
-std::u32string code_points(std::string_view text) {
-  std::u32string codes;
-  for (std::size_t at = 0; at < text.size();) codes += unicode::next_code_point(text, at);
-  return codes;
-}
-
-std::string utf8(std::u32string_view codes) {
-  std::string text;
-  for (const char32_t code : codes) unicode::append(text, code);
-  return text;
-}
-
-Normalizer unicode_form(int options) {
-  return [options](std::string_view text) {
-    // Texts of ASCII have one form.
-    if (std::ranges::all_of(text, [](char byte) { return static_cast<signed char>(byte) >= 0; }))
-      return std::string(text);
-    utf8proc_uint8_t* mapped = nullptr;
-    const utf8proc_ssize_t size =
-        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                     static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                     static_cast<utf8proc_option_t>(options | UTF8PROC_STABLE));
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(mapped, &std::free);
-    if (size < 0) fail<ValueError>("text", "UTF-8", utf8proc_errmsg(size));
-    return std::string(mapped, mapped + size);
+Normalizer replacing(const TextPattern& pattern, const std::string& content) {
+  return [=](std::string_view text) {
+    return pattern.replaced(text, [&](auto, std::string& result) { result += content; });
   };
 }
 
-std::string_view stripped(std::string_view text, bool left, bool right) {
-  std::size_t begin = text.size(), end = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t character = at;
-    if (unicode::is_space(unicode::next_code_point(text, at))) continue;
-    begin = std::min(begin, character);
-    end = at;
+Normalizer replacing(const char* expression, const std::string& content = "") {
+  return replacing(TextPattern("pattern", expression), content);
+}
+
+Normalizer to_form(unicode::Form form) {
+  return [form](std::string_view text) { return unicode::normal_form(text, form); };
+}
+
+Normalizer in_sequence(std::vector<Normalizer> steps) {
+  std::erase_if(steps, [](const Normalizer& step) { return !step; });
+  if (steps.empty()) return {};
+  return [steps = std::move(steps)](std::string_view text) {
+    std::string result(text);
+    for (const Normalizer& step : steps) result = step(result);
+    return result;
+  };
+}
+
+// BERT's. The blocks of CJK ideographs that it separates are those of its authors, but that of
+// U+2B820 begins at U+2B920 in Hugging Face's library.
+Normalizer of_bert(const json& d) {
+  std::vector<Normalizer> steps;
+  if (entry_or(d, "clean_text", true)) {
+    steps.push_back(replacing(R"((?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\x{FFFD}])"));
+    steps.push_back(replacing(R"((?! )\s)", " "));
   }
-  if (!left) begin = 0;
-  if (!right) end = text.size();
-  return begin < end ? text.substr(begin, end - begin) : std::string_view();
+  if (entry_or(d, "handle_chinese_chars", true))
+    steps.push_back([ideograph = TextPattern(
+                         "pattern", R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF})"
+                                    R"(\x{20000}-\x{2A6DF}\x{2A700}-\x{2B81F}\x{2B920}-\x{2CEAF})"
+                                    R"(\x{2F800}-\x{2FA1F}])")](std::string_view text) {
+      return ideograph.replaced(text, [](std::string_view match, std::string& result) {
+        result.append(" ").append(match).append(" ");
+      });
+    });
+  const bool is_lower_case = entry_or(d, "lowercase", true);
+  if (entry_or(d, "strip_accents", is_lower_case)) {
+    steps.push_back(to_form(unicode::Form::nfd));
+    steps.push_back(replacing(R"(\p{Mn})"));
+  }
+  if (is_lower_case) steps.push_back(unicode::lower_case);
+  return in_sequence(std::move(steps));
 }
 
 Normalizer one_normalizer(const json& d) {
-  const auto type = entry_or<std::string>(d, "type", "");
-  if (type == "NFC") return unicode_form(UTF8PROC_COMPOSE);
-  if (type == "NFD") return unicode_form(UTF8PROC_DECOMPOSE);
-  if (type == "NFKC") return unicode_form(UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
-  if (type == "NFKD") return unicode_form(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
-  if (type == "Lowercase")
-    return [](std::string_view text) { return utf8(unicode::lower_case(code_points(text))); };
-  if (type == "StripAccents")
-    return [](std::string_view text) {
-      std::u32string codes = code_points(text);
-      std::erase_if(codes, unicode::is_mark);
-      return utf8(codes);
-    };
-  if (type == "Strip")
-    return [left = entry_or(d, "strip_left", true), right = entry_or(d, "strip_right", true)](
-               std::string_view text) { return std::string(stripped(text, left, right)); };
+  const std::string type = type_of(d);
+  if (type == "NFC") return to_form(unicode::Form::nfc);
+  if (type == "NFD") return to_form(unicode::Form::nfd);
+  if (type == "NFKC") return to_form(unicode::Form::nfkc);
+  if (type == "NFKD") return to_form(unicode::Form::nfkd);
+  if (type == "Lowercase") return unicode::lower_case;
+  if (type == "StripAccents") return replacing(R"(\p{M})");
+  if (type == "BertNormalizer") return of_bert(d);
+  if (type == "Strip") {
+    std::vector<Normalizer> sides;
+    if (entry_or(d, "strip_left", true)) sides.push_back(replacing(R"(\A\s+)"));
+    if (entry_or(d, "strip_right", true)) sides.push_back(replacing(R"((?<!\s)\s+\z)"));
+    return in_sequence(std::move(sides));
+  }
   if (type == "Prepend")
     return [prefix = required_entry<std::string>(d, "prepend")](std::string_view text) {
       return text.empty() ? std::string() : std::string(prefix).append(text);
     };
-  if (type == "Replace")
-    return [pattern = pattern_of(d), content = required_entry<std::string>(d, "content")](
-               std::string_view text) { return pattern.replaced(text, content); };
+  if (type == "Replace") return replacing(pattern_of(d), required_entry<std::string>(d, "content"));
   if (type == "Precompiled")
     return [table = CharacterTable(required_entry<std::string>(d, "precompiled_charsmap"))](
                std::string_view text) { return table.mapped(text); };
-  fail_on_type("normalizer",
-               "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace or "
-               "Precompiled",
-               d);
+  fail<ValueError>("normalizer",
+                   "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, "
+                   "Precompiled or BertNormalizer",
+                   shown(type));
 }
 
 // What becomes of the places between words where a text is split.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
-Behavior behavior_of(const json& description) {
-  const std::pair<const char*, Behavior> names[] = {
+Behavior behavior_of(const json& description, std::optional<Behavior> otherwise = {}) {
+  constexpr std::pair<const char*, Behavior> names[] = {
       {"Isolated", Behavior::isolated},
       {"Removed", Behavior::removed},
       {"MergedWithPrevious", Behavior::merged_with_previous},
       {"MergedWithNext", Behavior::merged_with_next},
       {"Contiguous", Behavior::contiguous}};
+  if (otherwise && entry(description, "behavior").is_null()) return *otherwise;
   const auto text = required_entry<std::string>(description, "behavior");
   for (const auto& [name, behavior] : names)
     if (text == name) return behavior;
-  fail<ValueError>("behavior", "a behavior of Split", concatenate_text('\'', text, '\''));
+  fail<ValueError>("behavior", "a behavior of Split", shown(text));
 }
 
-// Splits a text at matches, of which `find` calls its argument with each one's begin and end.
-template <class Find>
-void split(std::string_view text, bool is_first, Behavior behavior, bool invert, const Find& find,
-           const WordUse& use) {
-  const auto emit = [&](std::size_t begin, std::size_t end) {
-    if (begin < end) use(text.substr(begin, end - begin), is_first && begin == 0);
-  };
-  std::size_t pending = 0;  // where the word begins that is not yet emitted
-  std::size_t last = 0;     // the end of the part before
-  bool was_match = false, is_empty = true;
-  // The next part of the text, which is a match or what is between two.
-  const auto add = [&](std::size_t begin, std::size_t end, bool is_match) {
-    if (begin == end) return;
-    last = end;
-    bool joins = false;  // the part belongs to the word before
-    switch (behavior) {
-      case Behavior::isolated:
-      case Behavior::removed:
-        break;
-      case Behavior::contiguous:
-        joins = is_match == was_match;
-        break;
-      case Behavior::merged_with_previous:
-        joins = is_match && !was_match;
-        break;
-      case Behavior::merged_with_next:
-        joins = was_match && !is_match;
-        break;
-    }
-    if (!joins || is_empty) {
-      if (!is_empty && !(behavior == Behavior::removed && was_match)) emit(pending, begin);
-      pending = begin;
-    }
-    was_match = is_match;
-    is_empty = false;
-  };
-  std::size_t rest = 0;
-  find(text, [&](std::size_t begin, std::size_t end) {
-    add(rest, begin, invert);
-    add(begin, end, !invert);
-    rest = end;
-  });
-  add(rest, text.size(), invert);
-  if (!(behavior == Behavior::removed && was_match)) emit(pending, last);
-}
-
-// Finds runs of characters of a kind, or each of these characters.
-template <class Predicate>
-auto characters(Predicate is_one, bool each) {
-  return [is_one, each](std::string_view text, const auto& use) {
+// Splits texts at matches, or with `invert` between them.
+PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert = false) {
+  return [=](std::string_view text, bool is_first, const WordUse& use) {
+    // The word that is not yet given to `use`, and whether it ends with a match.
     std::size_t begin = 0, end = 0;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t character = at;
-      if (!is_one(unicode::next_code_point(text, at))) continue;
-      if (each || end != character) {
-        if (begin < end) use(begin, end);
-        begin = character;
+    bool was_match = false;
+    const auto finish = [&] {
+      if (begin < end && !(behavior == Behavior::removed && was_match))
+        use(text.substr(begin, end - begin), is_first && begin == 0);
+    };
+    // The next part of the text, which is a match or what is between two.
+    const auto add = [&](std::size_t part, std::size_t part_end, bool is_match) {
+      if (part == part_end) return;
+      const bool joins = behavior == Behavior::contiguous             ? is_match == was_match
+                         : behavior == Behavior::merged_with_previous ? is_match && !was_match
+                         : behavior == Behavior::merged_with_next     ? was_match && !is_match
+                                                                      : false;
+      if (!joins) {
+        finish();
+        begin = part;
       }
-      end = at;
-    }
-    if (begin < end) use(begin, end);
+      end = part_end;
+      was_match = is_match;
+    };
+    std::size_t rest = 0;
+    pattern.for_each(text, [&](std::size_t match, std::size_t match_end) {
+      add(rest, match, invert);
+      add(match, match_end, !invert);
+      rest = match_end;
+    });
+    add(rest, text.size(), invert);
+    finish();
   };
 }
 
-PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert) {
-  return [=](std::string_view text, bool is_first, const WordUse& use) {
-    split(
-        text, is_first, behavior, invert,
-        [&](std::string_view in, const auto& found) { pattern.for_each(in, found); }, use);
-  };
+PreTokenizer split_by(const char* expression, Behavior behavior, bool invert = false) {
+  return split_by(TextPattern("pattern", expression), behavior, invert);
 }
 
-template <class Predicate>
-PreTokenizer split_at_characters(Predicate is_one, bool each, Behavior behavior) {
-  return [=](std::string_view text, bool is_first, const WordUse& use) {
-    split(text, is_first, behavior, false, characters(is_one, each), use);
-  };
-}
+void use_whole(std::string_view text, bool is_first, const WordUse& use) { use(text, is_first); }
 
 PreTokenizer byte_level(const json& d) {
+  // GPT-2's division into words.
   const PreTokenizer words =
       entry_or(d, "use_regex", true)
-          ? split_by(TextPattern("pattern", gpt2_words), Behavior::isolated, false)
-          : [](std::string_view text, bool is_first, const WordUse& use) { use(text, is_first); };
+          ? split_by(R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+                     Behavior::isolated)
+          : use_whole;
   if (!entry_or(d, "add_prefix_space", true)) return words;
   return [words](std::string_view text, bool is_first, const WordUse& use) {
     if (text.starts_with(' ')) return words(text, is_first, use);
@@ -232,13 +195,13 @@ PreTokenizer metaspace(const json& d) {
   if (scheme != "always" && scheme != "first" && scheme != "never")
     fail<ValueError>("prepend_scheme", "always, first or never",
                      concatenate_text('\'', scheme, '\''));
-  const TextPattern space = TextPattern::literal(" ");
+  const Normalizer without_spaces = replacing(" ", replacement);
   const PreTokenizer words =
       entry_or(d, "split", true)
-          ? split_by(TextPattern::literal(replacement), Behavior::merged_with_next, false)
-          : [](std::string_view text, bool is_first, const WordUse& use) { use(text, is_first); };
+          ? split_by(TextPattern::literal(replacement), Behavior::merged_with_next)
+          : use_whole;
   return [=](std::string_view text, bool is_first, const WordUse& use) {
-    std::string replaced = space.replaced(text, replacement);
+    std::string replaced = without_spaces(text);
     if ((scheme == "always" || (scheme == "first" && is_first)) &&
         !replaced.starts_with(replacement))
       replaced = replacement + replaced;
@@ -247,16 +210,23 @@ PreTokenizer metaspace(const json& d) {
 }
 
 PreTokenizer one_pre_tokenizer(const json& d) {
-  const auto type = entry_or<std::string>(d, "type", "");
+  // Words are what is not removed.
+  constexpr const char* bert_words = R"([!-/:-@\[-`{-~\p{P}]|[^\s!-/:-@\[-`{-~\p{P}]+)";
+  const std::string type = type_of(d);
   if (type == "ByteLevel") return byte_level(d);
   if (type == "Metaspace") return metaspace(d);
   if (type == "Split") return split_by(pattern_of(d), behavior_of(d), entry_or(d, "invert", false));
   if (type == "Digits")
-    return split_at_characters(unicode::is_number, entry_or(d, "individual_digits", false),
-                               Behavior::isolated);
-  if (type == "WhitespaceSplit")
-    return split_at_characters(unicode::is_space, true, Behavior::removed);
-  fail_on_type("pre_tokenizer", "ByteLevel, Split, Digits, Metaspace or WhitespaceSplit", d);
+    return split_by(entry_or(d, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)",
+                    Behavior::isolated);
+  if (type == "Punctuation")
+    return split_by(R"([!-/:-@\[-`{-~\p{P}])", behavior_of(d, Behavior::isolated));
+  if (type == "WhitespaceSplit") return split_by(R"(\s)", Behavior::removed);
+  if (type == "BertPreTokenizer") return split_by(bert_words, Behavior::removed, true);
+  fail<ValueError>("pre_tokenizer",
+                   "ByteLevel, Split, Digits, Punctuation, Metaspace, WhitespaceSplit or "
+                   "BertPreTokenizer",
+                   shown(type));
 }
 
 // Words of the first one, each of which the second one divides.
@@ -274,12 +244,7 @@ Normalizer make_normalizer(const json& description) {
   std::vector<Normalizer> steps;
   for (const json& part : parts_of(description, "normalizers"))
     steps.push_back(one_normalizer(part));
-  if (steps.empty()) return {};
-  return [steps](std::string_view text) {
-    std::string result(text);
-    for (const Normalizer& step : steps) result = step(result);
-    return result;
-  };
+  return in_sequence(std::move(steps));
 }
 
 PreTokenizer make_pre_tokenizer(const json& description) {
@@ -287,14 +252,12 @@ PreTokenizer make_pre_tokenizer(const json& description) {
   for (const json& part : parts_of(description, "pretokenizers"))
     result =
         result ? composed(std::move(result), one_pre_tokenizer(part)) : one_pre_tokenizer(part);
-  if (result) return result;
-  return [](std::string_view text, bool is_first, const WordUse& use) { use(text, is_first); };
+  return result ? result : use_whole;
 }
 
 bool has_byte_letters(const json& pre_tokenizer) {
-  return std::ranges::any_of(parts_of(pre_tokenizer, "pretokenizers"), [](const json& part) {
-    return entry_or<std::string>(part, "type", "") == "ByteLevel";
-  });
+  return std::ranges::any_of(parts_of(pre_tokenizer, "pretokenizers"),
+                             [](const json& part) { return type_of(part) == "ByteLevel"; });
 }
 
 }  // namespace weft

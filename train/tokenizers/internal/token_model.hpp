@@ -1,13 +1,10 @@
 // TokenModel: splits a word into tokens of a vocabulary.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "weft/train/data/vocabulary.hpp"
 
@@ -37,6 +34,6 @@ std::unique_ptr<TokenModel> make_token_model(const nlohmann::json& description,
                                              bool bytes_as_letters);
 
 // The largest id that a file may have.
-inline constexpr TokenId max_token_id = (1 << 24) - 1;
+inline constexpr TokenId max_token_id = (1 << 20) - 1;
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Code points of a text, and their Unicode categories.
+// Code points of a text, and what they are.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,16 @@ char32_t next_code_point(std::string_view text, std::size_t& at);
 // Appends a code point as UTF-8.
 void append(std::string& text, char32_t code);
 
-// The general categories L*, M*, N*, P* and Mn.
-bool is_letter(char32_t code);
-bool is_mark(char32_t code);
-bool is_number(char32_t code);
-bool is_punctuation(char32_t code);
-bool is_nonspacing_mark(char32_t code);
-// The categories Cc, Cf, Cs and Co: control, format, surrogate and private use, not unassigned.
-bool is_control(char32_t code);
-// The property White_Space: separators, tab to carriage return, and U+0085.
+// The property White_Space.
 bool is_space(char32_t code);
+// Letters, numbers and "_".
+bool is_in_word(char32_t code);
 
-// Canonical decomposition (NFD).
-std::u32string decompose(std::u32string_view codes);
+// The lower-case forms of the characters, each by itself, whatever its place in a word.
+std::string lower_case(std::string_view text);
 
-// The lower-case forms of the code points, each by itself, whatever its place in a word.
-std::u32string lower_case(std::u32string_view codes);
+// The normal forms of a text: canonical or compatible, decomposed or composed again.
+enum class Form { nfd, nfc, nfkd, nfkc };
+std::string normal_form(std::string_view text, Form form);
 
 }  // namespace weft::unicode
