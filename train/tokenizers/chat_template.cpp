@@ -33,14 +33,12 @@ std::string template_text(const json& value) {
 }  // namespace
 
 struct ChatTemplate::State {
-  std::string text;
+  jinja::Template text;
   Tokens tokens;
 };
 
 ChatTemplate::ChatTemplate(const std::string& text, Tokens tokens)
-    : state_(std::make_shared<const State>(State{text, std::move(tokens)})) {
-  jinja::check(text);
-}
+    : state_(std::make_shared<const State>(State{jinja::Template(text), std::move(tokens)})) {}
 
 ChatTemplate ChatTemplate::load(const fs::path& folder) {
   const fs::path config = folder / "tokenizer_config.json", own = folder / "chat_template.jinja";
@@ -71,11 +69,11 @@ std::string ChatTemplate::apply(std::span<const ChatMessage> messages,
     check_utf8(message.content, "chat message");
     list.push_back({{"role", message.role}, {"content", message.content}});
   }
-  return jinja::render(state_->text, {{"messages", std::move(list)},
-                                      {"add_generation_prompt", is_answered_next},
-                                      {"bos_token", state_->tokens.bos},
-                                      {"eos_token", state_->tokens.eos},
-                                      {"strftime_now", true}});
+  return state_->text.render({{"messages", std::move(list)},
+                              {"add_generation_prompt", is_answered_next},
+                              {"bos_token", state_->tokens.bos},
+                              {"eos_token", state_->tokens.eos},
+                              {"strftime_now", true}});
 }
 
 std::vector<ChatTemplate::Part> ChatTemplate::parts(std::span<const ChatMessage> messages) const {

@@ -1,19 +1,28 @@
 // Jinja: the part of the template language that chat templates use.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 namespace weft::jinja {
 
-// Throws ValueError, naming the line, for a text that is no template.
-void check(std::string_view text);
+struct Context;
 
-// The text that a template gives, without the lines and spaces around blocks, as in transformers
-// (trim_blocks, lstrip_blocks). Throws as `check` does, and ValueError for what is not defined, for
-// raise_exception, and for more than 20 million steps or
-// 64 MiB of values.
-std::string render(std::string_view text, const nlohmann::ordered_json& variables);
+// A template that is read once. It may be rendered on several threads.
+class Template {
+ public:
+  // Throws ValueError, naming the line, for a text that is no template.
+  explicit Template(std::string_view text);
+
+  // The text that the template gives, without the lines and spaces around blocks, as in
+  // transformers (trim_blocks, lstrip_blocks). Throws ValueError for what is not defined, for
+  // raise_exception, and for more than 64 MiB of values and steps.
+  std::string render(const nlohmann::ordered_json& variables) const;
+
+ private:
+  std::function<void(Context&)> write_;
+};
 
 }  // namespace weft::jinja

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -36,30 +37,30 @@ std::string with_case(std::string text, int (*convert)(int)) {
   return text;
 }
 
-json parts_between(std::string_view text, const std::string& separator, Values& values) {
-  json parts = json::array();
-  for (std::size_t at; !separator.empty() && (at = text.find(separator)) != text.npos;
-       text.remove_prefix(at + separator.size())) {
-    values.charge(sizeof(std::string));
-    parts.push_back(std::string(text.substr(0, at)));
-  }
-  parts.push_back(std::string(text));
-  return parts;
-}
-
-std::string stripped(std::string_view text, bool left, bool right, std::string_view characters) {
+std::string stripped(std::string_view text, bool left, bool right, const std::string& characters) {
   if (left) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
   if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
   return std::string(text);
 }
 
+json parts_between(std::string_view text, const std::string& separator, Values& values) {
+  json parts = json::array();
+  for (std::size_t at; !separator.empty() && (at = text.find(separator)) != text.npos;
+       text.remove_prefix(at + separator.size())) {
+    values.charge(sizeof(std::string));
+    parts.push_back(text.substr(0, at));
+  }
+  parts.push_back(text);
+  return parts;
+}
+
 std::string joined(const json& parts, const std::string& between, Values& values) {
   if (!parts.is_array()) fail_rendering("a list for join", parts.type_name());
   std::string result;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string part = text_of(&parts[i]);
-    values.charge(between.size() + part.size());
-    result += (i > 0 ? between : "") + part;
+  for (const json& part : parts) {
+    const std::string text = (&part == &parts.front() ? "" : between) + text_of(&part);
+    values.charge(text.size());
+    result += text;
   }
   return result;
 }
@@ -76,6 +77,56 @@ bool contains(const json& whole, const json& part) {
   return std::ranges::find(whole, part) != whole.end();
 }
 
+json call_function(const std::string& name, const Arguments& arguments) {
+  if (name == "raise_exception()") throw ValueError("chat template: " + arguments.text(0));
+  if (name == "namespace()" || name == "dict()") return arguments.named;
+  if (name == "range()" && !arguments.values.empty()) {
+    const bool has_begin = arguments.values.size() > 1;
+    const std::int64_t begin = has_begin ? integer_of(arguments.values[0], 0) : 0;
+    const std::int64_t end = integer_of(arguments.values[has_begin ? 1 : 0], 0);
+    constexpr std::int64_t longest = 1'000'000;
+    if (begin < -longest || end > longest)
+      fail_rendering("a range within ± a million", "a longer one");
+    json numbers = json::array();
+    for (std::int64_t i = begin; i < end; ++i) numbers.push_back(i);
+    return numbers;
+  }
+  if (name == "strftime_now()") {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    localtime_r(&now, &parts);
+    char text[128];
+    return std::string(text, std::strftime(text, sizeof text, arguments.text(0).c_str(), &parts));
+  }
+  fail_rendering("a known function", concatenate_text('\'', name, '\''));
+}
+
+json sum_or_product(const std::string& sign, const json& a, const json& b) {
+  if (sign == "+" && a.is_string() && b.is_string())
+    return a.get<std::string>() + b.get<std::string>();
+  if (sign == "+" && a.is_array() && b.is_array()) {
+    json sum = a;
+    sum.insert(sum.end(), b.begin(), b.end());
+    return sum;
+  }
+  if (!a.is_number() || !b.is_number())
+    fail_rendering("numbers, texts or lists for " + sign,
+                   concatenate_text(a.type_name(), " and ", b.type_name()));
+  const double x = a.get<double>(), y = b.get<double>();
+  if (y == 0.0 && (sign == "/" || sign == "//" || sign == "%")) fail_rendering("a divisor", "0");
+  const double result = sign == "+"    ? x + y
+                        : sign == "-"  ? x - y
+                        : sign == "*"  ? x * y
+                        : sign == "/"  ? x / y
+                        : sign == "//" ? std::floor(x / y)
+                                       : x - y * std::floor(x / y);
+  constexpr double largest_integer = 9e15;
+  if (sign != "/" && a.is_number_integer() && b.is_number_integer() &&
+      std::abs(result) < largest_integer)
+    return static_cast<std::int64_t>(result);
+  return result;
+}
+
 }  // namespace
 
 void fail_rendering(const std::string& expected, const std::string& got) {
@@ -84,7 +135,7 @@ void fail_rendering(const std::string& expected, const std::string& got) {
 
 void Values::charge(std::size_t bytes) {
   constexpr std::size_t most = 64 << 20;
-  if ((bytes_ += bytes) > most) fail_rendering("values of at most 64 MiB in all", "more");
+  if ((bytes_ += bytes) > most) fail_rendering("at most 64 MiB of values and steps", "more");
 }
 
 std::size_t Values::bytes_in(const json& value, int depth) {
@@ -117,39 +168,48 @@ std::string text_of(Value value) {
   return json_text(*value);
 }
 
+json items_of(const json& value) {
+  json items = json::array();
+  for (const auto& [key, item] : value.items())
+    items.push_back(value.is_object() ? json(key) : item);
+  return items;
+}
+
 std::string Arguments::text(std::size_t index, const std::string& otherwise) const {
   return index < values.size() ? text_in(defined(values[index], "an argument"), "an argument")
                                : otherwise;
 }
 
 Value call(Values& values, const std::string& name, Value value, const Arguments& arguments) {
+  if (name.ends_with(')')) return values.keep(call_function(name, arguments));
+  const auto argument = [&](std::size_t index) { return arguments.text(index); };
   if (name == "default")
     return value || arguments.values.empty() ? value : arguments.values.front();
   const json& own = defined(value, name);
-  const auto text = [&]() -> const std::string& { return text_in(own, name); };
-  const auto is = [&](auto... names) { return ((name == names) || ...); };
-  if (is("list", "safe")) return value;
-  if (is("first", "last")) {
+  if (name == "list" || name == "safe") return value;
+  if (name == "first" || name == "last") {
     if (!own.is_array() || own.empty()) return nullptr;
     return name == "first" ? &own.front() : &own.back();
   }
   if (name == "get") {
-    const json key = arguments.text(0);
+    const json key = argument(0);
     const Value found = own.is_object() ? element(value, &key) : nullptr;
-    return found ? found : arguments.values.size() > 1 ? arguments.values[1] : values.keep(json());
+    return found ? found : arguments.values.size() > 1 ? arguments.values[1] : values.keep(nullptr);
   }
+  const auto text = [&]() -> const std::string& { return text_in(own, name); };
   const auto result = [&]() -> json {
-    if (is("trim", "strip", "lstrip", "rstrip"))
+    if (name == "trim" || name.ends_with("strip"))
       return stripped(text(), name != "rstrip", name != "lstrip", arguments.text(0, " \t\n\r\v\f"));
     if (name == "upper") return with_case(text(), std::toupper);
     if (name == "lower") return with_case(text(), std::tolower);
-    if (name == "startswith") return text().starts_with(arguments.text(0));
-    if (name == "endswith") return text().ends_with(arguments.text(0));
+    if (name == "startswith") return text().starts_with(argument(0));
+    if (name == "endswith") return text().ends_with(argument(0));
     if (name == "split") return parts_between(text(), arguments.text(0, " "), values);
     if (name == "replace")
-      return joined(parts_between(text(), arguments.text(0), values), arguments.text(1), values);
-    if (name == "join") return joined(own, arguments.text(0), values);
-    if (is("length", "count")) return own.is_string() ? count_characters(text()) : own.size();
+      return joined(parts_between(text(), argument(0), values), argument(1), values);
+    if (name == "join") return joined(own, argument(0), values);
+    if (name == "length" || name == "count")
+      return own.is_string() ? count_characters(text()) : own.size();
     if (name == "tojson") return json_text(own);
     if (name == "string") return text_of(value);
     if (name != "items") fail_rendering("a known function", concatenate_text('\'', name, '\''));
@@ -160,105 +220,61 @@ Value call(Values& values, const std::string& name, Value value, const Arguments
   return values.keep(result());
 }
 
-json call_function(const std::string& name, const Arguments& arguments) {
-  if (name == "raise_exception") throw ValueError("chat template: " + arguments.text(0));
-  if (name == "namespace" || name == "dict") return arguments.named;
-  if (name == "range" && !arguments.values.empty()) {
-    const bool has_begin = arguments.values.size() > 1;
-    const std::int64_t begin = has_begin ? integer_of(arguments.values[0], 0) : 0;
-    const std::int64_t end = integer_of(arguments.values[has_begin ? 1 : 0], 0);
-    constexpr std::int64_t longest = 1'000'000;
-    if (begin < -longest || end > longest)
-      fail_rendering("a range within ± a million", "a longer one");
-    json numbers = json::array();
-    for (std::int64_t i = begin; i < end; ++i) numbers.push_back(i);
-    return numbers;
-  }
-  if (name == "strftime_now") {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    localtime_r(&now, &parts);
-    char text[128];
-    return std::string(text, std::strftime(text, sizeof text, arguments.text(0).c_str(), &parts));
-  }
-  fail_rendering("a known function", concatenate_text('\'', name, "()'"));
-}
-
 bool passes(const std::string& test, Value value) {
-  if (test == "defined") return value != nullptr;
-  if (test == "undefined") return !value;
-  if (!value) return false;
-  if (test == "none") return value->is_null();
-  if (test == "string") return value->is_string();
-  if (test == "mapping") return value->is_object();
-  if (test == "number") return value->is_number();
-  if (test == "true") return *value == true;
-  if (test == "false") return *value == false;
-  if (test == "iterable" || test == "sequence") return value->is_string() || value->is_structured();
-  fail_rendering("a known test", concatenate_text('\'', test, '\''));
+  using Test = bool (*)(const json&);
+  static const std::map<std::string_view, Test> tests = {
+      {"none", [](const json& own) { return own.is_null(); }},
+      {"string", [](const json& own) { return own.is_string(); }},
+      {"mapping", [](const json& own) { return own.is_object(); }},
+      {"number", [](const json& own) { return own.is_number(); }},
+      {"true", [](const json& own) { return own == true; }},
+      {"false", [](const json& own) { return own == false; }},
+      {"iterable", [](const json& own) { return own.is_string() || own.is_structured(); }},
+      {"sequence", [](const json& own) { return own.is_string() || own.is_structured(); }}};
+  if (test == "defined" || test == "undefined") return (value != nullptr) == (test == "defined");
+  const auto found = tests.find(test);
+  if (found == tests.end()) fail_rendering("a known test", concatenate_text('\'', test, '\''));
+  return value && found->second(*value);
 }
 
-json computed(const std::string& sign, Value left, Value right) {
-  if (sign == "~") return text_of(left) + text_of(right);
+Value computed(Values& values, const std::string& sign, Value left, Value right) {
+  for (const Value operand : {left, right})
+    if (operand) values.charge(*operand);
+  if (sign == "~") return values.keep(text_of(left) + text_of(right));
   const bool are_equal = left && right ? *left == *right : left == right;
-  if (sign == "==" || sign == "!=") return are_equal == (sign == "==");
+  if (sign == "==" || sign == "!=") return values.keep(are_equal == (sign == "=="));
   const json &a = defined(left, "the left of " + sign), &b = defined(right, "the right of " + sign);
-  if (sign == "in" || sign == "not in") return contains(b, a) == (sign == "in");
-  if (sign == "<") return a < b;
-  if (sign == ">") return b < a;
-  if (sign == "<=") return a <= b;
-  if (sign == ">=") return b <= a;
-  if (sign == "+" && a.is_string() && b.is_string())
-    return a.get<std::string>() + b.get<std::string>();
-  if (sign == "+" && a.is_array() && b.is_array()) {
-    json sum = a;
-    sum.insert(sum.end(), b.begin(), b.end());
-    return sum;
-  }
-  if (!a.is_number() || !b.is_number())
-    fail_rendering("numbers, texts or lists for " + sign,
-                   concatenate_text(a.type_name(), " and ", b.type_name()));
-  const double x = a.get<double>(), y = b.get<double>();
-  if (y == 0.0 && (sign == "/" || sign == "//" || sign == "%")) fail_rendering("a divisor", "0");
-  const double result = sign == "+"    ? x + y
-                        : sign == "-"  ? x - y
-                        : sign == "*"  ? x * y
-                        : sign == "/"  ? x / y
-                        : sign == "//" ? std::floor(x / y)
-                                       : x - y * std::floor(x / y);
-  constexpr double largest_integer = 9e15;
-  if (sign != "/" && a.is_number_integer() && b.is_number_integer() &&
-      std::abs(result) < largest_integer)
-    return static_cast<std::int64_t>(result);
-  return result;
+  return values.keep(sign == "in"       ? json(contains(b, a))
+                     : sign == "not in" ? json(!contains(b, a))
+                     : sign == "<"      ? json(a < b)
+                     : sign == ">"      ? json(b < a)
+                     : sign == "<="     ? json(a <= b)
+                     : sign == ">="     ? json(b <= a)
+                                        : sum_or_product(sign, a, b));
 }
 
-json slice(Values& values, Value value, const std::vector<Value>& places) {
+Value slice(Values& values, Value value, Value begin, Value end, Value step) {
   json whole = defined(value, "a slice");
   const bool is_text = whole.is_string();
-  if (is_text) values.charge(text_in(whole, "a slice").size() * sizeof(std::string));
-  if (is_text) whole = utf8_characters(text_in(whole, "a slice"), "chat template");
-  const std::int64_t by = integer_of(places[2], 1);
+  if (is_text) {
+    values.charge(sizeof(std::string) * text_in(whole, "a slice").size());
+    whole = utf8_characters(text_in(whole, "a slice"), "chat template");
+  }
+  const std::int64_t by = integer_of(step, 1), size = std::ssize(whole);
   if (!whole.is_array() || (by != 1 && by != -1))
     fail_rendering("a slice of a list or a text, with step 1 or -1",
                    concatenate_text(whole.type_name(), " and step ", by));
-  const std::int64_t size = std::ssize(whole);
   const auto place = [&](Value at, std::int64_t otherwise) {
     const std::int64_t given = integer_of(at, otherwise);
     const bool is_from_end = at && !at->is_null() && given < 0;
     return std::clamp<std::int64_t>(is_from_end ? given + size : given, by > 0 ? 0 : -1,
                                     by > 0 ? size : size - 1);
   };
-  const std::int64_t first = place(places[0], by > 0 ? 0 : size - 1);
-  const std::int64_t last = place(places[1], by > 0 ? size : -1);
+  const std::int64_t last = place(end, by > 0 ? size : -1);
   json list = json::array();
-  std::string text;
-  for (std::int64_t i = first; by > 0 ? i < last : i > last; i += by)
-    if (const json& one = whole[static_cast<std::size_t>(i)]; is_text)
-      text += one.get_ref<const std::string&>();
-    else
-      list.push_back(one);
-  return is_text ? json(text) : list;
+  for (std::int64_t i = place(begin, by > 0 ? 0 : size - 1); by > 0 ? i < last : i > last; i += by)
+    list.push_back(whole[static_cast<std::size_t>(i)]);
+  return values.keep(is_text ? json(joined(list, "", values)) : list);
 }
 
 Value element(Value value, Value key) {

@@ -5,7 +5,6 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weft::jinja {
@@ -43,6 +42,8 @@ const json& defined(Value value, const std::string& what);
 bool is_true(Value value);
 // As Python's print.
 std::string text_of(Value value);
+// What a loop over a value gives: the keys of an object.
+json items_of(const json& value);
 
 struct Arguments {
   std::vector<Value> values;
@@ -52,17 +53,16 @@ struct Arguments {
   std::string text(std::size_t index, const std::string& otherwise = "") const;
 };
 
-// A filter or a method: value | trim, value.strip().
+// A filter or a method, value | trim, value.strip(), or with "()" after the name a function,
+// namespace(found=false).
 Value call(Values& values, const std::string& name, Value value, const Arguments& arguments);
-// A function: namespace(found=false).
-json call_function(const std::string& name, const Arguments& arguments);
 // A test: value is defined.
 bool passes(const std::string& test, Value value);
 // An operator with two operands: "+", "==", "not in", …
-json computed(const std::string& sign, Value left, Value right);
+Value computed(Values& values, const std::string& sign, Value left, Value right);
 // value[key] and value.key; undefined where there is none.
 Value element(Value value, Value key);
 // Python's value[begin:end:step].
-json slice(Values& values, Value value, const std::vector<Value>& places);
+Value slice(Values& values, Value value, Value begin, Value end, Value step);
 
 }  // namespace weft::jinja
