@@ -8,12 +8,12 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "weft/train/tokenizers/pretrained_tokenizer.hpp"
 #include "train/files/atomic_file.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/byte_letters.hpp"
 #include "train/tokenizers/internal/json_entries.hpp"
 #include "train/tokenizers/internal/learn_merges.hpp"
-#include "train/tokenizers/internal/token_pipeline.hpp"
 
 namespace weft {
 namespace {
@@ -103,12 +103,13 @@ json described(const NamedTokens& all, const fs::path& vocabulary_path) {
 }  // namespace
 
 struct BytePairEncoding::State {
-  // Errors name the file of the vocabulary.
-  State(NamedTokens all, const fs::path& vocabulary)
-      : named(std::move(all)), pipeline("BytePairEncoding", described(named, vocabulary)) {}
+  // Errors name the files.
+  State(NamedTokens all, const fs::path& vocabulary, const fs::path& merges)
+      : named(std::move(all)),
+        tokenizer(PretrainedTokenizer::from_text(described(named, vocabulary).dump(), merges)) {}
 
   NamedTokens named;  // as in the files
-  TokenPipeline pipeline;
+  PretrainedTokenizer tokenizer;
 };
 
 BytePairEncoding::BytePairEncoding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -126,11 +127,7 @@ BytePairEncoding BytePairEncoding::from_text(const Text& text) {
 BytePairEncoding BytePairEncoding::parse(const Text& text, const fs::path& vocabulary,
                                          const fs::path& merges) {
   NamedTokens named{names_in(text.vocabulary, vocabulary), pairs_in(text.merges, merges)};
-  try {
-    return BytePairEncoding(std::make_shared<const State>(std::move(named), vocabulary));
-  } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(merges), ": ", error.what()));
-  }
+  return BytePairEncoding(std::make_shared<const State>(std::move(named), vocabulary, merges));
 }
 
 BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary_size) {
@@ -143,7 +140,7 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
   NamedTokens learned =
       byte_pairs::learn_merges(split_at_ends(text), static_cast<std::size_t>(vocabulary_size - 1));
   learned.names.emplace_back(end_of_text);
-  return BytePairEncoding(std::make_shared<const State>(std::move(learned), ""));
+  return BytePairEncoding(std::make_shared<const State>(std::move(learned), "", ""));
 }
 
 BytePairEncoding::Text BytePairEncoding::to_text() const {
@@ -162,23 +159,23 @@ void BytePairEncoding::save(const fs::path& vocabulary, const fs::path& merges) 
   write_atomically(merges, std::as_bytes(std::span(text.merges)));
 }
 
-Index BytePairEncoding::size() const { return state_->pipeline.size(); }
+Index BytePairEncoding::size() const { return state_->tokenizer.size(); }
 
 std::optional<TokenId> BytePairEncoding::find(std::string_view token) const {
   for (const std::string& name : {byte_pairs::letters_of(token), std::string(token)})
-    if (const auto id = state_->pipeline.find(name); id && state_->pipeline.token(*id) == token)
+    if (const auto id = state_->tokenizer.find(name); id && state_->tokenizer.token(*id) == token)
       return id;
   return std::nullopt;
 }
 
-const std::string& BytePairEncoding::token(TokenId id) const { return state_->pipeline.token(id); }
+const std::string& BytePairEncoding::token(TokenId id) const { return state_->tokenizer.token(id); }
 
 Sequence BytePairEncoding::encode(std::string_view text) const {
-  return state_->pipeline.encode(text);
+  return state_->tokenizer.encode(text);
 }
 
 std::string BytePairEncoding::decode(std::span<const TokenId> ids) const {
-  return state_->pipeline.decode(ids);
+  return state_->tokenizer.decode(ids);
 }
 
 }  // namespace weft

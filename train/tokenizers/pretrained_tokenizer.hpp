@@ -16,11 +16,11 @@ namespace weft {
 // Reads a tokenizer.json and encodes as the library `tokenizers` of Hugging Face does:
 //
 // - models: BPE, byte-level (GPT-2, Llama 3, Qwen, SmolLM) or of characters with bytes for what
-//   the vocabulary lacks (Llama 2, Mistral), and Unigram (T5);
+//   the vocabulary lacks (Llama 2, Mistral), Unigram (T5), and WordPiece (BERT);
 // - normalizers: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Replace, Prepend,
-//   Precompiled (SentencePiece's tables);
-// - pre-tokenizers: ByteLevel, Split by text or regular expression, Digits, Metaspace,
-//   WhitespaceSplit;
+//   Precompiled (SentencePiece's tables), BertNormalizer;
+// - pre-tokenizers: ByteLevel, Split by text or regular expression, Digits, Punctuation, Metaspace,
+//   WhitespaceSplit, BertPreTokenizer;
 // - tokens that begin and end a text: TemplateProcessing, BertProcessing, RobertaProcessing.
 //
 // Truncation and padding of the file are ignored. Copies share the vocabulary, which never changes;

@@ -7,7 +7,6 @@
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
 #include "train/files/file_descriptor.hpp"
-#include "train/tokenizers/internal/token_pipeline.hpp"
 
 namespace weft {
 namespace {
@@ -80,7 +79,7 @@ std::size_t room_of(std::optional<Index> max_len, Index specials) {
 
 WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options)
     : tokens_(tokens_in(vocabulary)),
-      pipeline_(std::make_shared<const TokenPipeline>("WordPiece", described(tokens_, options))) {}
+      tokenizer_(PretrainedTokenizer::from_text(described(tokens_, options).dump(), vocabulary)) {}
 
 const std::string& WordPiece::token(TokenId id) const {
   if (id < 0 || id >= size())
@@ -89,25 +88,25 @@ const std::string& WordPiece::token(TokenId id) const {
 }
 
 std::optional<TokenId> WordPiece::find(std::string_view token) const {
-  return pipeline_->find(token);
+  return tokenizer_.find(token);
 }
 
 Sequence WordPiece::encode(std::string_view text, std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 2);
-  Sequence ids = pipeline_->encode(text);
+  Sequence ids = tokenizer_.encode(text);
   ids.resize(std::min(ids.size(), room));
-  return pipeline_->with_ends(std::move(ids));
+  return tokenizer_.with_ends(std::move(ids));
 }
 
 WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view second,
                                      std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 3);
-  Sequence ids = pipeline_->encode(first), others = pipeline_->encode(second);
+  Sequence ids = tokenizer_.encode(first), others = tokenizer_.encode(second);
   const auto [first_size, second_size] = shares_of(ids.size(), others.size(), room);
   ids.resize(first_size);
   others.resize(second_size);
   others.push_back(*find("[SEP]"));
-  WordPiecePair pair{pipeline_->with_ends(std::move(ids)), {}};
+  WordPiecePair pair{tokenizer_.with_ends(std::move(ids)), {}};
   pair.segments.assign(pair.tokens.size(), 0);
   pair.tokens.insert(pair.tokens.end(), others.begin(), others.end());
   pair.segments.resize(pair.tokens.size(), 1);
@@ -117,8 +116,8 @@ WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view se
 std::string WordPiece::decode(std::span<const TokenId> ids) const {
   Sequence words;
   std::ranges::copy_if(ids, std::back_inserter(words),
-                       [&](TokenId id) { return !pipeline_->is_special(id); });
-  return pipeline_->decode(words);
+                       [&](TokenId id) { return !tokenizer_.is_special(id); });
+  return tokenizer_.decode(words);
 }
 
 }  // namespace weft

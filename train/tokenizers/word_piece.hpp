@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,10 +10,9 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/data/vocabulary.hpp"
+#include "weft/train/tokenizers/pretrained_tokenizer.hpp"
 
 namespace weft {
-
-class TokenPipeline;
 
 struct WordPieceOptions {
   // Whether letters become lower-case.
@@ -65,7 +63,7 @@ class WEFT_API WordPiece {
 
  private:
   std::vector<std::string> tokens_;
-  std::shared_ptr<const TokenPipeline> pipeline_;
+  PretrainedTokenizer tokenizer_;
 };
 
 }  // namespace weft

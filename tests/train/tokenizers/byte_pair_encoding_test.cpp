@@ -184,12 +184,12 @@ TEST_CASE("byte pairs: arguments outside their ranges are refused", "[train]") {
   const Files files;
   const BytePairEncoding encoding = files.load();
   CHECK(message_of<ValueError>([&] { encoding.token(259); }) ==
-        "BytePairEncoding: token id: expected 0 ≤ id < 259, got 259");
+        "token id: expected 0 ≤ id < 259, got 259");
   CHECK_THROWS_AS(encoding.decode(Sequence{1, -1}), ValueError);
   CHECK(encoding.find("ab") == 256);
   CHECK_FALSE(encoding.find("xyz"));
   CHECK(message_of<ValueError>([&] { encoding.encode("ab\xC3"); }) ==
-        "BytePairEncoding: text: expected UTF-8 text, got byte 195 at position 2");
+        "text: expected UTF-8 text, got byte 195 at position 2");
   CHECK_THROWS_AS(BytePairEncoding::learn("\xFF", 300), ValueError);
   CHECK(message_of<ValueError>([&] { BytePairEncoding::learn("ab", 256); }) ==
         "BytePairEncoding: vocabulary_size: expected at least 257 (the bytes, and the end of a "

@@ -104,7 +104,7 @@ TEST_CASE("chat template: rejects what is no template", "[train]") {
   CHECK(error_of("{{ f(1 2) }}") == "chat template, line 1: expected , or ), got '2) }}'");
   CHECK(error_of("{{ 1.2.3 }}") == "chat template, line 1: expected a number, got '1.2.3 }}'");
   const std::string parentheses(20, '(');
-  CHECK(error_of(concatenate_text("{{ ", std::string(1000, '('), "1 }}"))
+  CHECK(error_of(concatenate_text("{{ ", std::string(1000, '('), 1, std::string(1000, ')'), " }}"))
             .ends_with(concatenate_text("got '", parentheses, '\'')));
   CHECK(error_of(concatenate_text("     {{ ", std::string(200, '-'), "1 }}"))
             .find("at most 100 nested parts") != std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE("chat template: rejects what has no meaning", "[train]") {
   CHECK(error_of("{% for i in range(2000000) %}{% endfor %}") ==
         "chat template: expected a range within ± a million, got a longer one");
   CHECK(error_of("{% for i in range(999999) %}{{ 1 + i }}{% endfor %}") ==
-        "chat template: expected values of at most 64 MiB in all, got more");
+        "chat template: expected at most 64 MiB of values and steps, got more");
   CHECK(error_of("{% set a = 'aaaaaaaaaa' %}{% for i in range(900000) %}{{ a * 1 }}{% endfor %}") ==
         "chat template: expected numbers, texts or lists for *, got string and number");
   CHECK(error_of("{{ 'a' | join(1) }}") ==

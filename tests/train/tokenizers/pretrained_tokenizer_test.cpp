@@ -176,6 +176,6 @@ TEST_CASE("pretrained tokenizer: rejects texts that are not UTF-8 and unknown id
   const PretrainedTokenizer tokenizer = golden_tokenizer("gpt2");
   CHECK_THROWS_AS(tokenizer.encode("\xff"), ValueError);
   CHECK(message_of<ValueError>([&] { (void)tokenizer.token(700); }) ==
-        "PretrainedTokenizer: token id: expected 0 ≤ id < 700, got 700");
+        "token id: expected 0 ≤ id < 700, got 700");
   CHECK_THROWS_AS(tokenizer.decode(Sequence{0, -1}), ValueError);
 }

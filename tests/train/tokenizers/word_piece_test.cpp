@@ -151,7 +151,7 @@ TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokeniz
 TEST_CASE("WordPiece: bad texts and ids are errors", "[tokenizers]") {
   const WordPiece tokenizer(vocabulary_file);
   CHECK(message_of<ValueError>([&] { tokenizer.encode("ab\xC3"); }) ==
-        "WordPiece: text: expected UTF-8 text, got byte 195 at position 2");
+        "text: expected UTF-8 text, got byte 195 at position 2");
   CHECK(message_of<ValueError>([&] { tokenizer.token(381); }) ==
         "WordPiece: id: expected 0 … 380, got 381");
   CHECK_THROWS_AS(tokenizer.decode(Sequence{-1}), ValueError);

@@ -82,31 +82,26 @@ struct TextPattern::Code {
   Owned<pcre2_code, pcre2_code_free> compiled;
 };
 
-TextPattern::TextPattern(const std::string& what, std::string_view written) : what_(what) {
-  const std::string expression = with_unicode_spaces(written);
+TextPattern::TextPattern(const std::string& what, std::string_view expression)
+    : TextPattern(what, with_unicode_spaces(expression), PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C) {}
+
+TextPattern::TextPattern(const std::string& what, const std::string& expression,
+                         std::uint32_t options)
+    : what_(what) {
   int error = 0;
   PCRE2_SIZE place = 0;
-  pcre2_code* const compiled =
-      pcre2_compile(characters_of(expression), expression.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &place, nullptr);
+  pcre2_code* const compiled = pcre2_compile(characters_of(expression), expression.size(),
+                                             PCRE2_UTF | options, &error, &place, nullptr);
   if (!compiled)
     fail<ValueError>(what, "a regular expression",
-                     concatenate_text('\'', written.substr(0, 80), "': ", message_of(error)));
+                     concatenate_text('\'', expression.substr(0, 80), "': ", message_of(error)));
   code_ = std::make_shared<const Code>(Code{Owned<pcre2_code, pcre2_code_free>(compiled)});
   // Without a compiler for this processor, expressions are interpreted.
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
 }
 
 TextPattern TextPattern::literal(std::string_view text) {
-  // Nothing but an end of the quotation has a meaning inside it.
-  std::string expression = "\\Q";
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find("\\E", begin), text.size());
-    expression += text.substr(begin, end - begin);
-    if (end < text.size()) expression += "\\E\\\\E\\Q";
-    begin = end == text.size() ? end + 1 : end + 2;
-  }
-  return TextPattern("pattern", expression + "\\E");
+  return TextPattern("pattern", std::string(text), PCRE2_LITERAL);
 }
 
 void TextPattern::for_each(

@@ -1,6 +1,7 @@
 // TextPattern: regular expressions over UTF-8 text. The only place that sees PCRE2.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,6 +28,8 @@ class TextPattern {
       const std::function<void(std::string_view match, std::string& result)>& append) const;
 
  private:
+  TextPattern(const std::string& what, const std::string& expression, std::uint32_t options);
+
   struct Code;
   std::string what_;
   std::shared_ptr<const Code> code_;

@@ -1,0 +1,43 @@
+// tokenize TOKENIZER TEXTS [RESULT]: encodes the texts of a JSON list by a tokenizer.json. Writes
+// their ids, and the texts that these decode to, as JSON; without RESULT, prints the seconds that
+// encoding takes.
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/tokenizers/whole_characters.hpp>
+
+int main(int argc, char** argv) try {
+  using namespace weft;
+  if (argc != 3 && argc != 4) {
+    std::cerr << "tokenize: expected TOKENIZER TEXTS [RESULT], got " << argc - 1 << " arguments\n";
+    return 2;
+  }
+  const auto tokenizer = PretrainedTokenizer::load(argv[1]);
+  const auto texts = nlohmann::json::parse(std::ifstream(argv[2])).get<std::vector<std::string>>();
+  std::vector<Sequence> ids;
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& text : texts) ids.push_back(tokenizer.encode(text));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (argc == 3) {
+    std::cout << seconds.count() << '\n';
+    return 0;
+  }
+  nlohmann::json result = nlohmann::json::array();
+  for (const Sequence& one : ids) {
+    WholeCharacters characters;
+    std::string text = characters.add(tokenizer.decode(one));
+    text += characters.finish();
+    result.push_back({{"ids", one}, {"ends", tokenizer.with_ends(one)}, {"text", text}});
+  }
+  std::ofstream(argv[3]) << result;
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
