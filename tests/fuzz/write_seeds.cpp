@@ -38,6 +38,21 @@ struct Output {
     H5Pclose(parents);
     H5Sclose(space);
   }
+  // A dataset of a named type that has only its fill value.
+  void unwritten(const std::string& name, const Sizes& sizes, hid_t properties) const {
+    const float value = 0.5f;
+    H5Pset_fill_value(properties, H5T_NATIVE_FLOAT, &value);
+    const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+    H5Tcommit2(file, ("type of " + name.substr(name.rfind('/') + 1)).c_str(), type, H5P_DEFAULT,
+               H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr);
+    const hid_t parents = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(parents, 1);
+    H5Dclose(H5Dcreate2(file, name.c_str(), type, space, parents, properties, H5P_DEFAULT));
+    H5Tclose(type);
+    H5Pclose(parents);
+    H5Sclose(space);
+  }
   void text_attribute(const std::string& name) const {
     const hid_t space = H5Screate(H5S_SCALAR);
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -91,12 +106,20 @@ int main(int argc, char** argv) try {
               out.dataset("tree", {5, 4}, chunks_of({2, 1}, filtered),
                           {H5S_UNLIMITED, H5S_UNLIMITED});
               out.dataset("paged", {1100}, chunks_of({1}, filtered));
+              out.dataset("growing", {3, 70}, chunks_of({2, 1}, filtered), {4, H5S_UNLIMITED});
+              out.dataset("far", {2, 40}, chunks_of({1, 3}, filtered), {H5S_UNLIMITED, 300'000});
             });
     write(folder / (format + "_groups.h5"), newest, [](const Output& out) {
       for (int i = 0; i < 20; ++i) {
         out.dataset("blocks/" + std::to_string(i) + "/weight", {4});
         out.text_attribute("name " + std::to_string(i));
       }
+    });
+    write(folder / (format + "_links.h5"), newest, [](const Output& out) {
+      out.unwritten("group/weight", {3, 4}, chunks_of({2, 2}, false));
+      out.unwritten("bias", {3}, H5Pcreate(H5P_DATASET_CREATE));
+      for (const auto& [target, name] : {std::pair("group/weight", "weight"), {"/group", "model"}})
+        H5Lcreate_soft(target, out.file, name, H5P_DEFAULT, H5P_DEFAULT);
     });
     write(folder / (format + "_packed.h5"), newest, [](const Output& out) {
       out.dataset("in_proj_weight", {12, 4});

@@ -1,4 +1,5 @@
-"""Writes hdf5_kinds.h5: datasets and attributes of every type that h5py writes and weft reads."""
+"""Writes hdf5_kinds.h5: datasets and attributes of every type that h5py writes and weft reads; and
+hdf5_newest.h5: every kind of chunks in the newest format of HDF5 2."""
 
 from pathlib import Path
 
@@ -34,3 +35,17 @@ with h5py.File(Path(__file__).with_name("hdf5_kinds.h5"), "w") as file:
     file.attrs["integer"] = 42
     file.attrs["number"] = 2.5
     file["floats"].attrs["of"] = "a group"
+
+with h5py.File(Path(__file__).with_name("hdf5_newest.h5"), "w", libver="latest") as file:
+    numbers = np.arange(60, dtype=np.float32).reshape(6, 10) + 0.5
+    for group, options in (("plain", {}), ("filtered", {"compression": "gzip", "fletcher32": True})):
+        for name, chunks, limits in (
+            ("one", (6, 10), (6, 10)),
+            ("array", (2, 3), (6, 10)),
+            ("array with a limit", (2, 3), (7, 30)),
+            ("growing", (2, 3), (7, None)),
+            ("tree", (2, 3), (None, None)),
+        ):
+            file.create_dataset(
+                f"{group}/{name}", data=numbers, chunks=chunks, maxshape=limits, **options
+            )

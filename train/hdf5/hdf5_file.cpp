@@ -15,19 +15,19 @@
 namespace weft {
 namespace {
 
-hdf5::ElementType element_type(const hdf5::ObjectHeader& header) {
+hdf5::ElementType element_type(hdf5::Metadata& metadata, const hdf5::ObjectHeader& header) {
   if (const hdf5::ObjectKind kind = header.kind(); kind != hdf5::ObjectKind::dataset)
     hdf5::fail_structure("a dataset",
                          kind == hdf5::ObjectKind::group ? "a group" : "another object");
-  return hdf5::read_element_type(header.require(hdf5::MessageType::datatype, "a type"));
+  return hdf5::read_element_type(header.type(metadata));
 }
 
 class Hdf5Source final : public hdf5::DatasetSource {
  public:
   // Throws hdf5::StructureError unless the header is that of a dataset whose data are in the file.
   Hdf5Source(std::shared_ptr<const hdf5::SourceFile> file, std::string path,
-             const hdf5::ObjectHeader& header)
-      : DatasetSource(std::move(path), element_type(header)),
+             hdf5::Metadata& metadata, const hdf5::ObjectHeader& header)
+      : DatasetSource(std::move(path), element_type(metadata, header)),
         file_(std::move(file)),
         data_(header),
         dataspace_(header.require(hdf5::MessageType::dataspace, "a shape")) {}
@@ -37,7 +37,7 @@ class Hdf5Source final : public hdf5::DatasetSource {
   void locate() override {
     std::call_once(located_, [&] {
       hdf5::Metadata metadata(*file_);
-      data_.locate(metadata, shape(), type().bytes);
+      data_.locate(metadata, hdf5::read_extent(dataspace_), type().bytes);
     });
   }
   void read(Index first, Index last, const hdf5::ElementSink& sink) const override {
@@ -90,7 +90,8 @@ StoredDataset Hdf5File::dataset(const std::string& path) const {
   hdf5::Metadata metadata(*hierarchy().file());
   const hdf5::ObjectHeader header = hierarchy().open(metadata, object);
   return hdf5::at(hierarchy().location(object), [&] {
-    return StoredDataset(std::make_shared<Hdf5Source>(hierarchy().file(), object, header));
+    return StoredDataset(
+        std::make_shared<Hdf5Source>(hierarchy().file(), object, metadata, header));
   });
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
-#include "train/hdf5/internal/checksum.hpp"
+#include "train/hdf5/internal/arrays.hpp"
 #include "train/hdf5/internal/trees.hpp"
 
 // "The Data Layout Message" and "Appendix C: Types of Indexes for Dataset Chunks" in the HDF5 File
@@ -16,8 +16,8 @@ constexpr std::uint64_t address_size = 8, mask_size = 4;
 
 }  // namespace
 
-ChunkedData::ChunkedData(Cursor layout, unsigned version, Filters filters)
-    : filters_(std::move(filters)) {
+ChunkedData::ChunkedData(Cursor layout, unsigned version, Filters filters, FillValue fill)
+    : filters_(std::move(filters)), fill_(std::move(fill)) {
   constexpr unsigned edges_without_filters = 1, one_chunk_with_filters = 2;
   const unsigned flags = version == 3 ? 0 : layout.byte();
   if ((flags & edges_without_filters) != 0)
@@ -29,32 +29,47 @@ ChunkedData::ChunkedData(Cursor layout, unsigned version, Filters filters)
   for (unsigned i = 0; i < count; ++i) layout_sizes_.push_back(layout.number(size_bytes));
   if (version == 3) return;
   index_ = static_cast<IndexKind>(layout.byte());
-  if (index_ == IndexKind::fixed_array) {
-    layout.skip(1);
-  } else if (index_ == IndexKind::tree_2) {
-    layout.skip(6);
-  } else if (index_ != IndexKind::one_chunk) {
-    fail_unsupported("chunks of a dataset that can grow");
-  } else if ((flags & one_chunk_with_filters) != 0) {
-    only_.size = layout.number(8);
-    only_.skipped_filters = static_cast<std::uint32_t>(layout.number(mask_size));
+  switch (index_) {
+    case IndexKind::one_chunk:
+      if ((flags & one_chunk_with_filters) == 0) break;
+      only_.size = layout.number(8);
+      only_.skipped_filters = static_cast<std::uint32_t>(layout.number(mask_size));
+      break;
+    case IndexKind::fixed_array:
+      layout.skip(1);
+      break;
+    case IndexKind::extensible_array:
+      layout.skip(5);
+      break;
+    case IndexKind::tree_2:
+      layout.skip(6);
+      break;
+    default:
+      fail_unsupported("chunks without an index");
   }
   address_ = layout.address();
 }
 
-void ChunkedData::locate(Metadata& metadata, const Shape& shape, std::uint64_t element_bytes) {
-  set_grid(shape, element_bytes);
+void ChunkedData::locate(Metadata& metadata, const Extent& extent, std::uint64_t element_bytes) {
+  set_grid(extent, element_bytes);
+  const SourceFile& file = metadata.file();
+  const auto add_entry = [&](std::uint64_t index, Cursor entry) {
+    add(file, coordinates_of(index), read_entry(entry, entry.rest().size()));
+  };
   if (address_ != undefined_address) {
     switch (index_) {
       case IndexKind::tree_1:
         add_from_tree_1(metadata);
         break;
       case IndexKind::one_chunk:
-        add(metadata.file(), 0,
+        add(file, {},
             {address_, filters_.empty() ? chunk_bytes_ : only_.size, only_.skipped_filters});
         break;
       case IndexKind::fixed_array:
-        add_from_fixed_array(metadata);
+        visit_fixed_array(metadata, address_, add_entry);
+        break;
+      case IndexKind::extensible_array:
+        visit_extensible_array(metadata, address_, add_entry);
         break;
       case IndexKind::tree_2:
         add_from_tree_2(metadata);
@@ -63,12 +78,12 @@ void ChunkedData::locate(Metadata& metadata, const Shape& shape, std::uint64_t e
   }
   const auto missing = std::ranges::count(chunks_, undefined_address, &Chunk::address);
   if (missing != 0)
-    fail_structure(
-        concatenate_text("all ", chunks_.size(), " chunks"),
-        concatenate_text(chunks_.size() - static_cast<std::size_t>(missing), " that were written"));
+    fill_.check(static_cast<std::uint64_t>(missing) * (chunk_bytes_ / element_bytes),
+                element_bytes);
 }
 
-void ChunkedData::set_grid(const Shape& shape, std::uint64_t element_bytes) {
+void ChunkedData::set_grid(const Extent& extent, std::uint64_t element_bytes) {
+  const Shape& shape = extent.shape;
   constexpr std::uint64_t max_bytes = 16 << 20, max_data = std::uint64_t{1} << 44;
   const auto elements = static_cast<std::uint64_t>(shape.elements());
   if (elements > max_data / element_bytes)
@@ -100,13 +115,23 @@ void ChunkedData::set_grid(const Shape& shape, std::uint64_t element_bytes) {
     chunk_bytes_ *= size;
     chunk_sizes_.push_back(static_cast<Index>(size));
     counts_.push_back(static_cast<Index>(along));
+    if (extent.limits[axis] == unlimited)
+      growing_axis_ = axis;
+    else
+      limits_[axis] = (extent.limits[axis] - 1) / size + 1;
   }
   check(chunk_bytes_ <= (16 * data_bytes + max_bytes) / count);
   chunks_.assign(count, {});
 }
 
-void ChunkedData::add(const SourceFile& file, std::size_t place, Chunk chunk) {
+void ChunkedData::add(const SourceFile& file, const Coordinates& coordinates, Chunk chunk) {
   if (chunk.address == undefined_address) return;
+  std::uint64_t place = 0;
+  for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
+    const auto count = static_cast<std::uint64_t>(counts_[axis]);
+    if (coordinates[axis] >= count) return;  // left from a dataset that was larger
+    place = place * count + coordinates[axis];
+  }
   if (filters_.empty() ? chunk.size != chunk_bytes_
                        : chunk.size > chunk_bytes_ + chunk_bytes_ / 8 + 1024)
     fail_structure(concatenate_text("chunks of ", chunk_bytes_, " bytes"),
@@ -116,31 +141,15 @@ void ChunkedData::add(const SourceFile& file, std::size_t place, Chunk chunk) {
   chunks_[place] = chunk;
 }
 
-template <class Coordinate>
-void ChunkedData::add_at(const SourceFile& file, const Coordinate& coordinate, Chunk chunk) {
-  std::uint64_t place = 0;
-  for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
-    const std::uint64_t along = coordinate(axis);
-    const auto count = static_cast<std::uint64_t>(counts_[axis]);
-    if (along >= count) return;  // left from a dataset that was larger
-    place = place * count + along;
+ChunkedData::Coordinates ChunkedData::coordinates_of(std::uint64_t index) const {
+  Coordinates coordinates{};
+  for (std::size_t axis = counts_.size(); axis-- > 0;) {
+    if (axis == growing_axis_) continue;
+    coordinates[axis] = index % limits_[axis];
+    index /= limits_[axis];
   }
-  add(file, place, chunk);
-}
-
-void ChunkedData::add_from_tree_1(Metadata& metadata) {
-  const std::size_t key_size = 8 + 8 * layout_sizes_.size();
-  visit_tree(metadata, address_, TreeOf::chunks, key_size, [&](Cursor key, Address address) {
-    Chunk chunk{address, key.number(4), 0};
-    chunk.skipped_filters = static_cast<std::uint32_t>(key.number(mask_size));
-    const auto coordinate = [&](std::size_t axis) {
-      const auto size = static_cast<std::uint64_t>(chunk_sizes_[axis]);
-      const std::uint64_t offset = key.number(8);
-      if (offset % size != 0) fail_with_damage("a chunk between the places of the grid");
-      return offset / size;
-    };
-    add_at(metadata.file(), coordinate, chunk);
-  });
+  coordinates[growing_axis_] = index;
+  return coordinates;
 }
 
 ChunkedData::Chunk ChunkedData::read_entry(Cursor& entry, std::uint64_t bytes) const {
@@ -153,55 +162,39 @@ ChunkedData::Chunk ChunkedData::read_entry(Cursor& entry, std::uint64_t bytes) c
   return chunk;
 }
 
-void ChunkedData::add_from_tree_2(Metadata& metadata) {
-  const std::uint64_t place_bytes = 8 * sizes_.size();
-  visit_records(metadata, address_, [&](Cursor record) {
-    const std::uint64_t bytes = record.rest().size();
-    const Chunk chunk = read_entry(record, bytes - std::min(place_bytes, bytes));
-    add_at(
-        metadata.file(), [&](std::size_t) { return record.number(8); }, chunk);
+void ChunkedData::add_from_tree_1(Metadata& metadata) {
+  const std::size_t key_size = 8 + 8 * layout_sizes_.size();
+  visit_tree(metadata, address_, TreeOf::chunks, key_size, [&](Cursor key, Address address) {
+    Chunk chunk{address, key.number(4), 0};
+    chunk.skipped_filters = static_cast<std::uint32_t>(key.number(mask_size));
+    Coordinates coordinates{};
+    for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
+      const auto size = static_cast<std::uint64_t>(chunk_sizes_[axis]);
+      const std::uint64_t offset = key.number(8);
+      if (offset % size != 0) fail_with_damage("a chunk between the places of the grid");
+      coordinates[axis] = offset / size;
+    }
+    add(metadata.file(), coordinates, chunk);
   });
 }
 
-void ChunkedData::add_from_fixed_array(Metadata& metadata) {
-  constexpr std::uint64_t header_size = 28, block_header_size = 14;
-  Cursor header = metadata.read_checked(address_, header_size, "FAHD");
-  header.skip(2);
-  const std::uint64_t entry_size = header.byte();
-  const unsigned page_bits = header.byte();
-  const std::uint64_t entries = header.number(8);
-  Address at = header.address();
-  if (at == undefined_address) return;
-  if (entries != chunks_.size()) fail_unsupported("a dataset that can grow");
-  if (entry_size < address_size || page_bits > 31)
-    fail_with_damage("an index of contradictory sizes");
-  const auto add_page = [&](std::uint64_t first, Cursor page) {
-    while (!page.rest().empty()) {
-      Cursor entry = page.part(entry_size);
-      add(metadata.file(), first++, read_entry(entry, entry_size));
-    }
-  };
-  // Large arrays are divided into pages, after a bit for each that is set when it was written.
-  const std::uint64_t per_page = std::uint64_t{1} << page_bits;
-  const bool paged = entries > per_page;
-  const std::uint64_t pages = (entries - 1) / per_page + 1;
-  const std::uint64_t size =
-      block_header_size + (paged ? (pages + 7) / 8 : entries * entry_size) + checksum_size;
-  Cursor block = metadata.read_checked(at, size, "FADB");
-  block.skip(block_header_size - 4);
-  if (!paged) return add_page(0, block);
-  const Bytes written = block.rest();
-  at += size;
-  for (std::uint64_t page = 0; page < pages; ++page) {
-    const std::uint64_t first = page * per_page, count = std::min(per_page, entries - first);
-    if (std::to_integer<unsigned>(written[page / 8] << (page % 8) & std::byte{0x80}) != 0)
-      add_page(first, metadata.read_checked(at, count * entry_size + checksum_size, ""));
-    at += count * entry_size + checksum_size;
-  }
+void ChunkedData::add_from_tree_2(Metadata& metadata) {
+  const std::uint64_t place_bytes = 8 * counts_.size();
+  visit_records(metadata, address_, [&](Cursor record) {
+    const std::uint64_t bytes = record.rest().size();
+    const Chunk chunk = read_entry(record, bytes - std::min(place_bytes, bytes));
+    Coordinates coordinates{};
+    for (std::size_t axis = 0; axis < counts_.size(); ++axis) coordinates[axis] = record.number(8);
+    add(metadata.file(), coordinates, chunk);
+  });
 }
 
 std::vector<std::byte> ChunkedData::bytes_of(const SourceFile& file, const Chunk& chunk) const {
-  std::vector<std::byte> bytes(chunk.size);
+  std::vector<std::byte> bytes(chunk.address == undefined_address ? chunk_bytes_ : chunk.size);
+  if (chunk.address == undefined_address) {
+    fill_.fill(bytes);
+    return bytes;
+  }
   file.read(chunk.address, bytes);
   if (filters_.empty()) return bytes;
   return filters_.undo(std::move(bytes), chunk.skipped_filters, chunk_bytes_);

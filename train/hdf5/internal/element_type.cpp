@@ -115,12 +115,11 @@ ElementType read_element_type(Cursor message) {
           head.type_class < others.size() ? others[head.type_class] : "unknown"};
 }
 
-Shape read_shape(Cursor message) {
-  constexpr unsigned null_dataspace = 2;
+Extent read_extent(Cursor message) {
+  constexpr unsigned null_dataspace = 2, with_limits = 1;
   const unsigned version = message.byte();
   if (version != 1 && version != 2) fail_with_damage("an unknown dataspace");
-  const unsigned rank = message.byte();
-  message.skip(1);
+  const unsigned rank = message.byte(), flags = message.byte();
   if (version == 1)
     message.skip(5);
   else if (message.byte() == null_dataspace)
@@ -128,14 +127,20 @@ Shape read_shape(Cursor message) {
   if (rank > Shape::max_rank)
     fail_structure(concatenate_text("at most ", Shape::max_rank, " axes"), rank);
   std::array<Index, Shape::max_rank> sizes{};
+  Extent extent{};
   for (unsigned axis = 0; axis < rank; ++axis) {
-    const std::uint64_t size = message.number(8);
+    const std::uint64_t size = extent.limits[axis] = message.number(8);
     if (size > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
       throw StructureError(concatenate_text("shape: expected sizes below 2^63, got ", size));
     sizes[axis] = static_cast<Index>(size);
   }
+  for (unsigned axis = 0; axis < rank && (flags & with_limits) != 0; ++axis) {
+    const std::uint64_t size = std::exchange(extent.limits[axis], message.number(8));
+    if (extent.limits[axis] < size) fail_with_damage("a shape beyond its limits");
+  }
   try {
-    return Shape(std::span<const Index>(sizes.data(), rank));
+    extent.shape = Shape(std::span<const Index>(sizes.data(), rank));
+    return extent;
   } catch (const ShapeError& error) {
     throw StructureError(error.what());
   }

@@ -1,8 +1,11 @@
 // The type of the elements of a dataset or an attribute, and its shape.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "weft/autograd/shape.hpp"
 #include "train/hdf5/internal/cursor.hpp"
@@ -35,8 +38,17 @@ struct ElementType {
 // The type that a message describes. Throws StructureError for a damaged message.
 ElementType read_element_type(Cursor message);
 
-// The shape that a dataspace message describes. Throws StructureError for a null dataspace, for one
-// of more than Shape::max_rank axes or too many elements, and for a damaged message.
-Shape read_shape(Cursor message);
+inline constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+
+struct Extent {
+  Shape shape;
+  // The sizes that the axes may grow to; those of the shape when it may not.
+  std::array<std::uint64_t, Shape::max_rank> limits;
+};
+
+// The extent that a dataspace message describes. Throws StructureError for a null dataspace, for
+// one of more than Shape::max_rank axes or too many elements, and for a damaged message.
+Extent read_extent(Cursor message);
+inline Shape read_shape(Cursor message) { return read_extent(std::move(message)).shape; }
 
 }  // namespace weft::hdf5

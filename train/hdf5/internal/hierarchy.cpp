@@ -1,7 +1,6 @@
 #include "train/hdf5/internal/hierarchy.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
@@ -12,33 +11,22 @@ namespace {
 
 constexpr std::size_t max_path_bytes = 4 << 20;  // of all paths in a listing
 
-void check_kind(LinkKind kind) {
-  if (kind == LinkKind::hard) return;
-  fail_structure("an object of this file", kind == LinkKind::soft ? "a soft link"
-                                           : kind == LinkKind::external
-                                               ? "a link to another file"
-                                               : "a link of an unknown kind");
-}
-
-// "/a" and "b" of "/a/b".
-std::pair<std::string, std::string> parent_and_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return {path.substr(0, std::max<std::size_t>(slash, 1)), path.substr(slash + 1)};
-}
-
-// The target of the link of a name; none when there is no such link.
-std::optional<Address> target_of(const std::vector<Link>& links, const std::string& name) {
-  const auto link = std::ranges::lower_bound(links, name, {}, &Link::name);
-  if (link == links.end() || link->name != name) return std::nullopt;
-  check_kind(link->kind);
-  return link->target;
+// The full path of the target of a soft link.
+std::string target_path(std::string_view link, std::string_view target) {
+  std::string path(target.starts_with('/') ? "" : link.substr(0, link.rfind('/')));
+  while (!target.empty()) {
+    const std::string_view name = target.substr(0, target.find('/'));
+    if (!name.empty() && name != ".") path.append(1, '/').append(name);
+    target.remove_prefix(std::min(name.size() + 1, target.size()));
+  }
+  return path.empty() ? "/" : path;
 }
 
 }  // namespace
 
 struct Hierarchy::Listing {
   std::vector<std::string> datasets = {};
-  std::unordered_set<Address> groups = {};
+  std::vector<Address> open = {};  // the groups that the listed one is in
   std::size_t links = 0;
   std::size_t path_bytes = 0;
 };
@@ -58,29 +46,65 @@ bool Hierarchy::has_group(const std::string& path) {
 }
 
 std::optional<ObjectHeader> Hierarchy::find(Metadata& metadata, const std::string& path) {
-  const std::optional<Address> address = address_of(metadata, path);
+  std::size_t soft_links = 0;
+  const std::optional<Address> address = address_of(metadata, path, soft_links);
   if (!address) return std::nullopt;
   return at(location(path), [&] { return ObjectHeader(metadata, *address); });
 }
 
-// Checks a link before it is followed.
-std::optional<Address> Hierarchy::address_of(Metadata& metadata, const std::string& path) {
-  const auto names = parent_and_name(path);
-  const auto& parent = names.first;
-  if (names.second.empty()) return file_->root();
-  const auto target = [&](const std::vector<Link>& links) {
-    return at(location(path), [&] { return target_of(links, names.second); });
-  };
+std::optional<Address> Hierarchy::address_of(Metadata& metadata, const std::string& path,
+                                             std::size_t& soft_links) {
+  const std::string_view all = path;
+  Address address = file_->root();
+  for (std::size_t end = 0; end < all.size() && all != "/";) {
+    const std::size_t begin = end + 1;
+    const std::vector<Link>& links =
+        links_at(metadata, address, end == 0 ? "/" : all.substr(0, end));
+    end = std::min(all.find('/', begin), all.size());
+    const std::string_view name = all.substr(begin, end - begin);
+    const auto link = std::ranges::lower_bound(links, name, {}, &Link::name);
+    if (link == links.end() || link->name != name) return std::nullopt;
+    address = target_of(metadata, *link, all.substr(0, end), soft_links);
+  }
+  return address;
+}
+
+Address Hierarchy::target_of(Metadata& metadata, const Link& link, std::string_view path,
+                             std::size_t& soft_links) {
+  constexpr std::size_t max_soft_links = 16;  // that lead to an object, as in the library
+  if (link.kind == LinkKind::hard) return link.target;
+  return at(location(path), [&] {
+    if (link.kind != LinkKind::soft)
+      fail_structure("an object of this file", link.kind == LinkKind::external
+                                                   ? "a link to another file"
+                                                   : "a link of an unknown kind");
+    if (++soft_links > max_soft_links)
+      fail_structure(concatenate_text("at most ", max_soft_links, " soft links to an object"),
+                     "more, or a cycle");
+    const std::string target = target_path(path, link.path);
+    std::optional<Address> address;
+    if (is_path(target)) address = address_of(metadata, target, soft_links);
+    if (!address)
+      fail_structure(
+          "an object of this file",
+          concatenate_text("a soft link to '", Location::shortened(link.path), "', where none is"));
+    return *address;
+  });
+}
+
+const std::vector<Link>& Hierarchy::links_at(Metadata& metadata, Address address,
+                                             std::string_view path) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = links_.find(parent); known != links_.end()) return target(known->second);
+    if (const auto known = links_.find(address); known != links_.end()) return known->second;
   }
-  const std::optional<ObjectHeader> group = find(metadata, parent);
-  if (!group || group->kind() != ObjectKind::group) return std::nullopt;
-  std::vector<Link> links =
-      at(location(parent), [&] { return links_of(metadata, *group, Hdf5File::max_objects); });
+  std::vector<Link> links = at(location(path), [&] {
+    const ObjectHeader object(metadata, address);
+    if (object.kind() != ObjectKind::group) return std::vector<Link>();
+    return links_of(metadata, object, Hdf5File::max_objects);
+  });
   const std::lock_guard lock(mutex_);
-  return target(links_.emplace(parent, std::move(links)).first->second);
+  return links_.emplace(address, std::move(links)).first->second;
 }
 
 std::vector<std::string> Hierarchy::datasets(const std::string& path) {
@@ -88,41 +112,45 @@ std::vector<std::string> Hierarchy::datasets(const std::string& path) {
   if (open(metadata, path).kind() != ObjectKind::group)
     fail_at(location(path), "a group", "something else");
   Listing listing;
-  list(metadata, *address_of(metadata, path), path, 0, listing);
+  std::size_t soft_links = 0;
+  list(metadata, *address_of(metadata, path, soft_links), path, listing);
   std::ranges::sort(listing.datasets);
   return std::move(listing.datasets);
 }
 
 void Hierarchy::list(Metadata& metadata, Address address, const std::string& path,
-                     std::size_t depth, Listing& listing) {
-  const std::vector<Link> links = at(location(path), [&] {
-    if (depth > Hdf5File::max_depth)
+                     Listing& listing) {
+  const std::vector<Link>& links = links_at(metadata, address, path);
+  at(location(path), [&] {
+    if (listing.open.size() > Hdf5File::max_depth)
       fail_structure(concatenate_text("groups at most ", Hdf5File::max_depth, " deep"), "deeper");
-    if (!listing.groups.insert(address).second)
-      fail_structure("a group with one hard link", "one with several hard links");
-    const std::size_t limit = Hdf5File::max_objects - listing.links;
-    return links_of(metadata, ObjectHeader(metadata, address), limit);
+    if (std::ranges::find(listing.open, address) != listing.open.end())
+      fail_structure("groups that are not in themselves", "a link to an outer group");
+    listing.links += links.size();
+    if (listing.links > Hdf5File::max_objects)
+      fail_structure(concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
   });
-  listing.links += links.size();
+  listing.open.push_back(address);
   for (const Link& link : links) {
     const std::string child = path == "/" ? path + link.name : path + '/' + link.name;
-    const ObjectKind kind = at(location(child), [&] {
-      check_kind(link.kind);
-      const ObjectKind found = ObjectHeader(metadata, link.target).kind();
-      if (found == ObjectKind::other)
-        fail_structure("a group or a dataset", "an object of another kind");
-      return found;
-    });
+    std::size_t soft_links = 0;
+    const Address target = target_of(metadata, link, child, soft_links);
+    const ObjectKind kind =
+        at(location(child), [&] { return ObjectHeader(metadata, target).kind(); });
+    if (kind == ObjectKind::named_type) continue;
     if (kind == ObjectKind::group) {
-      list(metadata, link.target, child, depth + 1, listing);
+      list(metadata, target, child, listing);
       continue;
     }
+    if (kind != ObjectKind::dataset)
+      fail_at(location(child), "a group or a dataset", "an object of another kind");
     listing.path_bytes += child.size();
     if (listing.path_bytes > max_path_bytes)
       fail_at(location(path), concatenate_text("at most ", max_path_bytes, " bytes of names"),
               "more");
     listing.datasets.push_back(child);
   }
+  listing.open.pop_back();
 }
 
 }  // namespace weft::hdf5

@@ -28,7 +28,8 @@ class Collector {
     if ((flags & with_creation_order) != 0) message.skip(8);
     if ((flags & with_character_set) != 0) message.skip(1);
     const std::string_view name = message.text(message.number(std::size_t{1} << (flags & 3)));
-    add(name, kind, kind == LinkKind::hard ? message.address() : undefined_address);
+    add({std::string(name), kind, kind == LinkKind::hard ? message.address() : undefined_address,
+         kind == LinkKind::soft ? std::string(message.text(message.number(2))) : ""});
   }
 
   void add_dense(const Cursor& message) {
@@ -65,14 +66,15 @@ class Collector {
   }
 
  private:
-  void add(std::string_view name, LinkKind kind, Address target) {
+  void add(Link link) {
     if (links_.size() == limit_)
       fail_structure(concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
-    if (name.size() > Hdf5File::max_name_bytes)
-      fail_with_long_name(concatenate_text("one of ", name.size()));
-    if (!is_name(name))
-      fail_structure("printable names that are not paths", concatenate_text("'", name, "'"));
-    links_.push_back({std::string(name), kind, target});
+    if (const std::size_t size = std::max(link.name.size(), link.path.size());
+        size > Hdf5File::max_name_bytes)
+      fail_with_long_name(concatenate_text("one of ", size));
+    if (!is_name(link.name))
+      fail_structure("printable names that are not paths", concatenate_text("'", link.name, "'"));
+    links_.push_back(std::move(link));
   }
 
   void add_symbols(Address node, const Cursor& names) {
@@ -86,15 +88,23 @@ class Collector {
       const std::uint64_t name_offset = entries.number(8);
       const Address target = entries.address();
       const std::uint64_t cached = entries.number(4);
-      entries.skip(20);
-      if (name_offset >= names.rest().size()) fail_with_damage("a name that is not there");
-      Cursor name = names;
-      name.skip(name_offset);
-      name = name.part(std::min(name.rest().size(), Hdf5File::max_name_bytes + 1));
-      if (std::ranges::find(name.rest(), std::byte{0}) == name.rest().end())
-        fail_with_long_name("a longer one");
-      add(name.text(), cached == soft_link ? LinkKind::soft : LinkKind::hard, target);
+      entries.skip(4);
+      const std::uint64_t path_offset = entries.number(4);
+      entries.skip(12);
+      if (cached == soft_link)
+        add({text_at(names, name_offset), LinkKind::soft, target, text_at(names, path_offset)});
+      else
+        add({text_at(names, name_offset), LinkKind::hard, target, ""});
     }
+  }
+
+  static std::string text_at(Cursor names, std::uint64_t offset) {
+    if (offset >= names.rest().size()) fail_with_damage("a name that is not there");
+    names.skip(offset);
+    names = names.part(std::min(names.rest().size(), Hdf5File::max_name_bytes + 1));
+    if (std::ranges::find(names.rest(), std::byte{0}) == names.rest().end())
+      fail_with_long_name("a longer one");
+    return std::string(names.text());
   }
 
   Metadata& metadata_;

@@ -14,7 +14,8 @@ enum class LinkKind : unsigned { hard = 0, soft = 1, external = 64 };  // and ot
 struct Link {
   std::string name;
   LinkKind kind;
-  Address target;  // of a hard link
+  Address target;    // of a hard link
+  std::string path;  // of a soft link: that of its target, from the root or from the group on
 };
 
 // All links of a group, sorted by name. Throws StructureError when there are more than `limit`, for

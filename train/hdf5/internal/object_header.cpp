@@ -71,7 +71,7 @@ ObjectKind ObjectHeader::kind() const {
   if (has(MessageType::symbol_table) || has(MessageType::link_info) ||
       has(MessageType::group_info) || has(MessageType::link))
     return ObjectKind::group;
-  return ObjectKind::other;
+  return has(MessageType::datatype) ? ObjectKind::named_type : ObjectKind::other;
 }
 
 Cursor ObjectHeader::require(MessageType type, const char* what) const {
@@ -79,6 +79,19 @@ Cursor ObjectHeader::require(MessageType type, const char* what) const {
   if (!message) fail_structure(what, "none");
   if (message->shared) fail_unsupported(concatenate_text(what, " that is shared"));
   return message->contents;
+}
+
+Cursor ObjectHeader::type(Metadata& metadata) const {
+  constexpr unsigned in_other_object = 2;
+  const Message* message = find(MessageType::datatype);
+  if (!message || !message->shared) return require(MessageType::datatype, "a type");
+  Cursor reference = message->contents;
+  const unsigned version = reference.byte(), place = reference.byte();
+  if (version < 2 || version > 3 || (version == 3 && place != in_other_object))
+    fail_unsupported("a type that is shared");
+  const ObjectHeader named(metadata, reference.address());
+  if (named.kind() != ObjectKind::named_type) fail_structure("a named type", "another object");
+  return named.require(MessageType::datatype, "a type");
 }
 
 }  // namespace weft::hdf5

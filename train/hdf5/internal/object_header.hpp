@@ -11,6 +11,8 @@ enum class MessageType : unsigned {
   dataspace = 0x01,
   link_info = 0x02,
   datatype = 0x03,
+  older_fill_value = 0x04,
+  fill_value = 0x05,
   link = 0x06,
   external_files = 0x07,
   layout = 0x08,
@@ -29,7 +31,7 @@ struct Message {
   Cursor contents;
 };
 
-enum class ObjectKind { group, dataset, other };
+enum class ObjectKind { group, dataset, named_type, other };
 
 class ObjectHeader {
  public:
@@ -40,13 +42,15 @@ class ObjectHeader {
   const std::vector<Message>& messages() const { return messages_; }
   // Returns whether there is a message of a type.
   bool has(MessageType type) const { return find(type) != nullptr; }
-  // The contents of the first message of a type. Throws StructureError when there is none, or it is
+  // The first message of a type; null when there is none.
+  const Message* find(MessageType type) const;
+  // Its contents. Throws StructureError when there is none, or it is
   // elsewhere.
   Cursor require(MessageType type, const char* what) const;
+  // The contents of the message that describes the type, which a named type may have.
+  Cursor type(Metadata& metadata) const;
 
  private:
-  const Message* find(MessageType type) const;
-
   std::vector<Message> messages_;
 };
 

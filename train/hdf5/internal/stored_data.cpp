@@ -13,10 +13,10 @@ enum LayoutClass : unsigned { compact = 0, contiguous = 1, chunked = 2, virtual_
 
 }  // namespace
 
-StoredData::StoredData(const ObjectHeader& header) {
+StoredData::StoredData(const ObjectHeader& header) : fill_(header) {
   Cursor layout = header.require(MessageType::layout, "a layout");
   const unsigned version = layout.byte();
-  if (version != 3 && version != 4)
+  if (version < 3 || version > 5)
     fail_unsupported(concatenate_text("a layout of version ", version));
   const unsigned kind = layout.byte();
   if (kind == virtual_dataset) fail_structure("data in the file itself", "a virtual dataset");
@@ -32,22 +32,22 @@ StoredData::StoredData(const ObjectHeader& header) {
     const Address address = layout.address();
     data_ = Contiguous{address, layout.number(8)};
   } else if (kind == chunked) {
-    data_ = ChunkedData(layout, version, std::move(filters));
+    data_ = ChunkedData(layout, version, std::move(filters), fill_);
   } else {
     fail_with_damage("an unknown layout");
   }
 }
 
-void StoredData::locate(Metadata& metadata, const Shape& shape, std::uint64_t element_bytes) {
+void StoredData::locate(Metadata& metadata, const Extent& extent, std::uint64_t element_bytes) {
+  const Shape& shape = extent.shape;
   const auto elements = static_cast<std::uint64_t>(shape.elements());
   element_bytes_ = element_bytes;
   if (elements == 0) return;
   row_elements_ = shape.rank() == 0 ? 1 : shape.elements() / shape[0];
   if (auto* data = std::get_if<ChunkedData>(&data_))
-    return data->locate(metadata, shape, element_bytes);
+    return data->locate(metadata, extent, element_bytes);
   const auto* data = std::get_if<Contiguous>(&data_);
-  if (data && data->address == undefined_address)
-    fail_structure("data", "a dataset that was never written");
+  if (data && data->address == undefined_address) return fill_.check(elements, element_bytes);
   const std::uint64_t stored = data ? data->size : std::get<Compact>(data_).size();
   const std::uint64_t available = data ? metadata.file().bytes_from(data->address) : stored;
   if (stored > available || stored % element_bytes != 0 || stored / element_bytes != elements)
@@ -68,10 +68,15 @@ void StoredData::read(const SourceFile& file, Index first, Index last,
   const std::uint64_t begin = bytes_in(first * row_elements_);
   if (const auto* data = std::get_if<Compact>(&data_))
     return sink(0, Bytes(*data).subspan(begin, bytes_in(count)));
-  const Address address = std::get<Contiguous>(data_).address + begin;
+  const Address address = std::get<Contiguous>(data_).address;
   read_in_blocks(
       count, element_bytes_,
-      [&](std::uint64_t offset, std::span<std::byte> bytes) { file.read(address + offset, bytes); },
+      [&](std::uint64_t offset, std::span<std::byte> bytes) {
+        if (address == undefined_address)
+          fill_.fill(bytes);
+        else
+          file.read(address + begin + offset, bytes);
+      },
       sink);
 }
 

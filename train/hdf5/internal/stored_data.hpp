@@ -17,9 +17,9 @@ class StoredData {
   // are not built in, and a damaged header.
   explicit StoredData(const ObjectHeader& header);
 
-  // Finds the data. Throws unless all elements of this shape, of `element_bytes` each, are stored
-  // in the file, and as ChunkedData does.
-  void locate(Metadata& metadata, const Shape& shape, std::uint64_t element_bytes);
+  // Finds the data. Throws unless all elements of this extent, of `element_bytes` each, are stored
+  // in the file or have a fill value, and as ChunkedData does.
+  void locate(Metadata& metadata, const Extent& extent, std::uint64_t element_bytes);
   // Reads rows first … last - 1 (of the first axis; a scalar is one row), after `locate`. Throws
   // when they cannot be read. Takes memory for a few blocks or chunks.
   void read(const SourceFile& file, Index first, Index last, const ElementSink& sink) const;
@@ -31,6 +31,7 @@ class StoredData {
     std::uint64_t size;
   };
 
+  FillValue fill_;
   std::variant<Compact, Contiguous, ChunkedData> data_;
   Index row_elements_ = 0;
   std::uint64_t element_bytes_ = 0;
