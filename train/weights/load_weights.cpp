@@ -175,7 +175,6 @@ class Loader {
     const bool has_own_name = name == source.dataset || sources_.layout->rewrites_model;
     differences_.unexpected.push_back(has_own_name ? source.dataset
                                                    : concatenate_text(name, " (", source, ')'));
-    if (unused_.size() < max_unused) unused_.push_back({&source, shape_of(source)});
   }
 
   // Whether it is a bias that save_weights writes for a weight without one.
@@ -192,20 +191,47 @@ class Loader {
            has_values(dataset, {.parameter = shape}, Tensor<T>(shape));
   }
 
-  // In the message, with the unexpected datasets that have the shape of the parameter.
+  // In the message, with the unexpected datasets that may be meant.
   void add_missing(const ModelWeight& weight) {
     std::string text = concatenate_text(weight.name, ' ', weight.shape);
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
 
+  // Datasets of a similar name, then those of the parameter's shape; the nearest names first.
   std::string proposals(const ModelWeight& weight) const {
-    Names names;
-    for (const auto& [source, shape] : unused_)
-      if (weight.form(*sources_.layout, source->weight).fits(shape))
-        names.push_back(sources_.layout->rewrites_model ? source->dataset : source->weight.name);
-    names = nearest_names(weight.name, names);
-    return names.empty() ? "" : " (of its shape: " + first_of(names, names.size()) + ')';
+    constexpr std::size_t max_compared = 4000, max_opened = 300, proposed = 3;
+    struct Candidate {
+      Nearness nearness;
+      std::string name;
+      const WeightSource* source;
+    };
+    std::vector<Candidate> candidates;
+    for (const WeightSource& source : sources_.unexpected) {
+      if (candidates.size() == max_compared) break;
+      const std::string& name =
+          sources_.layout->rewrites_model ? source.dataset : source.weight.name;
+      candidates.push_back({nearness(weight.name, name), name, &source});
+    }
+    std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
+      return std::pair(!candidate.nearness.is_similar, candidate.nearness.distance);
+    });
+    Names similar, of_shape;
+    for (std::size_t i = 0; i < std::min(candidates.size(), max_opened); ++i) {
+      const auto& [nearness, name, source] = candidates[i];
+      const Shape shape = shape_of(*source);
+      const bool fits = weight.form(*sources_.layout, source->weight).fits(shape);
+      if (similar.size() + of_shape.size() == proposed) break;
+      if (nearness.is_similar)
+        similar.push_back(fits ? name : concatenate_text(name, ' ', shape));
+      else if (fits)
+        of_shape.push_back(name);
+    }
+    std::string text;
+    for (const auto& [what, names] :
+         {std::pair("of a similar name: ", &similar), {"of its shape: ", &of_shape}})
+      if (!names->empty()) text += (text.empty() ? "" : "; ") + (what + first_of(*names, proposed));
+    return text.empty() ? "" : " (" + text + ')';
   }
 
   // Empty for a dataset that cannot be read.
@@ -245,9 +271,6 @@ class Loader {
       report_.converted.push_back(concatenate_text(weight.name, " from ", type));
   }
 
-  // Datasets that are proposed for a missing parameter.
-  static constexpr std::size_t max_unused = 300;
-
   std::unique_ptr<const TensorFile> file_;
   Module<T>& model_;
   ModelWeights weights_;
@@ -255,7 +278,6 @@ class Loader {
   std::vector<std::pair<NameExpression, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;
-  std::vector<std::pair<const WeightSource*, Shape>> unused_;
   Differences differences_;
   std::vector<std::optional<Tensor<T>>> values_;  // by the index of the parameter
   LoadWeightsReport report_;

@@ -113,14 +113,22 @@ TEST_CASE("layouts: the names of the datasets that are written", "[train]") {
       CHECK(name_in(layout, dataset_of(layout, weight).name) == weight);
 }
 
-TEST_CASE("nearest names: those with the fewest different characters come first", "[train]") {
-  const std::vector<std::string> names{"decoder.weight", "encoder.1.weight", "encoder.0.bias",
-                                       "encoder.10.weight", ""};
-  CHECK(nearest_names("encoder.0.weight", names) ==
-        std::vector<std::string>{"encoder.1.weight", "encoder.10.weight", "decoder.weight"});
-  CHECK(nearest_names("a", {"b"}) == std::vector<std::string>{"b"});
-  CHECK(nearest_names("a", {}).empty());
-  CHECK(nearest_names(std::string(100'000, 'a'), {std::string(100'000, 'b')}).size() == 1);
+TEST_CASE("nearness: few characters, or the same last parts", "[train]") {
+  const auto of = [](const std::string& name, const std::string& other) {
+    const Nearness result = nearness(name, other);
+    return std::pair(result.is_similar, result.distance);
+  };
+  CHECK(of("encoder.0.weight", "encoder.1.weight") == std::pair(true, std::size_t{1}));
+  CHECK(of("encoder.0.weight", "decoder.0.weight") == std::pair(true, std::size_t{2}));
+  CHECK(of("embed.weight", "embeddings.weight") == std::pair(false, std::size_t{5}));
+  CHECK(of("a.b.norm1.weight", "some.longer.names.norm1.weight").first);
+  CHECK_FALSE(of("a.b.norm1.weight", "some.longer.names.xnorm1.weight").first);
+  CHECK_FALSE(of("weight", "layers.7.weight").first);
+  CHECK(of("abcd", "abcx") == std::pair(true, std::size_t{1}));
+  CHECK(of("abc", "abx") == std::pair(false, std::size_t{1}));
+  CHECK(of("a", "b") == std::pair(false, std::size_t{1}));
+  CHECK(of("", "") == std::pair(true, std::size_t{0}));
+  CHECK(of(std::string(100'000, 'a'), std::string(100'000, 'b')).second == 100);
 }
 
 }  // namespace weft

@@ -117,7 +117,20 @@ TEST_CASE("weights: the message of a failed load is one line, the report has all
   CHECK_THAT(
       file.error({.group = "/"}),
       Catch::EndsWith("got none of them; missing (9): weight0 [2], weight1 [2], weight2 [2], "
-                      "and 6 more; unexpected (5): other.0, other.1, other.2, and 2 more"));
+                      "and 6 more; unexpected (5): other.0, other.1, other.2, and 2 more "
+                      "(h5weights inspect lists all that the file has)"));
+}
+
+TEST_CASE("weights: datasets are proposed by their names, then by their shapes", "[train]") {
+  AffineFile file([](Hdf5Writer& writer) {
+    writer.tensor("/weights", Tensor<float>({4, 3}));
+    writer.tensor("/a", Tensor<float>({3, 4}));
+    writer.tensor("/gain", Tensor<float>({3, 4}));
+    writer.tensor("/shift", Tensor<float>({3}));
+  });
+  CHECK_THAT(file.error(),
+             Catch::Contains("missing (2): weight [3, 4] (of a similar name: weights [4, 3]; of "
+                             "its shape: gain, a), bias [3] (of its shape: shift); unexpected"));
 }
 
 TEST_CASE("weights: missing and unexpected names are ignored where they are listed", "[train]") {
@@ -132,7 +145,7 @@ TEST_CASE("weights: missing and unexpected names are ignored where they are list
   CHECK_THAT(file.error({.ignore_missing = {"bias"}}),
              Catch::EndsWith("different ones; unexpected (1): scale"));
   CHECK_THAT(file.error({.ignore_unexpected = {"sc.*"}}),
-             Catch::EndsWith("different ones; missing (1): bias [3]"));
+             Catch::EndsWith("different ones; missing (1): bias [3] (of its shape: scale)"));
 
   file.model.bias = Parameter<float>(Tensor<float>::full({3}, 3.0f));
   const LoadWeightsReport report = load_weights(

@@ -30,6 +30,13 @@ std::string_view end_of(std::string_view name) {
   return name.substr(name.size() - std::min(name.size(), compared));
 }
 
+// "norm1.weight" of "blocks.0.norm1.weight"; the whole name when it has no more.
+std::string_view last_parts(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  const std::size_t before = dot == 0 || dot == name.npos ? name.npos : name.rfind('.', dot - 1);
+  return before == name.npos ? name : name.substr(before + 1);
+}
+
 }  // namespace
 
 void Differences::check_shape(const std::string& name, const Shape& expected, const Shape& found) {
@@ -56,17 +63,10 @@ std::string first_of(const std::vector<std::string>& names, std::size_t shown) {
   return text;
 }
 
-std::vector<std::string> nearest_names(const std::string& name,
-                                       const std::vector<std::string>& names) {
-  constexpr std::size_t proposed = 3;
-  std::vector<std::pair<std::size_t, std::string>> ranked;
-  for (const std::string& other : names)
-    ranked.emplace_back(distance(end_of(name), end_of(other)), other);
-  std::ranges::sort(ranked);
-  std::vector<std::string> nearest;
-  for (std::size_t i = 0; i < std::min(proposed, ranked.size()); ++i)
-    nearest.push_back(std::move(ranked[i].second));
-  return nearest;
+Nearness nearness(const std::string& name, const std::string& other) {
+  const std::string_view a = end_of(name), b = end_of(other);
+  const std::size_t changes = distance(a, b);
+  return {4 * changes <= std::max(a.size(), b.size()) || last_parts(a) == last_parts(b), changes};
 }
 
 std::ostream& operator<<(std::ostream& out, const Differences& differences) {
@@ -79,6 +79,8 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   write("of another shape", differences.other_shape);
   write("of another type", differences.other_type);
   write("in several datasets", differences.ambiguous);
+  if (differences.unexpected.size() > Differences::shown)
+    out << " (h5weights inspect lists all that the file has)";
   return out;
 }
 

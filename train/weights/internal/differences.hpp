@@ -34,10 +34,14 @@ struct Differences {
 // The first names and the number of the others: "a, b, and 2 more".
 std::string first_of(const std::vector<std::string>& names, std::size_t shown);
 
-// Up to three of the names, by increasing number of characters to insert, delete and replace: what
-// may have been meant by a name.
-std::vector<std::string> nearest_names(const std::string& name,
-                                       const std::vector<std::string>& names);
+// How near a name is to another one.
+struct Nearness {
+  // Whether one may be meant by the other: few characters differ, or the last two parts are the
+  // same, as in "blocks.0.norm1.weight" and "layers.0.norm1.weight".
+  bool is_similar;
+  std::size_t distance;  // the number of characters to insert, delete and replace
+};
+Nearness nearness(const std::string& name, const std::string& other);
 
 // "; missing (9): encoder.0.weight [3, 4], …, and 6 more; unexpected …": each non-empty kind.
 std::ostream& operator<<(std::ostream& out, const Differences& differences);
