@@ -4,9 +4,6 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
-#include <weft/autograd/ops/cross_entropy.hpp>
-#include <weft/autograd/ops/indexing.hpp>
-#include <weft/autograd/ops/shaping.hpp>
 #include <weft/layers/freeze.hpp>
 #include <weft/layers/lora.hpp>
 #include <weft/layers/summary.hpp>
@@ -27,8 +24,6 @@ namespace weft::gpt {
 namespace {
 
 namespace fs = std::filesystem;
-
-const TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
 // Options that are not part of the configuration.
 struct Options {
@@ -114,23 +109,6 @@ void check_frozen(const Gpt<float>& model, FinetuneConfiguration& configuration,
   configuration.frozen_sum = sum;
 }
 
-// The mean cross entropy of the tokens that are learned. Logits take most of the memory and much of
-// the time, so there are none of others.
-Var<float> loss_of(const Gpt<float>& model, Tape<float>& tape, const PackedBatch& batch) {
-  std::vector<std::int32_t> positions;
-  Sequence targets;
-  for (Index i = 0; i < batch.targets.size(); ++i)
-    if (const TokenId target = batch.targets.data()[i]; target != ignored) {
-      positions.push_back(static_cast<std::int32_t>(i));
-      targets.push_back(target);
-    }
-  const Shape count{std::ssize(targets)};
-  const Var<float> states = model.states(tape, batch.inputs, batch.mask);
-  const Var<float> learned =
-      index_select(reshape(states, {-1, states.shape()[-1]}), 0, Indices(count, positions));
-  return cross_entropy(model.logits(learned), Tokens(count, targets));
-}
-
 // The files of a model beside its weights.
 void copy_description(const fs::path& from, const fs::path& to) {
   for (const char* const name : {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja",
@@ -207,7 +185,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
                               .final = configuration.lr / 10});
   trainer_options.seed = seed;
   const LossFunction<float, PackedBatch> loss = [&](Tape<float>& tape, const PackedBatch& batch) {
-    return loss_of(base.model, tape, batch);
+    return base.model.loss(tape, batch.inputs, batch.targets, batch.mask);
   };
   Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
   trainer.also_save("configuration", configuration);

@@ -71,9 +71,11 @@ struct WEFT_API Gpt : Module<T> {
   // for a token that is not in the vocabulary and for time > max_len. `mask` further restricts the
   // positions that each one attends to; it is causal, too.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
-  // The states that these are the `logits` of, [batch, time, num_hiddens], for logits of some
-  // positions only. Throws as the call does.
-  Var<T> states(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
+  // The mean cross entropy of the targets [batch, time], the tokens after each position, of which
+  // those of CrossEntropyOptions::ignore_index do not count. The same as by the logits of the call
+  // above, which would take most of a pass's memory: it has those of 512 targets at a time, and
+  // backward computes them again. Throws as the call and `cross_entropy` do.
+  Var<T> loss(Tape<T>& tape, const Tokens& tokens, const Tokens& targets, Mask mask = {}) const;
 
   // The same step by step: the states [sequences, time, num_hiddens] of the tokens [sequences of
   // the cache, time] that follow those in the cache, which are then in it, too. Throws as the call
@@ -94,6 +96,10 @@ struct WEFT_API Gpt : Module<T> {
   Dropout<T> dropout;                                     // of the embeddings
   TransformerEncoder<T> blocks;                           // pre-norm, with their final norm
   std::optional<Linear<T>> output;  // none when tied: "output.weight" is then "tokens.weight"
+
+ private:
+  // What `logits` maps: [batch, time, num_hiddens].
+  Var<T> states(Tape<T>& tape, const Tokens& tokens, Mask mask) const;
 };
 
 extern template struct Gpt<float>;

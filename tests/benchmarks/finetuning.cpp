@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/layers/freeze.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/tokenizers/pretrained_tokenizer.hpp>
@@ -48,9 +47,8 @@ FinetuningResult measure_finetuning(const FinetuningOptions& options) {
     const std::span<const TokenId> window =
         std::span(text).subspan(static_cast<std::size_t>(step * shape.elements()),
                                 static_cast<std::size_t>(shape.elements() + 1));
-    const Var<float> loss =
-        cross_entropy(model(tape, Tokens(shape, window.first(window.size() - 1))),
-                      Tokens(shape, window.subspan(1)));
+    const Var<float> loss = model.loss(tape, Tokens(shape, window.first(window.size() - 1)),
+                                       Tokens(shape, window.subspan(1)));
     result.losses.push_back(static_cast<double>(loss.item()));
     tape.backward(loss);
     optimizer.step();

@@ -90,6 +90,44 @@ TEST_CASE("gradients: encoder-decoder model", "[layers][gradients][EncoderDecode
   });
 }
 
+TEST_CASE("GPT: the loss is that of the logits, also of more targets than it has logits at a time",
+          "[layers]") {
+  constexpr TokenId ignored = -100;
+  Random random(1);
+  GptOptions options = GENERATE(gpt_options(), llama_options());
+  options.max_len = 300;
+  Gpt<double> model(options, random);
+  for (const Index batch : {1, 5}) {
+    Tokens input({batch, 300}), targets({batch, 300});
+    for (Index i = 0; i < input.size(); ++i) {
+      input.data()[i] = static_cast<TokenId>(random.below(7));
+      targets.data()[i] = i % 5 == 2 ? ignored : static_cast<TokenId>(random.below(7));
+    }
+    const Mask mask = ValidLens(std::vector<std::int32_t>(static_cast<std::size_t>(batch), 250));
+    const auto gradients = [&](bool is_whole) {
+      zero_grad(model);
+      Tape<double> tape;
+      const Var<double> loss = is_whole ? cross_entropy(model(tape, input, mask), targets)
+                                        : model.loss(tape, input, targets, mask);
+      std::vector<double> values{loss.item()};
+      tape.backward(loss);
+      for (const auto& [name, parameter] : named_parameters(model))
+        for (const double value : parameter->grad()) values.push_back(value);
+      return values;
+    };
+    const std::vector<double> expected = gradients(true), actual = gradients(false);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      REQUIRE(actual[i] == Approx(expected[i]).margin(1e-14));
+    Tape<double> inference = Tape<double>::inference();
+    CHECK(model.loss(inference, input, targets, mask).item() == Approx(expected[0]));
+  }
+  Tape<double> tape;
+  CHECK(message_of<ShapeError>([&] {
+          model.loss(tape, tokens, Tokens({2, 3}));
+        }) == "Gpt: targets: expected [2, 4], got [2, 3]");
+  CHECK(model.loss(tape, tokens, Tokens::full({2, 4}, ignored)).item() == 0.0);
+}
+
 TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
   Random random(1);
   const Gpt<double> model(GENERATE(gpt_options(), llama_options()), random);
