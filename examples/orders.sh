@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # orders.sh MODEL: fine-tunes a language model of Hugging Face, a folder such as SmolLM2's, to write
-# orders as JSON, with adapters of rank 8 and the 240 examples of examples/data/orders.jsonl. Counts
+# orders as JSON, with adapters of rank 8 and the 300 examples of examples/data/orders.jsonl. Counts
 # before and after how many of the 40 orders of examples/data/orders_held_out.jsonl it gets right:
-# they have other items, colours, names, towns and phrases. All output is in build/orders/.
+# they have other items, colours, names, towns and phrases. All output
+# is in build/orders/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 model=${1-}
 [ -f "$model/config.json" ] || fail "expected a folder with config.json, got '$model'"
@@ -24,7 +25,7 @@ log "Training"
 rm -rf -- "$out"
 "$gpt" finetune --model "$model" --data "$data/orders.jsonl" \
   --validation "$data/orders_held_out.jsonl" --samples 2 --out "$out" --lora 8 \
-  --layers '.*attention.*|.*ffn.*' --length 256 --batch 2 --epochs 4 --lr 1e-3 \
+  --layers '.*attention.*|.*ffn.*' --length 256 --batch 2 --epochs 3 --lr 1e-3 \
   --precision $precision
 log "After"
 echo "$question"

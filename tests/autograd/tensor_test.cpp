@@ -221,6 +221,19 @@ TEST_CASE("parameter: keeps its shape", "[autograd]") {
   static_assert(!std::is_assignable_v<decltype(parameter.value()), Tensor<float>>);
 }
 
+TEST_CASE("tensor: is zeros in memory that had other numbers, of any size", "[autograd]") {
+  constexpr Index mebibyte = 1 << 20;
+  for (const Index bytes : {100, 5000, 100'000, 1'048'575, 1'048'576, 1'048'577, 5'000'001})
+    for (int use = 0; use < 3; ++use) {
+      Tensor<bool> zeros({bytes});
+      CHECK(std::count(zeros.begin(), zeros.end(), false) == bytes);
+      zeros.fill(true);
+    }
+  Tensor<double> numbers({mebibyte, 2});
+  numbers.fill(1.0);
+  CHECK(Tensor<double>({mebibyte, 2}).values().back() == 0.0);
+}
+
 TEST_CASE("parameter: the gradient is zeros until one is set", "[autograd]") {
   Parameter<float> parameter(Tensor<float>({2}, {1, 2}));
   CHECK_FALSE(parameter.has_grad());

@@ -53,9 +53,8 @@ FinetuningResult measure_finetuning(const FinetuningOptions& options) {
     tape.backward(loss);
     optimizer.step();
     zero_grad(trained);
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    if (step >= 2) times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
-  times.erase(times.begin(), times.begin() + 2);
   std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
   result.median_seconds = times[times.size() / 2];
   return result;
