@@ -42,7 +42,7 @@ ChatTemplate::ChatTemplate(const std::string& text, Tokens tokens)
 
 ChatTemplate ChatTemplate::load(const fs::path& folder) {
   const fs::path config = folder / "tokenizer_config.json", own = folder / "chat_template.jinja";
-  fs::path source = own;
+  fs::path source = config;
   try {
     std::string text;
     Tokens tokens;
@@ -51,10 +51,10 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
       text = template_text(entry(entries, "chat_template"));
       tokens = {token_text(entry(entries, "bos_token")), token_text(entry(entries, "eos_token"))};
     }
-    if (fs::exists(own))
+    if (fs::exists(own)) {
       text = read_text(own, max_vocabulary_bytes);
-    else
-      source = config;
+      source = own;
+    }
     if (text.empty()) fail_on_file(folder, "a chat template", "none");
     return ChatTemplate(text, std::move(tokens));
   } catch (const ValueError& error) {

@@ -96,7 +96,7 @@ PretrainedTokenizer::State::State(std::string file_text, const json& file)
   add_decoder(decoder);
   for (const auto& [token, id] : model->ids()) set_token(id, bytes_of(token));
   add_tokens(list_in(file, "added_tokens"));
-  if (tokens.empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
+  if (model->ids().empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
   add_ends(entry(file, "post_processor"));
   for (const Sequence& ends : {before, after})
     for (const TokenId id : ends)

@@ -243,8 +243,8 @@ class Parser {
   }
 
   Expression negative() {
-    const Nested nested(*this);
     if (!take("-")) return with_members(primary());
+    const Nested nested(*this);
     return [value = negative()](Context& in) {
       return computed(in.values, "-", in.values.keep(0), value(in));
     };
