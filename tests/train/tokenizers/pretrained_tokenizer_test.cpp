@@ -42,9 +42,10 @@ std::string error_of(const json& file) {
 }  // namespace
 
 TEST_CASE("pretrained tokenizer: encodes and decodes as Hugging Face's library", "[train]") {
-  const auto name = GENERATE(as<std::string>(), "gpt2", "prefix_space", "digits_apart",
-                             "whole_words", "composed", "prepended", "metaspace", "unknown_fused",
-                             "removed", "with_previous", "with_next", "contiguous", "unigram");
+  const auto name =
+      GENERATE(as<std::string>(), "gpt2", "prefix_space", "digits_apart", "whole_words", "composed",
+               "prepended", "metaspace", "unknown_fused", "removed", "with_previous", "with_next",
+               "contiguous", "unigram", "word_piece");
   CAPTURE(name);
   const json file = golden(name);
   const auto tokenizer = PretrainedTokenizer::from_text(file["tokenizer"].get<std::string>());
