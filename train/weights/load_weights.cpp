@@ -206,12 +206,16 @@ class Loader {
       std::string name;
       const WeightSource* source;
     };
+    const std::string in_layout = sources_.layout->dataset_of(weight.name).name;
     std::vector<Candidate> candidates;
     for (const WeightSource& source : sources_.unexpected) {
       if (candidates.size() == max_compared) break;
       const std::string& name =
           sources_.layout->rewrites_model ? source.dataset : source.weight.name;
-      candidates.push_back({nearness(weight.name, name), name, &source});
+      candidates.push_back(
+          {std::ranges::min(nearness(weight.name, name), nearness(in_layout, source.dataset), {},
+                            &Nearness::distance),
+           name, &source});
     }
     std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
       return std::pair(!candidate.nearness.is_similar, candidate.nearness.distance);

@@ -1,6 +1,8 @@
 #include "weft/train/weights/lora_weights.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -46,11 +48,20 @@ LoraOptions options_in(const json& config) {
                                                            {"bias", "none"},
                                                            {"lora_bias", false},
                                                            {"modules_to_save", nullptr},
+                                                           {"layer_replication", nullptr},
+                                                           {"target_parameters", nullptr},
+                                                           {"trainable_token_indices", nullptr},
+                                                           {"alora_invocation_tokens", nullptr},
+                                                           {"use_qalora", false},
                                                            {"rank_pattern", json::object()},
                                                            {"alpha_pattern", json::object()}})
     if (const json& own = entry(config, name); !own.is_null() && own != value)
       fail<ValueError>(name, value.dump(), own.dump().substr(0, 80));
-  return {.rank = required_entry<std::int64_t>(config, "r"),
+  const auto rank = required_entry<std::int64_t>(config, "r");
+  constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
+  if (rank < 1 || rank > highest)
+    fail<ValueError>("r", concatenate_text("an integer of 1 … ", highest), rank);
+  return {.rank = rank,
           .alpha = required_entry<double>(config, "lora_alpha"),
           .dropout = entry_or(config, "lora_dropout", 0.0)};
 }
@@ -118,12 +129,15 @@ template <class T>
 Index load_lora(const fs::path& folder, Module<T>& model) {
   const fs::path config = folder / "adapter_config.json",
                  weights = folder / "adapter_model.safetensors";
-  LoraOptions options;
-  try {
-    options = options_in(parse_json(read_text(config, max_vocabulary_bytes), config));
-  } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(config), ": ", error.what()));
-  }
+  const auto in_config = [&](const auto& use) {
+    try {
+      return use();
+    } catch (const ValueError& error) {
+      throw FileError(concatenate_text(quoted(config), ": ", error.what()));
+    }
+  };
+  const LoraOptions options = in_config(
+      [&] { return options_in(parse_json(read_text(config, max_vocabulary_bytes), config)); });
   const SafetensorsFile file(weights);
   std::set<std::string> names;
   for (const std::string& path : file.datasets()) {
@@ -142,13 +156,20 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
   std::map<Linear<T>*, std::unique_ptr<Lora<T>>> adapters;
   for (const auto& [name, linear] : layers) {
     if (linear->map) fail<ValueError>("load_lora: " + name, "a layer without an adapter", "one");
+    // Read before memory of the rank is taken.
+    const auto read = [&, &own = name](const std::string& end, const Shape& shape) {
+      Tensor<T> value = file.tensor<T>(prefix + own + end, shape);
+      check_finite(own + end, value);
+      return value;
+    };
+    const Shape weight = linear->weight.shape();
+    Tensor<T> a = read(a_end, {options.rank, weight[1]}),
+              b = read(b_end, {weight[0], options.rank});
     Random zeros = Random::zeros();
-    auto lora = std::make_unique<Lora<T>>(*linear, options, zeros);
-    for (const auto& [end, parameter] : {std::pair(a_end, &lora->a), {b_end, &lora->b}}) {
-      Tensor<T> value = file.tensor<T>(prefix + name + end, parameter->shape());
-      check_finite(name + end, value);
-      parameter->set_value(std::move(value));
-    }
+    auto lora =
+        in_config([&, &own = *linear] { return std::make_unique<Lora<T>>(own, options, zeros); });
+    lora->a.set_value(std::move(a));
+    lora->b.set_value(std::move(b));
     adapters.emplace(linear, std::move(lora));
   }
   freeze(model);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +13,7 @@
 #include "weft/train/hdf5/hdf5_file.hpp"
 #include "train/files/open_file.hpp"
 #include "train/hdf5/internal/dataset_source.hpp"
+#include "train/tokenizers/internal/json_entries.hpp"
 
 namespace weft {
 namespace {
@@ -78,21 +80,17 @@ class SafetensorsSource final : public hdf5::DatasetSource {
   std::uint64_t begin_;  // in the file
 };
 
-// The object that a text is, in which no name is there twice.
+// The object that a text is.
 json object_in(const std::string& text, const char* what) {
-  std::set<std::string> names;
-  bool has_duplicate = false;
-  json object = json::parse(
-      text,
-      [&](int depth, json::parse_event_t event, const json& parsed) {
-        if (depth == 1 && event == json::parse_event_t::key)
-          has_duplicate |= !names.insert(parsed.get<std::string>()).second;
-        return true;
-      },
-      false);
+  JsonLimits limits;
+  json object = json::parse(text, std::ref(limits), false);
   if (!object.is_object())
     fail_structure(concatenate_text("a JSON object as ", what), "other text");
-  if (has_duplicate) fail_structure("each name once", "one that is there twice");
+  try {
+    limits.check();
+  } catch (const ValueError& error) {
+    throw hdf5::StructureError(error.what());
+  }
   return object;
 }
 
@@ -183,7 +181,9 @@ struct SafetensorsFile::State {
       std::map<std::string, std::set<std::string>> names;  // by file
       for (const auto& [name, file] : map->items()) {
         const std::string text_of_file = file.is_string() ? file.get<std::string>() : "";
-        if (text_of_file.empty() || fs::path(text_of_file).filename() != text_of_file)
+        const bool is_name = fs::path(text_of_file).filename() == text_of_file &&
+                             text_of_file.find('\0') == std::string::npos;
+        if (!is_name || text_of_file.empty() || text_of_file == "." || text_of_file == "..")
           fail_structure("names of files beside the index", file.dump().substr(0, 80));
         names[text_of_file].insert(full_path(name));
       }

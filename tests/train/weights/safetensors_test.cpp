@@ -90,7 +90,7 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(std::string(100'000, '['), 0) ==
         "expected a JSON object as header, got other text");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"a":)" + f32 + "}", 8) ==
-        "expected each name once, got one that is there twice");
+        "JSON: expected each name once, got 'a' twice");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"/a":)" + tensor("F32", "[0]", "[8,8]") + "}", 8) ==
         "expected each tensor once, got /a again");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"b":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==

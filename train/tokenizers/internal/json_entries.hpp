@@ -1,8 +1,10 @@
 // Reads JSON, and the entries of its objects, with errors that name them.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,25 @@
 
 namespace weft {
 
+// What no file of a model needs, seen while it is parsed: other functions of the library are
+// recursive, and of two entries of one name any might be meant.
+class JsonLimits {
+ public:
+  // A callback of the parser.
+  bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed);
+  // Throws ValueError for more than 100 levels, and for a name that is twice in the outer object,
+  // or in one that is its entry.
+  void check() const;
+
+ private:
+  static constexpr int max_depth = 100;
+  std::array<std::set<std::string>, 2> names_;  // of the open objects
+  std::string twice_;
+  bool is_deep_ = false;
+};
+
 // Throws FileError, naming the file `path`, for a text that is not JSON, with the position of the
-// error, and for one that is nested more than a hundred times.
+// error, and as JsonLimits does.
 nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
 
 // What a message shows of a value, which may be long.
