@@ -60,7 +60,7 @@ build_pages() {
   compiler=$!
 
   perl "$docs/headers.pl" "$tree" "$work/pages" "${headers[@]}" || failed=1
-  perl "$docs/pages.pl" "$tree" "$work/pages" "$out" "${pages[@]}" || failed=1
+  perl "$docs/pages.pl" "$tree" "$work/pages" "$out" "${pages[@]}" "${headers[@]}" || failed=1
   copy_mathjax "$out/mathjax"
   doxygen -w html "$work"/{header.html,footer.html,style.css}
   sed -i "/<\/head>/e cat $docs/head.html" "$work/header.html"

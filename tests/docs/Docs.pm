@@ -64,11 +64,12 @@ sub plain {
   return $text;
 }
 
-# A code span: a link if it is the name of a class or a function, and, where these may be, a formula if
-# it has " = ".
+# A code span: a link if it is the name of a class or a function, and, where these may be, a formula
+# if it has " = ".
 sub code_span {
   my ($code, $may_be_formula) = @_;
-  return '\f$' . to_tex($code) . '\f$' if $may_be_formula && $code =~ / = / && $code !~ /;|(?<!_)\{/;
+  return '\f$' . to_tex($code) . '\f$'
+    if $may_be_formula && $code =~ / = / && $code !~ /;|(?<!_)\{/;
   my ($name) = $code =~ /^([A-Z]\w+|[a-z]\w*_\w+)(?:\(\))?$/;
   return "<tt>\\ref weft::$name \"$code\"</tt>" if $name && is_declared($name);
   # Doxygen would take "torch.exp()" for the function here.
@@ -76,8 +77,8 @@ sub code_span {
   return $code =~ /'/ ? "``$code``" : "`$code`";
 }
 
-# Lines of text with code spans as Doxygen's Markdown, as many lines; `convert` is what is done to the
-# rest of them.
+# Lines of text with code spans as Doxygen's Markdown, as many lines; `convert` is what is done to
+# the rest of them.
 sub escaped {
   my ($text, $convert) = @_;
   $convert //= \&plain;

@@ -2,7 +2,7 @@
 # check.pl XML HTML: checks what Doxygen made of the headers, and prints how many declarations there
 # are and how they are documented. Required are
 #   of what takes or returns tensors  shapes
-#   of operations and layers          formula, shapes, errors, source (a paper, or a counterpart), example
+#   of operations and layers          formula, shapes, errors, source (or counterpart), example
 #   of links                          that they lead somewhere
 # Doxygen complains about most of what is not documented at all.
 use strict;
@@ -35,7 +35,7 @@ my %count = ('with tensors' => 0, map { $_->[0] => 0 } @required);
 
 sub documentation_in {
   my ($text) = @_;
-  my $documentation = join ' ', $text =~ /<(?:brief|detailed)description>(.*?)<\/(?:brief|detailed)description>/gs;
+  my $documentation = join ' ', $text =~ /<(?:brief|detailed)description>(.*?)<\/\w+description>/gs;
   $documentation =~ s/<programlisting.*?<\/programlisting>/<programlisting\/>/gs;
   return $documentation =~ s/<(?!formula |programlisting)[^>]*>//gr;
 }
@@ -62,13 +62,15 @@ for my $file (glob "$xml/{class,struct,concept,group__}*.xml") {
     my ($name) = $member =~ /<name>(.*?)<\/name>/;
     my ($documentation, $place) = declaration($name, $member);
     my $signature = join(' ', $member =~ /<type>(.*?)<\/type>/gs) =~ s/<[^>]*>//gr;
-    push @functions, { name => $name, documentation => $documentation, signature => $signature, place => $place }
-      if $kind eq 'function';
+    my %function = (name => $name, documentation => $documentation, signature => $signature,
+                    place => $place);
+    push @functions, \%function if $kind eq 'function';
     ''
   }gse;
   if (my ($name) = $content =~ /<compoundname>weft::(.*?)<\/compoundname>/) {
     my ($documentation) = declaration($name, $content);
-    my @bases = map { s/&lt;.*//r =~ s/^weft:://r } $content =~ /<basecompoundref[^>]*>(.*?)<\/basecompoundref>/g;
+    my @bases = map { s/&lt;.*//r =~ s/^weft:://r }
+      $content =~ /<basecompoundref[^>]*>(.*?)<\/basecompoundref>/g;
     $classes{$name} = { documentation => $documentation, functions => \@functions, bases => \@bases };
   } else {
     push @{ $functions{ $_->{name} } }, $_ for @functions;
@@ -80,7 +82,7 @@ sub check_shapes {
   for my $function (@functions) {
     next if $function->{signature} !~ $tensor;
     ++$count{'with tensors'};
-    complain("$function->{place}: $function->{name}: expected the shapes of tensors in its comment, got none")
+    complain("$function->{place}: $function->{name}: expected the shapes of tensors, got none")
       if "$about $function->{documentation}" !~ $shape;
   }
 }
@@ -116,7 +118,8 @@ for my $name (sort keys %classes) {
   my $class = $classes{$name};
   # A class may call something else Tokens.
   check_shapes($class->{documentation}, @{ $class->{functions} }) if !$classes{"${name}::Tokens"};
-  check_all($name, 'layers', all_documentation($name), 1) if is_module($name) && !$is_no_layer{$name};
+  check_all($name, 'layers', all_documentation($name), 1)
+    if is_module($name) && !$is_no_layer{$name};
 }
 # The functions of one name are one operation. One of a tensor and numbers need not throw anything.
 for my $name (sort keys %functions) {
@@ -124,9 +127,11 @@ for my $name (sort keys %functions) {
   check_shapes('', @overloads) if $name !~ /^operator/;
   next if $overloads[0]{place} !~ /\/ops\// || $name =~ /^(?:operator|check_|to_string|no_grad)/;
   my $may_throw = grep {
-    $_->{signature} =~ /Index|Options|bool|string|initializer_list|span/ || (() = $_->{signature} =~ /$tensor/g) > 2
+    my $tensors = () = $_->{signature} =~ /$tensor/g;    # the result included
+    $tensors > 2 || $_->{signature} =~ /Index|Options|bool|string|initializer_list|span/
   } @overloads;
-  check_all($name, $overloads[0]{place}, join(' ', map { $_->{documentation} } @overloads), $may_throw);
+  my $documentation = join ' ', map { $_->{documentation} } @overloads;
+  check_all($name, $overloads[0]{place}, $documentation, $may_throw);
 }
 
 # Links of the built pages.
@@ -135,7 +140,8 @@ for my $path (glob "$html/*.html") {
   my $page = basename($path);
   my $content = join "\n", lines_of($path);
   $anchors{$page}{$_} = 1 for $content =~ /\b(?:id|name)="([^"]*)"/g;
-  $links{ /^#/ ? "$page$_" : $_ } //= $page for grep { !/^[a-z]+:/ } $content =~ /\b(?:href|src)="([^"]*)"/g;
+  $links{ /^#/ ? "$page$_" : $_ } //= $page
+    for grep { !/^[a-z]+:/ } $content =~ /\b(?:href|src)="([^"]*)"/g;
 }
 for my $link (sort keys %links) {
   my ($target, $anchor) = $link =~ /^([^#]*)(?:#(.+))?/;
@@ -148,9 +154,9 @@ for my $link (sort keys %links) {
 
 my @undocumented = grep { !$declared{$_} } sort keys %declared;
 complain("$_: expected a comment, got none") for @undocumented;
-print scalar(keys %declared), " public declarations, ", keys(%declared) - @undocumented, " documented; ",
-  "$count{'with tensors'} functions of tensors\n";
-print "$count{all} operations and layers, with ", join(', ', map { "$_->[0] $count{$_->[0]}" } @required),
-  "; the others cannot fail\n";
+print scalar(keys %declared), " public declarations, ",
+  keys(%declared) - @undocumented, " documented; ", "$count{'with tensors'} functions of tensors\n";
+print "$count{all} operations and layers, with ",
+  join(', ', map { "$_->[0] $count{$_->[0]}" } @required), "; the others cannot fail\n";
 print scalar(keys %links), " links\n";
 exit(errors() ? 1 : 0);

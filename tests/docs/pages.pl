@@ -1,8 +1,9 @@
 #!/usr/bin/env perl
-# pages.pl TREE FOLDER HTML PAGE...: copies Markdown pages of TREE to FOLDER as Doxygen reads them,
-# line by line. README.md is the main page. Links to
-# pages and to their headings become those of the built pages; other files that are linked are copied
-# to HTML/tree. A page is below the first README.md that links to it, the guide's before others.
+# pages.pl TREE FOLDER HTML FILE...: copies the Markdown pages among the files of TREE to FOLDER as
+# Doxygen reads them, line by line. README.md is the main page; a page is below the first README.md
+# that links to it, the guide's before others. Links to pages and headings become those of the built
+# pages, code that is the name of a declaration in the headers among the files becomes a link to it,
+# and other files that are linked are copied to HTML/tree.
 use strict;
 use warnings;
 use utf8;
@@ -13,7 +14,9 @@ use File::Path qw(make_path);
 use lib dirname(__FILE__);
 use Docs;
 
-my ($tree, $folder, $html, @pages) = @ARGV;
+my ($tree, $folder, $html, @files) = @ARGV;
+my @pages = grep { /\.md$/ } @files;
+read_names(map { "$tree/$_" } grep { /\.hpp$/ } @files);
 my %anchors_of;    # of each page: the anchors of its headings
 my %headings;      # of each page: the same in their order
 my %is_page = map { $_ => 1 } @pages;
@@ -94,6 +97,7 @@ sub convert {
   $text =~ s/([\\\@])/\\$1/g;
   $text =~ s{(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)}{
     my ($image, $label, $link) = ($1, $2, $3);
+    $label =~ s/\x01(\d+)\x02/`$code[$1]`/g;    # no link within a link
     my $address = address_of($page, $number + substr($text, 0, $-[0]) =~ tr/\n//, $link);
     my ($id) = $address =~ /^([\w-]+)\.html$/;
     my $is_below = $is_index && $id && !$has_parent{$id} && $id ne page_id($page);
