@@ -74,11 +74,11 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& repo
 // Compares the gradients of `function`, computed by backward, with central differences of its
 // result:
 //   df/dx ≈ (f(x + eps) - f(x - eps)) / (2 eps)
-// The result may have any shape: it is multiplied by a fixed random upstream gradient. Each gradient
-// is computed twice, once into an empty gradient and once added to existing values, and
+// The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
+// gradient is computed twice, once into an empty gradient and once added to existing values, and
 // the larger error counts. The parameters are restored and their gradients cleared, also after an
-// exception. A check that compares nothing, or with a parameter that the result does not depend on,
-// does not pass. Throws NonFiniteError when the result is not finite, and ValueError when it
+// exception. A check that compares nothing, or with a parameter that the result does not depend
+// on, does not pass. Throws NonFiniteError when the result is not finite, and ValueError when it
 // differs from call to call, for options outside their ranges and for an empty function.
 //   const auto loss = [&](Tape<double>& tape) { return sum(tanh(tape.parameter(w))); };
 //   const bool passed = gradcheck(loss, {{"w", &w}}).passed();

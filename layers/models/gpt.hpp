@@ -31,7 +31,7 @@ struct WEFT_API GptOptions {
   bool bias = true;                                // whether linear layers and layer norms have one
   std::optional<bool> qkv_bias = {};               // of W_q, W_k and W_v, when it differs
   std::optional<bool> attention_output_bias = {};  // of W_o, when it differs
-  std::optional<bool> ffn_bias = {};  // of the feed-forward networks, when it differs
+  std::optional<bool> ffn_bias = {};               // of the feed-forward networks, when it differs
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
   Activation activation = Activation::gelu_tanh;  // of the feed-forward networks
