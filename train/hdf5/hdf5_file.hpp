@@ -17,11 +17,12 @@ namespace hdf5 {
 class Hierarchy;
 }
 
-// An HDF5 file open for reading. Nothing outside the file is read or loaded: links to other files
-// and into the void, data in other files and filters other than deflate, shuffle and fletcher32 are
-// errors; elements that were never written have the dataset's fill value, and structures are read
-// only when the checksums are right that HDF5's newer formats give them. Named types are left out.
-// Functions of an object that was moved from throw ValueError. Copies are the same open file.
+// An HDF5 file open for reading. Nothing outside the file is read or loaded: links to other files,
+// data in other files and filters other than deflate, shuffle and fletcher32 are errors; elements
+// that were never written have the dataset's fill value, and structures are read only when the
+// checksums are right that HDF5's newer formats give them. Soft links within the file are followed;
+// named types are left out. Functions of an object that was moved from throw ValueError. Copies are
+// the same open file.
 //   const Hdf5File file("model.h5");
 //   for (const std::string& path : file.datasets("/model")) std::cout << path << file.shape(path);
 class WEFT_API Hdf5File final : public TensorFile {
