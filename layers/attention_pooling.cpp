@@ -1,6 +1,8 @@
 #include "weft/layers/attention_pooling.hpp"
 
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/attention.hpp"
+#include "weft/autograd/ops/indexing.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "weft/autograd/ops/softmax.hpp"
@@ -10,6 +12,24 @@
 #include "layers/internal/checks.hpp"
 
 namespace weft {
+namespace {
+
+// A position bias [heads, queries + keys - 1] by distance as that of each query and key,
+// [heads, queries, keys].
+template <class T>
+Var<T> of_pairs(const Var<T>& position_bias, Index queries, Index keys) {
+  if (position_bias.rank() != 2 || position_bias.shape()[1] != queries + keys - 1)
+    fail<ShapeError>("AttentionPooling: position_bias",
+                     concatenate_text("shape [heads, ", queries + keys - 1, ']'),
+                     position_bias.shape());
+  Indices distances({queries * keys});
+  for (Index i = 0; i < queries * keys; ++i)
+    distances.data()[i] = static_cast<std::int32_t>(queries - 1 - i / keys + i % keys);
+  return reshape(index_select(position_bias, 1, distances),
+                 {position_bias.shape()[0], queries, keys});
+}
+
+}  // namespace
 
 template <class T>
 AttentionPooling<T>::AttentionPooling(const AttentionPoolingOptions& options, Random& random)
@@ -21,10 +41,15 @@ AttentionPooling<T>::AttentionPooling(const AttentionPoolingOptions& options, Ra
 
 template <class T>
 Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                       const Var<T>& values, const Mask& mask) const {
-  if (scoring_ == Scoring::scaled_dot_product)
-    return scaled_dot_product_attention(
-        queries, keys, values, {.num_heads = num_heads, .mask = mask, .dropout = dropout.p});
+                                       const Var<T>& values, const Mask& mask,
+                                       const std::optional<Var<T>>& position_bias) const {
+  if (has_dot_products())
+    return scaled_dot_product_attention(queries, keys, values,
+                                        {.num_heads = num_heads,
+                                         .mask = mask,
+                                         .dropout = dropout.p,
+                                         .scaled = scoring_ == Scoring::scaled_dot_product},
+                                        position_bias);
 
   const Shape &q = queries.shape(), &k = keys.shape(), &v = values.shape();
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q[0] != k[0] || q[0] != v[0] ||
@@ -34,14 +59,16 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const FiniteKeys<T> finite = finite_keys(keys, values);
   const Var<T> head_queries = transpose_qkv(queries, num_heads);
   const Var<T> head_keys = transpose_qkv(finite.keys, num_heads);
-  const Var<T> scored =
-      additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys);
-  const Var<T> p =
-      masked_softmax(finite.mark(reshape(scored, {q[0], num_heads, q[1], k[1]})), mask);
+  const Shape shape{q[0], num_heads, q[1], k[1]};
+  Var<T> scored = reshape(
+      additive_ ? (*additive_)(head_queries, head_keys) : scores(scoring_, head_queries, head_keys),
+      shape);
+  if (position_bias) scored = scored + of_pairs(*position_bias, q[1], k[1]);
+  const Var<T> p = masked_softmax(finite.mark(scored), mask);
   Tape<T>& tape = p.tape();
   if (tape.keeps_intermediates()) tape.keep_intermediate(p.value());
-  const Var<T> y =
-      matmul(reshape(dropout(p), scored.shape()), transpose_qkv(finite.values, num_heads));
+  const Var<T> y = matmul(reshape(dropout(p), {q[0] * num_heads, q[1], k[1]}),
+                          transpose_qkv(finite.values, num_heads));
   return transpose_output(y, num_heads);
 }
 

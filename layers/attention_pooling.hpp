@@ -20,9 +20,9 @@ struct AttentionPoolingOptions {
 
 // Attention with any scoring function (d2l.ai, section 11.3), for each query q of each head:
 //   y = Σ_k softmax_k(score(q, key_k)) value_k
-// With scaled dot products (Vaswani et al., 2017, equation 1) it is one fused operation that never
-// stores all weights at once; with other scoring functions, the scores of all queries and keys are
-// computed first.
+// With dot products, scaled (Vaswani et al., 2017, equation 1) or not, it is one fused operation
+// that never stores all weights at once; with other scoring functions, the scores of all queries
+// and keys are computed first.
 //   AttentionPooling attention({.scoring = Scoring::gaussian, .dropout = 0.1}, random);
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8]
 template <class T = float>
@@ -34,14 +34,19 @@ struct WEFT_API AttentionPooling : Module<T> {
   // [batch, num_keys, num_heads · d_v], result [batch, num_queries, num_heads · d_v]. With additive
   // scoring, queries and keys have their own sizes. `mask` may be only ValidLens. Masked keys and
   // values, even if NaN, affect neither the result nor a gradient. The attention weights are an
-  // intermediate of the tape (see Tape::take_intermediates). Throws ShapeError, and ValueError for
-  // valid_lens that are negative or greater than num_keys.
+  // intermediate of the tape (see Tape::take_intermediates). `position_bias` [num_heads,
+  // num_queries + num_keys - 1], that of a RelativePositionBias, is added to the scores. Throws
+  // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Mask& mask = {}) const;
+                    const Mask& mask = {}, const std::optional<Var<T>>& position_bias = {}) const;
 
   void members(Members<T>& members) const override;
 
   Scoring scoring() const { return scoring_; }  // how well a key matches a query
+  // Whether the scores are dot products, scaled or not.
+  bool has_dot_products() const {
+    return scoring_ == Scoring::scaled_dot_product || scoring_ == Scoring::dot_product;
+  }
   // The layer of additive scoring; none for other scoring functions.
   const std::optional<AdditiveScoring<T>>& additive() const { return additive_; }
 

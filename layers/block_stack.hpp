@@ -10,18 +10,21 @@
 
 namespace weft {
 
-// Blocks one after the other, followed by a norm if `final_norm` says so.
+// Blocks one after the other, followed by a norm if `final_norm` says so, with one position bias
+// for all.
 template <class T, class Block>
 struct BlockStack : Module<T> {
-  std::vector<Block> blocks;         // named "0", "1", …
-  std::optional<BlockNorm<T>> norm;  // after the last block
-  bool recompute;                    // see TransformerOptions
+  std::vector<Block> blocks;                             // named "0", "1", …
+  std::optional<BlockNorm<T>> norm;                      // after the last block
+  std::optional<RelativePositionBias<T>> position_bias;  // of all blocks
+  bool recompute;                                        // see TransformerOptions
 
   // Registers the blocks and the norm.
   void members(Members<T>& members) const override {
     members.type(type_);
     members(blocks);
     members("norm", norm);
+    members("position_bias", position_bias);
   }
 
  protected:
@@ -33,19 +36,20 @@ struct BlockStack : Module<T> {
       fail<ValueError>(concatenate_text(type, ": num_blocks"), "a number > 0", options.num_blocks);
     for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options, random);
     if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
+    if (options.position_bias) {
+      RelativePositionBiasOptions bias = *options.position_bias;
+      bias.num_heads = options.num_heads;
+      position_bias.emplace(bias, random);
+    }
   }
 
   // call(block, x, inputs…) of each block, x [batch, time, num_hiddens] being the output of the one
-  // before; of x's shape.
+  // before; of x's shape. The last of the inputs is the position bias where there is one.
   template <class Call, class... Inputs>
   Var<T> apply(const Var<T>& x, const Call& call, const Inputs&... inputs) const {
-    Var<T> y = x;
-    for (const Block& block : blocks) {
-      const auto run = [&block, call](const auto&... all) { return call(block, all...); };
-      y = recompute && !x.tape().options().keep_intermediates ? weft::recompute(run, y, inputs...)
-                                                              : run(y, inputs...);
-    }
-    return norm ? (*norm)(y) : y;
+    if (!position_bias) return apply_blocks(x, call, inputs...);
+    const Index time = x.shape()[1];
+    return apply_blocks(x, call, inputs..., (*position_bias)(x.tape(), time, time));
   }
 
   // block.extend(x, layers…) of each block, with its layer of each cache; a step of `cache`. x
@@ -56,15 +60,29 @@ struct BlockStack : Module<T> {
     check_layers(cache);
     (check_layers(caches), ...);
     Var<T> y = x;
+    const Index time = x.shape()[1];
+    std::optional<Var<T>> bias;
+    if (position_bias) bias = (*position_bias)(x.tape(), time, cache.largest_length() + time);
     for (Index i = 0; const Block& block : blocks) {
-      y = block.extend(y, CachedLayer<T>{cache, i}, CachedLayer<T>{caches, i}...);
+      y = block.extend(y, CachedLayer<T>{cache, i}, CachedLayer<T>{caches, i}..., bias);
       ++i;
     }
-    cache.advance(x.shape()[1]);
+    cache.advance(time);
     return norm ? (*norm)(y) : y;
   }
 
  private:
+  template <class Call, class... Inputs>
+  Var<T> apply_blocks(const Var<T>& x, const Call& call, const Inputs&... inputs) const {
+    Var<T> y = x;
+    for (const Block& block : blocks) {
+      const auto run = [&block, call](const auto&... all) { return call(block, all...); };
+      y = recompute && !x.tape().options().keep_intermediates ? weft::recompute(run, y, inputs...)
+                                                              : run(y, inputs...);
+    }
+    return norm ? (*norm)(y) : y;
+  }
+
   void check_layers(const KeyValueCache<T>& cache) const {
     if (cache.options().num_layers != std::ssize(blocks))
       fail<ValueError>(concatenate_text(type_, ": layers of the cache"), blocks.size(),

@@ -43,16 +43,18 @@ SwiGLU<T>::SwiGLU(const SwiGLUOptions& options, Random& random)
     : w1({checked("SwiGLU", options).num_hiddens, options.ffn_num_hiddens, options.bias}, random),
       w2({options.ffn_num_hiddens, options.num_hiddens, options.bias}, random),
       w3({options.num_hiddens, options.ffn_num_hiddens, options.bias}, random),
-      dropout(options.dropout) {}
+      dropout(options.dropout),
+      activation(options.activation) {}
 
 template <class T>
 Var<T> SwiGLU<T>::operator()(const Var<T>& x) const {
-  return w2(dropout(w1(x, Activation::silu) * w3(x)));
+  return w2(dropout(w1(x, activation) * w3(x)));
 }
 
 template <class T>
 void SwiGLU<T>::members(Members<T>& members) const {
-  members.type("SwiGLU");
+  members.type("SwiGLU",
+               activation == Activation::silu ? "" : "activation=" + to_string(activation));
   members("w1", w1);
   members("w2", w2);
   members("w3", w3);

@@ -42,10 +42,12 @@ struct SwiGLUOptions {
   bool bias = false;
   // The probability of dropping a hidden element.
   double dropout = 0.0;
+  // Of w1: with gelu or gelu_tanh it is Shazeer's GEGLU.
+  Activation activation = Activation::silu;
 };
 
-// `y = w2(dropout(silu(w1(x)) ⊙ w3(x)))` (Shazeer, 2020), with the names of Llama's feed-forward
-// network (Touvron et al., 2023).
+// `y = w2(dropout(silu(w1(x)) ⊙ w3(x)))` (Shazeer, 2020), or with another activation than silu, and
+// with the names of Llama's feed-forward network (Touvron et al., 2023).
 //   SwiGLU ffn({.num_hiddens = 8, .ffn_num_hiddens = 24}, random);
 //   Var y = ffn(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -61,7 +63,8 @@ struct WEFT_API SwiGLU : Module<T> {
   // w1 is the gate, w3 the map beside it ("gate_proj" and "up_proj" in Hugging Face's models), and
   // w2 the map back ("down_proj").
   Linear<T> w1, w2, w3;
-  Dropout<T> dropout;  // of the hidden vectors
+  Dropout<T> dropout;     // of the hidden vectors
+  Activation activation;  // of w1
 };
 
 extern template struct PositionWiseFeedForward<float>;

@@ -106,7 +106,8 @@ Var<T> MultiHeadAttention<T>::placed(const Var<T>& x, const std::optional<RMSNor
 
 template <class T>
 Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& keys,
-                                         const Var<T>& values, const Mask& mask) const {
+                                         const Var<T>& values, const Mask& mask,
+                                         const std::optional<Var<T>>& position_bias) const {
   check_sequences("MultiHeadAttention: queries", queries.shape(), W_q.in_features());
   check_sequences("MultiHeadAttention: keys", keys.shape(), W_k.in_features());
   check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
@@ -121,10 +122,10 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   const Index heads = attention.num_heads;
   const Var<T> k = placed(W_k(hidden.zeroed(keys)), k_norm, num_kv_heads_, nullptr);
   const Var<T> v = W_v(hidden.zeroed(values));
-  return W_o(attention(placed(W_q(queries), q_norm, heads, nullptr),
-                       shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads),
-                       window ? within_window(mask, *window, queries.shape()[1], num_keys) : mask));
+  return W_o(attention(
+      placed(W_q(queries), q_norm, heads, nullptr), shared_by_queries(k, num_kv_heads_, heads),
+      shared_by_queries(v, num_kv_heads_, heads),
+      window ? within_window(mask, *window, queries.shape()[1], num_keys) : mask, position_bias));
 }
 
 template <class T>
@@ -149,7 +150,8 @@ void MultiHeadAttention<T>::check_cache(const CachedLayer<T>& layer) const {
 }
 
 template <class T>
-Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& layer) const {
+Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& layer,
+                                     const std::optional<Var<T>>& position_bias) const {
   check_sequences("MultiHeadAttention: new positions", x.shape(), W_q.in_features());
   check_cache(layer);
   KeyValueCache<T>& cache = layer.cache;
@@ -159,12 +161,12 @@ Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& laye
   const Var<T> k = placed(W_k(x), k_norm, num_kv_heads_, &positions), v = W_v(x);
   cache.store(layer.index, k, v);
   if (cache.largest_length() > 0)
-    return W_o(cached_attention(attention, q, layer, CachedKeys::stored, window));
+    return W_o(cached_attention(attention, q, layer, CachedKeys::stored, window, position_bias));
   const Index time = x.shape()[1];
   const Mask mask{.causal = true};
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
                        shared_by_queries(v, num_kv_heads_, heads),
-                       window ? within_window(mask, *window, time, time) : mask));
+                       window ? within_window(mask, *window, time, time) : mask, position_bias));
 }
 
 template <class T>

@@ -60,15 +60,19 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   // ValidLens. Keys and values that are masked for all queries, even if NaN, affect neither the
   // result nor a gradient. The attention weights are an intermediate of the tape. Throws
   // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
+  // `position_bias` [num_heads, num_queries + num_keys - 1], that of a RelativePositionBias, is
+  // added to the scores.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
-                    const Mask& mask = {}) const;
+                    const Mask& mask = {}, const std::optional<Var<T>>& position_bias = {}) const;
 
   // Causal self-attention step by step: x [sequences of the cache, time, query_size] are the
   // positions after those that the layer of the cache has. Stores their keys and values there, and
   // returns what the call above returns for them with a causal mask over all positions, [sequences,
   // time, num_hiddens]. After the last layer, KeyValueCache::advance(time) ends the step. Throws
-  // ShapeError, ValueError for a cache with other sizes, and Error for a tape that records.
-  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
+  // ShapeError, ValueError for a cache with other sizes, and Error for a tape that records. Of a
+  // position bias, num_keys is time + the largest length in the cache.
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer,
+                const std::optional<Var<T>>& position_bias = {}) const;
   // For cross-attention step by step: stores the keys and values of a memory [sequences of the
   // cache, memory_time, key_size] once. Throws as `extend` does, and ValueError with rotary
   // positions, which are of self-attention.

@@ -30,7 +30,8 @@ BlockFeedForward<T> TransformerOptions::make_feed_forward(Random& random) const 
     return SwiGLU<T>({.num_hiddens = num_hiddens,
                       .ffn_num_hiddens = ffn_num_hiddens,
                       .bias = ffn_bias,
-                      .dropout = dropout},
+                      .dropout = dropout,
+                      .activation = gate_activation},
                      random);
   return PositionWiseFeedForward<T>({.num_hiddens = num_hiddens,
                                      .ffn_num_hiddens = ffn_num_hiddens,

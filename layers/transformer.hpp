@@ -13,6 +13,7 @@
 #include "weft/layers/multi_head_attention.hpp"
 #include "weft/layers/norm.hpp"
 #include "weft/layers/one_of.hpp"
+#include "weft/layers/relative_position_bias.hpp"
 
 namespace weft {
 
@@ -59,15 +60,20 @@ struct WEFT_API TransformerOptions {
   // The number of heads of keys and values, when fewer than num_heads (grouped-query attention).
   std::optional<Index> num_kv_heads = {};
   Scoring scoring = Scoring::scaled_dot_product;  // of the attention layers
-  // The feed-forward network: SwiGLU, or a PositionWiseFeedForward with `activation`.
+  // The feed-forward network: SwiGLU, with gate_activation, or a PositionWiseFeedForward, with
+  // `activation`.
   bool swiglu = false;
-  bool ffn_bias = true;          // whether its linear layers have a bias
-  Norm norm = Norm::layer_norm;  // the type of all norms
-  double norm_eps = 1e-5;        // see LayerNormOptions
-  bool norm_bias = true;         // of LayerNorm; RMSNorm has none
+  Activation gate_activation = Activation::silu;  // see SwiGLUOptions
+  bool ffn_bias = true;                           // whether its linear layers have a bias
+  Norm norm = Norm::layer_norm;                   // the type of all norms
+  double norm_eps = 1e-5;                         // see LayerNormOptions
+  bool norm_bias = true;                          // of LayerNorm; RMSNorm has none
   // Of a stack: whether training recomputes each block in backward instead of storing its
   // activations (see weft::recompute). Ignored by a tape that keeps intermediates.
   bool recompute = false;
+  // Of a stack: when given, its self-attention has a relative position bias, one for all blocks.
+  // Its number of heads is that of the queries; that of a decoder is not bidirectional.
+  std::optional<RelativePositionBiasOptions> position_bias = {};
   // Of a stack: whether a norm follows the last block; when not given, it does with norm_first.
   std::optional<bool> final_norm = {};
 

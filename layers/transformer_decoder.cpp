@@ -27,11 +27,13 @@ Var<T> TransformerDecoderBlock<T>::apply(const Var<T>& x, const AttendToSelf& at
 
 template <class T>
 Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& memory,
-                                              const Mask& memory_mask,
-                                              const Mask& target_mask) const {
+                                              const Mask& memory_mask, const Mask& target_mask,
+                                              const std::optional<Var<T>>& position_bias) const {
   Mask self_mask = target_mask;
   self_mask.causal = true;
-  const auto attend_to_self = [&](const Var<T>& y) { return self_attention(y, y, y, self_mask); };
+  const auto attend_to_self = [&](const Var<T>& y) {
+    return self_attention(y, y, y, self_mask, position_bias);
+  };
   const auto attend_to_memory = [&](const Var<T>& y) {
     return cross_attention(y, memory, memory, memory_mask);
   };
@@ -40,8 +42,11 @@ Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& mem
 
 template <class T>
 Var<T> TransformerDecoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& self,
-                                          const CachedLayer<T>& cross) const {
-  const auto attend_to_self = [&](const Var<T>& y) { return self_attention.extend(y, self); };
+                                          const CachedLayer<T>& cross,
+                                          const std::optional<Var<T>>& position_bias) const {
+  const auto attend_to_self = [&](const Var<T>& y) {
+    return self_attention.extend(y, self, position_bias);
+  };
   const auto attend_to_memory = [&](const Var<T>& y) { return cross_attention.attend(y, cross); };
   return apply(x, attend_to_self, attend_to_memory);
 }
@@ -58,16 +63,26 @@ void TransformerDecoderBlock<T>::members(Members<T>& members) const {
   members("dropout", dropout);
 }
 
+namespace {
+
+TransformerOptions of_decoder(TransformerOptions options) {
+  if (options.position_bias) options.position_bias->bidirectional = false;
+  return options;
+}
+
+}  // namespace
+
 template <class T>
 TransformerDecoder<T>::TransformerDecoder(const TransformerOptions& options, Random& random)
-    : BlockStack<T, TransformerDecoderBlock<T>>("TransformerDecoder", options, random) {}
+    : BlockStack<T, TransformerDecoderBlock<T>>("TransformerDecoder", of_decoder(options), random) {
+}
 
 template <class T>
 Var<T> TransformerDecoder<T>::operator()(const Var<T>& x, const Var<T>& memory,
                                          const Mask& memory_mask, const Mask& target_mask) const {
   const auto call = [memory_mask, target_mask](const auto& block, const Var<T>& y,
-                                               const Var<T>& encoded) {
-    return block(y, encoded, memory_mask, target_mask);
+                                               const Var<T>& encoded, const auto&... bias) {
+    return block(y, encoded, memory_mask, target_mask, bias...);
   };
   return this->apply(x, call, memory);
 }

@@ -22,16 +22,19 @@ struct WEFT_API TransformerDecoderBlock : Module<T> {
   // x [batch, time, num_hiddens], memory [batch, memory_time, num_hiddens], result of x's shape.
   // Position i attends to positions 0 … i of x, of these to those that `target_mask` allows (for
   // padded targets), and to those of the memory that `memory_mask` allows; each may be just
-  // ValidLens. The weights of the self-attention, and then those of the cross-attention, are
-  // intermediates of the tape. Throws ShapeError and ValueError.
+  // ValidLens. A position bias is that of the self-attention. The weights of the self-attention,
+  // and then those of the cross-attention, are intermediates of the tape. Throws ShapeError and
+  // ValueError.
   Var<T> operator()(const Var<T>& x, const Var<T>& memory, const Mask& memory_mask = {},
-                    const Mask& target_mask = {}) const;
+                    const Mask& target_mask = {},
+                    const std::optional<Var<T>>& position_bias = {}) const;
   // The same step by step, with the memory stored in a cache (MultiHeadAttention::store): x
   // [sequences of the caches, time, num_hiddens] are the positions after those of `self`, where
   // their keys and values are stored; result of x's shape. Throws as MultiHeadAttention::extend
   // does.
   //   Var y = block.extend(x, {decoder_cache.self, 0}, {decoder_cache.cross, 0});  // x [2, 1, 8]
-  Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross) const;
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& self, const CachedLayer<T>& cross,
+                const std::optional<Var<T>>& position_bias = {}) const;
 
   void members(Members<T>& members) const override;
 

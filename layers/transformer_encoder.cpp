@@ -28,13 +28,15 @@ Var<T> TransformerEncoderBlock<T>::apply(const Var<T>& x, const Attend& attend) 
 }
 
 template <class T>
-Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask) const {
-  return apply(x, [&](const Var<T>& y) { return attention(y, y, y, mask); });
+Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask,
+                                              const std::optional<Var<T>>& position_bias) const {
+  return apply(x, [&](const Var<T>& y) { return attention(y, y, y, mask, position_bias); });
 }
 
 template <class T>
-Var<T> TransformerEncoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& layer) const {
-  return apply(x, [&](const Var<T>& y) { return attention.extend(y, layer); });
+Var<T> TransformerEncoderBlock<T>::extend(const Var<T>& x, const CachedLayer<T>& layer,
+                                          const std::optional<Var<T>>& position_bias) const {
+  return apply(x, [&](const Var<T>& y) { return attention.extend(y, layer, position_bias); });
 }
 
 template <class T>
@@ -53,7 +55,10 @@ TransformerEncoder<T>::TransformerEncoder(const TransformerOptions& options, Ran
 
 template <class T>
 Var<T> TransformerEncoder<T>::operator()(const Var<T>& x, const Mask& mask) const {
-  return this->apply(x, [mask](const auto& block, const Var<T>& y) { return block(y, mask); });
+  const auto call = [mask](const auto& block, const Var<T>& y, const auto&... bias) {
+    return block(y, mask, bias...);
+  };
+  return this->apply(x, call);
 }
 
 template <class T>

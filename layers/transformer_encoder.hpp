@@ -19,11 +19,14 @@ struct WEFT_API TransformerEncoderBlock : Module<T> {
   TransformerEncoderBlock(const TransformerOptions& options, Random& random);
 
   // x [batch, time, num_hiddens], result of the same shape. `mask` (which may be just ValidLens)
-  // selects the positions that each position attends to. Throws ShapeError and ValueError.
-  Var<T> operator()(const Var<T>& x, const Mask& mask = {}) const;
+  // selects the positions that each position attends to; a position bias is that of
+  // MultiHeadAttention. Throws ShapeError and ValueError.
+  Var<T> operator()(const Var<T>& x, const Mask& mask = {},
+                    const std::optional<Var<T>>& position_bias = {}) const;
   // The same step by step, with a causal mask: x [sequences of the cache, time, num_hiddens],
   // result of the same shape. See MultiHeadAttention::extend, also for what it throws.
-  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer) const;
+  Var<T> extend(const Var<T>& x, const CachedLayer<T>& layer,
+                const std::optional<Var<T>>& position_bias = {}) const;
 
   void members(Members<T>& members) const override;
 

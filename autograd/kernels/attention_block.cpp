@@ -88,19 +88,23 @@ void AttentionBlock<T>::forward(T* p, T* y, T* scratch) const {
 }
 
 template <class T>
-void AttentionBlock<T>::backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T* scratch) const {
+void AttentionBlock<T>::backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T* dbias,
+                                 T* scratch) const {
   const Index w = width();
   T* const dp = scratch;
   T* const dy_lanes = dp + keys * w;
   if (dv)
     small_product(keys, value_size, queries, {drop(p, dp), w}, dy, y_stride, T{1}, dv, y_stride);
-  if (!dq && !dk) return;
+  if (!dq && !dk && !dbias) return;
   copy_transposed(value_size, queries, T{1}, dy, y_stride, dy_lanes, w);
   panel_product(keys, Panel<T>{dy_lanes, w, value_size, w}, {v, v_stride}, T{0}, dp, w);
   drop(dp, dp);
   with_bytes<T>(w, [&](auto bytes) { softmax_gradient<bytes()>(keys, scale, p, dp); });
   if (dq) small_product(queries, size, keys, {dp, w, true}, k, k_stride, T{1}, dq, q_stride);
   if (dk) small_product(keys, size, queries, {dp, w}, q, q_stride, T{1}, dk, q_stride);
+  if (!dbias) return;
+  for (Index key = 0; key < keys; ++key)
+    for (Index i = 0; i < queries; ++i) dbias[key - i] += dp[key * w + i] / scale;
 }
 
 // The product of `x` and the dropout's factors in `to`, or x itself without dropout.

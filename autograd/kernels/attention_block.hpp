@@ -38,8 +38,9 @@ struct AttentionBlock {
   // Writes the weights, before dropout, to p [keys, width], and their result to y.
   void forward(T* p, T* y, T* scratch) const;
   // Adds to dq, dk and dv, those of them that are not null; `p` is that of forward. The strides of
-  // dk and dv are those of q and y.
-  void backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T* scratch) const;
+  // dk and dv are those of q and y. Adds the gradients of the scores by their distance to dbias:
+  // that of query i and key k to the element k - i.
+  void backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T* dbias, T* scratch) const;
 
  private:
   const T* drop(const T* x, T* to) const;

@@ -8,9 +8,15 @@
 //   cache, with an online softmax; backward computes the scores again.
 // - from a cache (layers/internal/cached_attention.hpp): up to 8 new queries, such as one token
 //   that is generated, without gradients. Products of a few rows read the keys and values where the
-//   KeyValueCache has them. More queries are computed in blocks or in tiles.
-// - composed of operations (layers/attention_pooling.cpp): for other scores than the scaled dot
-//   product, such as additive ones.
+//   KeyValueCache has them. More queries are computed in blocks or in tiles, of keys that are
+//   gathered so that all sequences end together.
+// - composed of operations (layers/attention_pooling.cpp): for other scores than dot products, such
+//   as additive ones.
+//
+// A position bias is a number for each head and each distance of a key from a query, so that the
+// biases of a query for all keys are a range of these: each way adds that range to the scores, and
+// no table of queries and keys is there but where attention is composed. Its gradient is summed for
+// each sequence and head by itself, then over the sequences in their order.
 //
 // What a masked NaN must not reach is kept from it in internal/masked_nan.hpp, for all of them.
 #include "weft/autograd/ops/attention.hpp"
@@ -105,7 +111,7 @@ void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values
                  keys_and_values.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
   for (Index query = tile.first; query < tile.last; ++query) {
     T* row = scores + (query - tile.first) * a.tile_keys;
-    head.add_marks(row, tile.begin, tile.end);
+    head.add_terms(row, query, tile.begin, tile.end);
     const Index limit = std::clamp<Index>(a.mask.limit(head.b, query) - tile.begin, 0, tile.keys());
     a.mask.apply(head.b, head.h, query, tile.begin, limit, row, row);
     std::fill(row + limit, row + padded(tile.keys()), -std::numeric_limits<T>::infinity());
@@ -170,12 +176,14 @@ void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_
   }
 }
 
-// Adds this head's part to dq, dk and dv. The scratch holds two tiles, P and dP.
+// Adds this head's part to dq, dk and dv, and writes its terms of the gradient of the position
+// bias. The scratch holds two tiles, P and dP.
 template <class T>
 void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<T>& log_sums,
                    const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
-                   const Gradient<T>& dv) {
+                   const Gradient<T>& dv, Tensor<T>& terms) {
   const Attention<T>& a = head.a;
+  T* const dbias = head.own_terms(terms);
   const KeysAndValues<T> keys_and_values(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
@@ -209,7 +217,7 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
                        {dropped, a.tile_keys, true}, dy_tile, T{1},
                        dv.data() + head.v_offset(tile.begin), a.v_stride());
       }
-      if (!dq && !dk) return;
+      if (!dq && !dk && !dbias) return;
       // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in place.
       matrix_product(a.precision, tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
                      keys_and_values.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
@@ -223,6 +231,10 @@ void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Te
           return weight == T{0} ? T{0} : result;
         };
         map_row(padded(tile.keys()), dp_row, ds, p_row, dp_row);
+        if (!dbias) continue;
+        const auto unscaled = [scale = a.scale](const auto& slope) { return slope / scale; };
+        accumulate_row(tile.keys(), dbias + head.distance(query, tile.begin), false, unscaled,
+                       dp_row);
       }
       if (dq)
         matrix_product(a.precision, tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
@@ -250,6 +262,18 @@ void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, cons
   });
 }
 
+// Adds the sums of the terms [B, H, distances] of all sequences to the gradient of a position bias.
+template <class T>
+void add_sequences(const Tensor<T>& terms, Gradient<T> dbias) {
+  dbias.zero_if_fresh();
+  const Index batch = terms.shape()[0], size = std::ssize(dbias.values);
+  parallel_for(size, grain_of(batch), [&](Index begin, Index end) {
+    for (Index b = 0; b < batch; ++b)
+      accumulate_row(end - begin, dbias.data() + begin, false, identity,
+                     terms.data() + b * size + begin);
+  });
+}
+
 void check_inputs(const Shape& q, const Shape& k, const Shape& v, const AttentionOptions& options) {
   const char* const operation = "scaled_dot_product_attention";
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
@@ -267,20 +291,29 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v, const Attentio
 
 }  // namespace
 
-// Forward:  S = Q Kᵀ / √d + the mask's bias, P = softmax(S) over the keys not masked, O = (P m) V
+// Forward:  S = Q Kᵀ / √d + the mask's bias + the position bias, P = softmax(S) over the keys not
+// masked, O = (P m) V
 //           with the dropout mask m.
-// Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>) / √d, dQ = dS K, dK = dSᵀ Q.
+// Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>), dQ = dS K / √d,
+//           dK = dSᵀ Q / √d; that of the position bias is the sums of dS over its diagonals.
 // Keeps P of short sequences. Of others keeps L = log Σ exp S for each row and recomputes
 // P = exp(S - L), so that memory is linear in the length, not quadratic.
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_keys,
-                                    const Var<T>& all_values, const AttentionOptions& options) {
+                                    const Var<T>& all_values, const AttentionOptions& options,
+                                    const std::type_identity_t<std::optional<Var<T>>>& bias) {
   Tape<T>& tape = tape_of("scaled_dot_product_attention", queries, all_keys, all_values);
   check_inputs(queries.shape(), all_keys.shape(), all_values.shape(), options);
   const Index batch = queries.shape()[0], heads = options.num_heads;
   const Index num_queries = queries.shape()[1], num_keys = all_keys.shape()[1];
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
+  if (bias) {
+    tape_of("scaled_dot_product_attention", queries, *bias);
+    const Shape expected{heads, std::max<Index>(0, num_queries + num_keys - 1)};
+    if (bias->shape() != expected)
+      fail<ShapeError>("scaled_dot_product_attention: position_bias", expected, bias->shape());
+  }
   const FiniteKeys<T> finite = mask.is_same_for_all_queries() ? FiniteKeys<T>{all_keys, all_values}
                                                               : finite_keys(all_keys, all_values);
   const Var<T>&keys = finite.keys, &values = finite.values;
@@ -291,13 +324,15 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
       .k = keys.value(),
       .v = values.value(),
       .marks = finite.marks,
+      .position_bias = bias ? bias->value() : Tensor<T>(),
       .batch = batch,
       .heads = heads,
       .queries = num_queries,
       .keys = num_keys,
       .size = size,
       .value_size = values.shape()[2] / heads,
-      .scale = static_cast<T>(size == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
+      .scale = static_cast<T>(
+          size == 0 || !options.scaled ? 1.0 : 1.0 / std::sqrt(static_cast<double>(size))),
       .mask = mask,
       .dropout =
           DropoutMask(use_dropout ? tape.next_random_stream() : RandomStream{}, options.dropout),
@@ -316,23 +351,29 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
     tape.keep_intermediate(std::move(kept));
   }
   tape.count_products(num_queries, num_keys, size + attention.value_size, batch * heads);
-  // Records the result, where add_gradients(pass, dy, dq, dk, dv) adds to the gradients.
+  // Records the result, where add_gradients(pass, dy, dq, dk, dv, terms) adds to the gradients.
+  const NodeId bias_node = bias ? bias->node() : no_node;
+  const Shape terms_shape =
+      bias_node == no_node ? Shape{0} : Shape{batch, heads, attention.distances()};
   const auto record = [&](const auto& add_gradients) {
     return tape.record("scaled_dot_product_attention", y,
-                       {queries.node(), keys.node(), values.node()},
-                       [q = queries.node(), k = keys.node(), v = values.node(), add_gradients](
-                           Tape<T>& backward, const Tensor<T>& dy) {
+                       {queries.node(), keys.node(), values.node(), bias_node},
+                       [q = queries.node(), k = keys.node(), v = values.node(), bias_node,
+                        terms_shape, add_gradients](Tape<T>& backward, const Tensor<T>& dy) {
                          // One variable may be queries, keys and values at once: zero all fresh
                          // gradients before adding.
                          const Gradient<T> dq = backward.gradient(q).zero_if_fresh();
                          const Gradient<T> dk = backward.gradient(k).zero_if_fresh();
                          const Gradient<T> dv = backward.gradient(v).zero_if_fresh();
-                         add_gradients(backward, dy, dq, dk, dv);
+                         Tensor<T> terms = backward.zeros(terms_shape);
+                         add_gradients(backward, dy, dq, dk, dv, terms);
+                         if (bias_node != no_node)
+                           add_sequences(terms, backward.gradient(bias_node));
                        });
   };
   if (prefers_blocks(attention)) {
     const Tensor<T> p = attend_in_blocks(attention, tape, y, weights);
-    return record([attention, p](Tape<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
+    return record([attention, p](Tape<T>& backward, const Tensor<T>& dy, auto&... gradients) {
       add_gradients_in_blocks(attention, backward, p, dy, gradients...);
     });
   }
@@ -341,7 +382,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
     forward_head(head, scratch, y, log_sums, weights);
   });
   return record(
-      [attention, y, log_sums](Tape<T>& backward, const Tensor<T>& dy, const auto&... gradients) {
+      [attention, y, log_sums](Tape<T>& backward, const Tensor<T>& dy, auto&... gradients) {
         for_each_head(attention, backward, 2, [&](const Head<T>& head, T* scratch) {
           backward_head(head, scratch, y, log_sums, dy, gradients...);
         });
@@ -349,8 +390,10 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
 }
 
 template Var<float> scaled_dot_product_attention(const Var<float>&, const Var<float>&,
-                                                 const Var<float>&, const AttentionOptions&);
+                                                 const Var<float>&, const AttentionOptions&,
+                                                 const std::optional<Var<float>>&);
 template Var<double> scaled_dot_product_attention(const Var<double>&, const Var<double>&,
-                                                  const Var<double>&, const AttentionOptions&);
+                                                  const Var<double>&, const AttentionOptions&,
+                                                  const std::optional<Var<double>>&);
 
 }  // namespace weft

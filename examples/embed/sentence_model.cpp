@@ -5,53 +5,14 @@
 
 #include <weft/autograd/ops/normalization.hpp>
 #include <weft/train/data/padding.hpp>
-#include <weft/train/weights/weights.hpp>
+#include <weft/train/weights/pretrained.hpp>
 #include "examples/common/json_config.hpp"
-#include "examples/common/weights_size.hpp"
 
 namespace weft::embed {
 namespace {
 
 namespace fs = std::filesystem;
 using examples::JsonConfig;
-
-Activation activation_of(const JsonConfig& config) {
-  const std::string name = config.text("hidden_act", "gelu");
-  if (name == "gelu") return Activation::gelu;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
-  if (name == "relu") return Activation::relu;
-  if (name == "silu" || name == "swish") return Activation::silu;
-  config.fail_on("hidden_act", "gelu, gelu_new, gelu_pytorch_tanh, relu, silu or swish");
-}
-
-// The number of weights in the matrices of such a model.
-double weights_of(const BertOptions& options) {
-  const auto number = [](Index size) { return static_cast<double>(size); };
-  const double width = number(options.num_hiddens);
-  return width *
-         (number(options.vocabulary_size) + number(options.max_len) + number(options.num_segments) +
-          number(options.num_blocks) * (4 * width + 2 * number(*options.ffn_num_hiddens)));
-}
-
-Bert<float> encoder_of(const fs::path& folder) {
-  constexpr Index most_blocks = 1000;
-  const JsonConfig config(folder / "config.json");
-  if (config.text("model_type", "bert") != "bert") config.fail_on("model_type", "\"bert\"");
-  if (config.text("position_embedding_type", "absolute") != "absolute")
-    config.fail_on("position_embedding_type", "\"absolute\"");
-  const BertOptions options{.vocabulary_size = config.size("vocab_size"),
-                            .max_len = config.size("max_position_embeddings"),
-                            .num_segments = config.size("type_vocab_size", 2),
-                            .num_hiddens = config.size("hidden_size"),
-                            .num_heads = config.size("num_attention_heads"),
-                            .num_blocks = config.size("num_hidden_layers", {}, most_blocks),
-                            .ffn_num_hiddens = config.size("intermediate_size"),
-                            .activation = activation_of(config),
-                            .norm_eps = config.number("layer_norm_eps", 1e-12)};
-  examples::check_weights_size(folder / "model.h5", config.path(), weights_of(options));
-  Random random(1);
-  return Bert<float>(options, random);
-}
 
 WordPieceOptions tokenizer_options(const fs::path& folder) {
   const fs::path path = folder / "tokenizer_config.json";
@@ -90,16 +51,13 @@ Index max_len_of(const fs::path& folder, Index positions) {
 
 SentenceModel::SentenceModel(const fs::path& folder)
     : tokenizer(folder / "vocab.txt", tokenizer_options(folder)),
-      encoder(encoder_of(folder)),
+      encoder(load_pretrained_bert(folder)),
       pooling(pooling_of(folder)),
-      max_len(max_len_of(folder, encoder.positions.weight.shape()[0])) {
+      max_len(max_len_of(folder, encoder.positions.weight.shape()[0] - encoder.first_position)) {
   if (const Index rows = encoder.tokens.weight.shape()[0]; tokenizer.size() > rows)
     fail<FileError>(concatenate_text("vocabulary '", (folder / "vocab.txt").string(), "'"),
                     concatenate_text("at most the ", rows, " tokens of config.json"),
                     tokenizer.size());
-  // Sentence vectors need neither the pooler nor the heads of the model's training.
-  (void)load_weights(folder / "model.h5", encoder,
-                     {.ignore_unexpected = {".*pooler\\..*", "cls\\..*", ".*position_ids"}});
 }
 
 Tensor<float> SentenceModel::vectors(std::span<const Sequence> sentences, Index batch_size) const {

@@ -15,7 +15,7 @@ namespace weft::embed {
 
 class SentenceModel {
  public:
-  // A folder with config.json (the sizes), vocab.txt and model.h5 (the weights). Where there are
+  // A folder as load_pretrained_bert reads it, with vocab.txt. Where there are
   // tokenizer_config.json, sentence_bert_config.json (the longest sequence) and
   // 1_Pooling/config.json, they are read, too; otherwise letters become lower-case, sequences are
   // as long as the model has positions, and pooling is the mean. Throws FileError, or ValueError

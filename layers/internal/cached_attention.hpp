@@ -35,6 +35,8 @@ struct CachedAttention {
   CachedKeys keys;
   Index queries, heads, group;  // `group` heads of queries share one of keys and values
   std::optional<Index> window;  // a query sees only the last so many of its keys
+  bool scaled;                  // whether scores are divided by √d
+  Tensor<T> position_bias;      // [heads, queries + max_visible() - 1], or no elements
 
   Index size() const { return cache.options().head_size; }
   Index kv_heads() const { return cache.options().num_heads; }
@@ -46,13 +48,19 @@ struct CachedAttention {
   Index first(Index sequence, Index query) const {
     return window ? std::max<Index>(0, visible(sequence, query) - *window) : 0;
   }
+  // The position bias of the first key for a query and a head; null without one.
+  const T* bias(Index sequence, Index query, Index head) const {
+    if (position_bias.empty()) return nullptr;
+    return position_bias.data() + head * position_bias.shape()[1] + max_visible() -
+           visible(sequence, query);
+  }
   Index max_visible() const {
     return cache.largest_length() + (keys == CachedKeys::stored ? queries : 0);
   }
 };
 
-// softmax(q Kᵀ / √d) V for the heads of one query that share keys and values. `scratch` has room
-// for `group` queries of key_stride() elements, and as many rows of `stride` scores.
+// softmax(q Kᵀ / √d + the bias) V for the heads of one query that share keys and values. `scratch`
+// has room for `group` queries of key_stride() elements, and as many rows of `stride` scores.
 template <class T>
 void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query, const T* q, T* y,
             T* scratch, Index stride) {
@@ -66,12 +74,15 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
     }
     q = scratch;
   }
-  row_product(a.group, whole_keys(n), key_stride, T{1} / std::sqrt(static_cast<T>(size)), q,
-              key_stride, a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
+  const T scale = a.scaled ? T{1} / std::sqrt(static_cast<T>(size)) : T{1};
+  row_product(a.group, whole_keys(n), key_stride, scale, q, key_stride,
+              a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
   // Positions after this query's may have been stored already.
   const Index terms = a.queries == 1 ? whole_vectors(n) : n;
   for (Index i = 0; i < a.group; ++i) {
     T* row = scores + i * stride;
+    if (const T* const bias = a.bias(sequence, query, head * a.group + i))
+      accumulate_row(n, row, false, identity, bias);
     normalize_row(row + first, n - first, exponentiate_row(row + first, row + first, n - first));
     std::fill(row, row + first, T{0});
     std::fill(row + n, row + terms, T{0});
@@ -107,8 +118,16 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
                      [](Tape<T>&, const Tensor<T>&) {});
 }
 
-// The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros where
-// a sequence is shorter, with each head as often as queries share it.
+// The number of positions by which a sequence is shorter than the longest. Where sequences are
+// gathered, it is that of positions before the first one, so that all end together: a mask and a
+// position bias count positions from the end.
+template <class T>
+Index padding(const CachedAttention<T>& a, Index sequence) {
+  return a.max_visible() - a.visible(sequence, a.queries - 1);
+}
+
+// The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros before
+// a shorter sequence, with each head as often as queries share it.
 template <class T>
 Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
   const Index n = a.max_visible(), size = a.size();
@@ -120,9 +139,10 @@ Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
       const T* from = values ? a.cache.values(a.layer, sequence, head / a.group)
                              : a.cache.keys(a.layer, sequence, head / a.group);
       const Index stride = values ? a.cache.value_stride(sequence) : a.cache.key_stride();
+      const Index base = sequence * n + padding(a, sequence);
       for (Index t = 0; t < a.visible(sequence, a.queries - 1); ++t)
         for (Index c = 0; c < size; ++c)
-          to[((sequence * n + t) * a.heads + head) * size + c] =
+          to[((base + t) * a.heads + head) * size + c] =
               values ? from[c * stride + t] : from[t * stride + c];
     }
   });
@@ -131,19 +151,15 @@ Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
 
 template <class T>
 Mask mask_of(const CachedAttention<T>& a) {
-  Tensor<std::int32_t> lengths({a.cache.num_sequences(), a.queries});
-  for (Index i = 0; i < a.cache.num_sequences(); ++i)
-    for (Index query = 0; query < a.queries; ++query)
-      lengths(i, query) = static_cast<std::int32_t>(a.visible(i, query));
-  // With one sequence, the tiles of a causal mask compute fewer masked scores.
-  Mask mask{.valid_lens = ValidLens(lengths),
-            .causal = a.keys == CachedKeys::stored && a.cache.num_sequences() == 1};
-  if (!a.window) return mask;
+  Mask mask{.causal = a.keys == CachedKeys::stored};
+  bool sees_all = !a.window;
+  for (Index i = 0; i < a.cache.num_sequences(); ++i) sees_all = sees_all && padding(a, i) == 0;
+  if (sees_all) return mask;
   mask.allowed = Tensor<bool>({a.cache.num_sequences(), a.queries, a.max_visible()});
   for (Index i = 0; i < a.cache.num_sequences(); ++i)
     for (Index query = 0; query < a.queries; ++query)
       for (Index key = a.first(i, query); key < a.visible(i, query); ++key)
-        mask.allowed(i, query, key) = true;
+        mask.allowed(i, query, padding(a, i) + key) = true;
   return mask;
 }
 
@@ -154,7 +170,8 @@ Mask mask_of(const CachedAttention<T>& a) {
 template <class T>
 Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& queries,
                         const CachedLayer<T>& layer, CachedKeys keys,
-                        std::optional<Index> window = {}) {
+                        std::optional<Index> window = {},
+                        const std::optional<Var<T>>& position_bias = {}) {
   const KeyValueCache<T>& cache = layer.cache;
   const Index heads = attention.num_heads, kv_heads = cache.options().num_heads;
   check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);
@@ -163,13 +180,24 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
                      concatenate_text("queries of ", cache.num_sequences(),
                                       " sequences, and a multiple of ", kv_heads, " heads"),
                      concatenate_text(queries.shape(), " and ", heads, " heads"));
-  const detail::CachedAttention<T> a{cache, layer.index,      keys,  queries.shape()[1],
-                                     heads, heads / kv_heads, window};
-  if (attention.scoring() == Scoring::scaled_dot_product && a.queries <= detail::few_queries)
+  const detail::CachedAttention<T> a{
+      .cache = cache,
+      .layer = layer.index,
+      .keys = keys,
+      .queries = queries.shape()[1],
+      .heads = heads,
+      .group = heads / kv_heads,
+      .window = window,
+      .scaled = attention.scoring() == Scoring::scaled_dot_product,
+      .position_bias = position_bias ? position_bias->value() : Tensor<T>()};
+  if (const Shape expected{heads, std::max<Index>(0, a.queries + a.max_visible() - 1)};
+      position_bias && position_bias->shape() != expected)
+    fail<ShapeError>("cached_attention: position_bias", expected, position_bias->shape());
+  if (attention.has_dot_products() && a.queries <= detail::few_queries)
     return detail::attend_one_by_one(a, queries);
   Tape<T>& tape = queries.tape();
   return attention(queries, detail::gathered(a, tape, false), detail::gathered(a, tape, true),
-                   detail::mask_of(a));
+                   detail::mask_of(a), position_bias);
 }
 
 }  // namespace weft

@@ -15,6 +15,8 @@ const BertOptions& checked(const BertOptions& options) {
   check_positive("Bert: num_hiddens", options.num_hiddens);
   check_positive("Bert: max_len", options.max_len);
   check_positive("Bert: num_segments", options.num_segments);
+  if (options.first_position < 0)
+    fail<ValueError>("Bert: first_position", "a number ≥ 0", options.first_position);
   return options;
 }
 
@@ -44,13 +46,14 @@ template <class T>
 Bert<T>::Bert(const BertOptions& options, Random& random)
     : tokens(embedding<T>(checked(options).vocabulary_size, options, random)),
       positions({.num_hiddens = options.num_hiddens,
-                 .max_len = options.max_len,
+                 .max_len = options.max_len + options.first_position,
                  .standard_deviation = standard_deviation},
                 random),
       segments(embedding<T>(options.num_segments, options, random)),
       norm({.num_hiddens = options.num_hiddens, .eps = options.norm_eps}),
       dropout(options.dropout),
-      blocks(options.transformer(), random) {
+      blocks(options.transformer(), random),
+      first_position(options.first_position) {
   for (TransformerEncoderBlock<T>& block : blocks.blocks)
     set_normal_weights(block, standard_deviation, standard_deviation, random);
   if (options.pooler) {
@@ -62,10 +65,24 @@ Bert<T>::Bert(const BertOptions& options, Random& random)
 }
 
 template <class T>
+Var<T> Bert<T>::states(const Tokens& input, const Var<T>& segment_vectors,
+                       const ValidLens& valid_lens) const {
+  const Var<T> x = tokens(segment_vectors.tape(), input);
+  const Index time = input.shape()[1], max_len = positions.weight.shape()[0] - first_position;
+  if (time > max_len)
+    fail<ValueError>("Bert: tokens", concatenate_text("at most max_len ", max_len, " positions"),
+                     concatenate_text("length ", time));
+  Tokens places(input.shape());
+  for (Index i = 0; i < places.size(); ++i)
+    places.data()[i] = static_cast<TokenId>(first_position + i % time);
+  const Var<T> placed = first_position == 0 ? positions(x) : positions(x, places);
+  return blocks(dropout(norm(placed + segment_vectors)), valid_lens);
+}
+
+template <class T>
 Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const ValidLens& valid_lens) const {
   check_tokens("Bert: tokens", input);
-  const Var<T> x = positions(tokens(tape, input)) + slice(tape.parameter(segments.weight), 0, 0, 1);
-  return blocks(dropout(norm(x)), valid_lens);
+  return states(input, slice(tape.parameter(segments.weight), 0, 0, 1), valid_lens);
 }
 
 template <class T>
@@ -75,8 +92,7 @@ Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& inp
   if (input_segments.shape() != input.shape())
     fail<ShapeError>("Bert: segments", concatenate_text("shape ", input.shape(), " of the tokens"),
                      input_segments.shape());
-  const Var<T> x = positions(tokens(tape, input)) + segments(tape, input_segments);
-  return blocks(dropout(norm(x)), valid_lens);
+  return states(input, segments(tape, input_segments), valid_lens);
 }
 
 template <class T>

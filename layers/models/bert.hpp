@@ -18,6 +18,9 @@ struct WEFT_API BertOptions {
   Index vocabulary_size = 0;
   // The maximum sequence length.
   Index max_len = 512;
+  // The position of the first token in the table of positions: 2 for RoBERTa, where those before
+  // are of padding.
+  Index first_position = 0;
   // The number of segments that a sequence may consist of, as the two sentences of a pair.
   Index num_segments = 2;
   Index num_hiddens = 0;  // the size of the vectors
@@ -74,6 +77,12 @@ struct WEFT_API Bert : Module<T> {
   Dropout<T> dropout;                      // of the normalized sum
   TransformerEncoder<T> blocks;            // post-norm
   std::optional<Linear<T>> pooler;         // see `pooled`
+  Index first_position;                    // see BertOptions
+
+ private:
+  // The states [batch, time, num_hiddens], given the vectors of the segments.
+  Var<T> states(const Tokens& tokens, const Var<T>& segment_vectors,
+                const ValidLens& valid_lens) const;
 };
 
 extern template struct Bert<float>;

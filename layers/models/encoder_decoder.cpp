@@ -1,5 +1,9 @@
 #include "weft/layers/models/encoder_decoder.hpp"
 
+#include <cmath>
+
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/linear.hpp"
 #include "layers/internal/checks.hpp"
 
 namespace weft {
@@ -10,7 +14,18 @@ const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
   check_positive("EncoderDecoder: target_vocabulary_size", options.target_vocabulary_size);
   check_positive("EncoderDecoder: max_len", options.max_len);
   check_positive("EncoderDecoder: num_hiddens", options.transformer.num_hiddens);
+  if (options.shared_embedding && options.target_vocabulary_size != options.source_vocabulary_size)
+    fail<ValueError>("EncoderDecoder: target_vocabulary_size",
+                     concatenate_text("that of the source, ", options.source_vocabulary_size,
+                                      ", with a shared embedding"),
+                     options.target_vocabulary_size);
   return options;
+}
+
+TransformerOptions of_decoder(const EncoderDecoderOptions& options) {
+  TransformerOptions decoder = options.transformer;
+  decoder.num_blocks = options.num_decoder_blocks.value_or(decoder.num_blocks);
+  return decoder;
 }
 
 }  // namespace
@@ -20,31 +35,42 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
     : source_embedding({.num_embeddings = checked(options).source_vocabulary_size,
                         .embedding_dim = options.transformer.num_hiddens},
                        random),
-      target_embedding({.num_embeddings = options.target_vocabulary_size,
-                        .embedding_dim = options.transformer.num_hiddens},
-                       random),
-      position({.num_hiddens = options.transformer.num_hiddens,
-                .dropout = options.transformer.dropout,
-                .max_len = options.max_len + 1}),
+      target_embedding(
+          options.shared_embedding
+              ? std::nullopt
+              : std::optional(Embedding<T>({.num_embeddings = options.target_vocabulary_size,
+                                            .embedding_dim = options.transformer.num_hiddens},
+                                           random))),
+      dropout(options.transformer.dropout),
       encoder(options.transformer, random),
-      decoder(options.transformer, random),
-      output({.in_features = options.transformer.num_hiddens,
-              .out_features = options.target_vocabulary_size},
-             random),
-      max_len(options.max_len) {}
+      decoder(of_decoder(options), random),
+      max_len(options.max_len),
+      scales_output(options.scales_output) {
+  if (!options.transformer.position_bias)
+    position.emplace(PositionalEncodingOptions{.num_hiddens = options.transformer.num_hiddens,
+                                               .dropout = options.transformer.dropout,
+                                               .max_len = options.max_len + 1});
+  if (!options.tied)
+    output.emplace(LinearOptions{.in_features = options.transformer.num_hiddens,
+                                 .out_features = options.target_vocabulary_size,
+                                 .bias = options.output_bias},
+                   random);
+}
 
 template <class T>
 Var<T> EncoderDecoder<T>::encode(Tape<T>& tape, const Tokens& source,
                                  const ValidLens& source_lens) const {
   check_tokens("EncoderDecoder: source", source);
-  return encoder(position(source_embedding(tape, source)), source_lens);
+  const Var<T> x = source_embedding(tape, source);
+  return encoder(position ? (*position)(x) : dropout(x), source_lens);
 }
 
 template <class T>
 Var<T> EncoderDecoder<T>::decode(const Tokens& target, const Var<T>& memory,
                                  const ValidLens& source_lens) const {
   check_tokens("EncoderDecoder: target", target);
-  return decoder(position(target_embedding(memory.tape(), target)), memory, source_lens, {});
+  const Var<T> x = target_tokens()(memory.tape(), target);
+  return decoder(position ? (*position)(x) : dropout(x), memory, source_lens, {});
 }
 
 template <class T>
@@ -56,14 +82,22 @@ template <class T>
 Var<T> EncoderDecoder<T>::extend(Tape<T>& tape, const Tokens& target,
                                  DecoderCache<T>& cache) const {
   check_tokens("EncoderDecoder: target", target);
-  const Tokens positions = cache.self.next_positions(tape, target.shape()[1]);
-  return decoder.extend(position(target_embedding(tape, target), positions), cache);
+  Var<T> x = target_tokens()(tape, target);
+  if (position) x = (*position)(x, cache.self.next_positions(tape, target.shape()[1]));
+  return decoder.extend(position ? x : dropout(x), cache);
+}
+
+template <class T>
+Var<T> EncoderDecoder<T>::logits(const Var<T>& states) const {
+  const double size = static_cast<double>(source_embedding.weight.shape()[1]);
+  const Var<T> x = scales_output ? scale(states, 1.0 / std::sqrt(size)) : states;
+  return output ? (*output)(x) : linear(x, x.tape().parameter(target_tokens().weight));
 }
 
 template <class T>
 Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Tokens& source,
                                      const ValidLens& source_lens, const Tokens& target) const {
-  return output(decode(target, encode(tape, source, source_lens), source_lens));
+  return logits(decode(target, encode(tape, source, source_lens), source_lens));
 }
 
 template <class T>
@@ -71,10 +105,13 @@ void EncoderDecoder<T>::members(Members<T>& members) const {
   members.type("EncoderDecoder");
   members("source_embedding", source_embedding);
   members("target_embedding", target_embedding);
+  if (!target_embedding) members("target_embedding.weight", source_embedding.weight);
   members("position", position);
+  if (!position) members("dropout", dropout);
   members("encoder", encoder);
   members("decoder", decoder);
   members("output", output);
+  if (!output) members("output.weight", target_tokens().weight);
 }
 
 template struct EncoderDecoder<float>;

@@ -23,7 +23,7 @@ constexpr double standard_deviation = 0.02;
 const GptOptions& checked(const GptOptions& options) {
   check_positive("Gpt: vocabulary_size", options.vocabulary_size);
   check_positive("Gpt: num_hiddens", options.num_hiddens);
-  if (!options.rotary) check_positive("Gpt: max_len", options.max_len);
+  if (options.has_learned_positions()) check_positive("Gpt: max_len", options.max_len);
   return options;
 }
 
@@ -50,7 +50,9 @@ TransformerOptions GptOptions::transformer() const {
           .norm = norm,
           .norm_eps = norm_eps,
           .norm_bias = bias,
-          .recompute = recompute};
+          .recompute = recompute,
+          .position_bias =
+              alibi ? std::optional(RelativePositionBiasOptions{.alibi = true}) : std::nullopt};
 }
 
 template <class T>
@@ -61,11 +63,12 @@ Gpt<T>::Gpt(const GptOptions& options, Random& random)
              random),
       dropout(options.dropout),
       blocks(options.transformer(), random) {
-  if (!options.rotary)
+  if (options.has_learned_positions())
     positions.emplace(LearnedPositionalEncodingOptions{.num_hiddens = options.num_hiddens,
                                                        .max_len = options.max_len,
                                                        .standard_deviation = standard_deviation},
                       random);
+  if (options.embedding_norm) norm.emplace(options.transformer().make_norm<T>());
   const double residual =
       standard_deviation / std::sqrt(2.0 * static_cast<double>(options.num_blocks));
   for (TransformerEncoderBlock<T>& block : blocks.blocks)
@@ -90,7 +93,7 @@ Var<T> Gpt<T>::states(Tape<T>& tape, const Tokens& input, Mask mask) const {
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x);
   mask.causal = true;
-  return blocks(dropout(x), mask);
+  return blocks(dropout(norm ? (*norm)(x) : x), mask);
 }
 
 template <class T>
@@ -111,8 +114,7 @@ Var<T> Gpt<T>::loss(Tape<T>& tape, const Tokens& input, const Tokens& targets, M
   const auto part = [&](std::size_t begin) {
     const std::size_t size = std::min(most, counted.size() - begin);
     const Shape shape{static_cast<Index>(size)};
-    const Var<T> x =
-        index_select(rows, 0, Indices(shape, std::span(places).subspan(begin, size)));
+    const Var<T> x = index_select(rows, 0, Indices(shape, std::span(places).subspan(begin, size)));
     const auto loss_of =
         [this, divisor,
          wanted = Tokens(shape, std::span(counted).subspan(begin, size))](const Var<T>& states) {
@@ -132,7 +134,7 @@ Var<T> Gpt<T>::extend(Tape<T>& tape, const Tokens& input, KeyValueCache<T>& cach
                      input.shape());
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x, cache.next_positions(tape, input.shape()[1]));
-  return blocks.extend(dropout(x), cache);
+  return blocks.extend(dropout(norm ? (*norm)(x) : x), cache);
 }
 
 template <class T>
@@ -145,6 +147,7 @@ void Gpt<T>::members(Members<T>& members) const {
   members.type("Gpt");
   members("tokens", tokens);
   members("positions", positions);
+  members("norm", norm);
   members("dropout", dropout);
   members("blocks", blocks);
   members("output", output);

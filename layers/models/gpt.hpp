@@ -16,7 +16,7 @@ namespace weft {
 struct WEFT_API GptOptions {
   // The number of tokens.
   Index vocabulary_size = 0;
-  // The maximum sequence length; ignored with `rotary`.
+  // The maximum sequence length; ignored with `rotary` and with `alibi`.
   Index max_len = 1024;
   Index num_hiddens = 0;  // the size of the vectors
   Index num_heads = 1;    // of each block
@@ -37,6 +37,9 @@ struct WEFT_API GptOptions {
   Activation activation = Activation::gelu_tanh;  // of the feed-forward networks
   // Rotary positions, instead of learned ones.
   std::optional<RotaryOptions> rotary = {};
+  // ALiBi instead of learned positions: see RelativePositionBiasOptions.
+  bool alibi = false;
+  bool embedding_norm = false;             // whether a norm follows the embeddings
   Norm norm = Norm::layer_norm;            // see TransformerOptions
   double norm_eps = 1e-5;                  // see TransformerOptions
   bool swiglu = false;                     // see TransformerOptions
@@ -48,6 +51,7 @@ struct WEFT_API GptOptions {
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
+  bool has_learned_positions() const { return !rotary && !alibi; }
   // Returns the options of the blocks.
   TransformerOptions transformer() const;
 };
@@ -92,7 +96,8 @@ struct WEFT_API Gpt : Module<T> {
   void members(Members<T>& members) const override;
 
   Embedding<T> tokens;                                    // of the vocabulary
-  std::optional<LearnedPositionalEncoding<T>> positions;  // none with rotary positions
+  std::optional<LearnedPositionalEncoding<T>> positions;  // none with `rotary` or `alibi`
+  std::optional<BlockNorm<T>> norm;                       // with embedding_norm
   Dropout<T> dropout;                                     // of the embeddings
   TransformerEncoder<T> blocks;                           // pre-norm, with their final norm
   std::optional<Linear<T>> output;  // none when tied: "output.weight" is then "tokens.weight"

@@ -198,24 +198,26 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(error_with("config.json", "{\"vocab_size\": 400,"),
                  "expected JSON, got parse error"));
   CHECK(contains(error_with("config.json", "{}"),
-                 "expected an integer in 1 … 2147483647 as vocab_size, got none"));
+                 "config.json\": vocab_size: expected an entry, got none"));
   const auto config_with = [&](const std::string& from, const std::string& to) {
     std::string changed = config;
     REQUIRE(contains(changed, from));
     return error_with("config.json", changed.replace(changed.find(from), from.size(), to));
   };
   CHECK(contains(config_with("\"bert\"", "\"gpt2\""),
-                 "expected \"bert\" as model_type, got \"gpt2\""));
-  CHECK(contains(config_with("\"gelu\"", "\"mish\""), "as hidden_act, got \"mish\""));
-  CHECK(contains(config_with("400", "380"),
-                 "expected at most the 380 tokens of config.json, got 381"));
-  CHECK(contains(config_with("layers\": 1", "layers\": 2000000000"),
-                 "expected an integer in 1 … 1000 as num_hidden_layers, got 2000000000"));
+                 "model_type: expected bert or roberta, got 'gpt2'"));
+  CHECK(contains(config_with("\"gelu\"", "\"mish\""), "hidden_act: expected"));
+  CHECK(contains(config_with("400", "380"), "tokens.weight"));
+  std::string many = "[UNK]\n[CLS]\n[SEP]\n";
+  for (int i = 0; i < 398; ++i) many += concatenate_text('t', i, '\n');
+  CHECK(contains(error_with("vocab.txt", many),
+                 "expected at most the 400 tokens of config.json, got 401"));
   // Before memory is allocated for such a model.
   for (const auto& [from, to] : {std::pair("size\": 8", "size\": 2000000000"),
                                  {"400", "70000000"},
+                                 {"layers\": 1", "layers\": 2000000000"},
                                  {"layers\": 1", "layers\": 999"}})
-    CHECK(contains(config_with(from, to), "model.h5': expected at least the "));
+    CHECK(contains(config_with(from, to), "config.json\": expected a model of the "));
   CHECK(contains(config_with("heads\": 2", "heads\": 3"), "divisible by num_heads"));
   CHECK(contains(error_with("model.h5", "no weights"), "model.h5"));
   const ModelFolder other;

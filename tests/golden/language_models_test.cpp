@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/generation/encoder_decoder_search.hpp>
 #include <weft/train/generation/generate.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/lora_weights.hpp>
@@ -53,7 +54,7 @@ TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]"
   using T = TestType;
   const auto name =
       GENERATE(as<std::string>(), "llama", "llama_tied", "llama_biased", "llama_3", "llama_linear",
-               "qwen2", "qwen3", "mistral", "gpt_neox", "gpt_neox_serial");
+               "qwen2", "qwen3", "mistral", "gpt_neox", "gpt_neox_serial", "bloom");
   CAPTURE(name);
   const Hdf5File expected(folders / name / "expected.h5");
   const auto model = load_pretrained_gpt<T>(folders / name);
@@ -143,4 +144,137 @@ TEST_CASE("language models: adapters of PEFT, and back", "[golden][Lora]") {
   CHECK(golden::relative_error(logits_of(model, tokens), logits) < 1e-5);
   auto other = load_pretrained_gpt<float>(folders / "gpt_neox");
   CHECK_THROWS_AS(load_lora(folders / "llama_lora", other), FileError);
+}
+
+TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of transformers",
+                   "[golden][EncoderDecoder]", float, double) {
+  using T = TestType;
+  const auto name = GENERATE(as<std::string>(), "t5", "t5_gated", "t5_flan");
+  CAPTURE(name);
+  const Hdf5File expected(folders / name / "expected.h5");
+  const auto model = load_pretrained_encoder_decoder<T>(folders / name);
+  CHECK(model.output.has_value() == (name == "t5_flan"));
+  const Tokens sources = expected.tensor<TokenId>("sources"),
+               targets = expected.tensor<TokenId>("targets");
+  const ValidLens lengths{11, 6};
+  const bool is_double = std::is_same_v<T, double>;
+  const auto of = [&](const std::string& what) {
+    return expected.tensor<double>(is_double ? what + "_double" : what);
+  };
+  Tape<T> tape = Tape<T>::inference();
+  const Var<T> memory = model.encode(tape, sources, lengths);
+  Tensor<double> states = of("states");
+  for (Index t = 6; t < 11; ++t)  // of padding, which is nobody's memory
+    for (Index c = 0; c < 24; ++c) states(1, t, c) = memory.value()(1, t, c);
+  const double bound = is_double ? 1e-9 : 1e-5;
+  CHECK(golden::relative_error(memory.value(), states) < bound);
+  CHECK(golden::relative_error(model(tape, sources, lengths, targets).value(), of("logits")) <
+        bound);
+  // The same step by step, first 10 tokens at once.
+  DecoderCache<T> cache = model.start(memory, lengths);
+  Tensor<T> logits({2, 16, 48});
+  for (Index begin = 0, count = 10; begin < 16; begin += count, count = 1) {
+    Tokens part({2, count});
+    for (Index b = 0; b < 2; ++b)
+      for (Index t = 0; t < count; ++t) part(b, t) = targets(b, begin + t);
+    const Tensor<T> own = model.logits(model.extend(tape, part, cache)).value();
+    for (Index b = 0; b < 2; ++b)
+      std::copy_n(own.data() + b * count * 48, count * 48, logits.data() + (b * 16 + begin) * 48);
+  }
+  CHECK(golden::relative_error(logits, of("logits")) < bound);
+
+  const PretrainedEncoderDecoder description = read_pretrained_encoder_decoder(folders / name);
+  CHECK(description.start == 0);
+  CHECK(description.ends == Sequence{1});
+  std::vector<Sequence> texts(2);
+  for (Index b = 0; b < 2; ++b)
+    texts[static_cast<std::size_t>(b)].assign(sources.data() + b * 11,
+                                              sources.data() + b * 11 + (b == 0 ? 11 : 6));
+  const auto greedy = expected.tensor<TokenId>("greedy");
+  const Index steps = greedy.shape()[1] - 1;
+  const auto found = greedy_search(
+      model, texts, {.max_len = steps, .bos = description.start, .eos = description.ends.front()});
+  for (Index b = 0; b < 2; ++b) {
+    const TokenId* const first = greedy.data() + b * (steps + 1) + 1;
+    CHECK(found[static_cast<std::size_t>(b)].tokens ==
+          Sequence(first, std::find(first, first + steps, 1)));
+  }
+}
+
+TEMPLATE_TEST_CASE("language models: BERT and RoBERTa give the states of transformers",
+                   "[golden][Bert]", float, double) {
+  using T = TestType;
+  const auto name = GENERATE(as<std::string>(), "bert", "roberta");
+  CAPTURE(name);
+  const Hdf5File expected(folders / name / "expected.h5");
+  const auto model = load_pretrained_bert<T>(folders / name);
+  const Tokens tokens = expected.tensor<TokenId>("tokens");
+  const ValidLens lengths(expected.tensor<std::int32_t>("lengths"));
+  const bool is_double = std::is_same_v<T, double>;
+  const auto of = [&](const std::string& what) {
+    return expected.tensor<double>(is_double ? what + "_double" : what);
+  };
+  Tape<T> tape = Tape<T>::inference();
+  const Var<T> states = model(tape, tokens, lengths);
+  Tensor<double> theirs = of("states");
+  for (Index t = lengths.lengths()(1); t < 12; ++t)
+    for (Index c = 0; c < 24; ++c) theirs(1, t, c) = states.value()(1, t, c);
+  const double bound = is_double ? 1e-9 : 1e-5;
+  CHECK(golden::relative_error(states.value(), theirs) < bound);
+  CHECK(golden::relative_error(model.pooled(states).value(), of("pooled")) < bound);
+  const Index longest = name == "roberta" ? 62 : 64;
+  CHECK_NOTHROW(model(tape, Tokens({1, longest})));
+  CHECK(message_of<ValueError>([&] {
+          (void)model(tape, Tokens({1, longest + 1}));
+        }) == concatenate_text("Bert: tokens: expected at most max_len ", longest,
+                               " positions, got length ", longest + 1));
+}
+
+TEST_CASE("language models: a config that a model cannot follow is an error that names the entry",
+          "[golden]") {
+  const auto error = [](const char* name, const std::string& from, const std::string& to,
+                        const auto& read) {
+    const TemporaryFolder folder;
+    fs::copy(folders / name / "model.safetensors", folder.path());
+    std::ifstream in(folders / name / "config.json");
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    REQUIRE(text.find(from) != text.npos);
+    std::ofstream(folder / "config.json") << text.replace(text.find(from), from.size(), to);
+    const std::string message = message_of<FileError>([&] { (void)read(folder.path()); });
+    return message.substr(message.find("\": ") + 3);
+  };
+  const auto t5 = [&](const std::string& from, const std::string& to) {
+    return error("t5", from, to,
+                 [](const fs::path& folder) { return load_pretrained_encoder_decoder(folder); });
+  };
+  CHECK(t5("\"t5\"", "\"umt5\"") == "model_type: expected t5, got 'umt5'");
+  CHECK(contains(t5("\"relu\"", "\"mish\""), "dense_act_fn: expected"));
+  CHECK(t5("\"is_gated_act\": false", "\"is_gated_act\": true") ==
+        "is_gated_act: expected false, got true");
+  CHECK(contains(t5("\"d_kv\"", "\"d_kvs\""), "d_kv: expected an entry, got none"));
+  CHECK(t5("\"eos_token_id\": 1", "\"eos_token_id\": 48") ==
+        "eos_token_id: expected tokens 0 … 47, got 48");
+  CHECK(contains(t5("\"num_layers\": 2", "\"num_layers\": 2000000000"), "expected a model of the"));
+  CHECK(contains(t5("\"use_cache\"", "\"use_relu\""),
+                 "use_relu: expected an entry that is known, got true"));
+  CHECK(t5("\"relative_attention_max_distance\": 20", "\"relative_attention_max_distance\": 3") ==
+        "RelativePositionBias: max_distance: expected a number > 3, got 3");
+  const auto bert = [&](const std::string& from, const std::string& to) {
+    return error("roberta", from, to,
+                 [](const fs::path& folder) { return load_pretrained_bert(folder); });
+  };
+  CHECK(bert("\"roberta\"", "\"xlnet\"") == "model_type: expected bert or roberta, got 'xlnet'");
+  CHECK(bert("\"max_position_embeddings\": 64", "\"max_position_embeddings\": 2") ==
+        "max_position_embeddings: expected more than pad_token_id + 1 = 2, got 2");
+  CHECK(bert("\"is_decoder\": false", "\"is_decoder\": true") ==
+        "is_decoder: expected false, got true");
+  const auto bloom = [&](const std::string& from, const std::string& to) {
+    return error("bloom", from, to,
+                 [](const fs::path& folder) { return load_pretrained_gpt(folder); });
+  };
+  CHECK(bloom("\"apply_residual_connection_post_layernorm\": false",
+              "\"apply_residual_connection_post_layernorm\": true") ==
+        "apply_residual_connection_post_layernorm: expected false, got true");
+  CHECK(bloom("\"bloom\"", "\"falcon\"") ==
+        "model_type: expected gpt2, llama, mistral, qwen2, qwen3, gpt_neox or bloom, got 'falcon'");
 }

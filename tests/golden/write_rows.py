@@ -105,6 +105,42 @@ class LlamaBlock(torch.nn.Module):
         return x + self.ffn(self.norm2(x))
 
 
+class RelativeAttention(torch.nn.Module):
+    """Self-attention of 2 heads of size 3, whose scores are not scaled, with the relative position
+    bias of Raffel et al. (2020); causal unless bidirectional."""
+
+    def __init__(self, buckets, max_distance, bidirectional):
+        super().__init__()
+        self.attention = torch.nn.Module()
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self.attention, name, torch.nn.Linear(6, 6, bias=False))
+        self.position_bias = torch.nn.Embedding(buckets, 2)
+        self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
+
+    def bucket(self, distance):
+        """Of the position of a key minus that of the query, by the formula."""
+        buckets = self.buckets // 2 if self.bidirectional else self.buckets
+        first = buckets if self.bidirectional and distance > 0 else 0
+        size = abs(distance) if self.bidirectional else max(0, -distance)
+        single = buckets // 2
+        if size < single:
+            return first + size
+        place = np.log(size / single) / np.log(self.max_distance / single) * (buckets - single)
+        return first + min(buckets - 1, single + int(place))
+
+    def forward(self, x):
+        q, k, v = (getattr(self.attention, name)(x).unflatten(2, (2, 3)).transpose(1, 2)
+                   for name in ("W_q", "W_k", "W_v"))
+        time = range(x.shape[1])
+        bias = self.position_bias(torch.tensor([[self.bucket(key - query) for key in time]
+                                                for query in time])).permute(2, 0, 1)
+        if not self.bidirectional:
+            bias = bias.masked_fill(causal(x.shape[1]), -torch.inf)
+        y = torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=bias.expand(x.shape[0], -1, -1, -1), scale=1.0)
+        return self.attention.W_o(y.transpose(1, 2).flatten(2))
+
+
 class PaddedDecoderLayer(torch.nn.TransformerDecoderLayer):
     """With targets of lengths 3 and 4, and memories of lengths 2 and 5."""
 

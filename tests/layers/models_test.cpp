@@ -128,6 +128,35 @@ TEST_CASE("GPT: the loss is that of the logits, also of more targets than it has
   CHECK(model.loss(tape, tokens, Tokens::full({2, 4}, ignored)).item() == 0.0);
 }
 
+TEST_CASE("gradients: encoder-decoder model in T5's form", "[layers][gradients][EncoderDecoder]") {
+  Random random(1);
+  EncoderDecoderOptions options = encoder_decoder_options();
+  TransformerOptions& transformer = options.transformer;
+  transformer.scoring = Scoring::dot_product;
+  transformer.norm_first = true;
+  transformer.norm = Norm::rms_norm;
+  transformer.ffn_bias = false;
+  transformer.swiglu = GENERATE(false, true);
+  transformer.gate_activation = Activation::gelu_tanh;
+  transformer.position_bias = RelativePositionBiasOptions{.num_buckets = 6, .max_distance = 4};
+  transformer.recompute = GENERATE(false, true);
+  options.num_decoder_blocks = 2;
+  options.target_vocabulary_size = options.source_vocabulary_size;
+  options.shared_embedding = options.tied = options.scales_output = true;
+  EncoderDecoder<double> model(options, random);
+  CHECK(model.decoder.blocks.size() == 2);
+  for (const auto& [name, parameter] : named_parameters(model))
+    parameter->set_value(random.normal_tensor<double>(parameter->shape(), 0.0, 0.5));
+  const Tokens target({2, 3}, {1, 4, 5, 1, 2, 0});
+  check_gradients(model, {}, [&](Tape<double>& tape, const Vars&) {
+    return model(tape, tokens, ValidLens{4, 2}, target);
+  });
+  options.target_vocabulary_size = 5;
+  CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(options, random); }) ==
+        "EncoderDecoder: target_vocabulary_size: expected that of the source, 7, with a shared "
+        "embedding, got 5");
+}
+
 TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
   Random random(1);
   const Gpt<double> model(GENERATE(gpt_options(), llama_options()), random);

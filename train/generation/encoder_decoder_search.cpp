@@ -34,8 +34,7 @@ std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model
       model.start(model.encode(tape, padded.tokens, padded.valid_lens), padded.valid_lens);
   const auto next = [&](const Prefixes& prefixes) {
     cache.select(prefixes.parents.empty() ? prefixes.sources : prefixes.parents);
-    const Var<T> states = model.extend(tape, last_column(prefixes.tokens), cache);
-    const Var<T> logits = model.output(states);
+    const Var<T> logits = model.logits(model.extend(tape, last_column(prefixes.tokens), cache));
     return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
   };
   return beam_search<T>(next, std::ssize(sources), options);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "weft/autograd/export.hpp"
+#include "weft/layers/models/bert.hpp"
+#include "weft/layers/models/encoder_decoder.hpp"
 #include "weft/layers/models/gpt.hpp"
 #include "weft/train/data/vocabulary.hpp"
 #include "weft/train/weights/load_weights.hpp"
@@ -19,21 +21,39 @@ struct PretrainedGpt {
   Sequence ends;
 };
 
-// The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3 or
-// gpt_neox. Throws FileError for a file that cannot be read, for other models, for entries that a
+struct PretrainedEncoderDecoder {
+  EncoderDecoderOptions options;
+  // The token that each target begins with (decoder_start_token_id), and those that end it.
+  TokenId start = 0;
+  Sequence ends;
+};
+
+// The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3, gpt_neox
+// or bloom. Throws FileError for a file that cannot be read, for other models, for entries that a
 // Gpt cannot follow ("rope_scaling": yarn, "hidden_act": relu in a gated network), and for entries
 // that are not known: each might change the result.
 WEFT_API PretrainedGpt read_pretrained_gpt(const std::filesystem::path& folder);
+
+// The same for t5, with its later versions such as Flan-T5, and for bert and roberta. Also read
+// which weights there are: those of an output layer of its own, or of a pooler.
+WEFT_API PretrainedEncoderDecoder
+read_pretrained_encoder_decoder(const std::filesystem::path& folder);
+WEFT_API BertOptions read_pretrained_bert(const std::filesystem::path& folder);
 
 // The weights of a folder: model.safetensors, model.safetensors.index.json or model.h5. Throws
 // FileError when there are none.
 WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
 
-// The Gpt of a folder with its weights, which are never drawn. Throws as the functions above and
+// The model of a folder with its weights, which are never drawn. Throw as the functions above and
 // load_weights do.
 //   const Gpt model = load_pretrained_gpt("SmolLM2-135M-Instruct");
 template <class T = float>
 WEFT_API Gpt<T> load_pretrained_gpt(const std::filesystem::path& folder);
+
+template <class T = float>
+WEFT_API EncoderDecoder<T> load_pretrained_encoder_decoder(const std::filesystem::path& folder);
+template <class T = float>
+WEFT_API Bert<T> load_pretrained_bert(const std::filesystem::path& folder);
 
 // Writes a folder that transformers' from_pretrained reads: config.json of the model type "llama",
 // "mistral", "qwen2" or "qwen3", and model.safetensors. The options are those of the model. Throws

@@ -8,6 +8,7 @@
 #include "weft/autograd/tensor.hpp"
 #include "autograd/internal/saturating_product.hpp"
 #include "autograd/kernels/dropout_mask.hpp"
+#include "autograd/kernels/vector.hpp"
 #include "autograd/ops/internal/mask_view.hpp"
 
 namespace weft {
@@ -15,8 +16,9 @@ namespace weft {
 // What forward and backward share: the inputs, their sizes, and the mask.
 template <class T>
 struct Attention {
-  Tensor<T> q, k, v;  // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
-  Tensor<T> marks;    // of keys that are not finite, see FiniteKeys
+  Tensor<T> q, k, v;        // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
+  Tensor<T> marks;          // of keys that are not finite, see FiniteKeys
+  Tensor<T> position_bias;  // [H, distances()], or no elements
   Index batch, heads, queries, keys, size, value_size;
   T scale;
   MaskView mask;
@@ -28,6 +30,9 @@ struct Attention {
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
+  // The number of distances of a key from a query, from that of the last query and the first key
+  // on.
+  Index distances() const { return std::max<Index>(0, queries + keys - 1); }
   // Elements of a tile of scores, whose row stride is tile_keys.
   Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
   // The number of (sequence, head) pairs in a range of parallel_for.
@@ -59,11 +64,20 @@ struct Head {
       limit = std::max(limit, a.mask.limit(b, query));
     return limit;
   }
-  // Adds the marks of the keys begin … end to their scores.
-  void add_marks(T* scores, Index begin, Index end) const {
-    if (a.marks.empty()) return;
-    const T* marks = a.marks.data() + b * a.keys;
-    for (Index key = begin; key < end; ++key) scores[key - begin] += marks[key];
+  // Adds the marks and the position bias of the keys begin … end to their scores for a query.
+  void add_terms(T* scores, Index query, Index begin, Index end) const {
+    const auto add = [&](const T* terms) {
+      accumulate_row(end - begin, scores, false, identity, terms + begin);
+    };
+    if (!a.marks.empty()) add(a.marks.data() + b * a.keys);
+    if (!a.position_bias.empty())
+      add(a.position_bias.data() + h * a.distances() + distance(query, 0));
+  }
+  // The index of the distance of a key from a query.
+  Index distance(Index query, Index key) const { return a.queries - 1 - query + key; }
+  // This head's gradient of the position bias in the terms [B, H, distances()]; null when none.
+  T* own_terms(Tensor<T>& terms) const {
+    return terms.empty() ? nullptr : terms.data() + (b * a.heads + h) * a.distances();
   }
 };
 

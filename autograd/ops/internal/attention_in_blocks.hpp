@@ -60,7 +60,7 @@ void compute_bias(const Head<T>& head, const Scratch<T>& scratch) {
       T* row = scratch.rows + i * keys;
       const Index limit = a.mask.limit(head.b, first + i);
       std::fill(row, row + limit, T{0});
-      head.add_marks(row, 0, limit);
+      head.add_terms(row, first + i, 0, limit);
       a.mask.apply(head.b, head.h, first + i, 0, limit, row, row);
       std::fill(row + limit, row + keys, -std::numeric_limits<T>::infinity());
     }
@@ -113,7 +113,7 @@ void for_each_block(const Attention<T>& a, const Tape<T>& tape, const Body& body
     const Scratch<T> scratch(a, of_thread);
     for (Index item = begin; item < end; ++item) {
       const Head<T> head{a, item / a.heads, item % a.heads};
-      if (item == begin || a.mask.differs_between_heads() ||
+      if (item == begin || a.mask.differs_between_heads() || !a.position_bias.empty() ||
           (head.h == 0 && (a.mask.differs_between_sequences() || !a.marks.empty())))
         compute_bias(head, scratch);
       for_each_range(a, [&](Index first, Index count) {
@@ -160,19 +160,22 @@ Tensor<T> attend_in_blocks(const Attention<T>& a, const Tape<T>& tape, Tensor<T>
   return p;
 }
 
-// Adds to the gradients of queries, keys and values; `p` is what attend_in_blocks returned.
+// Adds to the gradients of queries, keys and values, and to the terms of that of the position bias;
+// `p` is what attend_in_blocks returned.
 template <class T>
 void add_gradients_in_blocks(const Attention<T>& a, const Tape<T>& tape, const Tensor<T>& p,
                              const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
-                             const Gradient<T>& dv) {
+                             const Gradient<T>& dv, Tensor<T>& terms) {
   const auto at = [](const Gradient<T>& gradient, Index offset) {
     return gradient ? gradient.data() + offset : nullptr;
   };
   const auto add = [&](const Head<T>& head, const AttentionBlock<T>& block, Index first,
                        T* scratch) {
+    T* const dbias = head.own_terms(terms);
     block.backward(p.data() + detail::weights_offset(head, first),
                    dy.data() + head.out_offset(first), at(dq, head.q_offset(first)),
-                   at(dk, head.k_offset(0)), at(dv, head.v_offset(0)), scratch);
+                   at(dk, head.k_offset(0)), at(dv, head.v_offset(0)),
+                   dbias ? dbias + head.distance(first, 0) : nullptr, scratch);
   };
   detail::for_each_block(a, tape, add);
 }

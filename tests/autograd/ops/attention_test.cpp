@@ -313,6 +313,8 @@ TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autogra
       scaled_dot_product_attention(x, x, x, {.mask = {.bias = Tensor<float>({4, 3})}}),
       "scaled_dot_product_attention: mask: expected shape [3, 3], [2, 3, 3] or [2, 1, 3, 3], got "
       "[4, 3]");
+  CHECK_THROWS_WITH(scaled_dot_product_attention(x, x, x, {}, of({1, 6})),
+                    "scaled_dot_product_attention: position_bias: expected [1, 5], got [1, 6]");
   for (const double bad : {nan, infinity})
     CHECK_THROWS_WITH(
         scaled_dot_product_attention(
@@ -323,15 +325,16 @@ TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autogra
 TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(8);
   Parameter<float> q(random.normal_tensor<float>({9, 70, 16})), k(q), v(q);
+  Parameter<float> bias(random.normal_tensor<float>({2, 139}));
   check_same_bits([&] {
     Tape<float> tape({.training = true, .seed = 1});
-    const auto y =
-        scaled_dot_product_attention(tape.parameter(q), tape.parameter(k), tape.parameter(v),
-                                     {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2});
-    for (auto* p : {&q, &k, &v}) p->zero_grad();
+    const auto y = scaled_dot_product_attention(
+        tape.parameter(q), tape.parameter(k), tape.parameter(v),
+        {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2}, tape.parameter(bias));
+    for (auto* p : {&q, &k, &v, &bias}) p->zero_grad();
     tape.backward(y, y.value());
     return std::vector<Tensor<float>>{y.value(), q.grad().clone(), k.grad().clone(),
-                                      v.grad().clone()};
+                                      v.grad().clone(), bias.grad().clone()};
   });
 }
 
@@ -437,6 +440,22 @@ std::vector<GradientCase> gradient_rows() {
        tiles,
        [](const auto& x) {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.dropout = 0.4});
+       }},
+      {"scaled_dot_product_attention",
+       "with a position bias, not scaled",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}, {2, 7}},
+       {{40, 10, 8}, {40, 12, 8}, {40, 12, 12}, {2, 21}},
+       [](const auto& x) {
+         return scaled_dot_product_attention(
+             x[0], x[1], x[2], {.num_heads = 2, .dropout = 0.3, .scaled = false}, x[3]);
+       }},
+      {"scaled_dot_product_attention",
+       "causal, with a position bias, of many queries and keys",
+       {{1, 66, 2}, {1, 66, 2}, {1, 66, 2}, {2, 131}},
+       {{3, 300, 4}, {3, 300, 4}, {3, 300, 4}, {2, 599}},
+       [](const auto& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2],
+                                             {.num_heads = 2, .mask = {.causal = true}}, x[3]);
        }},
       {"scaled_dot_product_attention",
        "with no keys",

@@ -11,14 +11,18 @@ namespace weft {
 namespace {
 
 template <class T>
-EncoderDecoder<T> small_model() {
+EncoderDecoder<T> small_model(
+    const std::optional<RelativePositionBiasOptions>& position_bias = {}) {
   Random random(2);
-  return {
-      {.source_vocabulary_size = 9,
-       .target_vocabulary_size = 7,
-       .max_len = 5,
-       .transformer = {.num_blocks = 2, .num_hiddens = 8, .ffn_num_hiddens = 16, .num_heads = 2}},
-      random};
+  return {{.source_vocabulary_size = 9,
+           .target_vocabulary_size = 7,
+           .max_len = 5,
+           .transformer = {.num_blocks = 2,
+                           .num_hiddens = 8,
+                           .ffn_num_hiddens = 16,
+                           .num_heads = 2,
+                           .position_bias = position_bias}},
+          random};
 }
 
 const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
@@ -54,11 +58,14 @@ TEST_CASE("encoder-decoder search: a source has the same hypotheses in a batch a
 
 TEST_CASE("encoder-decoder search: hypotheses have the probabilities that the model gives them",
           "[train]") {
-  auto model = small_model<double>();
+  using Bias = RelativePositionBiasOptions;
+  auto model = small_model<double>(
+      GENERATE(std::optional<Bias>(), std::optional<Bias>({.num_buckets = 6, .max_distance = 4}),
+               std::optional<Bias>({.alibi = true})));
   // Hypotheses of several tokens: the end is improbable, and inputs matter more than at the start.
   for (const auto& [name, parameter] : named_parameters(model))
     for (double& value : parameter->values()) value *= 3.0;
-  model.output.bias->values()[Vocabulary::eos] = -4.0;
+  model.output->bias->values()[Vocabulary::eos] = -4.0;
   std::vector<Sequence> many;
   for (TokenId i = 0; i < 50; ++i) many.push_back({4 + i % 5, 4 + i % 3, 4 + i % 4});
   const Index width = GENERATE(1, 4);

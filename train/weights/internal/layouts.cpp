@@ -1,6 +1,7 @@
 #include "train/weights/internal/layouts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "weft/autograd/error.hpp"
@@ -53,6 +54,52 @@ constexpr NameRow gpt_neox_names[] = {
     {"final_layer_norm", "blocks.norm"},
     {"embed_out", "output"},
 };
+
+constexpr NameRow bloom_names[] = {
+    {"word_embeddings", "tokens"},
+    {"word_embeddings_layernorm", "norm"},
+    {"h.#.input_layernorm", "blocks.#.norm1"},
+    {"h.#.self_attention.query_key_value", "blocks.#.attention.W_q", 0, 3},
+    {"h.#.self_attention.query_key_value", "blocks.#.attention.W_k", 1, 3},
+    {"h.#.self_attention.query_key_value", "blocks.#.attention.W_v", 2, 3},
+    {"h.#.self_attention.dense", "blocks.#.attention.W_o"},
+    {"h.#.post_attention_layernorm", "blocks.#.norm2"},
+    {"h.#.mlp.dense_h_to_4h", "blocks.#.ffn.dense1"},
+    {"h.#.mlp.dense_4h_to_h", "blocks.#.ffn.dense2"},
+    {"ln_f", "blocks.norm"},
+    {"lm_head", "output"},
+};
+
+// `wo` is the last layer of the feed-forward network, which in later versions is gated.
+constexpr std::array<NameRow, 24> t5_names(std::string_view wo) {
+  return {{
+      {"shared", "source_embedding"},
+      {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias", "encoder.position_bias"},
+      {"encoder.block.#.layer.0.SelfAttention", "encoder.#.attention"},
+      {"encoder.block.#.layer.0.layer_norm", "encoder.#.norm1"},
+      {"encoder.block.#.layer.1.DenseReluDense", "encoder.#.ffn"},
+      {"encoder.block.#.layer.1.layer_norm", "encoder.#.norm2"},
+      {"encoder.final_layer_norm", "encoder.norm"},
+      {"decoder.block.0.layer.0.SelfAttention.relative_attention_bias", "decoder.position_bias"},
+      {"decoder.block.#.layer.0.SelfAttention", "decoder.#.self_attention"},
+      {"decoder.block.#.layer.0.layer_norm", "decoder.#.norm1"},
+      {"decoder.block.#.layer.1.EncDecAttention", "decoder.#.cross_attention"},
+      {"decoder.block.#.layer.1.layer_norm", "decoder.#.norm2"},
+      {"decoder.block.#.layer.2.DenseReluDense", "decoder.#.ffn"},
+      {"decoder.block.#.layer.2.layer_norm", "decoder.#.norm3"},
+      {"decoder.final_layer_norm", "decoder.norm"},
+      {"q", "W_q"},
+      {"k", "W_k"},
+      {"v", "W_v"},
+      {"o", "W_o"},
+      {"wi", "dense1"},
+      {"wi_0", "w1"},
+      {"wi_1", "w3"},
+      {"wo", wo},
+      {"lm_head", "output"},
+  }};
+}
+constexpr auto t5_plain_names = t5_names("dense2"), t5_gated_names = t5_names("w2");
 
 constexpr NameRow bert_names[] = {
     {"embeddings.word_embeddings", "tokens"},
@@ -242,6 +289,10 @@ bool is_tall(const Shape& shape) { return shape.rank() == 2 && shape[0] > shape[
 bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[1]; }
 
 std::vector<WeightLayout> make_layouts() {
+  // Copies of the embedding, and a bias that the first files of T5 have.
+  const std::vector<std::string_view> unused_of_t5{"/encoder.embed_tokens.",
+                                                   "/decoder.embed_tokens.",
+                                                   ".EncDecAttention.relative_attention_bias."};
   return {
       // What save_weights writes, and state_dicts of models with the same names.
       {.name = "state_dict"},
@@ -283,6 +334,21 @@ std::vector<WeightLayout> make_layouts() {
        .optional = {".attention.bias/", ".attention.masked_bias/", ".rotary_emb.inv_freq/"},
        .has_rotary_halves = true,
        .packs_by_head = true},
+      {.name = "BLOOM",
+       .marks = {"h.0.self_attention.query_key_value.weight"},
+       .rows = bloom_names,
+       .has_all_names = true,
+       .group = "transformer.",
+       .spelling = without_transformer,
+       .packs_by_head = true},
+      {.name = "T5",
+       .marks = {".DenseReluDense.wi.weight"},
+       .rows = t5_plain_names,
+       .optional = unused_of_t5},
+      {.name = "T5 with gates",
+       .marks = {".DenseReluDense.wi_0.weight"},
+       .rows = t5_gated_names,
+       .optional = unused_of_t5},
       {.name = "BERT",
        .written_as = Layout::bert,
        .marks = {"embeddings.word_embeddings.weight"},
