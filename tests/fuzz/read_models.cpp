@@ -69,6 +69,8 @@ void read_safetensors(const std::string& contents) {
 void read_config(const std::string& contents) {
   static const fs::path path = folder() / "config.json";
   write(path, contents);
+  attempt([] { (void)read_pretrained_bert(folder()); });
+  attempt([] { (void)read_pretrained_encoder_decoder(folder()); });
   (void)read_pretrained_gpt(folder());
 }
 

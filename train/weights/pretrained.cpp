@@ -62,10 +62,10 @@ bool has_dataset(const fs::path& weights, std::string_view end) {
   return std::ranges::any_of(names, [&](const std::string& name) { return name.ends_with(end); });
 }
 
-// The model with the weights of a folder.
+// The model with the weights of a folder: its embeddings have `rows` vectors.
 template <class Model, class Options>
-Model load(const fs::path& folder, const Options& options, const TransformerOptions& transformer,
-           Index vocabulary_size, const LoadWeightsOptions& load_options = {}) {
+Model load(const fs::path& folder, const Options& options, const TransformerOptions& t, Index rows,
+           const LoadWeightsOptions& load_options = {}) {
   const fs::path weights = pretrained_weights(folder);
   // The sizes of a configuration are as long as those of the weights, or memory is not taken.
   double stored = 0;
@@ -73,9 +73,14 @@ Model load(const fs::path& folder, const Options& options, const TransformerOpti
   for (const std::string& path : file->datasets())
     stored += static_cast<double>(file->shape(path).elements());
   const auto number = [](Index index) { return static_cast<double>(index); };
-  const double needed = number(transformer.num_hiddens) *
-                        (number(vocabulary_size) +
-                         number(transformer.num_blocks) * 2 * number(transformer.ffn_num_hiddens));
+  const double heads = number(t.num_heads),
+               head_size = t.head_size ? number(*t.head_size) : number(t.num_hiddens) / heads,
+               of_block = 2 * (number(t.ffn_num_hiddens) + heads * head_size),
+               biases = t.position_bias && !t.position_bias->alibi
+                            ? heads * number(t.position_bias->num_buckets)
+                            : 0;
+  const double needed =
+      number(t.num_hiddens) * (number(rows) + number(t.num_blocks) * of_block) + biases;
   if (needed > stored)
     fail_on_file(folder / "config.json",
                  concatenate_text("a model of the ", stored, " weights of ", quoted(weights)),
@@ -132,21 +137,24 @@ fs::path pretrained_weights(const fs::path& folder) {
 template <class T>
 Gpt<T> load_pretrained_gpt(const fs::path& folder) {
   const GptOptions options = read_pretrained_gpt(folder).options;
-  return load<Gpt<T>>(folder, options, options.transformer(), options.vocabulary_size);
+  const Index positions = options.has_learned_positions() ? options.max_len : 0;
+  return load<Gpt<T>>(folder, options, options.transformer(), options.vocabulary_size + positions);
 }
 
 template <class T>
 EncoderDecoder<T> load_pretrained_encoder_decoder(const fs::path& folder) {
   const EncoderDecoderOptions options = read_pretrained_encoder_decoder(folder).options;
-  return load<EncoderDecoder<T>>(folder, options, options.transformer,
-                                 options.source_vocabulary_size);
+  TransformerOptions all = options.transformer;
+  all.num_blocks += options.num_decoder_blocks.value_or(all.num_blocks);
+  return load<EncoderDecoder<T>>(folder, options, all, options.source_vocabulary_size);
 }
 
 template <class T>
 Bert<T> load_pretrained_bert(const fs::path& folder) {
   const BertOptions options = read_pretrained_bert(folder);
   // Heads for what a model was trained for are no part of a Bert.
-  return load<Bert<T>>(folder, options, options.transformer(), options.vocabulary_size,
+  return load<Bert<T>>(folder, options, options.transformer(),
+                       options.vocabulary_size + options.max_len + options.num_segments,
                        {.ignore_unexpected = {"cls\\..*", "(lm_head|classifier|qa_outputs)\\..*"}});
 }
 
