@@ -34,7 +34,7 @@ TEST_CASE("operation: Gradient::add overwrites first and adds then, in every ran
   for (Index i = 0; i < size; ++i) REQUIRE(x.grad()(i) == 8 * x.value()(i));
 }
 
-TEST_CASE("operation: the one that README shows has the gradient that it says", "[autograd]") {
+TEST_CASE("operation: one outside the library has the gradient that it says", "[autograd]") {
   Random random(3);
   Parameter<double> x(random.normal_tensor<double>({4, 3}));
   const auto function = [&](Tape<double>& tape) { return square(tape.parameter(x)); };

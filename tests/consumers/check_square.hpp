@@ -1,4 +1,4 @@
-// The gradient check of square, as README shows it.
+// The gradient check of square.
 #pragma once
 
 #include <iostream>

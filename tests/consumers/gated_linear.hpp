@@ -1,4 +1,4 @@
-// GatedLinear: a layer of one's own, as README shows it.
+// GatedLinear: a layer of one's own.
 #pragma once
 
 #include <weft/layers.hpp>

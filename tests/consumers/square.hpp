@@ -1,4 +1,4 @@
-// square: an operation of one's own, as README shows it.
+// square: an operation of one's own.
 #pragma once
 
 #include <weft/autograd.hpp>

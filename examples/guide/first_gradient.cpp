@@ -1,0 +1,26 @@
+#include <iostream>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+int main() {
+  const Tensor<float> inputs({3, 2}, {1, 0, 0, 1, 1, 1});  // numbers of a shape
+  Parameter<float> w(Tensor<float>({2}, {2, -1}));         // a tensor that is trained
+
+  Tape tape;                            // records one pass
+  const Var x = tape.constant(inputs);  // a value of the pass that needs no gradient
+  const Var y = x * tape.parameter(w);  // [3, 2]: w is broadcast over the rows
+  const Var loss = mean(power(sum(y, {-1}), 2));
+  std::cout << "y " << y.shape() << ", loss " << loss.item() << '\n';
+
+  tape.backward(loss);  // adds d loss / d w to the gradient of w, and ends the pass
+  std::cout << "gradient";
+  for (const float g : w.grad().values()) std::cout << ' ' << g;
+
+  SGD optimizer(NamedParameters<float>{{"w", &w}}, {.lr = 0.1});
+  optimizer.step();  // w ← w - 0.1 · gradient, and clears the gradient
+  std::cout << "\nw";
+  for (const float v : w.value().values()) std::cout << ' ' << v;
+  std::cout << '\n';
+}

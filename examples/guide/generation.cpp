@@ -1,0 +1,56 @@
+#include <iostream>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+int main() {
+  const std::string text =
+      "the weft is drawn through the warp, over one thread and under the next; ";
+  const Vocabulary letters = Vocabulary::of_characters(text);
+  const Sequence ids = letters.encode_text(text + text);
+  WindowBatches<TokenId> windows(Tokens({std::ssize(ids)}, ids), {.length = 64, .stride = 1});
+
+  Random random(1);
+  Gpt model({.vocabulary_size = letters.size(),
+             .max_len = 64,
+             .num_hiddens = 32,
+             .num_heads = 4,
+             .num_blocks = 2},
+            random);
+  AdamW optimizer(model, {.lr = 5e-3});
+  Trainer(model, optimizer, windows,
+          [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
+            return cross_entropy(model(tape, batch.inputs), batch.targets);
+          },
+          {.epochs = 40, .parts = 4})
+      .run();
+
+  const auto show = [&](const char* how, const Sequence& tokens) {
+    std::cout << how << ": " << letters.decode_text(tokens) << '\n';
+  };
+  const Sequence prompt = letters.encode_text("the weft");
+  // Always the most probable token.
+  show("greedy", generate(model, prompt, {.max_tokens = 53, .sampling = {.temperature = 0}}));
+  // Drawn at random from the fewest tokens that have 90 % of the probability.
+  show("top_p", generate(model, prompt,
+                         {.max_tokens = 53,
+                          .sampling = {.temperature = 0.7, .top_p = 0.9},
+                          .seed = 3,
+                          .on_token = [](Index, TokenId) { return true; }}));
+
+  // A loop of your own: the cache keeps the keys and values of the tokens so far.
+  Tape tape = Tape<float>::inference();
+  Sampler<float> sampler({.top_k = 3}, 1);
+  KeyValueCache<float> cache = model.make_cache(1);
+  Sequence own, next = prompt;
+  for (int step = 0; step < 53; ++step) {
+    const Var states = model.extend(tape, Tokens({1, std::ssize(next)}, next), cache);
+    const Tensor<float> logits =
+        model.logits(slice(states, 1, -1 + std::ssize(next), std::ssize(next))).value();
+    next = {sampler(logits.values())};
+    own.push_back(next[0]);
+    tape.clear();
+  }
+  show("own loop", own);
+}

@@ -1,0 +1,25 @@
+#include <iostream>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+int main() {
+  Tape tape;
+  const Var x =
+      tape.variable(Tensor<float>({3}, {-1, 0.5, 2}));  // no parameter, but differentiated
+  const Var z = 0.5f * (1 - x) + where(x > 0, x, 0);    // numbers and variables mix
+  const Var square_sum = sum(power(z, 2)), z_sum = sum(detach(z) * x);
+
+  // Two results of one pass: the first call keeps the pass for the second one.
+  for (const float g : tape.gradients(square_sum, {x}, {.keep_pass = true})[0].values())
+    std::cout << g << ' ';
+  std::cout << '\n';
+  for (const float g : tape.gradients(z_sum, {x})[0].values()) std::cout << g << ' ';
+  std::cout << '\n';
+
+  // Operations on plain tensors need no tape of your own.
+  const Tensor<float> logits({3}, {0, 1, 2});
+  const Tensor<float> probabilities = no_grad([](const auto& v) { return softmax(v); }, logits);
+  std::cout << (2 * probabilities)(2) << '\n';
+}

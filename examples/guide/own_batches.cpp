@@ -1,0 +1,50 @@
+#include <iostream>
+#include <numeric>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+// A batch of your own: points with weights.
+struct WeightedPoints {
+  Tensor<float> x, y, weight;  // [batch, 1] each
+};
+
+// With these two, the trainer divides batches into parts.
+Index num_examples(const WeightedPoints& batch) { return batch.x.shape()[0]; }
+WeightedPoints part_of(const WeightedPoints& batch, Index first, Index last) {
+  return {rows_of(batch.x, first, last), rows_of(batch.y, first, last),
+          rows_of(batch.weight, first, last)};
+}
+
+// Where they come from: the same epoch and position always give the same batch.
+class Points : public DataSource<WeightedPoints> {
+ public:
+  Index num_batches() const override { return 8; }
+  WeightedPoints batch(std::int64_t epoch, Index position) override {
+    Random random = batch_random(7, epoch, position);
+    WeightedPoints batch{random.uniform_tensor<float>({10, 1}, -1, 1), Tensor<float>({10, 1}),
+                         random.uniform_tensor<float>({10, 1}, 0, 1)};
+    for (Index i = 0; i < 10; ++i) batch.y(i, 0) = batch.x(i, 0) * batch.x(i, 0);
+    return batch;
+  }
+  std::uint64_t fingerprint() const override { return 7; }
+};
+
+int main() {
+  for (const Index parts : {1, 2, 5}) {
+    Random random(1);
+    Sequential model(Linear({.in_features = 1, .out_features = 32}, random),
+                     Activate(Activation::relu),
+                     Linear({.in_features = 32, .out_features = 1}, random));
+    AdamW optimizer(model, {.lr = 1e-2});
+    Points points;
+    // The mean over the examples that it is given: all of a batch, or a part of it.
+    const auto loss = [&](Tape<float>& tape, const WeightedPoints& batch) {
+      const Var error = model(tape.constant(batch.x)) - tape.constant(batch.y);
+      return mean(tape.constant(batch.weight) * power(error, 2));
+    };
+    Trainer(model, optimizer, points, loss, {.epochs = 25, .parts = parts}).run();
+    std::cout << parts << " parts: loss " << mean_loss(points, loss) << '\n';
+  }
+}
