@@ -39,6 +39,9 @@ void write_file(const fs::path& path, const std::string& text) {
     fail<FileError>("picture '" + path.string() + "'", "a writable file", std::strerror(errno));
 }
 
+// The colour of text and lines: readable on light and on dark pages, as SVG has no background.
+constexpr const char* ink = "textcolor '#768390'";
+
 // The first lines of the script: the output file, its size in pixels and common settings.
 std::string preamble(const fs::path& picture, Index width, Index height) {
   const std::string extension = picture.extension().string();
@@ -46,12 +49,12 @@ std::string preamble(const fs::path& picture, Index width, Index height) {
     fail<ValueError>("picture '" + picture.string() + "'", "the extension .svg or .png",
                      extension.empty() ? "none" : "'" + extension + "'");
   // svg measures font sizes in pixels, pngcairo in points.
-  const char* terminal =
-      extension == ".svg" ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
+  const bool is_svg = extension == ".svg";
+  const char* terminal = is_svg ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
   return concatenate_text("set encoding utf8\nset terminal ", terminal, " noenhanced size ", width,
-                          ",", height, " background '#ffffff'\nset output ",
-                          quoted(file_name(picture)),
-                          "\nset tics nomirror scale 0.5 textcolor '#444444'\n");
+                          ",", height, is_svg ? "" : " background '#ffffff'", "\nset output ",
+                          quoted(file_name(picture)), "\nset tics nomirror scale 0.5 ", ink,
+                          "\nset key ", ink, '\n');
 }
 
 std::string run_gnuplot(const std::string& script, const std::string& data,
@@ -102,10 +105,11 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
     fail<ValueError>("chart '" + chart.title + "'", "at least one line", "none");
   std::ostringstream script;
   std::ostringstream data;
-  script << preamble(picture, 860, 480) << "set title " << quoted(chart.title)
-         << " textcolor '#222222'\nset xlabel " << quoted(chart.x_label)
-         << " offset 0,0.4\nset ylabel " << quoted(chart.y_label)
-         << "\nset border 3 linecolor '#888888'\nset grid ytics linecolor '#dddddd' linetype 1\n"
+  script << preamble(picture, 860, 480) << "set title " << quoted(chart.title) << ' ' << ink
+         << "\nset xlabel " << quoted(chart.x_label) << " offset 0,0.4 " << ink << "\nset ylabel "
+         << quoted(chart.y_label) << ' ' << ink
+         << "\nset border 3 linecolor '#888888'\n"
+            "set grid ytics linecolor '#a0888888' linetype 1\n"
             "set key below Left reverse samplen 2\n"
             "set linetype 1 linecolor '#3b6fb6'\nset linetype 2 linecolor '#e07b39'\n"
             "set linetype 3 linecolor '#3f9b5b'\nset linetype 4 linecolor '#8a5fb0'\n"
@@ -155,7 +159,7 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
          << "\nset xrange [-0.5:" << columns << " - 0.5]\nset yrange [" << rows << " - 0.5:-0.5]\n"
          << named_tics("x", maps.columns) << named_tics("y", maps.rows) << "set multiplot\n"
          << "set label 1 " << quoted(maps.title) << " at screen 0.5, screen " << 1 - 24 / height
-         << " center textcolor '#222222'\n"
+         << " center " << ink << '\n'
          << "set colorbox user origin screen " << 1 - 76 / width << ", screen " << bottom / height
          << " size screen " << 14 / width << ", screen " << 1 - (top + bottom) / height << '\n';
   for (Index i = 0; i < count; ++i) {
@@ -173,10 +177,10 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
     script << "set lmargin at screen " << x / width << "\nset rmargin at screen "
            << (x + map_width) / width << "\nset tmargin at screen " << 1 - y / height
            << "\nset bmargin at screen " << 1 - (y + map_height) / height << "\nset title "
-           << quoted(map.title) << " offset 0,-0.5\nset xlabel "
-           << quoted(i / grid_columns == grid_rows - 1 ? maps.x_label : "") << "\nset ylabel "
-           << quoted(i % grid_columns == 0 ? maps.y_label : "") << "\nplot "
-           << quoted(file_name(data_file(picture))) << " index " << i
+           << quoted(map.title) << " offset 0,-0.5 " << ink << "\nset xlabel "
+           << quoted(i / grid_columns == grid_rows - 1 ? maps.x_label : "") << ' ' << ink
+           << "\nset ylabel " << quoted(i % grid_columns == 0 ? maps.y_label : "") << ' ' << ink
+           << "\nplot " << quoted(file_name(data_file(picture))) << " index " << i
            << " matrix with image pixels\nunset label 1\nunset colorbox\n";
   }
   script << "unset multiplot\n";

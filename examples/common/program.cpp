@@ -60,7 +60,8 @@ int run_program(const std::string& name, const std::function<int()>& work, int e
       name,
       [&](const ProcessGroup& processes) {
         if (processes.size() > 1)
-          fail<UsageError>("mpirun", "one process for what does not train", processes.size());
+          fail<UsageError>("mpirun", "one process for a command that does not train",
+                           processes.size());
         return work();
       },
       error_status);

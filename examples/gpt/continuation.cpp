@@ -22,7 +22,7 @@ ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string st
 
 void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
   if (draft.tokenizer != saved_.tokenizer)
-    fail<ValueError>("draft", "a model of the same tokens", "one of others");
+    fail<ValueError>("draft", "a model with the same tokens", "one with other tokens");
   draft_ = &draft;
   proposals_ = proposals;
 }

@@ -69,7 +69,7 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   if (options.chat && options.samples > 1)
     fail<examples::UsageError>("command line", "one sample with --chat", options.samples);
   if (!options.chat && !options.system.empty())
-    fail<examples::UsageError>("command line", "--system with --chat", "it alone");
+    fail<examples::UsageError>("command line", "--system with --chat", "--system alone");
   generation.max_tokens = tokens;
   sampling.top_k = top_k;
   return true;

@@ -1,5 +1,4 @@
 #include <iostream>
-#include <numeric>
 
 #include <weft/weft.hpp>
 

@@ -285,7 +285,7 @@ TEST_CASE("gpt sample: a draft proposes tokens and changes none", "[examples]") 
   const std::string other = (fixture.folder / "other").string();
   REQUIRE(fixture.train({"--out", other}).status == 0);
   CHECK(with_draft(other).errors ==
-        "gpt sample: draft: expected a model of the same tokens, got one of others\n");
+        "gpt sample: draft: expected a model with the same tokens, got one with other tokens\n");
   CHECK(contains(with_draft("no/such").errors, "no/such"));
 }
 

@@ -105,7 +105,8 @@ bool is_part_of(const Lines& snippet, const Lines& file) {
   return false;
 }
 
-// How much numbers may differ, relative to the larger one: 0 unless the note says so.
+// How much numbers may differ, relative to the larger one, beside one unit of the last digit that
+// is shown: not at all unless the note says so.
 double tolerance_of(const std::string& note) {
   static const std::regex within("numbers within (\\d+) %");
   if (note == "numbers vary") return INFINITY;
@@ -113,12 +114,25 @@ double tolerance_of(const std::string& note) {
   return std::regex_match(note, match, within) ? std::stod(match[1]) / 100 : 0.0;
 }
 
+struct Number {
+  double value;
+  double last_place;  // a unit of the last digit
+};
+
+Number number_of(const std::string& text) {
+  static const std::regex parts(R"([-+]?\d+(?:\.(\d+))?(?:e([-+]?\d+))?)");
+  std::smatch match;
+  std::regex_match(text, match, parts);
+  const double exponent = match[2].matched ? std::stod(match[2]) : 0.0;
+  return {std::stod(text), std::pow(10.0, exponent - static_cast<double>(match[1].length()))};
+}
+
 // The text of a line without its numbers, and these.
-std::pair<std::string, std::vector<double>> without_numbers(const std::string& line) {
+std::pair<std::string, std::vector<Number>> without_numbers(const std::string& line) {
   static const std::regex number(R"([-+]?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?)"), spaces(" +");
-  std::vector<double> numbers;
+  std::vector<Number> numbers;
   for (std::sregex_iterator found(line.begin(), line.end(), number), end; found != end; ++found)
-    numbers.push_back(std::stod(std::regex_replace(found->str(), std::regex(","), "")));
+    numbers.push_back(number_of(std::regex_replace(found->str(), std::regex(","), "")));
   return {std::regex_replace(std::regex_replace(line, number, "#"), spaces, " "), numbers};
 }
 
@@ -132,9 +146,10 @@ bool shows(std::string shown, std::string printed, double tolerance) {
   const auto [text, numbers] = without_numbers(shown);
   const auto [printed_text, printed_numbers] = without_numbers(printed);
   return text == printed_text &&
-         std::ranges::equal(numbers, printed_numbers, [&](double a, double b) {
-           return std::isinf(tolerance) ||
-                  std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
+         std::ranges::equal(numbers, printed_numbers, [&](const Number& a, const Number& b) {
+           const double difference = std::abs(a.value - b.value);
+           return std::isinf(tolerance) || difference <= 1.01 * a.last_place ||
+                  difference <= tolerance * std::max(std::abs(a.value), std::abs(b.value));
          });
 }
 

@@ -62,7 +62,7 @@ bool TrainingFolder<T>::exists(const char* name) const {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::symlink_status(file(name), error);
   if (!std::filesystem::status_known(status))
-    fail_on_file(file(name), "a file that can be looked at", error.message());
+    fail_on_file(file(name), "a file whose status can be read", error.message());
   return std::filesystem::exists(status);
 }
 
@@ -99,7 +99,7 @@ void TrainingFolder<T>::keep(std::int64_t step) const {
   std::error_code error;
   fs::remove(kept, error);
   fs::create_hard_link(options_.folder / "last.h5", kept, error);
-  if (error) fail_on_file(kept, "a further name of last.h5 (a hard link)", error.message());
+  if (error) fail_on_file(kept, "a hard link to last.h5", error.message());
   std::vector<std::int64_t> steps;
   for (const auto& entry : fs::directory_iterator(options_.folder, error))
     if (const auto other = step_of(entry.path().filename().string())) steps.push_back(*other);

@@ -81,8 +81,8 @@ std::vector<ChatTemplate::Part> ChatTemplate::parts(std::span<const ChatMessage>
   std::string before;
   const auto add = [&](std::string text, bool is_answer) {
     if (!text.starts_with(before))
-      fail<ValueError>("chat template", "messages that are written alike when others follow",
-                       "others");
+      fail<ValueError>("chat template", "messages written in the same way when others follow",
+                       "other text");
     parts.push_back({text.substr(before.size()), is_answer});
     before = std::move(text);
   };

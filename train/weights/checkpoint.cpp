@@ -95,13 +95,13 @@ class StagedState {
       Value* const read = next == values_.end() ? nullptr : std::get_if<Value>(&*next++);
       if (!read)
         fail<ValueError>(concatenate_text("state: ", name),
-                         "what was named before, in the same order", "something else");
+                         "the same names and types each time, in the same order", "another");
       if constexpr (std::is_same_v<Value, Tensor<T>>)
         if (value.shape() != read->shape())
           fail<ValueError>(concatenate_text("state: tensor ", name), read->shape(), value.shape());
       std::swap(value, *read);
     });
-    if (next != values_.end()) fail<ValueError>("state", "all that was named before", "less");
+    if (next != values_.end()) fail<ValueError>("state", "the same names each time", "fewer");
   }
 
   // Exchanges once more, as far as the first time.

@@ -63,7 +63,8 @@ TEST_CASE("chat template: parts say which text is the model's", "[train]") {
   CHECK(chat.parts({}).empty());
   const ChatTemplate other("{{ messages | length }}{{ messages[0].content }}");
   CHECK(message_of<ValueError>([&] { (void)other.parts(messages); }) ==
-        "chat template: expected messages that are written alike when others follow, got others");
+        "chat template: expected messages written in the same way when others follow, got other "
+        "text");
 }
 
 TEST_CASE("chat template: is read from a model's folder", "[train]") {

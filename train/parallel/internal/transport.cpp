@@ -69,7 +69,7 @@ class MpiTransport final : public Transport {
       int provided = MPI_THREAD_SINGLE;
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
       if (provided < MPI_THREAD_SERIALIZED)
-        fail<Error>("processes", "an MPI that threads may take turns in",
+        fail<Error>("processes", "an MPI library that provides MPI_THREAD_SERIALIZED",
                     "one for a single thread");
     }
     check(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");

@@ -1,0 +1,47 @@
+// small_model FOLDER: writes a model in the form of Hugging Face's folders, with tokens of single
+// letters, and questions to fine-tune it on.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+int main(int argc, char** argv) {
+  const std::filesystem::path folder = argc > 1 ? argv[1] : "small";
+  std::filesystem::create_directories(folder);
+
+  // The form of Llama.
+  const GptOptions options{.vocabulary_size = 32,
+                           .num_hiddens = 32,
+                           .num_heads = 4,
+                           .num_blocks = 2,
+                           .ffn_num_hiddens = 64,
+                           .bias = false,
+                           .rotary = RotaryOptions{},
+                           .norm = Norm::rms_norm,
+                           .swiglu = true,
+                           .num_kv_heads = 2};
+  Random random(1);
+  save_pretrained_gpt(folder, Gpt(options, random), {.options = options, .ends = {2}});
+
+  std::string letters;
+  for (char letter = 'a'; letter <= 'z'; ++letter)
+    letters += concatenate_text(", \"", letter, "\": ", 6 + letter - 'a');
+  std::ofstream(folder / "tokenizer.json")
+      << R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true, "normalized": false},
+                  {"id": 2, "content": "</s>", "special": true, "normalized": false}],
+ "model": {"type": "BPE", "unk_token": "?", "merges": [],
+           "vocab": {"?": 0, "<s>": 1, "</s>": 2, " ": 3, "|": 4, ".": 5)"
+      << letters << "}}}\n";
+  std::ofstream(folder / "chat_template.jinja")
+      << "{% for m in messages %}{{ '<s>' + m['role'] + '|' + m['content'] + '</s>' }}{% endfor %}"
+         "{% if add_generation_prompt %}{{ '<s>assistant|' }}{% endif %}";
+  std::ofstream questions(folder / "questions.jsonl");
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    const bool is_vowel = std::string("aeiou").find(letter) != std::string::npos;
+    questions << R"({"prompt": ")" << letter << R"(", "answer": ")" << (is_vowel ? "yes" : "no")
+              << ".\"}\n";
+  }
+}
