@@ -1,27 +1,31 @@
+// memory KIND: the peak memory of one pass, for training, recompute or inference.
+#include <sys/resource.h>
+
 #include <iostream>
 
 #include <weft/weft.hpp>
 
 using namespace weft;
 
-int main() {
-  const Tokens tokens({4, 128}), targets({4, 128});
-  for (const bool recompute : {false, true}) {
-    Random random(1);
-    const Gpt model({.vocabulary_size = 256,
-                     .max_len = 128,
-                     .num_hiddens = 64,
-                     .num_heads = 4,
-                     .num_blocks = 6,
-                     .recompute = recompute},
-                    random);
+int main(int argc, char** argv) {
+  const std::string kind = argc > 1 ? argv[1] : "training";
+  Random random(1);
+  const Gpt model({.vocabulary_size = 256,
+                   .max_len = 128,
+                   .num_hiddens = 128,
+                   .num_heads = 4,
+                   .num_blocks = 12,
+                   .recompute = kind == "recompute"},
+                  random);
+  const Tokens tokens({8, 128}), targets({8, 128});
+  if (kind == "inference") {
+    Tape tape = Tape<float>::inference();
+    model(tape, tokens);
+  } else {
     Tape tape({.training = true});
     tape.backward(cross_entropy(model(tape, tokens), targets));
-    std::cout << "training" << (recompute ? ", recomputed: " : ": ")
-              << tape.memory().bytes_held / 1024 << " KiB\n";
-    if (recompute) continue;
-    Tape inference = Tape<float>::inference();
-    model(inference, tokens);
-    std::cout << "inference: " << inference.memory().bytes_held / 1024 << " KiB\n";
   }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::cout << kind << ": " << usage.ru_maxrss / 1024 << " MiB\n";
 }

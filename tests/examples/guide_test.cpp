@@ -136,21 +136,25 @@ std::pair<std::string, std::vector<Number>> without_numbers(const std::string& l
   return {std::regex_replace(std::regex_replace(line, number, "#"), spaces, " "), numbers};
 }
 
-// Whether a page may show `shown` for what a program has printed.
-bool shows(std::string shown, std::string printed, double tolerance) {
-  if (const std::size_t rest = shown.find("…"); rest != shown.npos) {
-    shown.resize(rest);
-    printed.resize(std::min(printed.size(), shown.size()));
-  }
-  if (tolerance == 0.0) return shown == printed;
+// Whether a page may show `shown` for a line that a program has printed.
+bool shows(std::string shown, const std::string& printed, double tolerance) {
+  const std::size_t rest = shown.find("…");
+  const bool is_whole = rest == shown.npos;
+  if (!is_whole) shown.resize(rest);
+  const auto agree = [is_whole](const std::string& text, const std::string& other) {
+    return is_whole ? text == other : other.starts_with(text);
+  };
+  if (tolerance == 0.0) return agree(shown, printed);
   const auto [text, numbers] = without_numbers(shown);
   const auto [printed_text, printed_numbers] = without_numbers(printed);
-  return text == printed_text &&
-         std::ranges::equal(numbers, printed_numbers, [&](const Number& a, const Number& b) {
-           const double difference = std::abs(a.value - b.value);
-           return std::isinf(tolerance) || difference <= 1.01 * a.last_place ||
-                  difference <= tolerance * std::max(std::abs(a.value), std::abs(b.value));
-         });
+  if (!agree(text, printed_text) || numbers.size() > printed_numbers.size()) return false;
+  return std::equal(numbers.begin(), numbers.end(), printed_numbers.begin(),
+                    [tolerance](const Number& a, const Number& b) {
+                      const double difference = std::abs(a.value - b.value);
+                      return std::isinf(tolerance) || difference <= 1.01 * a.last_place ||
+                             difference <=
+                                 tolerance * std::max(std::abs(a.value), std::abs(b.value));
+                    });
 }
 
 // A folder in which the paths of README are those of the tree.
