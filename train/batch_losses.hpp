@@ -38,6 +38,7 @@ struct BatchLosses {
   // Reads a batch of an epoch, to be computed in at most so many parts.
   std::function<LoadedBatch<T>(std::int64_t epoch, Index position, Index most_parts)> load;
   std::uint64_t fingerprint = 0;  // of the data source
+  const char* unit = "labels";    // see label_unit
 };
 
 // Throws ValueError, naming `what`, unless batches of type B can be computed in `parts` parts.
@@ -72,7 +73,7 @@ BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
     };
     return loaded;
   };
-  return {[&source] { return source.num_batches(); }, load, source.fingerprint()};
+  return {[&source] { return source.num_batches(); }, load, source.fingerprint(), label_unit<B>};
 }
 
 }  // namespace weft

@@ -8,27 +8,51 @@
 
 namespace weft {
 
-template <class T>
-double accuracy(const Tensor<T>& logits, const Tokens& labels) {
+namespace {
+
+// Calls body(label, class with the highest logit) for each label that counts.
+template <class T, class Body>
+void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& labels,
+                    const Body& body) {
   const Shape& shape = logits.shape();
   if (shape.rank() == 0 || shape.without(shape.rank() - 1) != labels.shape())
-    fail<ShapeError>("accuracy", "logits [..., classes] and labels [...]",
+    fail<ShapeError>(what, "logits [..., classes] and labels [...]",
                      concatenate_text(shape, " and ", labels.shape()));
   const Index classes = shape[shape.rank() - 1];
-  Index counted = 0, correct = 0;
   for (Index i = 0; i < labels.size(); ++i) {
     const TokenId label = labels.data()[i];
     if (label == CrossEntropyOptions{}.ignore_index) continue;
     if (label < 0 || label >= classes)
-      fail<ValueError>("accuracy", "labels of " + index_range(classes),
+      fail<ValueError>(what, "labels of " + index_range(classes),
                        concatenate_text(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
-    ++counted;
-    correct += std::max_element(row, row + classes) - row == label ? 1 : 0;
+    body(label, std::max_element(row, row + classes) - row);
   }
+}
+
+}  // namespace
+
+template <class T>
+double accuracy(const Tensor<T>& logits, const Tokens& labels) {
+  Index counted = 0, correct = 0;
+  for_each_label("accuracy", logits, labels, [&](TokenId label, Index predicted) {
+    ++counted;
+    correct += predicted == label ? 1 : 0;
+  });
   return counted == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(counted);
 }
 
+template <class T>
+Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels) {
+  const Index classes = logits.shape().rank() == 0 ? 0 : logits.shape()[logits.shape().rank() - 1];
+  Tensor<double> counts({classes, classes});
+  for_each_label("confusion", logits, labels,
+                 [&](TokenId label, Index predicted) { counts(label, predicted) += 1.0; });
+  return counts;
+}
+
+template Tensor<double> confusion(const Tensor<float>&, const Tokens&);
+template Tensor<double> confusion(const Tensor<double>&, const Tokens&);
 template double accuracy(const Tensor<float>&, const Tokens&);
 template double accuracy(const Tensor<double>&, const Tokens&);
 

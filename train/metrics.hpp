@@ -18,4 +18,10 @@ double accuracy(const Var<T>& logits, const Tokens& labels) {
   return accuracy(logits.value(), labels);
 }
 
+// A confusion table, which adds up over batches: of the labels that count of each class (rows), how
+// many have the highest logit of which class (columns), [classes, classes]. logits [..., classes],
+// labels [...]. Throws as `accuracy` does.
+template <class T>
+WEFT_API Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels);
+
 }  // namespace weft

@@ -97,7 +97,8 @@ std::string progress_text(const ProgressReport& report, int width) {
       concatenate_text(" loss ", significant(report.loss)),
       concatenate_text(" lr ", scientific(report.learning_rate)),
       concatenate_text(" norm ", decimal(report.grad_norm)),
-      concatenate_text(" ", thousands(report.tokens_per_second), " tok/s")};
+      concatenate_text(" ", thousands(report.labels_per_second), " ",
+                       report.label_unit == "tokens" ? "tok" : report.label_unit, "/s")};
   if (std::isfinite(report.seconds_left))
     all.push_back(concatenate_text(" ", duration(report.seconds_left), " left"));
   std::string fields;
@@ -125,7 +126,7 @@ void ProgressLine::show(const ProgressReport& report) {
   const auto now = Clock::now();
   const bool last = report.step >= report.total_steps;
   if (!output_ || (now < next_report_ && !last)) return;
-  next_report_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(5s));
+  next_report_ = now + (terminal_ ? Clock::duration(100ms) : Clock::duration(30s));
   if (terminal_) {
     // Some terminals wrap a line that fills the last column.
     *output_ << '\r' << progress_text(report, terminal_width(output_) - 1) << "\033[K"
@@ -140,7 +141,8 @@ void ProgressLine::message(const std::string& text) {
   if (!output_) return;
   if (drawn_) *output_ << "\r\033[K";
   drawn_ = false;
-  next_report_ = Clock::now();
+  // In a file, a message tells what the progress line would.
+  next_report_ = Clock::now() + std::chrono::seconds(terminal_ ? 0 : 30);
   *output_ << text << std::endl;
 }
 

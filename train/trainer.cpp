@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "autograd/internal/checks.hpp"
 #include "train/internal/training_display.hpp"
 #include "train/internal/training_folder.hpp"
+#include "train/internal/training_report.hpp"
 #include "train/internal/update.hpp"
 #include "train/parallel/internal/agreement.hpp"
 #include "train/weights/internal/dataset_names.hpp"
@@ -45,6 +48,8 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
   check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
   check_positive("trainer: clip_norm", options.clip_norm);
+  if (options.tensorboard && options.folder.empty())
+    fail<ValueError>("trainer: tensorboard", "a directory for event files", "none");
   if (options.resume && options.folder.empty())
     fail<ValueError>("trainer: resume", "a directory to resume from", "none");
   if (!options.plateau) return;
@@ -54,6 +59,15 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: plateau.patience", patience, std::int64_t{0});
   if (!(threshold >= 0.0 && threshold < 1.0))
     fail<ValueError>("trainer: plateau.threshold", "0 ≤ threshold < 1", threshold);
+}
+
+constexpr const char* training_loss = "training_loss";
+
+// "+0.0123"
+std::string signed_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.3g", value);
+  return text;
 }
 
 std::string description_of(const std::optional<Schedule>& schedule) {
@@ -73,9 +87,16 @@ class TrainingLoop<T>::Run {
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
         processes_(ProcessGroup::or_alone(options_.processes)),
-        update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_),
         display_(options_, processes_.is_first()),
-        folder_(options_, trainer.model_, states(), progress_) {}
+        report_(options_, trainer.model_, progress_, display_),
+        update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_,
+                report_.watch()),
+        folder_(options_, trainer.model_, states(), progress_) {
+    if (validation_) columns_ = validation_->columns;
+    measures_training_ =
+        validation_ && std::ranges::find(columns_, training_loss) == columns_.end();
+    if (measures_training_) columns_.emplace_back(training_loss);
+  }
 
   TrainingResult train() {
     try {
@@ -83,9 +104,11 @@ class TrainingLoop<T>::Run {
       while (!ended() && end_vote_.exit_status == 0) step();
       finish();
     } catch (...) {
+      report_.fail();
       finish_update();
       throw;
     }
+    report_.finish(end());
     return {end(), progress_.step, progress_.best_step, progress_.best_value,
             end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
   }
@@ -113,6 +136,7 @@ class TrainingLoop<T>::Run {
     folder_.check();
     if (epoch_ends || save_is_due()) save_last();
     display_.show(report(epoch, update_.loss()), update_.num_batches());
+    report_.refresh();
     if (options_.should_stop) update_.finish();
     vote(options_.should_stop && options_.should_stop());
     if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
@@ -138,7 +162,9 @@ class TrainingLoop<T>::Run {
   void update() {
     const auto start = Clock::now();
     update_.run();
-    display_.count(update_.labels(), seconds_since(start));
+    const double seconds = seconds_since(start);
+    display_.count(update_.labels(), seconds);
+    report_.after_step(update_, seconds, optimizer_.learning_rate());
   }
 
   ProgressReport report(std::int64_t epoch, double loss) const {
@@ -147,7 +173,8 @@ class TrainingLoop<T>::Run {
             .loss = loss,
             .learning_rate = optimizer_.learning_rate(),
             .grad_norm = update_.grad_norm(),
-            .tokens_per_second = display_.tokens_per_second()};
+            .labels_per_second = display_.labels_per_second(),
+            .label_unit = trainer_.losses_.unit};
   }
 
   // --- Several processes --------------------------------------------------------------------
@@ -204,39 +231,71 @@ class TrainingLoop<T>::Run {
     return every_steps > 0 ? progress_.step % every_steps == 0 : progress_.batch == 0;
   }
 
-  // With the average of the parameters in the model, if there is one.
-  std::vector<double> run_validation() {
-    const Profile::Phase phase(options_.profile, "validation");
-    update_.finish();
+  // Calls `work` with the average of the parameters in the model, if there is one.
+  void with_average(const std::function<void()>& work) {
     MovingAverage<T>* const average = trainer_.average_;
     if (average) average->swap();
-    std::vector<double> values;
     try {
-      values = validation_->run();
+      work();
     } catch (...) {
       if (average) average->swap();
       throw;
     }
     if (average) average->swap();
-    if (values.size() != validation_->columns.size())
-      fail<ValueError>("validation", concatenate_text(validation_->columns.size(), " values"),
-                       values.size());
+  }
+
+  std::vector<double> run_validation() {
+    const Profile::Phase phase(options_.profile, "validation");
+    update_.finish();
+    std::vector<double> values;
+    with_average([&] {
+      values = validation_->run();
+      if (values.size() != validation_->columns.size())
+        fail<ValueError>("validation", concatenate_text(validation_->columns.size(), " values"),
+                         values.size());
+      if (measures_training_) values.push_back(mean_training_loss());
+    });
     processes_.broadcast(std::as_writable_bytes(std::span(values)));
     return values;
+  }
+
+  // Without dropout, on some batches of the epoch: as held-out data are validated.
+  double mean_training_loss() const {
+    constexpr Index most_batches = 8, share = 10;
+    const Index all = trainer_.losses_.num_batches();
+    const Index count = std::min(most_batches, (all + share - 1) / share);
+    BatchLosses<T> some = trainer_.losses_;
+    some.num_batches = [count] { return count; };
+    some.load = [&](std::int64_t, Index position, Index parts) {
+      return trainer_.losses_.load(progress_.epoch, position * all / count, parts);
+    };
+    try {
+      return mean_over(some, options_.parts, options_.processes);
+    } catch (const ValueError&) {
+      // They have no labels.
+      return std::numeric_limits<double>::quiet_NaN();
+    }
   }
 
   void validate(std::int64_t epoch) {
     const std::vector<double> values = run_validation();
     validated_step_ = progress_.step;
+    const bool is_first = progress_.best_step == 0;
+    const double best_before = progress_.best_value;
     const bool is_best = progress_.add_validation(values[0], is_scheduled_validation());
     if (options_.plateau && is_scheduled_validation() &&
         progress_.add_validation(values[0], *options_.plateau))
       lower_learning_rate(options_.plateau->factor);
     std::string text = concatenate_text("epoch ", epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
-      text += concatenate_text(i == 0 ? " " : ", ", validation_->columns[i], " ", values[i]);
-    display_.message(text + (is_best ? " (best)" : ""));
+      text += concatenate_text(i == 0 ? " " : ", ", columns_[i], " ", values[i]);
+    const std::string change = is_first ? "" : signed_text(values[0] - best_before);
+    display_.message(text + (is_best    ? is_first ? " (best)" : " (best, " + change + ")"
+                             : is_first ? ""
+                                        : " (" + change + " from the best)"));
     log(epoch, values);
+    report_.after_validation(values[0], measures_training_ ? values.back() : values[0]);
+    if (processes_.is_first()) with_average([&] { report_.show(trainer_.examples_); });
     if (!is_best) return;
     // Beside a best.h5 there is always a last.h5 to resume from.
     if (saved_step_ < 0) save_last();
@@ -281,7 +340,7 @@ class TrainingLoop<T>::Run {
 
   void open_folder() {
     const std::string schedule = description_of(options_.schedule);
-    if (folder_.open(validation_ ? validation_->columns : std::vector<std::string>{})) {
+    if (folder_.open(columns_, trainer_.losses_.unit)) {
       saved_step_ = progress_.step;
       display_.message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(),
                                         " at step ", progress_.step));
@@ -289,6 +348,7 @@ class TrainingLoop<T>::Run {
         display_.message(concatenate_text("the schedule was '", progress_.schedule,
                                           "' and is now '", schedule, "'"));
     }
+    report_.begin(optimizer_, trainer_.losses_, trainer_.also_saved_, folder_);
     best_is_missing_ = folder_.best_is_missing();
     progress_.schedule = schedule;
   }
@@ -329,7 +389,8 @@ class TrainingLoop<T>::Run {
   }
 
   void log(std::int64_t epoch, const std::vector<double>& validation) {
-    folder_.log(report(epoch, progress_.take_mean_loss(update_.loss())), validation);
+    report_.add_row(
+        folder_.log(report(epoch, progress_.take_mean_loss(update_.loss())), validation));
   }
 
   TrainingLoop& trainer_;
@@ -338,11 +399,14 @@ class TrainingLoop<T>::Run {
   TrainingProgress<T>& progress_;
   Optimizer<T>& optimizer_;
   ProcessGroup& processes_;
-  Update<T> update_;
   EndVote end_vote_;
   TrainingDisplay display_;
+  TrainingReport<T> report_;
+  Update<T> update_;
   TrainingFolder<T> folder_;
-  std::int64_t saved_step_ = -1;  // in last.h5; -1 when there is none
+  std::vector<std::string> columns_;  // of validations
+  bool measures_training_ = false;    // the last one of them
+  std::int64_t saved_step_ = -1;      // in last.h5; -1 when there is none
   bool best_is_missing_ = false;
   std::int64_t validated_step_ = -1;  // the last one that was validated by this run
   Clock::time_point last_save_ = Clock::now();
@@ -373,6 +437,12 @@ void TrainingLoop<T>::also_save(const std::string& name, Stateful<T>& object) {
   if (is_used || name == "model" || name == "optimizer" || name == "progress")
     fail<ValueError>("trainer: also_save", "a name that is not used yet", "'" + name + "'");
   also_saved_.emplace_back(name, object);
+}
+
+template <class T>
+void TrainingLoop<T>::show_examples(std::function<void(ReportSection&)> examples) {
+  check_function("trainer: show_examples", examples);
+  examples_ = std::move(examples);
 }
 
 template <class T>

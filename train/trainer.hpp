@@ -22,6 +22,7 @@
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/parallel/process_group.hpp"
 #include "weft/train/report/profile.hpp"
+#include "weft/train/report/report_section.hpp"
 #include "weft/train/training_progress.hpp"
 #include "weft/train/weights/checkpoint.hpp"
 
@@ -29,7 +30,8 @@ namespace weft {
 
 // Evaluates the model on held-out data. See TrainingLoop::validate_with.
 struct Validation {
-  // The names of the values: columns of metrics.csv.
+  // The names of the values: columns of metrics.csv, beside which "training_loss" is what the
+  // trainer's loss is without dropout on a few batches of the data that are trained on.
   std::vector<std::string> columns;
   // Returns one value per column. The first one, the lower the better, selects the best model.
   // Called in every process; the values of the first count.
@@ -65,7 +67,9 @@ struct TrainerOptions {
   // true.
   std::function<bool()> should_stop = {};
 
-  // The directory of best.h5, last.h5 and metrics.csv; when empty, nothing is saved.
+  // The directory of best.h5, last.h5, metrics.csv (see metrics_file.hpp), and report.html with
+  // run.json, which are written as the training goes on, at most 0.5 % of the time; when empty,
+  // nothing is saved.
   std::filesystem::path folder = {};
   // Resumes from last.h5 in `folder`, or starts when `folder` contains no checkpoint. When false,
   // `folder` must not contain checkpoints.
@@ -76,6 +80,12 @@ struct TrainerOptions {
   double save_every_seconds = 0.0;  // 0 disables
   // Steps per row of metrics.csv.
   std::int64_t log_every_steps = 10;
+
+  // What reports say beside the configuration: where data come from, and what a program needs to
+  // resume (see recorded_notes).
+  std::vector<std::pair<std::string, std::string>> notes = {};
+  // Whether TensorBoard's event files are written to `folder`: scalars, histograms, examples.
+  bool tensorboard = false;
 
   // Where progress is shown; null disables.
   std::ostream* output = nullptr;
@@ -127,6 +137,10 @@ class WEFT_API TrainingLoop {
   // and "progress", or that is none for a checkpoint.
   void also_save(const std::string& name, Stateful<T>& object);
 
+  // Calls `examples` in the first process after each validation, for the report in `folder`: texts
+  // that the model writes, tables, attention maps (see ReportSection). Call it before `run`.
+  void show_examples(std::function<void(ReportSection& section)> examples);
+
   // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
   // "average". Validations run with the average in the model, and load_checkpoint(…/best.h5, model)
   // and load_weights read it.
@@ -164,6 +178,7 @@ class WEFT_API TrainingLoop {
   TrainingProgress<T> progress_;
   NamedStates<T> also_saved_;
   MovingAverage<T>* average_ = nullptr;
+  std::function<void(ReportSection&)> examples_;
 };
 
 // When to validate on a data source; see Validation.

@@ -217,8 +217,8 @@ TEST_CASE("trainer: validates on a data source with its own loss and metrics", "
   std::ifstream metrics(folder / "metrics.csv");
   const std::string text((std::istreambuf_iterator<char>(metrics)), {});
   CHECK(
-      text.starts_with("step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss,"
-                       "examples\n"));
+      text.starts_with("step,epoch,loss,learning_rate,grad_norm,targets_per_s,validation_loss,"
+                       "examples,training_loss\n"));
 }
 
 TEST_CASE("trainer: stopped by should_stop, the last step is validated and may be the best",

@@ -35,7 +35,7 @@ TEST_CASE("metrics: one row per call, validation columns empty without a validat
                         .loss = 0.5,
                         .learning_rate = 0.001,
                         .grad_norm = 2.25,
-                        .tokens_per_second = 1000};
+                        .labels_per_second = 1000};
   metrics.add(report, {});
   report.step = 20;
   report.loss = 0.25;
@@ -60,7 +60,7 @@ TEST_CASE("metrics: rows past the step at which training resumes are removed", "
                .loss = 1,
                .learning_rate = 1,
                .grad_norm = 1,
-               .tokens_per_second = 1},
+               .labels_per_second = 1},
               {});
   CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
 }

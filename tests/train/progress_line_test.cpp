@@ -17,7 +17,7 @@ const ProgressReport report{.epoch = 3,
                             .loss = 0.8341,
                             .learning_rate = 2e-3,
                             .grad_norm = 0.714,
-                            .tokens_per_second = 15234.0,
+                            .labels_per_second = 15234.0,
                             .seconds_left = 401.0};
 
 }  // namespace
@@ -36,7 +36,7 @@ TEST_CASE("progress line: never wider than the given width", "[train]") {
   large.step = large.total_steps = 123456789;
   large.loss = 1e7;
   large.grad_norm = 1e9;
-  large.tokens_per_second = 1.23e6;
+  large.labels_per_second = 1.23e6;
   large.seconds_left = 1e9;
   for (const ProgressReport& shown : {report, large})
     for (int width = 0; width < 200; ++width)
@@ -53,7 +53,7 @@ TEST_CASE("progress line: large and small numbers", "[train]") {
   other.loss = 12345.0;
   other.learning_rate = 1e-10;
   other.grad_norm = 2.5e-4;
-  other.tokens_per_second = 1234.0;
+  other.labels_per_second = 1234.0;
   other.seconds_left = 3600.0 + 6 * 60 + 41;
   CHECK(progress_text(other, 79) ==
         "epoch 3/12 2850/11400 loss 1.2e+4 lr 1.0e-10 norm 0.00 1.2k tok/s 1:06:41 left");

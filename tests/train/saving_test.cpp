@@ -77,9 +77,9 @@ TEST_CASE("saving: the newest checkpoints are kept, and other files", "[train]")
     std::ofstream(folder / "step-1.txt") << "another file";
     train(folder.path(),
           {.max_steps = 12, .save_in_background = in_background, .keep_checkpoints = 3});
-    CHECK(names_in(folder.path()) == std::vector<std::string>{"last.h5", "metrics.csv",
-                                                              "step-1.txt", "step-10.h5",
-                                                              "step-11.h5", "step-12.h5"});
+    CHECK(names_in(folder.path()) ==
+          std::vector<std::string>{"last.h5", "metrics.csv", "report.html", "run.json",
+                                   "step-1.txt", "step-10.h5", "step-11.h5", "step-12.h5"});
     ToyTraining<float> toy;
     load_checkpoint(folder / "step-11.h5", toy.model, {{"optimizer", toy.optimizer}});
     CHECK(toy.optimizer.steps() == 11);
@@ -111,7 +111,8 @@ TEST_CASE("saving: an error in the background ends the training, and nothing is 
     });
     full.reset();
     CHECK_THAT(message, Catch::Contains("last.h5\": expected disk space for the whole file, got"));
-    CHECK(names_in(folder.path()) == std::vector<std::string>{"last.h5", "metrics.csv"});
+    CHECK(names_in(folder.path()) ==
+          std::vector<std::string>{"last.h5", "metrics.csv", "report.html", "run.json"});
     const TrainingResult resumed = train(folder.path(), {.max_steps = 40, .resume = true});
     CHECK(resumed.steps == 40);
     const TemporaryFolder other;

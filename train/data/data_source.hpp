@@ -53,6 +53,12 @@ concept has_parts = has_num_examples<B> && requires(const B& batch, Index i) {
   B{part_of(batch, i, i)};
 };
 
+// What the labels of a batch are, for reports: "tokens", "sequences". Specialized beside the type.
+template <class B>
+inline constexpr const char* label_unit = has_num_labels<B>     ? "labels"
+                                          : has_num_examples<B> ? "examples"
+                                                                : "batches";
+
 // The weight of a batch: its labels, its examples where they are not known, and 1 without these.
 template <class B>
 Index labels_of(const B& batch) {

@@ -21,6 +21,9 @@ struct LabelledBatch {
 // The number of labels. Throws ShapeError or ValueError, naming the field, when a field has not as
 // many rows or lengths outside of its tokens.
 WEFT_API Index num_examples(const LabelledBatch& batch);
+// What its labels are.
+template <>
+inline constexpr const char* label_unit<LabelledBatch> = "sequences";
 // Examples first … last - 1. Throws what num_examples throws, and ValueError unless 0 ≤ first ≤
 // last ≤ num_examples.
 WEFT_API LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last);

@@ -32,6 +32,9 @@ struct PackedBatch {
 inline Index num_examples(const PackedBatch& batch) { return batch.inputs.shape()[0]; }
 // The number of tokens that are learned.
 WEFT_API Index num_labels(const PackedBatch& batch);
+// What its labels are.
+template <>
+inline constexpr const char* label_unit<PackedBatch> = "tokens";
 // Rows first … last - 1. Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples.
 WEFT_API PackedBatch part_of(const PackedBatch& batch, Index first, Index last);
 

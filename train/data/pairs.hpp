@@ -28,6 +28,9 @@ struct PairBatch {
 WEFT_API Index num_examples(const PairBatch& batch);
 // Labels that are not padding. Throws ValueError for a negative number.
 WEFT_API Index num_labels(const PairBatch& batch);
+// What its labels are.
+template <>
+inline constexpr const char* label_unit<PairBatch> = "tokens";
 
 // Returns examples first … last of a batch, padded to the longest of them. Labels of the shape of
 // `target` are cut with it, others are unchanged. Throws what num_examples throws, and ValueError

@@ -32,6 +32,12 @@ template <class X, class Y>
 Index num_labels(const TensorBatch<X, Y>& batch) {
   return batch.targets.size();
 }
+// What its labels are.
+template <class X, class Y>
+inline constexpr const char* label_unit<TensorBatch<X, Y>> = "targets";
+// What its labels are.
+template <>
+inline constexpr const char* label_unit<TensorBatch<TokenId>> = "tokens";
 
 // Rows first … last - 1 of a tensor [n, …]. Throws ShapeError for a tensor without axes, ValueError
 // unless 0 ≤ first ≤ last ≤ n.

@@ -14,14 +14,22 @@
 namespace weft {
 namespace {
 
-std::string header_of(const std::vector<std::string>& validation_columns) {
-  std::string header = "step,epoch,loss,learning_rate,grad_norm,tokens_per_s";
+std::vector<std::string> columns_of(const std::vector<std::string>& validation_columns,
+                                    const std::string& label_unit) {
+  std::vector<std::string> columns{"step",          "epoch",     "loss",
+                                   "learning_rate", "grad_norm", label_unit + "_per_s"};
   for (const std::string& column : validation_columns) {
     if (column.empty() || column.find_first_of(",\"\n") != std::string::npos)
       fail<ValueError>("validation column", "a name without commas, quotes and line breaks",
                        "'" + column + "'");
-    header += "," + column;
+    columns.push_back(column);
   }
+  return columns;
+}
+
+std::string header_of(const std::vector<std::string>& columns) {
+  std::string header = columns.front();
+  for (std::size_t i = 1; i < columns.size(); ++i) header += "," + columns[i];
   return header;
 }
 
@@ -49,25 +57,29 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
 }  // namespace
 
 MetricsFile::MetricsFile(std::filesystem::path path,
-                         const std::vector<std::string>& validation_columns, std::int64_t last_step)
-    : path_(std::move(path)), validation_columns_(validation_columns.size()) {
-  const std::string text = kept_text(path_, header_of(validation_columns), last_step);
+                         const std::vector<std::string>& validation_columns, std::int64_t last_step,
+                         const std::string& label_unit)
+    : path_(std::move(path)), columns_(columns_of(validation_columns, label_unit)) {
+  const std::string text = kept_text(path_, header_of(columns_), last_step);
   write_atomically(path_, std::as_bytes(std::span(text)));
   file_.open(path_, std::ios::binary | std::ios::app);
   if (!file_) fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
 }
 
-void MetricsFile::add(const ProgressReport& report, const std::vector<double>& validation) {
+std::vector<double> MetricsFile::add(const ProgressReport& report,
+                                     const std::vector<double>& validation) {
+  std::vector<double> values{report.loss, report.learning_rate, report.grad_norm,
+                             report.labels_per_second};
+  values.insert(values.end(), validation.begin(), validation.end());
   std::ostringstream text;
   text.precision(std::numeric_limits<float>::max_digits10);
-  text << report.step << ',' << report.epoch << ',' << report.loss << ',' << report.learning_rate
-       << ',' << report.grad_norm << ',' << report.tokens_per_second;
-  for (std::size_t i = 0; i < validation_columns_; ++i) {
-    text << ',';
-    if (i < validation.size()) text << validation[i];
-  }
+  text << report.step << ',' << report.epoch;
+  for (const double value : values) text << ',' << value;
+  text << std::string(columns_.size() - 2 - values.size(), ',');
   file_ << text.str() << '\n' << std::flush;
   if (!file_) fail<FileError>(path_.string(), "disk space for another row", std::strerror(errno));
+  values.insert(values.begin(), static_cast<double>(report.epoch));
+  return values;
 }
 
 }  // namespace weft

@@ -25,7 +25,7 @@ class TrainingDisplay {
     labels_ += labels;
     seconds_ += seconds;
   }
-  double tokens_per_second() const { return static_cast<double>(labels_) / seconds_; }
+  double labels_per_second() const { return static_cast<double>(labels_) / seconds_; }
   // Completes the report of an update, which lacks the numbers of epochs and steps and the time.
   void show(ProgressReport report, Index num_batches) {
     const std::int64_t updates_in_epoch = (num_batches - 1) / options_.accumulation + 1;
@@ -36,11 +36,13 @@ class TrainingDisplay {
     smoothed_loss_ = done > 1.0 ? 0.95 * smoothed_loss_ + 0.05 * report.loss : report.loss;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     report.epochs = options_.epochs;
-    report.total_steps = total;
+    report.total_steps = total_steps_ = total;
     report.loss = smoothed_loss_;
     report.seconds_left = seconds / done * static_cast<double>(total - report.step);
     line_.show(report);
   }
+  // Of the whole training, from the first step on that was shown.
+  std::int64_t total_steps() const { return total_steps_; }
   // A permanent line.
   void message(const std::string& text) { line_.message(text); }
 
@@ -50,7 +52,7 @@ class TrainingDisplay {
   const TrainerOptions& options_;
   ProgressLine line_;
   Clock::time_point start_ = Clock::now();
-  std::int64_t first_step_ = 0;
+  std::int64_t first_step_ = 0, total_steps_ = 0;
   double smoothed_loss_ = 0.0;
   Index labels_ = 0;
   double seconds_ = 0.0;  // in updates

@@ -36,7 +36,8 @@ TrainingFolder<T>::~TrainingFolder() {
 }
 
 template <class T>
-bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns) {
+bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns,
+                             const std::string& label_unit) {
   if (options_.folder.empty()) return false;
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
@@ -51,7 +52,7 @@ bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns)
   else if (progress_.step == 0 && (last_exists || best_exists))
     fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                     "checkpoints of an earlier training");
-  metrics_.emplace(file("metrics.csv"), validation_columns, progress_.step);
+  metrics_.emplace(file("metrics.csv"), validation_columns, progress_.step, label_unit);
   best_is_missing_ = resumes && !best_exists;
   return resumes;
 }

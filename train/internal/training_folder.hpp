@@ -27,7 +27,7 @@ class TrainingFolder {
 
   // Makes and locks the directory, loads last.h5 if the training resumes from it, and opens
   // metrics.csv. Returns whether it has loaded last.h5.
-  bool open(const std::vector<std::string>& validation_columns);
+  bool open(const std::vector<std::string>& validation_columns, const std::string& label_unit);
   // Whether there was a last.h5 without best.h5.
   bool best_is_missing() const { return best_is_missing_; }
 
@@ -38,9 +38,12 @@ class TrainingFolder {
   void check();
   // Waits for what is being saved.
   void wait();
-  void log(const ProgressReport& report, const std::vector<double>& validation) {
-    if (metrics_) metrics_->add(report, validation);
+  // Writes a row of metrics.csv, and returns its values but the step; none without a folder.
+  std::vector<double> log(const ProgressReport& report, const std::vector<double>& validation) {
+    return metrics_ ? metrics_->add(report, validation) : std::vector<double>{};
   }
+  // The columns of metrics.csv, which is open.
+  const std::vector<std::string>& columns() const { return metrics_->columns(); }
 
  private:
   std::filesystem::path file(const char* name) const { return options_.folder / name; }

@@ -1,6 +1,7 @@
 #include "train/internal/update.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <unordered_set>
@@ -13,12 +14,13 @@ namespace weft {
 template <class T>
 Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
                   const TrainerOptions& options, TrainingProgress<T>& progress,
-                  MovingAverage<T>* average)
+                  MovingAverage<T>* average, ParameterWatch<T>& watch)
     : optimizer_(optimizer),
       losses_(losses),
       options_(options),
       progress_(progress),
       average_(average),
+      watch_(watch),
       processes_(ProcessGroup::or_alone(options.processes)),
       parameters_(named_parameters(model)),
       pass_(new_pass(false)) {
@@ -75,7 +77,9 @@ void Update<T>::run() {
     const Profile::Phase measures(options_.profile, phase);
     return work();
   };
+  const auto start = std::chrono::steady_clock::now();
   measured("data", [&] { read_batches(); });
+  data_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   measured("weights of other processes", [&] { finish(); });
   measured("forward and backward", [&] {
     zero_grad();
@@ -93,7 +97,10 @@ void Update<T>::run() {
   if (options_.schedule)
     optimizer_.set_learning_rate(progress_.plateau_factor *
                                  (*options_.schedule)(progress_.step + 1));
+  // Of several processes, none has the gradients of all.
+  if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters());
   optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
+  if (!exchange_) watch_.after_update(optimizer_.parameters());
   if (exchange_) exchange_->begin_weights();
   if (average_) {
     finish();

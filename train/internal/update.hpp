@@ -10,6 +10,7 @@
 #include "weft/train/trainer.hpp"
 #include "train/parallel/internal/divided_optimizer.hpp"
 #include "train/parallel/internal/gradient_exchange.hpp"
+#include "train/report/internal/parameter_watch.hpp"
 
 namespace weft {
 
@@ -19,7 +20,8 @@ class Update {
   // Throws ValueError unless the optimizer has exactly the parameters of the model that are not
   // frozen, and when there are more processes than parts.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
-         const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average);
+         const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average,
+         ParameterWatch<T>& watch);
 
   // With several processes: from here on, each updates the elements that it owns. Collective.
   void divide();
@@ -37,7 +39,8 @@ class Update {
   double loss() const { return loss_; }
   double grad_norm() const { return grad_norm_; }
   Index labels() const { return labels_; }
-  Index num_batches() const { return num_batches_; }  // per epoch
+  double data_seconds() const { return data_seconds_; }  // spent waiting for data
+  Index num_batches() const { return num_batches_; }     // per epoch
 
  private:
   void check_parameters() const;
@@ -54,6 +57,7 @@ class Update {
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
   MovingAverage<T>* average_;
+  ParameterWatch<T>& watch_;
   ProcessGroup& processes_;
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
@@ -64,6 +68,7 @@ class Update {
   Index labels_ = 0;
   double loss_ = 0.0;
   double grad_norm_ = 0.0;
+  double data_seconds_ = 0.0;
 };
 
 extern template class Update<float>;

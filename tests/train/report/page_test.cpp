@@ -1,0 +1,208 @@
+// Opens pages of reports in Debian's chromium, without a window, and looks at what is drawn.
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <regex>
+
+#include <weft/train/report/run_record.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "train/report/internal/run_report.hpp"
+
+using namespace weft;
+
+namespace {
+
+// What the browser has made of a page, of which `view` is the state that is kept in its address.
+// Its script has no errors, and nothing in it asks for another file.
+std::string page_in(const TemporaryFolder& folder, const std::string& name,
+                    const std::string& view = "") {
+  const std::string dom = folder / "dom.html", errors = folder / "errors";
+  const std::string command = "timeout 60 '" WEFT_CHROMIUM
+                              "' --headless --no-sandbox --disable-gpu --enable-logging=stderr "
+                              "--window-size=1200,900 --user-data-dir='" +
+                              (folder / "profile").string() + "' --dump-dom 'file://" +
+                              (folder / name).string() + view + "' > " + dom + " 2> " + errors;
+  INFO(command);
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK_FALSE(contains(bytes_of(errors), "CONSOLE"));
+  std::string page = bytes_of(dom);
+  REQUIRE(contains(page, "<main>"));
+  // Behind the data and the script stands nothing else.
+  CHECK(contains(page, "default-src 'none'"));
+  page = page.substr(page.find("<main>"), page.find("</main>") - page.find("<main>"));
+  static const std::regex request(R"((src|href|action)="(?!data:)|https?:)");
+  CHECK_FALSE(std::regex_search(page, request));
+  CHECK_FALSE(contains(page, "NaN\""));
+  CHECK_FALSE(contains(page, "undefined"));
+  return page;
+}
+
+std::ptrdiff_t count(const std::string& text, const std::string& part) {
+  std::ptrdiff_t found = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+// The points of the lines of a name that are drawn: x and y, in pixels.
+std::vector<std::pair<double, double>> points_of(const std::string& page, const std::string& name) {
+  static const std::regex point(R"([ML](-?[\d.]+) (-?[\d.]+))");
+  const std::regex line(R"(class="curve" data-name=")" + name + R"re("[^>]* d="([^"]*)")re");
+  std::vector<std::pair<double, double>> points;
+  std::smatch found;
+  if (!std::regex_search(page, found, line)) return points;
+  const std::string path = found[1];
+  for (std::sregex_iterator match(path.begin(), path.end(), point), end; match != end; ++match)
+    points.emplace_back(std::stod((*match)[1]), std::stod((*match)[2]));
+  return points;
+}
+
+const std::vector<std::string> columns = {
+    "step",         "epoch",           "loss",         "learning_rate", "grad_norm",
+    "tokens_per_s", "validation_loss", "training_loss"};
+
+// A run whose loss falls from 10 to 1, with a validation each 10 rows.
+std::unique_ptr<RunReport> report_of(const std::filesystem::path& folder, std::int64_t rows) {
+  RunDescription description{.label_unit = "tokens", .columns = columns};
+  description.configuration = {{"lr", folder.filename().string()}, {"width", "64"}};
+  description.model = "Linear(1, 1)";
+  description.parameters = {{"weight", "[1, 1]", "1", "trained"}};
+  auto report = std::make_unique<RunReport>(folder, description, 0);
+  for (std::int64_t step = 1; step <= rows; ++step) {
+    const double loss = 1.0 + 9.0 / std::sqrt(static_cast<double>(step));
+    std::vector<double> values{1, loss, 1e-3, 1.0, 1000.0};
+    if (step == rows / 2) values[3] = 1e4;
+    if (step % 10 == 0) values.insert(values.end(), {loss + 0.1, loss});
+    report->add_row(step, values);
+  }
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("page: curves, axes and tables of a run are drawn", "[report][browser]") {
+  const TemporaryFolder folder;
+  const auto report_pointer = report_of(folder.path(), 40);
+  RunReport& report = *report_pointer;
+  ReportSection section;
+  section.text("a sample", "to be\nor not");
+  section.confusion("classes", {"cat", "dog"}, Tensor<double>({2, 2}, {5, 1, 2, 7}));
+  section.attention("weights", {"A", "B"}, {"x", "yy"},
+                    {{"head 1", Tensor<float>({2, 2}, {1, 0, 0.5, 0.5})}});
+  report.add_examples(40, section);
+  report.add_warning(30, "the loss has risen");
+  REQUIRE_FALSE(report.write({"finished", 40, 40, 40, 2.5}));
+  const std::string page = page_in(folder, "report.html");
+  CHECK(contains(page, "finished · step 40 · best validation_loss 2.5 at step 40"));
+  CHECK(contains(page, "Step 30: the loss has risen"));
+  const auto steps = points_of(page, "loss of the steps");
+  REQUIRE(steps.size() == 40);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    CHECK(steps[i].first > steps[i - 1].first);
+    CHECK(steps[i].second > steps[i - 1].second);  // y points down
+  }
+  const auto validation = points_of(page, "validation loss");
+  REQUIRE(validation.size() == 4);
+  CHECK(validation[3].first == Approx(steps[39].first));
+  CHECK(validation[3].second < steps[39].second);
+  CHECK(points_of(page, "training loss").size() == 4);
+  for (const char* name : {"learning rate", "grad norm", "tokens per second"})
+    CHECK(points_of(page, name).size() == 40);
+  CHECK(count(page, "class=\"x\"") >= 4 * 3);
+  CHECK(count(page, "class=\"y\"") >= 4 * 2);
+  CHECK(contains(page, "<pre>to be\nor not</pre>"));
+  CHECK(count(page, "data:image/png") == 1);
+  for (const char* text : {">cat<", ">7<", ">head 1<", ">yy<", ">weight<", ">Linear(1, 1)<"})
+    CHECK(contains(page, text));
+}
+
+TEST_CASE("page: first steps and spikes do not flatten the rest", "[report][browser]") {
+  const TemporaryFolder folder;
+  report_of(folder.path(), 1000)->write({.state = "running", .step = 1000, .total_steps = 2000});
+  const std::string page = page_in(folder, "report.html");
+  CHECK(contains(page, "running · step 1,000 of 2,000"));
+  // Half of the steps take more than a quarter of the height; the first ones are above it.
+  auto steps = points_of(page, "loss of the steps");
+  REQUIRE(steps.size() == 1000);
+  CHECK(steps[999].second - steps[60].second > 150);
+  CHECK(steps[0].second < 0);
+  CHECK(contains(page, "values up to 10 are above"));
+  // The whole range, and a logarithmic axis.
+  const std::string whole = page_in(folder, "report.html", "#%7B%22whole%22:%5B%22loss%22%5D%7D");
+  steps = points_of(whole, "loss of the steps");
+  CHECK(steps[0].second > 0);
+  const std::string log =
+      page_in(folder, "report.html",
+              "#%7B%22log%22:%5B%22grad%20norm%22%5D,%22whole%22:%5B%22grad%20norm%22%5D%7D");
+  CHECK(contains(log, ">10<"));
+  CHECK(points_of(log, "grad norm")[499].second > 0);
+}
+
+TEST_CASE("page: of a million rows it is below 3 MB, and shows each spike", "[report][browser]") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t rows = 1'000'000;
+  report_of(folder.path(), rows)->write({.state = "finished", .step = rows, .total_steps = rows});
+  CHECK(std::filesystem::file_size(folder / "report.html") < 3'000'000);
+  const std::string page =
+      page_in(folder, "report.html", "#%7B%22whole%22:%5B%22grad%20norm%22%5D%7D");
+  CHECK(points_of(page, "loss of the steps").size() > 900);
+  CHECK(count(page, "class=\"band\"") == 7 - 1);
+  CHECK(contains(page, "1,000,000"));
+}
+
+TEST_CASE("page: NaN and infinity are marked", "[report][browser]") {
+  const TemporaryFolder folder;
+  RunReport report(folder.path(), {.label_unit = "tokens", .columns = columns}, 0);
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    const double loss = step == 5 ? NAN : step == 9 ? INFINITY : 1.0;
+    report.add_row(step, {1, loss, -INFINITY, 0.0, 1000.0});
+  }
+  report.write({.state = "running", .step = 20});
+  const std::string page = page_in(folder, "report.html");
+  CHECK(count(page, "class=\"bad\"") == 2 + 20);
+  CHECK(points_of(page, "loss of the steps").size() == 18);
+  CHECK(contains(page, "✕ NaN or infinite"));
+}
+
+TEST_CASE("page: names that look like HTML are shown as text", "[report][browser]") {
+  const TemporaryFolder folder;
+  const std::string hostile = "</script><script>document.body.textContent='taken'</script>\"'&";
+  RunDescription description{.label_unit = "tokens", .columns = columns};
+  description.configuration = {{hostile, hostile}};
+  RunReport report(folder.path(), description, 0);
+  ReportSection section;
+  section.text(hostile, hostile);
+  section.table(hostile, {hostile}, {{hostile}});
+  section.attention(hostile, {hostile}, {hostile}, {{hostile, Tensor<float>({1, 1}, {1.0f})}});
+  report.add_examples(1, section);
+  report.write({.state = hostile});
+  const std::string page = page_in(folder, "report.html");
+  CHECK_FALSE(contains(page, "<script"));
+  CHECK(count(page, "&lt;/script&gt;&lt;script&gt;document.body") >= 8);
+}
+
+TEST_CASE("page: curves of several runs are laid over each other", "[report][browser]") {
+  const TemporaryFolder folder;
+  std::vector<RunRecord> runs;
+  for (const char* name : {"0.1", "0.2", "0.3"}) {
+    const auto one = folder / name;
+    std::filesystem::create_directories(one);
+    report_of(one, 40)->write({"finished", 40, 40, 40, 2.5});
+    std::string text = "step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss\n";
+    for (int step = 1; step <= 40; ++step)
+      text +=
+          concatenate_text(step, ",1,", 2.0 / step, ",0.1,1,1000,", step % 10 ? "" : "1.5", '\n');
+    write_bytes(one / "metrics.csv", text);
+    runs.push_back(read_run(one));
+  }
+  write_comparison(folder / "runs.html", runs);
+  const std::string page = page_in(folder, "runs.html");
+  CHECK(contains(page, "<h1>3 runs</h1>"));
+  // Each of five columns has three lines; what differs is in the table, what does not is not.
+  CHECK(count(page, "class=\"curve\"") == 15);
+  CHECK(contains(page, "<th>lr</th>"));
+  CHECK_FALSE(contains(page, "<th>width</th>"));
+  CHECK(points_of(page, runs[1].name).size() == 4);
+}

@@ -1,0 +1,232 @@
+// The report that a training leaves, its record, and what compares several.
+#include "train/report/internal/run_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/train/report/run_record.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
+#include "tests/train/temporary_folder.hpp"
+#include "tests/train/toy_training.hpp"
+
+using namespace weft;
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json record_in(const std::filesystem::path& folder) {
+  return Json::parse(bytes_of(folder / "run.json"));
+}
+
+// Trains the toy model, with a validation at the end of each epoch of 6 steps.
+TrainingResult train(TrainerOptions options, std::ostream* output = nullptr, double lr = 0.05) {
+  ToyTraining<float> toy;
+  toy.optimizer.set_learning_rate(lr);
+  options.output = output;
+  options.log_every_steps = 1;
+  options.seed = 17;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), options);
+  trainer.validate_on(toy.batches);
+  trainer.show_examples([&](ReportSection& section) {
+    section.text("steps", std::to_string(trainer.progress().step));
+    section.confusion("classes", {"a", "b"}, Tensor<double>({2, 2}, {3, 1, 0, 4}));
+  });
+  return trainer.run();
+}
+
+}  // namespace
+
+TEST_CASE("report: a training leaves its report, its record and its metrics", "[report]") {
+  const TemporaryFolder folder;
+  std::ostringstream output;
+  train({.epochs = 3, .folder = folder.path(), .notes = {{"text", "a \"b\""}}}, &output);
+  const Json record = record_in(folder.path());
+  CHECK(record["state"] == "finished");
+  CHECK(record["step"] == 18);
+  CHECK(record["total_steps"] == 18);
+  CHECK(record["best"]["name"] == "validation_loss");
+  CHECK(record["label_unit"] == "tokens");
+  CHECK(record["notes"]["text"] == "a \"b\"");
+  CHECK(record["training"]["seed"] == "17");
+  CHECK(contains(record["training"]["optimizer"], "AdamW, lr 0.05"));
+  CHECK(record["data"]["batches per epoch"] == "6");
+  CHECK(record["model"]["parameters"].at(0) == Json{"weight", "[9, 9]", "81", "trained"});
+  CHECK(record["warnings"].empty());
+  REQUIRE(record["examples"].size() == 3);
+  CHECK(record["examples"][1]["step"] == 12);
+  CHECK(record["examples"][1]["blocks"][0]["text"] == "12");
+  CHECK(record["examples"][1]["blocks"][1]["cells"][0] == Json{3.0, 1.0});
+  CHECK(contains(record["command"], "weft_tests_train"));
+  CHECK(contains(bytes_of(folder / "report.html"), "\"validation_loss\":{\"x\":[6,12,18]"));
+  CHECK(contains(output.str(), "epoch 1, step 6: validation_loss "));
+  CHECK(contains(output.str(), ", training_loss "));
+  CHECK(contains(output.str(), " (best, -"));
+}
+
+TEST_CASE("report: measuring and showing do not change what is trained", "[report]") {
+  const TemporaryFolder first, second;
+  train({.epochs = 3, .folder = first.path()});
+  ToyTraining<float> toy;
+  Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+          {.epochs = 3, .seed = 17, .folder = second.path(), .tensorboard = true})
+      .run();
+  ToyTraining<float> a, b;
+  load_checkpoint(first / "last.h5", a.model);
+  load_checkpoint(second / "last.h5", b.model);
+  CHECK(a.values() == b.values());
+}
+
+TEST_CASE("report: one that resumes goes on with what came before", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
+  Json record = record_in(folder.path());
+  REQUIRE(record["examples"].size() == 2);  // of steps 6 and 9
+  record["seconds"] = 1000.0;
+  record["command"] = "the first one";
+  record["warnings"] = Json::parse(R"([{"step":9,"text":"kept"},{"step":10,"text":"dropped"}])");
+  write_bytes(folder / "run.json", record.dump());
+  train({.epochs = 3, .folder = folder.path(), .resume = true});
+  record = record_in(folder.path());
+  CHECK(record["seconds"] > 1000.0);
+  CHECK(record["command"] == "the first one");
+  CHECK(record["resumed"][0]["step"] == 9);
+  REQUIRE(record["warnings"].size() == 1);
+  CHECK(record["warnings"][0]["text"] == "kept");
+  CHECK(record["examples"].size() == 4);
+  CHECK(contains(bytes_of(folder / "report.html"), "\"loss\":{\"x\":[1,2,3,4,5,6,7,8,9,10,"));
+}
+
+TEST_CASE("report: a record that is none does not stop a training that resumes", "[report]") {
+  for (const char* text : {"", "{", "[1]", "null", "{\"form\":1}", "{\"form\":2,\"seconds\":7}",
+                           "{\"form\":1,\"warnings\":[1],\"examples\":[],\"resumed\":[]}"}) {
+    const TemporaryFolder folder;
+    train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
+    write_bytes(folder / "run.json", text);
+    train({.epochs = 3, .folder = folder.path(), .resume = true});
+    CHECK(record_in(folder.path())["step"] == 18);
+  }
+}
+
+TEST_CASE("report: a full disk is said once, and training goes on", "[report]") {
+  const TemporaryFolder folder;
+  std::ostringstream output;
+  // A directory in its place, which not even root can replace.
+  std::filesystem::create_directories(folder / "report.html");
+  CHECK(train({.epochs = 2, .folder = folder.path()}, &output).steps == 12);
+  const std::string text = output.str(), warning = "warning: the report cannot be written: ";
+  REQUIRE(contains(text, warning));
+  CHECK(text.find(warning) == text.rfind(warning));
+  CHECK(contains(text, "; training goes on\n"));
+}
+
+TEST_CASE("report: a loss that is not finite says what to try, in the report too", "[report]") {
+  const TemporaryFolder folder;
+  ToyTraining<float> toy;
+  std::ostringstream output;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                  [&](Tape<float>& tape, const PairBatch& batch) {
+                    const double factor = toy.optimizer.steps() == 4 ? 1e300 : 1.0;
+                    return scale(toy.loss(tape, batch), factor);
+                  },
+                  {.epochs = 2, .folder = folder.path(), .output = &output});
+  CHECK_THROWS_AS(trainer.run(), NonFiniteError);
+  CHECK(contains(output.str(), "warning: step 5"));
+  CHECK(contains(output.str(), "try a lower learning rate"));
+  const Json record = record_in(folder.path());
+  CHECK(record["state"] == "failed");
+  CHECK(contains(record["warnings"].at(0)["text"], "try a lower learning rate"));
+}
+
+TEST_CASE("report: texts can neither end the script nor fill the page", "[report]") {
+  const TemporaryFolder folder;
+  const std::string hostile = "</script><script>alert(\"1\")</script><!--\xFF\x1b'";
+  RunDescription description{.label_unit = "tokens", .columns = {"step", "loss"}};
+  description.configuration = {{hostile, hostile}, {"long", std::string(10'000, 'x')}};
+  RunReport report(folder.path(), description, 0);
+  ReportSection section;
+  section.text(hostile, hostile);
+  section.text("long", std::string(1'000'000, 'y'));
+  section.table(hostile, {hostile}, {{hostile}});
+  section.attention(hostile, {hostile}, {hostile}, {{hostile, Tensor<float>({1, 1}, {NAN})}});
+  for (std::int64_t step = 1; step <= 200; ++step) report.add_examples(step, section);
+  report.add_warning(1, hostile);
+  report.set_section(hostile, section);
+  report.set_section(hostile, section);
+  CHECK_FALSE(report.write({.state = "running"}));
+  const std::string page = bytes_of(folder / "report.html");
+  CHECK(page.size() < 3'000'000);
+  CHECK_FALSE(contains(page, "</script><script>"));
+  CHECK_FALSE(contains(page, "<!--"));
+  const Json record = record_in(folder.path());
+  CHECK(record["sections"].size() == 1);
+  CHECK(record["examples"].back()["step"] == 200);
+  CHECK(record["configuration"]["long"].get<std::string>().size() < 1100);
+}
+
+TEST_CASE("report: sections refuse what does not fit", "[report]") {
+  ReportSection section;
+  CHECK(contains(message_of<ShapeError>([&] {
+                   section.table("t", {"a", "b"}, {{"1"}});
+                 }),
+                 "table 't': row: expected 2 cells, got 1"));
+  CHECK(contains(message_of<ShapeError>([&] {
+                   section.confusion("c", {"a", "b"}, Tensor<double>({2, 3}));
+                 }),
+                 "confusion table 'c': expected [2, 2], got [2, 3]"));
+  CHECK(contains(message_of<ShapeError>([&] {
+                   section.attention("w", {"a"}, {"b"}, {{"head", Tensor<float>({2, 1})}});
+                 }),
+                 "attention map 'head': expected [1, 1], got [2, 1]"));
+  CHECK(section.blocks().empty());
+}
+
+TEST_CASE("runs: what folders tell, with and without a record", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 3, .folder = folder.path(), .notes = {{"text", "x"}}});
+  const RunRecord run = read_run(folder.path());
+  CHECK(run.name == folder.path().string());
+  CHECK(run.state == "finished");
+  CHECK(run.steps == 18);
+  CHECK(run.seconds.value() > 0.0);
+  CHECK(run.best_name == "validation_loss");
+  CHECK(run.best_step > 0);
+  CHECK(std::ranges::find(run.settings, std::pair<std::string, std::string>("seed", "17")) !=
+        run.settings.end());
+  CHECK(recorded_notes(folder.path()) ==
+        std::vector<std::pair<std::string, std::string>>{{"text", "x"}});
+
+  std::filesystem::remove(folder / "run.json");
+  const RunRecord old = read_run(folder.path());
+  CHECK(old.steps == 18);
+  CHECK(old.best_step == run.best_step);
+  CHECK(old.best_value == Approx(run.best_value));
+  CHECK((old.state.empty() && old.settings.empty() && !old.seconds));
+  CHECK(recorded_notes(folder.path()).empty());
+  const std::vector<RunRecord> runs{run, old};
+  write_comparison(folder / "runs.html", runs);
+  CHECK(contains(bytes_of(folder / "runs.html"), "application/json"));
+  CHECK_THROWS_AS(write_comparison(folder / "none.html", {}), ValueError);
+}
+
+TEST_CASE("runs: folders and records that are none are refused", "[report]") {
+  const TemporaryFolder folder;
+  const auto error = [&] { return message_of<FileError>([&] { read_run(folder.path()); }); };
+  CHECK(contains(error(), "metrics.csv\": expected the metrics of a training, got no such file"));
+  write_bytes(folder / "metrics.csv", "step,epoch,loss,learning_rate,grad_norm,tokens_per_s\n");
+  CHECK(read_run(folder.path()).steps == 0);
+  for (const char* text : {"", "{}", "[]", "{\"form\":\"1\"}", "\xFF"}) {
+    write_bytes(folder / "run.json", text);
+    CHECK(contains(error(), "run.json\": expected the record of a run, got another file"));
+  }
+  write_bytes(folder / "run.json", "{\"form\":2}");
+  CHECK(contains(error(), "expected form 1 or older, got 2, of a newer weft"));
+  write_bytes(folder / "run.json", "{\"form\":1,\"step\":\"x\"}");
+  CHECK(contains(error(), "expected the record of a run, got "));
+  CHECK(recorded_notes(folder.path()).empty());
+}

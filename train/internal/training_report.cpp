@@ -1,0 +1,169 @@
+#include "train/internal/training_report.hpp"
+
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+const char* name_of(TrainingEnd end) {
+  return end == TrainingEnd::finished        ? "finished"
+         : end == TrainingEnd::stopped_early ? "stopped early"
+                                             : "interrupted";
+}
+
+template <class Value>
+std::string text_of(const Value& value) {
+  return concatenate_text(value);
+}
+
+Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
+  Settings settings{{"optimizer", optimizer},
+                    {"seed", text_of(o.seed)},
+                    {"epochs", text_of(o.epochs)},
+                    {"accumulation", text_of(o.accumulation)},
+                    {"parts", text_of(o.parts)},
+                    {"clip_norm", text_of(o.clip_norm)},
+                    {"precision", weft::name_of("precision", o.precision, precision_names)}};
+  if (o.max_steps > 0) settings.emplace_back("max_steps", text_of(o.max_steps));
+  if (o.schedule) settings.emplace_back("schedule", o.schedule->description());
+  if (o.plateau)
+    settings.emplace_back("plateau", concatenate_text("× ", o.plateau->factor, " after more than ",
+                                                      o.plateau->patience, " validations"));
+  return settings;
+}
+
+}  // namespace
+
+template <class T>
+TrainingReport<T>::TrainingReport(const TrainerOptions& options, const Module<T>& model,
+                                  const TrainingProgress<T>& progress, TrainingDisplay& display)
+    : options_(options), model_(model), progress_(progress), display_(display) {}
+
+template <class T>
+void TrainingReport<T>::begin(const Optimizer<T>& optimizer, const BatchLosses<T>& losses,
+                              const NamedStates<T>& saved, const TrainingFolder<T>& folder) {
+  if (options_.folder.empty()) return;
+  columns_ = folder.columns();
+  RunDescription description{.label_unit = losses.unit, .columns = columns_};
+  if (options_.processes) description.processes = options_.processes->size();
+  for (const auto& [name, object] : saved)
+    if (name == "configuration") description.configuration = settings_of(*object);
+  description.training = training_settings(options_, optimizer.description());
+  description.notes = options_.notes;
+  description.data.emplace_back("batches per epoch", text_of(losses.num_batches()));
+  description.data.emplace_back("fingerprint", text_of(losses.fingerprint));
+  describe_model(model_, description);
+  report_.emplace(options_.folder, description, progress_.step);
+  if (options_.tensorboard)
+    with_events([&](EventFile& events) {
+      Settings settings = description.configuration;
+      settings.insert(settings.end(), description.training.begin(), description.training.end());
+      events.add_settings(settings);
+    });
+}
+
+template <class T>
+void TrainingReport<T>::after_step(const Update<T>& update, double seconds, double learning_rate) {
+  warn(warnings_.after_step(update.loss()));
+  warn(warnings_.after_waiting(seconds, update.data_seconds()));
+  if (watch_.updates().empty()) return;
+  warn(warnings_.without_gradient(watch_.updates()));
+  warn(warnings_.of_ratio(watch_.updates(), learning_rate));
+  with_events([&](EventFile& events) {
+    for (const ParameterUpdate& parameter : watch_.updates())
+      events.add_histogram("gradients/" + parameter.name, progress_.step,
+                           std::span<const double>(parameter.gradients));
+  });
+  watch_.clear();
+}
+
+template <class T>
+void TrainingReport<T>::add_row(const std::vector<double>& values) {
+  if (!report_) return;
+  report_->add_row(progress_.step, values);
+  with_events([&](EventFile& events) {
+    for (std::size_t i = 1; i < values.size(); ++i)
+      events.add_scalar(columns_[i + 1], progress_.step, values[i]);
+  });
+}
+
+template <class T>
+void TrainingReport<T>::after_validation(double value, double training_loss) {
+  warn(warnings_.after_validation(progress_.step, value, training_loss));
+}
+
+template <class T>
+void TrainingReport<T>::show(const std::function<void(ReportSection&)>& examples) {
+  if (!report_) return;
+  with_events([&](EventFile& events) {
+    for (const auto& [name, parameter] : named_parameters(model_))
+      events.add_histogram("weights/" + name, progress_.step,
+                           std::span<const T>(parameter->value().data(),
+                                              static_cast<std::size_t>(parameter->size())));
+  });
+  if (!examples) return;
+  ReportSection section;
+  examples(section);
+  report_->add_examples(progress_.step, section);
+  with_events([&](EventFile& events) { events.add_section(progress_.step, section); });
+}
+
+template <class T>
+void TrainingReport<T>::finish(TrainingEnd end) {
+  write(name_of(end));
+}
+
+template <class T>
+void TrainingReport<T>::fail() {
+  try {
+    throw;
+  } catch (const NonFiniteError& error) {
+    warn(concatenate_text(error.what(), "; ", non_finite_advice));
+  } catch (const std::exception& error) {
+    if (report_) report_->add_warning(progress_.step, error.what());
+  } catch (...) {
+    // It has no message.
+  }
+  write("failed");
+}
+
+template <class T>
+void TrainingReport<T>::warn(const std::optional<std::string>& warning) {
+  if (!warning) return;
+  display_.message("warning: " + *warning);
+  if (report_) report_->add_warning(progress_.step, *warning);
+}
+
+template <class T>
+void TrainingReport<T>::write(const std::string& state) {
+  if (!report_) return;
+  const auto error = report_->write({.state = state,
+                                     .step = progress_.step,
+                                     .total_steps = display_.total_steps(),
+                                     .best_step = progress_.best_step,
+                                     .best_value = progress_.best_value});
+  if (error && !std::exchange(has_failed_, true))
+    display_.message("warning: the report cannot be written: " + *error + "; training goes on");
+}
+
+template <class T>
+void TrainingReport<T>::with_events(const std::function<void(EventFile&)>& work) {
+  if (!options_.tensorboard) return;
+  try {
+    if (!events_) events_.emplace(options_.folder, progress_.step);
+    work(*events_);
+  } catch (const FileError& error) {
+    if (!std::exchange(has_failed_, true))
+      display_.message(concatenate_text("warning: events cannot be written: ", error.what(),
+                                        "; training goes on"));
+  }
+}
+
+template class TrainingReport<float>;
+template class TrainingReport<double>;
+
+}  // namespace weft

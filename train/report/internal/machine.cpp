@@ -1,0 +1,73 @@
+#include "train/report/internal/machine.hpp"
+
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+std::string quoted_for_shell(const std::string& argument) {
+  constexpr const char* plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%";
+  if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) return argument;
+  std::string quoted = "'";
+  for (const char c : argument)
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  return quoted + "'";
+}
+
+// What a line "name : value" of a file of the kernel says.
+std::string value_in(const char* file, const std::string& name) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(name))
+      if (const std::size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
+          begin != line.npos)
+        return line.substr(begin);
+  return "";
+}
+
+}  // namespace
+
+std::string command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string line, argument;
+  while (std::getline(in, argument, '\0'))
+    line += (line.empty() ? "" : " ") + quoted_for_shell(argument);
+  return line;
+}
+
+std::string utc_time() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  char text[64] = "";
+  if (gmtime_r(&now, &utc)) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> machine_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  settings.emplace_back("processor", value_in("/proc/cpuinfo", "model name"));
+  settings.emplace_back("logical cores", std::to_string(std::thread::hardware_concurrency()));
+  double kibibytes = 0.0;
+  if (std::istringstream(value_in("/proc/meminfo", "MemTotal")) >> kibibytes)
+    settings.emplace_back("memory", concatenate_text(static_cast<long>(kibibytes / 1024), " MiB"));
+  utsname system{};
+  if (uname(&system) == 0)
+    settings.emplace_back("system", concatenate_text(system.sysname, ' ', system.release));
+  std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
+  return settings;
+}
+
+}  // namespace weft

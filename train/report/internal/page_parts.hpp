@@ -1,0 +1,17 @@
+// What is the same in all pages: page_parts.cpp is made of report.css and report.js by CMake.
+#pragma once
+
+namespace weft {
+
+// No request leaves the page: its policy allows what it contains.
+inline constexpr const char* page_beginning =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>weft</title>\n";
+
+extern const char* const page_style;
+extern const char* const page_script;
+
+}  // namespace weft

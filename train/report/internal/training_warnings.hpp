@@ -1,0 +1,67 @@
+// TrainingWarnings: finds signs that a training goes wrong, and says what to try.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+// What a step did to a parameter.
+struct ParameterUpdate {
+  std::string name;
+  bool is_matrix = false;  // or has more axes
+  bool has_gradient = false;
+  // The root mean squares of its gradient and its values, and of the step's change of the values.
+  double gradient = 0.0, value = 0.0, change = 0.0;
+  std::vector<double> gradients = {};  // of some elements
+
+  // Of the change to the values; none where these are all 0.
+  std::optional<double> ratio() const {
+    return value > 0.0 ? std::optional(change / value) : std::nullopt;
+  }
+};
+
+// Each function returns a warning, at most once in a training.
+class TrainingWarnings {
+ public:
+  // The loss of each step, and of the time since the last one the whole and what was spent waiting
+  // for data, in seconds.
+  std::optional<std::string> after_step(double loss);
+  std::optional<std::string> after_waiting(double seconds, double waiting);
+  // Of the steps that are looked at, one in many.
+  std::optional<std::string> without_gradient(const std::vector<ParameterUpdate>& updates);
+  std::optional<std::string> of_ratio(const std::vector<ParameterUpdate>& updates,
+                                      double learning_rate);
+  // A validation, the lower the better, and the loss on training data that was measured with it.
+  std::optional<std::string> after_validation(std::int64_t step, double value, double training);
+
+ private:
+  // A warning is shown when its sign was there so many times in a row, for the first time.
+  struct Sign {
+    std::int64_t times = 0;
+    bool shown = false;
+    bool seen(bool is_there, std::int64_t enough) {
+      times = is_there ? times + 1 : 0;
+      if (times < enough || shown) return false;
+      return shown = true;
+    }
+  };
+
+  Sign rising_, waiting_, zero_gradient_, large_ratio_, small_ratio_, overfitting_;
+  std::int64_t steps_ = 0;
+  double first_loss_ = 0.0, mean_loss_ = 0.0, deviation_ = 0.0;  // moving averages
+  double lowest_loss_ = 0.0, lowest_deviation_ = 0.0;
+  double seconds_ = 0.0, waiting_seconds_ = 0.0;
+  double highest_learning_rate_ = 0.0;
+  std::int64_t best_step_ = 0;
+  double best_value_ = 0.0, best_training_ = 0.0;
+};
+
+// What to try after a NonFiniteError.
+inline constexpr const char* non_finite_advice =
+    "try a lower learning rate, a longer warmup or a smaller clip_norm, and look for extreme "
+    "values in the data";
+
+}  // namespace weft

@@ -1,0 +1,499 @@
+// The page of one run, or of several: what a run's record and its curves say, drawn as SVG and
+// tables. All texts of a run are shown by textContent, never taken for HTML.
+'use strict';
+
+const runs = JSON.parse(document.getElementById('runs').textContent);
+const isComparison = runs.length !== 1;
+const main = document.querySelector('main');
+
+// --- Elements ------------------------------------------------------------------------------
+
+function make(parent, name, properties = {}, text) {
+  const element = document.createElement(name);
+  Object.assign(element, properties);
+  if (text !== undefined) element.textContent = text;
+  return parent.appendChild(element);
+}
+
+function makeSvg(parent, name, attributes = {}, text) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return parent.appendChild(element);
+}
+
+function section(title) {
+  const element = make(main, 'section');
+  make(element, 'h2', {}, title);
+  return element;
+}
+
+// rows: arrays of cells; numbers are aligned to the right.
+function makeTable(parent, columns, rows) {
+  const table = make(make(parent, 'div', {className: 'scroll'}), 'table');
+  const head = make(make(table, 'thead'), 'tr');
+  for (const column of columns) make(head, 'th', {}, column);
+  const body = make(table, 'tbody');
+  for (const row of rows) {
+    const line = make(body, 'tr');
+    for (const cell of row)
+      typeof cell === 'number' ? make(line, 'td', {className: 'number'}, format(cell)) : make(line, 'td', {}, String(cell ?? ''));
+  }
+  return table;
+}
+
+// --- Numbers -------------------------------------------------------------------------------
+
+function format(value) {
+  if (value === null || value === undefined) return '';
+  if (value === 0) return '0';  // not -0
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en');
+  const size = Math.abs(value);
+  return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+}
+
+function formatSeconds(seconds) {
+  const s = Math.round(seconds), two = (n) => String(n).padStart(2, '0');
+  return s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)} min`
+      : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)} h`;
+}
+
+// Round numbers of an axis from low to high.
+function ticksOf(low, high, most, isLog) {
+  const ticks = [];
+  if (isLog) {
+    const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+    const every = Math.max(1, Math.ceil((last - first) / most));
+    const within = last - first < 3 ? [1, 2, 5] : [1];
+    for (let e = first; e <= last; e += every)
+      for (const digit of within) ticks.push(digit * 10 ** e);
+    const shown = ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+    if (shown.length >= 2) return shown;
+    ticks.length = 0;
+  }
+  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((s) => s >= raw * 0.999);
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) ticks.push(i * step);
+  return ticks;
+}
+
+// --- What is drawn how, kept in the address across reloads -----------------------------------
+
+const view = {smooth: 0, range: null, reload: false, log: [], whole: [], hidden: []};
+try { Object.assign(view, JSON.parse(decodeURIComponent(location.hash.slice(1)))); } catch { }
+const charts = [];
+
+function redraw() {
+  history.replaceState(null, '', '#' + encodeURIComponent(JSON.stringify(view)));
+  for (const chart of charts) chart.draw();
+}
+
+const toggle = (list, name) => list.includes(name) ? list.splice(list.indexOf(name), 1) : list.push(name);
+
+// An exponential moving average without a bias to its first value, over the points' means.
+function smoothed(values, weight) {
+  let sum = 0, total = 0;
+  return values.map((value) => {
+    sum = weight * sum + (1 - weight) * value;
+    total = weight * total + (1 - weight);
+    return sum / total;
+  });
+}
+
+// --- Charts --------------------------------------------------------------------------------
+
+// series: {name, curve: {x, y, low, high, bad}, colour, dash, faint}
+class Chart {
+  constructor(parent, title, series, {note, wide, log, whole} = {}) {
+    this.title = title;
+    this.series = series;
+    this.box = make(parent, 'div', {className: 'chart' + (wide ? ' wide' : '')});
+    const header = make(this.box, 'header');
+    make(header, 'strong', {}, title);
+    if (log && !location.hash) view.log.push(title);
+    if (whole && !location.hash) view.whole.push(title);
+    this.buttons = [['log', 'logarithmic axis'], ['whole', 'the whole range of values']].map(([list, about]) =>
+      [list, make(header, 'button', {title: about, onclick: () => { toggle(view[list], title); redraw(); }}, list)]);
+    if (note) make(this.box, 'p', {className: 'faint'}, note);
+    this.svg = makeSvg(this.box, 'svg', {role: 'img', 'aria-label': title});
+    this.message = make(this.box, 'p', {className: 'faint'});
+    if (series.length > 1 && !isComparison) this.legend = makeLegend(this.box, series);
+    this.tip = make(this.box, 'div', {className: 'tip', hidden: true});
+    this.svg.addEventListener('pointermove', (event) => this.point(event));
+    this.svg.addEventListener('pointerleave', () => { if (this.from === undefined) this.unpoint(); });
+    this.svg.addEventListener('pointerdown', (event) => {
+      this.svg.setPointerCapture(event.pointerId);
+      this.from = this.stepAt(event);
+    });
+    this.svg.addEventListener('pointerup', (event) => {
+      const [first, last] = [this.from, this.stepAt(event)].sort((a, b) => a - b);
+      this.from = undefined;
+      this.unpoint();
+      if (Math.abs(this.toX(last) - this.toX(first)) < 6) return;
+      view.range = [first, last];
+      redraw();
+    });
+    this.svg.addEventListener('pointercancel', () => { this.from = undefined; this.unpoint(); });
+    this.svg.addEventListener('dblclick', () => { view.range = null; redraw(); });
+    charts.push(this);
+  }
+
+  shown() { return this.series.filter((s) => s.curve.x.length + (s.curve.bad || []).length > 0 && !view.hidden.includes(s.name)); }
+
+  // The range of values. The first steps, which are far from the rest, and single spikes are
+  // outside of it, unless they are near or the whole range is asked for.
+  rangeOf(lines, x0, x1, isLog) {
+    const all = [], late = [];
+    for (const {curve, y} of lines)
+      curve.x.forEach((x, i) => {
+        if (x < x0 || x > x1 || (isLog && y[i] <= 0)) return;
+        all.push(y[i]);
+        if (x >= x0 + 0.05 * (x1 - x0)) late.push(y[i]);
+      });
+    if (all.length === 0) return [isLog ? 0.1 : 0, 1];
+    const f = isLog ? Math.log10 : (v) => v, inverse = isLog ? (v) => 10 ** v : (v) => v;
+    const sorted = (late.length > 3 ? late : all).map(f).sort((a, b) => a - b);
+    const at = (q) => sorted[Math.round(q * (sorted.length - 1))];
+    let low = at(0.002), high = at(0.998);
+    const margin = 0.6 * (high - low);
+    let lowest = Infinity, highest = -Infinity;
+    for (const value of all) { lowest = Math.min(lowest, f(value)); highest = Math.max(highest, f(value)); }
+    const isWhole = view.whole.includes(this.title);
+    if (isWhole || lowest > low - margin) low = lowest;
+    if (isWhole || highest < high + margin) high = highest;
+    this.beyond = {low: lowest < low ? inverse(lowest) : null, high: highest > high ? inverse(highest) : null};
+    const space = high > low ? 0.05 * (high - low) : (isLog ? 0.05 : Math.abs(high) * 0.05 || 0.5);
+    return [inverse(low - space), inverse(high + space)];
+  }
+
+  draw() {
+    const width = this.width = Math.max(240, this.svg.clientWidth || 600), height = this.box.classList.contains('wide') ? 340 : 220;
+    const [left, right, top, bottom] = [56, 24, 8, 24];
+    this.svg.replaceChildren();
+    this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    this.svg.style.height = height + 'px';
+    const isLog = view.log.includes(this.title);
+    for (const [list, button] of this.buttons) button.ariaPressed = view[list].includes(this.title);
+    const shown = this.shown();
+    const lines = shown.map((s) => ({...s, y: view.smooth > 0 ? smoothed(s.curve.y, view.smooth) : s.curve.y}));
+    const steps = this.series.flatMap((s) => [...s.curve.x.slice(0, 1), ...s.curve.x.slice(-1), ...(s.curve.bad || [])]);
+    let [x0, x1] = view.range || [Math.min(...steps), Math.max(...steps)];
+    if (!(x1 > x0)) [x0, x1] = steps.length ? [x0 - 1, x0 + 1] : [0, 1];
+    this.beyond = {};
+    const [y0, y1] = this.rangeOf(lines, x0, x1, isLog);
+    const f = isLog ? Math.log10 : (v) => v;
+    this.toX = (x) => left + (x - x0) / (x1 - x0) * (width - left - right);
+    this.toStep = (px) => x0 + Math.min(1, Math.max(0, (px - left) / (width - left - right))) * (x1 - x0);
+    this.toY = (y) => (isLog && y <= 0) ? height : top + (f(y1) - f(y)) / (f(y1) - f(y0)) * (height - top - bottom);
+    for (const y of ticksOf(y0, y1, 5, isLog)) {
+      makeSvg(this.svg, 'line', {class: 'grid', x1: left, x2: width - right, y1: this.toY(y), y2: this.toY(y)});
+      makeSvg(this.svg, 'text', {class: 'y', x: left - 6, y: this.toY(y) + 4, 'text-anchor': 'end'}, format(y));
+    }
+    for (const x of ticksOf(x0, x1, Math.floor(width / 90), false).filter(Number.isInteger))
+      makeSvg(this.svg, 'text', {class: 'x', x: this.toX(x), y: height - 6, 'text-anchor': 'middle'}, format(x));
+    const id = 'clip' + charts.indexOf(this);
+    makeSvg(makeSvg(this.svg, 'clipPath', {id}), 'rect', {x: left - 4, y: top - 4, width: width - left - right + 8, height: height - top - bottom + 8});
+    const plot = makeSvg(this.svg, 'g', {'clip-path': `url(#${id})`});
+    for (const s of lines) this.drawCurve(plot, s, x0, x1, isLog);
+    for (const {curve, colour} of lines)
+      for (const step of (curve.bad || []).filter((x) => x >= x0 && x <= x1))
+        makeSvg(this.svg, 'text', {class: 'bad', x: this.toX(step), y: top + 10, 'text-anchor': 'middle', style: `fill: ${colour}`}, '✕');
+    this.message.textContent = [
+      Number.isFinite(this.beyond.high) ? `values up to ${format(this.beyond.high)} are above` : '',
+      Number.isFinite(this.beyond.low) ? `values down to ${format(this.beyond.low)} are below` : '',
+      lines.some((s) => s.curve.bad) ? '✕ NaN or infinite' : ''].filter(Boolean).join('; ');
+    this.front = makeSvg(this.svg, 'g');
+    if (this.legend) this.legend.update();
+  }
+
+  drawCurve(plot, {name, curve, y, colour, dash, faint}, x0, x1, isLog) {
+    const {x, low, high} = curve;
+    // One point on each side beyond the range, to which lines go.
+    const first = Math.max(0, x.findIndex((v) => v >= x0) - 1);
+    let last = x.findIndex((v) => v > x1);
+    if (last < 0) last = x.length - 1;
+    const path = (values, from, to) => {
+      let text = '', pen = 'M';
+      for (let i = from; i <= to; ++i) {
+        if (isLog && values[i] <= 0) { pen = 'M'; continue; }
+        text += pen + this.toX(x[i]).toFixed(1) + ' ' + this.toY(values[i]).toFixed(1);
+        pen = 'L';
+      }
+      return text;
+    };
+    if (x.length === 0) return;
+    const style = {fill: 'none', stroke: colour, 'stroke-dasharray': dash || '', 'stroke-linejoin': 'round'};
+    if (low) {
+      const upper = path(high, first, last);
+      let lower = '';
+      for (let i = last; i >= first; --i)
+        lower += 'L' + this.toX(x[i]).toFixed(1) + ' ' + Math.min(1e5, this.toY(low[i])).toFixed(1);
+      makeSvg(plot, 'path', {class: 'band', d: upper + lower + 'Z', fill: colour, opacity: 0.18});
+    } else if (view.smooth > 0) {
+      makeSvg(plot, 'path', {...style, class: 'raw', d: path(curve.y, first, last), opacity: 0.3});
+    }
+    makeSvg(plot, 'path', {...style, class: 'curve', 'data-name': name, 'data-points': x.length, d: path(y, first, last), 'stroke-width': faint ? 1 : 2, opacity: faint ? 0.6 : 1});
+    if (last - first < 40 && !faint)
+      for (let i = first; i <= last; ++i)
+        if (!isLog || y[i] > 0) makeSvg(plot, 'circle', {cx: this.toX(x[i]), cy: this.toY(y[i]), r: 2.6, fill: colour});
+  }
+
+  stepAt(event) {
+    const box = this.svg.getBoundingClientRect();
+    return this.toStep((event.clientX - box.left) / box.width * this.width);
+  }
+
+  unpoint() { this.tip.hidden = true; this.front.replaceChildren(); }
+
+  point(event) {
+    this.front.replaceChildren();
+    const step = this.stepAt(event), at = this.toX(step);
+    const height = this.svg.viewBox.baseVal.height;
+    if (this.from !== undefined) {
+      const other = this.toX(this.from);
+      makeSvg(this.front, 'rect', {class: 'zoom', x: Math.min(at, other), width: Math.abs(at - other), y: 0, height});
+    }
+    this.tip.replaceChildren();
+    let nearest = null;
+    for (const {name, curve, colour} of this.shown()) {
+      const i = nearestIndex(curve.x, step);
+      if (i < 0) continue;
+      const range = curve.low && curve.low[i] !== curve.high[i] ? ` (${format(curve.low[i])} … ${format(curve.high[i])})` : '';
+      make(this.tip, 'div', {style: `color: ${colour}`}, `${name}: ${format(curve.y[i])}${range}`);
+      makeSvg(this.front, 'circle', {cx: this.toX(curve.x[i]), cy: this.toY(curve.y[i]), r: 4, fill: colour});
+      if (nearest === null || Math.abs(curve.x[i] - step) < Math.abs(nearest - step)) nearest = curve.x[i];
+    }
+    if (nearest === null) return;
+    makeSvg(this.front, 'line', {class: 'pointer', x1: this.toX(nearest), x2: this.toX(nearest), y1: 0, y2: height - 24});
+    this.tip.prepend(Object.assign(document.createElement('div'), {textContent: `step ${format(nearest)}`}));
+    this.tip.hidden = false;
+    const share = at / this.width;
+    this.tip.style.left = share < 0.5 ? `calc(${100 * share}% + 16px)` : '';
+    this.tip.style.right = share < 0.5 ? '' : `calc(${100 * (1 - share)}% + 16px)`;
+    this.tip.style.top = '64px';
+  }
+}
+
+function nearestIndex(sorted, value) {
+  let low = 0, high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    sorted[middle] < value ? low = middle + 1 : high = middle;
+  }
+  return low > 0 && value - sorted[low - 1] < sorted[low] - value ? low - 1 : high < 0 ? -1 : low;
+}
+
+// A click on a name hides its curves.
+function makeLegend(parent, series) {
+  const legend = make(parent, 'div', {className: 'legend'});
+  const entries = series.map(({name, colour, dash}) => {
+    const entry = make(legend, 'span', {title: 'show or hide', onclick: () => { toggle(view.hidden, name); redraw(); }});
+    makeSvg(makeSvg(entry, 'svg', {viewBox: '0 0 26 10'}), 'line', {x1: 0, x2: 26, y1: 5, y2: 5, stroke: colour, 'stroke-width': 3, 'stroke-dasharray': dash || ''});
+    entry.append(name);
+    return [name, entry];
+  });
+  legend.update = () => { for (const [name, entry] of entries) entry.classList.toggle('hidden', view.hidden.includes(name)); };
+  return legend;
+}
+
+const empty = {x: [], y: []};
+const colourOf = (i) => `var(--c${i % 6})`;
+const dashOf = (i) => ['', '7 4', '2 3', '9 3 2 3'][Math.floor(i / 6) % 4];
+
+function makeCharts(parent) {
+  const names = [...new Set(runs.flatMap((run) => Object.keys(run.curves)))].filter((name) => name !== 'epoch');
+  const isLoss = (name) => /(^|_)loss$/.test(name);
+  const isSpeed = (name) => name.endsWith('_per_s');
+  const titleOf = (name) => isSpeed(name) ? name.replace(/_per_s$/, ' per second') : name.replaceAll('_', ' ');
+  const ofRuns = (name) => runs.map((run, i) => ({name: run.name, curve: run.curves[name] || empty, colour: colourOf(i), dash: dashOf(i)}));
+  if (isComparison) {
+    const order = (name) => name === 'validation_loss' ? 0 : isLoss(name) ? 1 : 2;
+    for (const name of names.sort((a, b) => order(a) - order(b))) new Chart(parent, titleOf(name), ofRuns(name), {wide: name === 'validation_loss'});
+    return;
+  }
+  const curves = runs[0].curves;
+  const losses = names.filter((name) => isLoss(name) && name !== 'loss');
+  const series = losses.map((name, i) => ({name: titleOf(name), curve: curves[name], colour: colourOf(i)}));
+  series.push({name: 'loss of the steps', curve: curves.loss || empty, colour: 'var(--faint)', faint: losses.length > 0});
+  new Chart(parent, 'loss', series, {wide: true, note: losses.includes('training_loss')
+      ? 'Training loss and validation loss mean the same: measured at validations, without dropout; the loss of the steps is as they were trained, with dropout and label smoothing.'
+      : 'The loss of the steps is as they were trained, with dropout and label smoothing.'});
+  const own = ['learning_rate', 'grad_norm'];
+  const rank = (name) => isSpeed(name) ? 2 : own.includes(name) ? 1 : 0;
+  const rest = names.filter((name) => !isLoss(name)).sort((a, b) => rank(a) - rank(b));
+  rest.forEach((name) => new Chart(parent, titleOf(name), [{name: titleOf(name), curve: curves[name], colour: colourOf(isSpeed(name) ? 2 : 0)}], {log: name === 'grad_norm', whole: name === 'learning_rate'}));
+}
+
+function makeControls(parent) {
+  const controls = make(parent, 'div', {className: 'controls'});
+  const smooth = make(make(controls, 'label', {}, 'smoothing'), 'input', {type: 'range', min: 0, max: 0.99, step: 0.01, value: view.smooth});
+  smooth.oninput = () => { view.smooth = Number(smooth.value); redraw(); };
+  make(controls, 'button', {onclick: () => { view.range = null; redraw(); }}, 'all steps');
+  make(controls, 'span', {className: 'faint'}, 'drag over a chart to zoom in');
+  if (!runs.some((run) => run.state === 'running')) return;
+  const reload = make(make(controls, 'label'), 'input', {type: 'checkbox', checked: view.reload});
+  reload.parentNode.append('reload every 10 s');
+  reload.onchange = () => { view.reload = reload.checked; redraw(); };
+  setInterval(() => { if (view.reload) location.reload(); }, 10000);
+}
+
+// --- Blocks: texts, tables, confusion tables, attention --------------------------------------
+
+const blockMakers = {
+  text(parent, block) { make(parent, 'pre', {}, block.text); },
+
+  table(parent, block) { makeTable(parent, block.columns, block.cells); },
+
+  confusion(parent, block) {
+    const table = makeTable(parent, ['is ↓ taken for →', ...block.rows], []);
+    block.cells.forEach((cells, i) => {
+      const line = make(table.tBodies[0], 'tr'), sum = cells.reduce((a, b) => a + b, 0) || 1;
+      make(line, 'th', {}, block.rows[i]);
+      cells.forEach((count, j) => {
+        const share = Math.round(60 * count / sum);
+        make(line, 'td', {className: 'number', style: `background: color-mix(in srgb, var(--c${i === j ? 0 : 1}) ${share}%, var(--page))`}, format(count));
+      });
+    });
+  },
+
+  attention(parent, block) {
+    const maps = make(parent, 'div', {className: 'maps'});
+    for (const map of block.maps) makeMap(maps, block, map);
+  },
+};
+
+const viridis = [[68, 1, 84], [59, 81, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+function colourOfWeight(weight) {
+  const at = Math.min(weight * 4, 3.999), i = Math.floor(at), part = at - i;
+  return viridis[i].map((value, k) => value + part * (viridis[i + 1][k] - value));
+}
+
+function makeMap(parent, block, map) {
+  const [rows, columns] = [block.rows.length, block.columns.length];
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [columns, rows];
+  const context = canvas.getContext('2d'), pixels = context.createImageData(columns, rows);
+  [...map.levels].forEach((digit, i) => pixels.data.set([...colourOfWeight(digits.indexOf(digit) / 63), 255], 4 * i));
+  context.putImageData(pixels, 0, 0);
+  const cell = Math.max(3, Math.min(14, 480 / Math.max(rows, columns)));
+  const longest = (names) => Math.max(1, ...names.map((name) => [...name].length));
+  // Names are left out where they would overlap.
+  const size = cell >= 8 ? Math.min(11, cell) : 0;
+  const isUpright = longest(block.columns) > 1;
+  const left = 4 + size * 0.62 * Math.min(12, longest(block.rows)), top = 20 + (isUpright ? size * 0.62 * Math.min(12, longest(block.columns)) : size);
+  const [width, height] = [Math.max(left + cell * columns + 2, 6.4 * [...map.title].length), top + cell * rows + 2];
+  const svg = makeSvg(parent, 'svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': map.title});
+  makeSvg(svg, 'text', {x: 0, y: 11, 'font-size': 11}, map.title);
+  makeSvg(svg, 'image', {x: left, y: top, width: cell * columns, height: cell * rows, preserveAspectRatio: 'none', href: canvas.toDataURL(), style: 'image-rendering: pixelated'});
+  const short = (name) => [...name].slice(0, 12).join('');
+  if (size > 0) {
+    block.rows.forEach((name, i) => makeSvg(svg, 'text', {x: left - 3, y: top + cell * (i + 0.5) + size / 3, 'text-anchor': 'end', 'font-size': size}, short(name)));
+    block.columns.forEach((name, i) => {
+      const x = left + cell * (i + 0.5), y = top - 3;
+      makeSvg(svg, 'text', isUpright ? {x: 0, y: size / 3, transform: `translate(${x} ${y}) rotate(-90)`, 'font-size': size} : {x, y, 'text-anchor': 'middle', 'font-size': size}, short(name));
+    });
+  }
+  const title = makeSvg(svg, 'title');
+  svg.addEventListener('pointermove', (event) => {
+    const box = svg.getBoundingClientRect(), scale = width / box.width;
+    const i = Math.floor(((event.clientY - box.top) * scale - top) / cell), j = Math.floor(((event.clientX - box.left) * scale - left) / cell);
+    const isInside = i >= 0 && i < rows && j >= 0 && j < columns;
+    title.textContent = isInside ? `${block.rows[i]} → ${block.columns[j]}: ${(digits.indexOf(map.levels[i * columns + j]) / 63).toFixed(2)}` : '';
+  });
+}
+
+function makeBlocks(parent, blocks) {
+  for (const block of blocks) {
+    make(parent, 'h3', {}, block.title);
+    const maker = blockMakers[block.kind];
+    maker ? maker(parent, block) : make(parent, 'p', {className: 'faint'}, `a block of the unknown kind ${block.kind}`);
+    if (block.left_out > 0) make(parent, 'p', {className: 'faint'}, `${format(block.left_out)} more are not shown`);
+  }
+}
+
+// The examples of each validation, the last one first.
+function makeExamples(examples) {
+  const parent = section('Examples');
+  const label = make(make(parent, 'div', {className: 'controls'}), 'label', {}, 'at step');
+  const select = make(label, 'select');
+  examples.forEach(({step}, i) => make(select, 'option', {value: i}, format(step)));
+  const content = make(parent, 'div');
+  select.onchange = () => { content.replaceChildren(); makeBlocks(content, examples[select.value].blocks); };
+  select.value = examples.length - 1;
+  select.onchange();
+}
+
+// --- The page ------------------------------------------------------------------------------
+
+function stateOf(run) {
+  const parts = [run.state || 'of an older version'];
+  if (run.step !== undefined) parts.push(`step ${format(run.step)}` + (run.total_steps > run.step ? ` of ${format(run.total_steps)}` : ''));
+  if (run.best) parts.push(`best ${run.best.name || 'validation'} ${format(run.best.value)} at step ${format(run.best.step)}`);
+  if (run.seconds !== undefined) parts.push(formatSeconds(run.seconds));
+  return parts.join(' · ');
+}
+
+function makeSettings(parent, title, settings) {
+  const entries = Object.entries(settings || {});
+  if (entries.length === 0) return;
+  const box = make(parent, 'div');
+  make(box, 'h3', {}, title);
+  const table = makeTable(box, ['name', 'value'], entries.map(([name]) => [name, '']));
+  entries.forEach(([, value], i) => make(table.tBodies[0].rows[i].cells[1], 'div', {className: 'long'}, String(value)));
+}
+
+function makeRunPage(run) {
+  make(main, 'h1', {}, run.name);
+  make(main, 'p', {className: 'state'}, stateOf(run));
+  if (run.warnings && run.warnings.length) {
+    const box = make(main, 'div', {className: 'warnings', role: 'alert'});
+    for (const {step, text} of run.warnings) make(box, 'div', {}, `Step ${format(step)}: ${text}`);
+  }
+  makeControls(main);
+  makeCharts(make(main, 'div', {className: 'charts'}));
+  if (run.examples && run.examples.length) makeExamples(run.examples);
+  for (const {title, blocks} of run.sections || []) makeBlocks(section(title), blocks);
+  const about = make(section('Settings'), 'div', {className: 'settings'});
+  makeSettings(about, 'Configuration', run.configuration);
+  makeSettings(about, 'Training', run.training);
+  makeSettings(about, 'Data', run.data);
+  makeSettings(about, 'Options', run.notes);
+  makeSettings(about, 'Machine and version', {weft: run.weft, started: run.started, threads: run.threads, processes: run.processes, ...run.machine});
+  if (run.model) {
+    const model = section('Model');
+    const count = run.model.parameters.reduce((sum, row) => sum + Number(row[2]), 0);
+    make(model, 'p', {}, `${format(count)} parameters in ${format(run.model.parameters.length)} tensors`);
+    makeTable(model, ['parameter', 'shape', 'count', ''], run.model.parameters.map(([name, shape, size, state]) => [name, shape, Number(size), state]));
+    const tree = make(model, 'details');
+    make(tree, 'summary', {}, 'the tree of layers');
+    make(tree, 'pre', {}, run.model.tree);
+  }
+  if (run.command) {
+    const again = section('The command that repeats it');
+    make(again, 'pre', {}, `cd ${run.directory}\n${run.command}`);
+    for (const {step, command} of run.resumed || []) make(again, 'p', {className: 'faint'}, `resumed at step ${format(step)}: ${command}`);
+  }
+}
+
+// The settings that differ come first.
+function makeComparison() {
+  make(main, 'h1', {}, `${runs.length} runs`);
+  const settings = runs.map((run) => ({...run.configuration, ...run.training, ...run.data, ...run.notes}));
+  const known = settings.filter((s) => Object.keys(s).length > 0);
+  const names = [...new Set(known.flatMap(Object.keys))].filter((name) => new Set(known.map((s) => s[name])).size > 1);
+  const table = makeTable(main, ['run', ...names, 'best', 'at step', 'steps', 'time', 'state'], runs.map((run, i) => [
+    run.name, ...names.map((name) => settings[i][name]?.replace(/\s+/g, ' ').slice(0, 60)), run.best ? run.best.value : '', run.best ? run.best.step : '',
+    run.step ?? '', run.seconds === undefined ? '' : formatSeconds(run.seconds), run.state || '']));
+  table.className = 'compact';
+  makeControls(main);
+  const legend = makeLegend(main, runs.map((run, i) => ({name: run.name, colour: colourOf(i), dash: dashOf(i)})));
+  charts.push({draw: () => legend.update()});
+  makeCharts(make(main, 'div', {className: 'charts'}));
+}
+
+document.title = isComparison ? `${runs.length} runs` : `${runs[0].name} – ${runs[0].state || 'weft'}`;
+isComparison ? makeComparison() : makeRunPage(runs[0]);
+redraw();
+addEventListener('resize', redraw);
