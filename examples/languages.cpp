@@ -1,5 +1,7 @@
 // Classifies sequences: tells the language of a word from its letters.
-//   languages [WORDS.csv]    columns `word` and `language`
+//   languages [WORDS.csv [FOLDER]]    columns `word` and `language`; a folder for report.html
+#include <algorithm>
+#include <functional>
 #include <iostream>
 #include <numeric>
 
@@ -41,8 +43,25 @@ void run(ProcessGroup& processes, int argc, char** argv) {
     return accuracy(logits(tape, batch), batch.labels);
   };
   Trainer trainer(model, optimizer, batches, loss,
-                  {.epochs = 25, .parts = 4, .output = &std::cout, .processes = &processes});
+                  {.epochs = 25,
+                   .parts = 4,
+                   .folder = argc > 2 ? argv[2] : "",
+                   .output = &std::cout,
+                   .processes = &processes});
   trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
+  trainer.show_examples([&](ReportSection& section) {
+    Tensor<double> counts({languages.size(), languages.size()});
+    for (Index i = 0; i < validation.num_batches(); ++i) {
+      Tape<float> tape = Tape<float>::inference();
+      const LabelledBatch batch = validation.batch(0, i);
+      const Tensor<double> more = confusion(logits(tape, batch).value(), batch.labels);
+      std::transform(counts.begin(), counts.end(), more.begin(), counts.begin(), std::plus());
+    }
+    std::vector<std::string> names;
+    for (Index i = 0; i < languages.size(); ++i)
+      names.push_back(languages.symbol(static_cast<TokenId>(i)));
+    section.confusion("held-out words", names, counts);
+  });
   trainer.run();
 }
 

@@ -8,6 +8,8 @@
 #include <cxxopts.hpp>
 #include <functional>
 #include <iostream>
+#include <map>
+#include <string_view>
 
 #include <weft/autograd/parallel.hpp>
 
@@ -48,7 +50,7 @@ class CommandLine::Parser {
               const Set& set) {
     options_.add_options()(name, description, cxxopts::value<std::string>()->default_value(value));
     setters_.push_back([this, name, set] {
-      if (result_->count(name) > 0) set((*result_)[name].as<std::string>());
+      if (const auto text = given_.find(name); text != given_.end()) set(text->second);
     });
   }
 
@@ -77,7 +79,9 @@ class CommandLine::Parser {
   void flag(const std::string& name, const std::string& description, Value& value) {
     options_.add_options()(name, description, cxxopts::value<bool>());
     setters_.push_back([this, name, &value] {
-      if (result_->count(name) > 0) value = (*result_)[name].as<bool>();
+      // Its first letter tells which of cxxopts's words it is.
+      if (const auto text = given_.find(name); text != given_.end())
+        value = std::string_view("1tT").find(text->second[0]) != std::string_view::npos;
     });
   }
 
@@ -100,6 +104,8 @@ class CommandLine::Parser {
       if (!takes_arguments_ && result_->count(positional) > 0)
         fail<UsageError>("command line", "options only",
                          "'" + (*result_)[positional].as<std::vector<std::string>>().front() + "'");
+      for (const cxxopts::KeyValue& option : result_->arguments())
+        if (option.key() != positional) given_[option.key()] = option.value();
       apply();
     } catch (const Error&) {
       throw;
@@ -114,6 +120,8 @@ class CommandLine::Parser {
     for (const auto& set : setters_) set();
     set_thread_count(static_cast<int>(threads_));
   }
+
+  std::map<std::string, std::string> given_;
 
  private:
   cxxopts::Options options_;
@@ -175,6 +183,15 @@ void CommandLine::arguments(const std::string& name, std::vector<std::string>& v
 }
 
 bool CommandLine::parse(int argc, char** argv) { return parser_->parse(argc, argv); }
+
+std::vector<std::pair<std::string, std::string>> CommandLine::given() const {
+  return {parser_->given_.begin(), parser_->given_.end()};
+}
+
+void CommandLine::take(const std::vector<std::pair<std::string, std::string>>& options) {
+  parser_->given_.insert(options.begin(), options.end());
+  apply();
+}
 
 void CommandLine::apply() const { parser_->apply(); }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
@@ -49,6 +50,11 @@ class CommandLine {
   // unknown option, a missing value and a value out of range, and for positional arguments when
   // none are declared.
   bool parse(int argc, char** argv);
+  // The options that are given, and their values.
+  std::vector<std::pair<std::string, std::string>> given() const;
+  // Takes options as if they were given, unless they are; those that the command does not have are
+  // ignored. Throws as `parse` does.
+  void take(const std::vector<std::pair<std::string, std::string>>& options);
   // Sets the variables of the given options again, for use after the defaults were changed.
   void apply() const;
 

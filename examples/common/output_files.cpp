@@ -40,4 +40,11 @@ void check_replaceable(const fs::path& file, const std::vector<fs::path>& inputs
       fail<FileError>(what, "another file than the input", "the same one");
 }
 
+fs::path file_beside(const fs::path& model, const std::string& name) {
+  std::error_code error;
+  const fs::path folder = fs::is_directory(model, error) ? model : model.parent_path();
+  if (folder.empty() || access(folder.c_str(), W_OK) != 0) return name;
+  return folder / name;
+}
+
 }  // namespace weft::examples

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace weft::examples {
@@ -14,5 +15,9 @@ void make_directory(const std::filesystem::path& directory);
 // a file that cannot be written, or one of the inputs, also under another name.
 void check_replaceable(const std::filesystem::path& file,
                        const std::vector<std::filesystem::path>& inputs = {});
+
+// A file of this name in the folder of a model, which is a folder or a file; in the current
+// directory where that folder cannot be written.
+std::filesystem::path file_beside(const std::filesystem::path& model, const std::string& name);
 
 }  // namespace weft::examples

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/data/characters.hpp>
 #include "examples/common/child_process.hpp"
 #include "examples/common/output_files.hpp"
 
@@ -79,14 +80,23 @@ std::string run_gnuplot(const std::string& script, const std::string& data,
   }
 }
 
+// The characters of the longest name.
+std::size_t longest(const std::vector<std::string>& names) {
+  std::size_t length = 0;
+  for (const std::string& name : names) length = std::max(length, count_characters(name));
+  return length;
+}
+
 // A `set xtics` or `set ytics` command: names[i] at position i, unless it is empty.
 std::string named_tics(const char* axis, const std::vector<std::string>& names) {
   std::string tics;
+  // Turned where they would overlap.
+  const char* turned = longest(names) > 2 && *axis == 'x' ? " rotate by 90 right" : "";
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty())
       tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + std::to_string(i);
-  return std::string(tics.empty() ? "unset " : "set ") + axis + "tics" +
-         (tics.empty() ? "\n" : " (" + tics + ")\n");
+  if (tics.empty()) return concatenate_text("unset ", axis, "tics\n");
+  return concatenate_text("set ", axis, "tics", turned, " (", tics, ")\n");
 }
 
 constexpr const char* viridis =
@@ -143,7 +153,14 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const Index grid_columns = std::min(maps.maps_in_row, count);
   const Index grid_rows = (count + grid_columns - 1) / grid_columns;
   // In pixels: gaps between maps, and the outer margins.
-  constexpr double gap_x = 62, gap_y = 66, left = 80, right = 100, top = 84, bottom = 62;
+  constexpr std::size_t short_name = 2;
+  constexpr double character = 8.0;
+  const auto more_than_short = [&](const std::vector<std::string>& names) {
+    return character * static_cast<double>(std::max(longest(names), short_name) - short_name);
+  };
+  const double for_rows = more_than_short(maps.rows), for_columns = more_than_short(maps.columns);
+  const double gap_x = 62 + for_rows, gap_y = 66 + for_columns, left = 80 + for_rows, right = 100,
+               top = 84, bottom = 62 + for_columns;
   const double map_width = maps.cell * static_cast<double>(columns);
   const double map_height = maps.cell * static_cast<double>(rows);
   const double width = left + right + map_width * static_cast<double>(grid_columns) +

@@ -1,6 +1,11 @@
 #include "examples/common/training_options.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <sstream>
+
+#include <weft/train/report/run_record.hpp>
 
 namespace weft::examples {
 
@@ -15,7 +20,37 @@ void TrainingOptions::add_to(CommandLine& line, const std::string& files) {
               keep_checkpoints, 0, max_count);
   line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited", max_steps, 0,
               max_count);
+  line.flag("tensorboard", "write TensorBoard's event files, too", tensorboard);
   line.choice("precision", "inputs of matrix products in training", precision);
+}
+
+void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
+  if (resume) {
+    // A name and a value in each two lines.
+    std::istringstream lines(processes.from_first([&] {
+      std::string text;
+      std::error_code error;
+      if (!std::filesystem::exists(std::filesystem::path(out) / "last.h5", error)) return text;
+      for (const auto& [name, value] : recorded_notes(out))
+        if (value.find('\n') == value.npos) text += concatenate_text(name, '\n', value, '\n');
+      return text;
+    }));
+    const auto given = line.given();
+    std::vector<std::pair<std::string, std::string>> taken;
+    for (std::string name, value; std::getline(lines, name) && std::getline(lines, value);)
+      if (std::ranges::none_of(given, [&](const auto& option) { return option.first == name; }))
+        taken.emplace_back(name, value);
+    line.take(taken);
+    if (!taken.empty()) std::cout << "resumes with the options of its start:";
+    for (const auto& [name, value] : taken) std::cout << " --" << name << '=' << printable(value);
+    if (!taken.empty()) std::cout << '\n';
+  }
+  // The tokens of files are in the checkpoint.
+  notes = line.given();
+  std::erase_if(notes, [](const auto& option) {
+    return option.first == "resume" || option.first == "out" || option.first == "max-steps" ||
+           option.first == "threads" || option.first == "tokenizer-files";
+  });
 }
 
 TrainerOptions TrainingOptions::for_trainer(const Interrupt& interrupt,
@@ -24,6 +59,8 @@ TrainerOptions TrainingOptions::for_trainer(const Interrupt& interrupt,
           .folder = out,
           .resume = resume,
           .save_every_steps = save_every,
+          .notes = notes,
+          .tensorboard = tensorboard,
           .output = &std::cout,
           .interrupt = &interrupt,
           .save_in_background = background,

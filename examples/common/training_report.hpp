@@ -1,7 +1,8 @@
-// What programs leave that train: files in a folder, how it ended, and a plot of the losses.
+// What programs that train share: their folder, how a run ended, and how to go on with it.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <weft/train/trainer.hpp>
@@ -12,19 +13,14 @@ namespace weft::examples {
 // input; for programs to call before they train.
 void check_outputs(const std::filesystem::path& folder, const std::filesystem::path& input);
 
-// "finished after 2000 steps; weights in build/gpt/best.h5".
-std::string describe(const TrainingResult& result, const std::filesystem::path& folder);
+// Returns what `train` returns. When the data are not those that the run began with, the ValueError
+// names the option that says where they are, and its value.
+TrainingResult train_with_data(const std::string& option, const std::string& value,
+                               const std::function<TrainingResult()>& train);
 
-struct LossPlot {
-  std::string title;
-  std::string y_label;
-  std::string training = "training";  // the name of that curve
-};
-
-// Draws the columns "loss" and "validation_loss" of a trainer's metrics.csv over the steps. Returns
-// the status message of `draw`. Throws FileError when the file cannot be read or has cells that are
-// no numbers.
-std::string draw_losses(const std::filesystem::path& metrics, const std::filesystem::path& picture,
-                        const LossPlot& plot);
+// How a run ended, which file has which weights, the command that goes on if there is more to do,
+// and where its report is; in lines, without the last line break. `command`: "gpt train".
+std::string describe(const TrainingResult& result, const std::filesystem::path& folder,
+                     const std::string& command);
 
 }  // namespace weft::examples

@@ -2,6 +2,7 @@
 
 #include <weft/autograd/error.hpp>
 #include "examples/common/attention_maps.hpp"
+#include "examples/common/output_files.hpp"
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/options.hpp"
 #include "examples/gpt/saved_model.hpp"
@@ -38,16 +39,18 @@ std::string draw_attention(const SavedModel& saved, const std::string& text,
 }  // namespace
 
 int attention(int argc, char** argv) {
-  std::string model = default_folder, picture = default_folder + "/attention.svg";
+  std::string model = default_folder, picture;
   std::vector<std::string> texts;
   examples::CommandLine line("gpt attention",
                              "Draws the attention weights of each head for a text.");
   model_option(line, model);
-  line.option("picture", "output file, .svg or .png", picture);
+  line.option("picture", "output file, .svg or .png; none: attention.svg beside the model",
+              picture);
   line.arguments("TEXT", texts);
   if (!line.parse(argc, argv)) return 0;
   if (texts.size() != 1) fail<examples::UsageError>("command line", "one text", texts.size());
 
+  if (picture.empty()) picture = examples::file_beside(model, "attention.svg").string();
   examples::check_picture(picture, {model});
   std::cout << draw_attention(SavedModel::load(model), texts.front(), picture) << '\n';
   return 0;

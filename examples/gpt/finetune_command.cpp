@@ -47,9 +47,10 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
               options.validation);
   line.option("samples", "prompts of the validation to answer after each of them", options.samples,
               0, 1'000'000);
-  options.training.add_to(line, "the model or its adapters, checkpoints, metrics and a plot");
+  options.training.add_to(line, "the model or its adapters, checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
+  options.training.note(line, processes);
   for (const auto& [name, value] : {std::pair("--model", options.model), {"--data", options.data}})
     if (value.empty()) fail<examples::UsageError>("command line", name, "none");
   options.is_resumed =
@@ -127,12 +128,16 @@ void save_result(const fs::path& out, const SavedModel& base, bool has_adapters)
   }
 }
 
-// Prints answers to the first questions.
-void print_samples(std::span<const Question> questions, const SavedModel& saved) {
+// Prints answers to the first questions, for the report, too.
+void show_samples(std::span<const Question> questions, const SavedModel& saved,
+                  ReportSection& section) {
   std::cout << '\n';
   const std::vector<std::string> answers = answers_to(questions, saved);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    std::cout << comparison(questions[i], answers[i]) << '\n';
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string text = comparison(questions[i], answers[i]);
+    std::cout << text << '\n';
+    section.text(concatenate_text("question ", i + 1), text);
+  }
   std::cout << std::flush;
 }
 
@@ -197,26 +202,17 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
     held_out.emplace(std::move(data.validation), PackedOptions{.length = configuration.length,
                                                                .batch_size = configuration.batch,
                                                                .shuffle = false});
-    trainer.validate_with({.columns = {"validation_loss"},
-                           .run =
-                               [&] {
-                                 if (processes.is_first() && !questions.empty())
-                                   print_samples(questions, base);
-                                 return std::vector<double>{mean_loss<float, PackedBatch>(
-                                     *held_out, loss, configuration.parts, &processes)};
-                               },
-                           .every_steps = configuration.validate_every});
+    trainer.validate_on(*held_out, {.every_steps = configuration.validate_every});
+    if (!questions.empty())
+      trainer.show_examples(
+          [&](ReportSection& section) { show_samples(questions, base, section); });
   }
   const TrainingResult result = trainer.run();
   if (!processes.is_first()) return result.exit_status;
   save_result(out, base, configuration.lora > 0);
-  std::cout << examples::draw_losses(out / "metrics.csv", out / "loss.svg",
-                                     {.title = "Loss of the language model",
-                                      .y_label = "cross entropy per learned token"})
-            << '\n'
-            << (result.end == TrainingEnd::interrupted ? "interrupted" : "finished") << " after "
-            << result.steps << " steps; the model is in " << out.string()
-            << ", talk to it with gpt sample --model " << out.string() << " --chat\n";
+  std::cout << examples::describe(result, out, "gpt finetune") << "\nthe model is in "
+            << out.string() << ", talk to it with gpt sample --model " << out.string()
+            << " --chat\n";
   return result.exit_status;
 }
 

@@ -3,7 +3,6 @@
 #include <weft/autograd/parallel.hpp>
 #include <weft/layers/summary.hpp>
 #include "examples/common/output_files.hpp"
-#include "examples/common/plot.hpp"
 #include "examples/common/settings.hpp"
 #include "examples/common/training_options.hpp"
 #include "examples/common/training_report.hpp"
@@ -39,9 +38,10 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
               options.tokenizer, {"characters", "bytepairs"});
   line.option("tokenizer-files", "folder with GPT-2's vocab.json and merges.txt, to use its tokens",
               options.tokenizer_files);
-  options.training.add_to(line, "checkpoints, metrics and a plot");
+  options.training.add_to(line, "checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
+  options.training.note(line, processes);
 
   const bool asks_for_bias = configuration.bias == 1;  // the default preset has none
   configuration = Configuration::preset(options.preset);
@@ -121,14 +121,12 @@ int train(ProcessGroup& processes, int argc, char** argv) {
 
   // From here on there is something to save.
   const Interrupt interrupt;
-  const TrainingResult result =
-      train_model(model, configuration, tokens, options.training.for_trainer(interrupt, processes));
+  const TrainingResult result = examples::train_with_data("--text", options.text, [&] {
+    return train_model(model, configuration, tokenizer, tokens,
+                       options.training.for_trainer(interrupt, processes));
+  });
   if (!processes.is_first()) return result.exit_status;
-  std::cout << examples::describe(result, directory) << '\n'
-            << examples::draw_losses(
-                   directory / "metrics.csv", directory / "loss.svg",
-                   {.title = "Loss of the language model", .y_label = "cross entropy per token"})
-            << '\n';
+  std::cout << examples::describe(result, directory, "gpt train") << '\n';
   return result.exit_status;
 }
 

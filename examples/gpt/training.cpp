@@ -8,7 +8,9 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/train/data/windows.hpp>
+#include <weft/train/generation/generate.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/tokenizers/whole_characters.hpp>
 
 namespace weft::gpt {
 namespace {
@@ -50,10 +52,30 @@ Schedule make_schedule(const Configuration& configuration) {
        .final = configuration.final_lr});
 }
 
+// Adds to a report how the model continues a prompt.
+void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenizer& tokenizer,
+                 const Sequence& prompt, Index max_context) {
+  WholeCharacters characters;
+  const auto text_of = [&](const Sequence& ids) {
+    std::string text;
+    for (const TokenId id : ids) text += characters.add(tokenizer.token(id));
+    return text + characters.finish();
+  };
+  const Sequence continuation = generate(model, prompt,
+                                         {.max_tokens = 200,
+                                          .sampling = {.temperature = 0.8, .top_k = 200},
+                                          .seed = 1,
+                                          .end = tokenizer.end(),
+                                          .max_context = max_context});
+  section.text("prompt", text_of(prompt));
+  section.text("sample (temperature 0.8)", text_of(continuation));
+}
+
 }  // namespace
 
 TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
-                           const TokenSplit& tokens, TrainerOptions options) {
+                           const Tokenizer& tokenizer, const TokenSplit& tokens,
+                           TrainerOptions options) {
   AdamW<float> optimizer(model, {.lr = configuration.lr,
                                  .beta2 = configuration.beta2,
                                  .weight_decay = configuration.weight_decay});
@@ -82,6 +104,11 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   trainer.validate_on(
       held_out, {.every_steps = configuration.validate_every, .patience = configuration.patience});
   trainer.also_save("configuration", configuration);
+  const Index prompt_size = std::min<Index>(configuration.context, 16);
+  const Sequence prompt(tokens.validation.begin(), tokens.validation.begin() + prompt_size);
+  trainer.show_examples([&](ReportSection& section) {
+    show_sample(section, model, tokenizer, prompt, configuration.context);
+  });
   std::optional<MovingAverage<float>> average;
   if (configuration.average > 0.0)
     trainer.keep_average(average.emplace(model, configuration.average));

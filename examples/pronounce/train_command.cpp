@@ -1,6 +1,5 @@
 #include <iostream>
 
-#include "examples/common/plot.hpp"
 #include "examples/common/settings.hpp"
 #include "examples/common/training_options.hpp"
 #include "examples/common/training_report.hpp"
@@ -28,9 +27,10 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
                              "held out for validation and 5 % for testing.");
   dictionary_option(line, options.dictionary);
   line.flag("full", "train a larger model for half an hour", options.full);
-  options.training.add_to(line, "checkpoints, metrics and a plot");
+  options.training.add_to(line, "checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
+  options.training.note(line, processes);
 
   if (options.full) configuration = Configuration::full();
   line.apply();
@@ -71,15 +71,12 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   if (processes.is_first()) examples::check_outputs(directory, options.dictionary);
   // From here on there is something to save.
   const Interrupt interrupt;
-  const TrainingResult result = train_model(model, configuration, language, dataset,
-                                            options.training.for_trainer(interrupt, processes));
+  const TrainingResult result = examples::train_with_data("--dictionary", options.dictionary, [&] {
+    return train_model(model, configuration, language, dataset,
+                       options.training.for_trainer(interrupt, processes));
+  });
   if (!processes.is_first()) return result.exit_status;
-  std::cout << examples::describe(result, directory) << '\n'
-            << examples::draw_losses(directory / "metrics.csv", directory / "loss.svg",
-                                     {.title = "Loss of the pronunciation model",
-                                      .y_label = "cross entropy per phone",
-                                      .training = "training (with dropout and label smoothing)"})
-            << '\n';
+  std::cout << examples::describe(result, directory, "pronounce train") << '\n';
   return result.exit_status;
 }
 

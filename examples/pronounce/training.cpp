@@ -9,6 +9,7 @@
 #include <weft/train/evaluation.hpp>
 #include <weft/train/losses.hpp>
 #include <weft/train/optim/adam.hpp>
+#include "examples/common/attention_maps.hpp"
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/evaluation.hpp"
 
@@ -20,6 +21,12 @@ Schedule make_schedule(const Configuration& configuration, Index batches_per_epo
   return warmup_cosine_schedule({.peak = configuration.lr,
                                  .warmup_steps = std::min(configuration.warmup, steps / 2),
                                  .total_steps = steps});
+}
+
+std::string text_of(const Phones& phones) {
+  std::string text;
+  for (const std::string& phone : phones) text += (text.empty() ? "" : " ") + phone;
+  return text;
 }
 
 // The loss on all entries, and the word error rate on the first 1000, which takes longer.
@@ -37,6 +44,32 @@ Validation make_validation(const Pronouncer<float>& model, const Language& langu
             return {mean_loss(*batches, model_loss, parts, processes),
                     error_rates(model, language, sample).word_error_rate()};
           }};
+}
+
+// What the model says for some words, and its attention over the letters of the first of them.
+void show_words(ReportSection& section, const Pronouncer<float>& model, const Language& language,
+                std::span<const Entry> entries) {
+  constexpr std::size_t most_words = 12, most_maps = 2;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<Sequence> words;
+  for (const Entry& entry : entries) {
+    if (words.size() == most_words) break;
+    if (!language.can_encode(entry.word)) continue;
+    words.push_back(language.encode(entry.word));
+    rows.push_back({entry.word, "", text_of(entry.pronunciations.front())});
+  }
+  const auto answers = greedy_search(model, words);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    rows[i][1] = text_of(language.decode(answers[i].tokens));
+  section.table("words", {"word", "the model says", "the dictionary"}, rows);
+  for (std::size_t i = 0; i < std::min(words.size(), most_maps); ++i) {
+    std::vector<AttentionMap> maps;
+    for (auto& [title, values] : examples::cross_attention_maps(model, words[i], answers[i].tokens))
+      maps.push_back({title, values});
+    section.attention("attention of phones over the letters of “" + rows[i][0] + "”",
+                      examples::answer_names(language.phones, answers[i].tokens),
+                      language.letters.decode(words[i]), std::move(maps));
+  }
 }
 
 }  // namespace
@@ -75,11 +108,17 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   Trainer trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
-        return batch_loss(model, tape, batch, {.label_smoothing = configuration.label_smoothing});
+        // Smoothed in training only, as what is validated.
+        return batch_loss(
+            model, tape, batch,
+            {.label_smoothing = tape.training() ? configuration.label_smoothing : 0.0});
       },
       std::move(options));
   trainer.validate_with(std::move(validation));
   trainer.also_save("configuration", configuration);
+  trainer.show_examples([&](ReportSection& section) {
+    show_words(section, model, language, std::span(dataset.validation));
+  });
   return trainer.run();
 }
 

@@ -217,7 +217,7 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
   CHECK(contains(fixture.error({"--final-lr", "1"}), "final-lr: expected at most "));
   CHECK(contains(fixture.error({"--out", "/dev/null/out"}), "/dev/null"));
   const TemporaryFolder folder;
-  for (const char* name : {"metrics.csv", "loss.dat"}) {
+  for (const char* name : {"metrics.csv", "report.html"}) {
     const std::string text = folder / name;
     std::filesystem::copy(fixture.text, text);
     CHECK(contains(fixture.error({"--text", text, "--out", folder.path()}),

@@ -4,7 +4,6 @@
 #include <regex>
 
 #include <weft/autograd/error.hpp>
-#include "examples/common/training_report.hpp"
 #include "tests/catch.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
@@ -137,16 +136,6 @@ TEST_CASE("pronounce: training does not start over beside a best model", "[examp
     CHECK((bytes_of(fixture.out + "/metrics.csv") == metrics));
     std::filesystem::remove(last);
   }
-}
-
-TEST_CASE("training report: metrics with a cell that is no number are not drawn", "[examples]") {
-  const TemporaryFolder folder;
-  write_bytes(folder / "metrics.csv", "step,loss,validation_loss\n10,0.5,\n20,half,\n");
-  CHECK(message_of<FileError>([&] {
-          examples::draw_losses(folder / "metrics.csv", folder / "loss.svg", {});
-        }) == concatenate_text("metrics '", (folder / "metrics.csv").string(),
-                               "', line 3: expected numbers, got '20,half,'"));
-  CHECK_FALSE(std::filesystem::exists(folder / "loss.dat"));
 }
 
 TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {

@@ -7,12 +7,20 @@ using namespace weft;
 
 namespace {
 
-const std::string programs_with_options[] = {
-    "embed",         "heads_study",         "kernel_regression",
-    "pronounce",     "pronounce say",       "pronounce train",
-    "gpt sample",    "h5weights inspect",   "h5weights convert",
-    "toy_tasks",     "positional_encoding", "sequence_layers",
-    "self_attention"};
+const std::string programs_with_options[] = {"embed",
+                                             "heads_study",
+                                             "kernel_regression",
+                                             "weft-runs",
+                                             "pronounce",
+                                             "pronounce say",
+                                             "pronounce train",
+                                             "gpt sample",
+                                             "h5weights inspect",
+                                             "h5weights convert",
+                                             "toy_tasks",
+                                             "positional_encoding",
+                                             "sequence_layers",
+                                             "self_attention"};
 
 // 180 words of three letters.
 const std::string small_dictionary =

@@ -1,0 +1,175 @@
+// weft-runs: compares trainings, in a table and on a page with their curves.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include <weft/train/data/characters.hpp>
+#include <weft/train/report/run_record.hpp>
+#include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
+#include "examples/common/program.hpp"
+
+using namespace weft;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Cells = std::vector<std::string>;
+
+bool is_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "metrics.csv", error);
+}
+
+// A folder of a run, or those of the runs in it, in the order of their names.
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  if (is_run(folder)) return {folder};
+  std::vector<fs::path> runs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_run(entry.path())) runs.push_back(entry.path());
+  if (runs.empty())
+    fail<FileError>("'" + folder.string() + "'", "a folder of a run (with metrics.csv) or of runs",
+                    error ? error.message() : "none");
+  std::ranges::sort(runs);
+  return runs;
+}
+
+std::string setting(const RunRecord& run, const std::string& name) {
+  for (const auto& [its_name, value] : run.settings)
+    if (its_name == name) return value;
+  return "";
+}
+
+// The names of settings that are not the same in all runs of which they are known.
+std::vector<std::string> differences(const std::vector<RunRecord>& runs) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const RunRecord& run : runs)
+    for (const auto& known : run.settings)
+      if (seen.insert(known.first).second && std::ranges::any_of(runs, [&](const RunRecord& other) {
+            return !other.settings.empty() && setting(other, known.first) != known.second;
+          }))
+        names.push_back(known.first);
+  return names;
+}
+
+std::string duration_of(const RunRecord& run) {
+  if (!run.seconds) return "";
+  const auto seconds = static_cast<long>(*run.seconds);
+  std::ostringstream text;
+  text << seconds / 3600 << std::setfill('0') << ':' << std::setw(2) << seconds / 60 % 60 << ':'
+       << std::setw(2) << seconds % 60;
+  return text.str();
+}
+
+// A line of names, and one a run.
+std::vector<Cells> table_of(const std::vector<RunRecord>& runs) {
+  const std::vector<std::string> names = differences(runs);
+  Cells header{"run"};
+  header.insert(header.end(), names.begin(), names.end());
+  header.insert(header.end(), {"best", "at step", "steps", "time", "state"});
+  std::vector<Cells> table{header};
+  for (const RunRecord& run : runs) {
+    Cells& line = table.emplace_back(Cells{run.name});
+    for (const std::string& name : names) line.push_back(setting(run, name));
+    const bool has_best = run.best_step > 0;
+    line.insert(line.end(), {has_best ? concatenate_text(run.best_value) : "",
+                             has_best ? concatenate_text(run.best_step) : "",
+                             concatenate_text(run.steps), duration_of(run), run.state});
+  }
+  for (Cells& line : table)
+    for (std::string& cell : line) {
+      constexpr std::size_t widest = 32;
+      cell = printable(cell);
+      if (count_characters(cell) <= widest) continue;
+      const std::vector<std::string> characters = utf8_characters(cell, "cell");
+      cell.clear();
+      for (std::size_t i = 0; i + 1 < widest; ++i) cell += characters[i];
+      cell += "…";
+    }
+  return table;
+}
+
+std::vector<std::size_t> widths_of(const std::vector<Cells>& table) {
+  std::vector<std::size_t> widths(table.front().size());
+  for (const Cells& line : table)
+    for (std::size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], count_characters(line[i]));
+  return widths;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+// With a line a run where that fits, otherwise with a column a run.
+void print(std::vector<Cells> table) {
+  std::size_t width = 0;
+  for (const std::size_t column : widths_of(table)) width += column + 2;
+  if (width > terminal_width() + 2) {
+    std::vector<Cells> turned(table.front().size());
+    for (const Cells& line : table)
+      for (std::size_t i = 0; i < line.size(); ++i) turned[i].push_back(line[i]);
+    table = std::move(turned);
+  }
+  const std::vector<std::size_t> widths = widths_of(table);
+  for (const Cells& line : table) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      text += line[i] + std::string(widths[i] - count_characters(line[i]) + 2, ' ');
+    std::cout << text.substr(0, text.find_last_not_of(' ') + 1) << '\n';
+  }
+}
+
+int compare(const std::vector<std::string>& arguments, const fs::path& page) {
+  examples::check_replaceable(page);
+  std::vector<fs::path> folders;
+  int status = 0;
+  const auto or_say = [&](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      std::cerr << "weft-runs: " << error.what() << std::endl;
+      status = 1;
+    }
+  };
+  for (const std::string& argument : arguments)
+    or_say([&] {
+      for (const fs::path& folder : folders_in(argument)) folders.push_back(folder);
+    });
+  // A page of any number of runs stays below 3 MB.
+  const std::size_t points = 8192 / std::max<std::size_t>(folders.size(), 1);
+  std::vector<RunRecord> runs;
+  for (const fs::path& folder : folders)
+    or_say([&] { runs.push_back(read_run(folder, std::clamp<std::size_t>(points, 64, 2048))); });
+  if (runs.empty()) return 1;
+  print(table_of(runs));
+  write_comparison(page, runs);
+  std::cout << "curves in " << page.string() << '\n';
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return examples::run_program("weft-runs", [&] {
+    std::string page = "runs.html";
+    std::vector<std::string> folders;
+    examples::CommandLine line("weft-runs",
+                               "Compares trainings: a table of what differs and how good each run "
+                               "became, and a page with their curves.");
+    line.option("page", "page to write", page);
+    line.arguments("FOLDER...", folders);
+    if (!line.parse(argc, argv)) return 0;
+    if (folders.empty()) fail<examples::UsageError>("command line", "folders of runs", "none");
+    return compare(folders, page);
+  });
+}

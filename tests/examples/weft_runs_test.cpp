@@ -1,0 +1,117 @@
+// weft-runs, as a process, on folders of trainings.
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/examples/process.hpp"
+#include "tests/messages.hpp"
+
+using namespace weft;
+
+namespace {
+
+// Trains the classifier of languages on a part of its words, in a folder.
+const std::string two_runs = "head -n 60 '" WEFT_SOURCE
+                             "/examples/data/words.csv' > words.csv\n"
+                             "mkdir runs && languages words.csv runs/first > first.txt\n"
+                             "languages words.csv runs/second > second.txt\n";
+
+}  // namespace
+
+TEST_CASE("weft-runs: a table of runs, and a page of their curves", "[examples]") {
+  const TemporaryFolder folder;
+  // A setting that differs, and a run of an older version.
+  const Outcome made =
+      process_in(folder, two_runs +
+                             "sed -i 's/\"seed\":\"0\"/\"seed\":\"7\"/' runs/second/run.json\n"
+                             "mkdir old && cp runs/first/metrics.csv old\n"
+                             "weft-runs runs old --page page.html");
+  INFO(made.errors);
+  REQUIRE(made.status == 0);
+  CHECK(made.errors.empty());
+  const std::string& table = made.output;
+  CHECK(table.starts_with("run "));
+  for (const char* text : {"runs/first", "runs/second", "old", "seed", "finished"})
+    CHECK(contains(table, text));
+  CHECK(table.ends_with("curves in page.html\n"));
+  CHECK(contains(bytes_of(folder / "page.html"), "\"name\":\"runs/second\""));
+
+  const Outcome alike = process_in(folder, "weft-runs runs/first runs/first");
+  CHECK(alike.output.starts_with("run         best"));
+  CHECK(std::filesystem::exists(folder / "runs.html"));
+}
+
+TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
+  const TemporaryFolder folder;
+  const Outcome outcome = process_in(
+      folder, two_runs +
+                  "mkdir empty newer broken; cp runs/first/metrics.csv newer\n"
+                  "echo '{\"form\":99}' > newer/run.json; echo text > broken/metrics.csv\n"
+                  "weft-runs runs/first empty missing newer broken $'a\\x1bb'");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.output, "runs/first"));
+  CHECK(contains(outcome.errors,
+                 "weft-runs: 'empty': expected a folder of a run (with metrics.csv)"));
+  CHECK(contains(outcome.errors, "weft-runs: 'missing': expected a folder of a run"));
+  CHECK(contains(outcome.errors, "run.json\": expected form 1 or older, got 99, of a newer weft"));
+  CHECK(contains(outcome.errors, "expected a first column 'step', got 'text'"));
+  CHECK_FALSE(contains(outcome.errors, "\x1b"));
+  CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 5);
+
+  const Outcome none = process_in(folder, "weft-runs empty --page none.html");
+  CHECK(none.status == 1);
+  CHECK(is_one_line(none.errors));
+  CHECK_FALSE(std::filesystem::exists(folder / "none.html"));
+  CHECK(contains(process_of("weft-runs").errors, "expected folders of runs, got none"));
+  CHECK(
+      contains(process_in(folder, "weft-runs runs/first --page /dev/null/x").errors, "/dev/null"));
+}
+
+TEST_CASE("programs: a training that resumes takes the options of its start", "[examples]") {
+  const TemporaryFolder folder;
+  const std::string small =
+      " --width 16 --layers 1 --heads 2 --batch 4 --context 16 --steps 12 --validate-every 6 ";
+  const Outcome outcome = process_in(folder,
+                                     "seq 1 1000 > numbers.txt\n"
+                                     "gpt train --text numbers.txt --out out --max-steps 6" +
+                                         small +
+                                         "> first.txt\n"
+                                         "gpt train --out out --resume");
+  INFO(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.output, "resumes with the options of its start:"));
+  CHECK(contains(outcome.output, " --text=numbers.txt"));
+  CHECK(contains(outcome.output,
+                 "finished after 12 steps; weights in out/best.h5 (the best, of step "));
+  CHECK(
+      contains(outcome.output, "and out/last.h5 (of the last step)\nreport in out/report.html\n"));
+  const Outcome other =
+      process_in(folder, "seq 2 1001 > other.txt; gpt train --text other.txt --out out --resume");
+  CHECK(other.status == 1);
+  CHECK(contains(other.errors, "is --text other.txt what the run began with?"));
+}
+
+TEST_CASE("programs: an interrupted training says how to go on", "[examples]") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      process_in(folder, "seq 1 3000 > numbers.txt\n" +
+                             signalled("gpt train --text numbers.txt --out out --validate-every 10",
+                                       "INT", "step 10:"));
+  CHECK(outcome.status == 130);
+  const std::string output = bytes_of(folder / "written");
+  CHECK(contains(output, "interrupted after "));
+  CHECK(contains(output, "go on with: gpt train --out out --resume\n"));
+  CHECK(contains(bytes_of(folder / "out" / "run.json"), "\"state\":\"interrupted\""));
+}
+
+TEST_CASE("programs: attention is drawn where the default folder cannot be written", "[examples]") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      process_in(folder,
+                 "seq 1 1000 > numbers.txt\n"
+                 "gpt train --text numbers.txt --out out --steps 2 --context 16 > first.txt\n"
+                 "touch build; gpt attention --model out 123 && ls out/attention.*");
+  INFO(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.output, "out/attention.gp"));
+}
