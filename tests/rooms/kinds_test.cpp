@@ -64,12 +64,13 @@ Names without_test(const Names& names, const std::string& kind) {
   return missing;
 }
 
-// Public layers; what only other layers derive from has no public constructor.
+// Public layers, without what other layers derive from and what computes nothing.
 Names layers() {
   const std::string layer = R"(\n(?:struct|class) WEFT_API (\w+)(?: final)? :)";
   Names names = captured("layers", layer);
   names.merge(captured("layers/models", layer));
-  for (const char* base : {"ModuleList", "RecurrentLayers"}) names.erase(base);
+  for (const char* other : {"ModuleList", "RecurrentLayers", "TrainableParameters"})
+    names.erase(other);
   return names;
 }
 
