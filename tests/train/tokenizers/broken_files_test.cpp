@@ -76,6 +76,7 @@ TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {
   CHECK(error_of_text(repeated("[", 1'000'000)) == "JSON: expected at most 100 levels, got more");
   CHECK(error_of_text(repeated("{\"type\":\"Sequence\",\"decoders\":[", 60) + repeated("]}", 60)) ==
         "JSON: expected at most 100 levels, got more");
+  CHECK(error_of_text("[1e999]") == "expected JSON, got a number that is beyond all numbers");
   // Brackets in texts are none, whatever is escaped there.
   CHECK(error_of_text(json(repeated("[\"\\", 200)).dump()) ==
         "model: expected BPE, Unigram or WordPiece, got ''");
