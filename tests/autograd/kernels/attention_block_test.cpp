@@ -55,6 +55,7 @@ struct Inputs {
 // The same by the definition, in double: Y = (P ∘ D) V, P = softmax(scale Q Kᵀ + bias).
 struct Expected {
   Tensor<double> p, y, dq, dk, dv;
+  Tensor<double> dbias;  // the gradients of scores by their distance k - i, from 1 - queries on
 
   template <class T>
   explicit Expected(const Inputs<T>& in)
@@ -62,7 +63,8 @@ struct Expected {
         y({in.queries, in.value_size}),
         dq({in.queries, in.size}),
         dk({in.keys, in.size}),
-        dv({in.keys, in.value_size}) {
+        dv({in.keys, in.value_size}),
+        dbias({1, in.queries + in.keys - 1}) {
     const auto d = [](T x) { return static_cast<double>(x); };
     const double scale = d(in.scale);
     for (Index i = 0; i < in.queries; ++i) {
@@ -87,7 +89,9 @@ struct Expected {
         dot += p(key, i) * of_key;
       }
       for (Index key = 0; key < in.keys; ++key) {
-        const double ds = scale * p(key, i) * (dp[static_cast<std::size_t>(key)] - dot);
+        const double dscore = p(key, i) * (dp[static_cast<std::size_t>(key)] - dot);
+        dbias(0, in.queries - 1 + key - i) += dscore;
+        const double ds = scale * dscore;
         for (Index c = 0; c < in.size; ++c) {
           dq(i, c) += ds * d(in.k(key, c));
           dk(key, c) += ds * d(in.q(i, c));
@@ -132,14 +136,15 @@ void check(const Inputs<T>& in) {
   CHECK(difference(y, 0.0, expected.y, 7.0) < tolerance);
 
   // Every subset of the gradients, added to what is there.
-  for (int subset = 0; subset < 8; ++subset) {
+  for (int subset = 0; subset < 16; ++subset) {
     INFO("subset " << subset);
     auto dq = Tensor<T>::full({in.queries, in.size + 3}, T{1}),
          dk = Tensor<T>::full({in.keys, in.size + 3}, T{2}),
-         dv = Tensor<T>::full({in.keys, in.value_size + 3}, T{3});
+         dv = Tensor<T>::full({in.keys, in.value_size + 3}, T{3}),
+         dbias = Tensor<T>::full({1, in.queries + in.keys - 1}, T{4});
     block.backward(p.data(), in.dy.data(), subset & 1 ? dq.data() : nullptr,
                    subset & 2 ? dk.data() : nullptr, subset & 4 ? dv.data() : nullptr,
-                   scratch.data());
+                   subset & 8 ? dbias.data() + in.queries - 1 : nullptr, scratch.data());
     const auto expect = [&](const Tensor<T>& actual, double start, const Tensor<double>& gradient,
                             bool wanted) {
       const Tensor<double> none(gradient.shape());
@@ -148,6 +153,7 @@ void check(const Inputs<T>& in) {
     expect(dq, 1.0, expected.dq, subset & 1);
     expect(dk, 2.0, expected.dk, subset & 2);
     expect(dv, 3.0, expected.dv, subset & 4);
+    expect(dbias, 4.0, expected.dbias, subset & 8);
   }
 }
 
