@@ -92,7 +92,7 @@ std::vector<NamedCurve> read_curves(const std::filesystem::path& metrics, std::s
     if (!is_row)
       fail<FileError>(concatenate_text(metrics, ", line ", number),
                       concatenate_text("a row of ", curves.size(), " numbers"),
-                      "'" + std::string(line->substr(0, 80)) + "'");
+                      concatenate_text("'", line->substr(0, 80), "'"));
   }
   curves.erase(curves.begin());
   return curves;

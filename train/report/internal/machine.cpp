@@ -43,8 +43,10 @@ std::string value_in(const char* file, const std::string& name) {
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
   std::string line, argument;
-  while (std::getline(in, argument, '\0'))
-    line += (line.empty() ? "" : " ") + quoted_for_shell(argument);
+  while (std::getline(in, argument, '\0')) {
+    if (!line.empty()) line += ' ';
+    line += quoted_for_shell(argument);
+  }
   return line;
 }
 
