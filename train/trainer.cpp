@@ -89,8 +89,9 @@ class TrainingLoop<T>::Run {
         processes_(ProcessGroup::or_alone(options_.processes)),
         display_(options_, processes_.is_first()),
         report_(options_, trainer.model_, progress_, display_),
+        profile_(new_profile()),
         update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_,
-                report_.watch()),
+                report_.watch(), profile()),
         folder_(options_, trainer.model_, states(), progress_) {
     if (validation_) columns_ = validation_->columns;
     measures_training_ =
@@ -108,6 +109,7 @@ class TrainingLoop<T>::Run {
       finish_update();
       throw;
     }
+    if (profile_) report_.show_profile(*profile_);
     report_.finish(end());
     return {end(), progress_.step, progress_.best_step, progress_.best_value,
             end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
@@ -140,7 +142,7 @@ class TrainingLoop<T>::Run {
     if (options_.should_stop) update_.finish();
     vote(options_.should_stop && options_.should_stop());
     if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
-    if (options_.profile) options_.profile->end_step();
+    if (profile_) profile_->end_step();
   }
 
   void finish() {
@@ -224,6 +226,14 @@ class TrainingLoop<T>::Run {
     update_.divide();
   }
 
+  // --- Profile ------------------------------------------------------------------------------
+
+  std::unique_ptr<Profile> new_profile() const {
+    const bool measures = options_.profile && processes_.is_first();
+    return measures ? std::make_unique<Profile>(trainer_.model_) : nullptr;
+  }
+  Profile* profile() const { return profile_.get(); }
+
   // --- Validation ---------------------------------------------------------------------------
 
   bool is_scheduled_validation() const {
@@ -245,7 +255,7 @@ class TrainingLoop<T>::Run {
   }
 
   std::vector<double> run_validation() {
-    const Profile::Phase phase(options_.profile, "validation");
+    const Profile::Phase phase(profile(), "validation");
     update_.finish();
     std::vector<double> values;
     with_average([&] {
@@ -366,7 +376,7 @@ class TrainingLoop<T>::Run {
   // The state of all processes is that of the first one while it prepares the file.
   void save(const std::function<void()>& write) {
     if (options_.folder.empty()) return;
-    const Profile::Phase phase(options_.profile, "checkpoint");
+    const Profile::Phase phase(profile(), "checkpoint");
     update_.finish();
     update_.with_whole_optimizer([&] { in_first(write); });
   }
@@ -402,6 +412,7 @@ class TrainingLoop<T>::Run {
   EndVote end_vote_;
   TrainingDisplay display_;
   TrainingReport<T> report_;
+  const std::unique_ptr<Profile> profile_;  // null unless the options ask for it
   Update<T> update_;
   TrainingFolder<T> folder_;
   std::vector<std::string> columns_;  // of validations

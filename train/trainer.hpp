@@ -21,7 +21,6 @@
 #include "weft/train/optim/optimizer.hpp"
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/parallel/process_group.hpp"
-#include "weft/train/report/profile.hpp"
 #include "weft/train/report/report_section.hpp"
 #include "weft/train/training_progress.hpp"
 #include "weft/train/weights/checkpoint.hpp"
@@ -100,8 +99,9 @@ struct TrainerOptions {
   // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
   Precision precision = Precision::full;
 
-  // When given, measures the steps; must be of the model. See Profile.
-  Profile* profile = nullptr;
+  // Whether the steps are measured (see Profile): tables go to `output` and into the report, and
+  // the first steps as trace.json into `folder`. With several processes, those of the first.
+  bool profile = false;
 
   // The processes that train together; null for this one alone. Each of them calls the same
   // functions of its trainer with the same model, data and options, which is checked before the

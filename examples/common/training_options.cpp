@@ -21,6 +21,8 @@ void TrainingOptions::add_to(CommandLine& line, const std::string& files) {
   line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited", max_steps, 0,
               max_count);
   line.flag("tensorboard", "write TensorBoard's event files, too", tensorboard);
+  line.flag("profile", "measure operations, layers and phases, for the terminal and the report",
+            profile);
   line.choice("precision", "inputs of matrix products in training", precision);
 }
 
@@ -66,6 +68,7 @@ TrainerOptions TrainingOptions::for_trainer(const Interrupt& interrupt,
           .save_in_background = background,
           .keep_checkpoints = keep_checkpoints,
           .precision = precision,
+          .profile = profile,
           .processes = &processes};
 }
 

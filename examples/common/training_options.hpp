@@ -13,7 +13,7 @@ namespace weft::examples {
 
 struct TrainingOptions {
   std::string out;
-  bool resume = false, background = false, tensorboard = false;
+  bool resume = false, background = false, tensorboard = false, profile = false;
   std::int64_t save_every = 0, keep_checkpoints = 0, max_steps = 0;
   Precision precision = Precision::full;
   // The options that are given, which the run's record keeps, but those that say how far it goes.

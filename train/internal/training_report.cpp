@@ -113,6 +113,28 @@ void TrainingReport<T>::show(const std::function<void(ReportSection&)>& examples
 }
 
 template <class T>
+void TrainingReport<T>::show_profile(const Profile& profile) {
+  const std::string phases = profile.phase_table(), operations = profile.operation_table();
+  display_.message(concatenate_text(phases, '\n', operations));
+  if (!report_) return;
+  std::string predictions;
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64})
+    predictions += concatenate_text(threads, threads == 1 ? " thread: " : " threads: ",
+                                    1e3 * profile.predicted_step_seconds(threads), " ms\n");
+  ReportSection section;
+  section.text("Phases of a step", phases);
+  section.text("Operations", operations);
+  section.text("Layers", profile.layer_table());
+  section.text("A step on other numbers of threads, predicted", predictions);
+  report_->set_section("Profile", section);
+  try {
+    profile.write_trace(options_.folder / "trace.json");
+  } catch (const FileError& error) {
+    display_.message(concatenate_text("warning: the trace cannot be written: ", error.what()));
+  }
+}
+
+template <class T>
 void TrainingReport<T>::finish(TrainingEnd end) {
   write(name_of(end));
 }

@@ -38,6 +38,8 @@ class TrainingReport {
   void after_validation(double value, double training_loss);
   // Shows what the program shows, with the weights that were validated in the model.
   void show(const std::function<void(ReportSection&)>& examples);
+  // Tables in the terminal and in the report, and a trace in the folder.
+  void show_profile(const Profile& profile);
   // Writes the report if it is time to.
   void refresh() {
     if (report_ && report_->is_due()) write("running");

@@ -14,13 +14,14 @@ namespace weft {
 template <class T>
 Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
                   const TrainerOptions& options, TrainingProgress<T>& progress,
-                  MovingAverage<T>* average, ParameterWatch<T>& watch)
+                  MovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile)
     : optimizer_(optimizer),
       losses_(losses),
       options_(options),
       progress_(progress),
       average_(average),
       watch_(watch),
+      profile_(profile),
       processes_(ProcessGroup::or_alone(options.processes)),
       parameters_(named_parameters(model)),
       pass_(new_pass(false)) {
@@ -41,7 +42,7 @@ ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
            .seed = options_.seed,
            .detect_anomaly = detect_anomaly,
            .precision = options_.precision,
-           .observer = options_.profile},
+           .observer = profile_},
           own.first,
           own.last};
 }
@@ -74,7 +75,7 @@ void Update<T>::divide() {
 template <class T>
 void Update<T>::run() {
   const auto measured = [this](const char* phase, const auto& work) {
-    const Profile::Phase measures(options_.profile, phase);
+    const Profile::Phase measures(profile_, phase);
     return work();
   };
   const auto start = std::chrono::steady_clock::now();
@@ -87,11 +88,10 @@ void Update<T>::run() {
     if (exchange_) exchange_->begin();
     add_batches(pass_, exchange_.has_value());
   });
-  loss_ = measured("sum of gradients", [&] {
-    return exchange_ ? exchange_->add_up() : pass_.sum_gradients();
-  });
+  loss_ = measured("sum of gradients",
+                   [&] { return exchange_ ? exchange_->add_up() : pass_.sum_gradients(); });
   if (!std::isfinite(loss_)) fail_non_finite("loss");
-  const Profile::Phase optimizer_phase(options_.profile, "optimizer");
+  const Profile::Phase optimizer_phase(profile_, "optimizer");
   grad_norm_ = exchange_ ? exchange_->norm() : optimizer_.grad_norm();
   if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
   if (options_.schedule)

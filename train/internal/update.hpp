@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "weft/train/parallel/parallel_pass.hpp"
+#include "weft/train/report/profile.hpp"
 #include "weft/train/trainer.hpp"
 #include "train/parallel/internal/divided_optimizer.hpp"
 #include "train/parallel/internal/gradient_exchange.hpp"
@@ -21,7 +22,7 @@ class Update {
   // frozen, and when there are more processes than parts.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
          const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average,
-         ParameterWatch<T>& watch);
+         ParameterWatch<T>& watch, Profile* profile);
 
   // With several processes: from here on, each updates the elements that it owns. Collective.
   void divide();
@@ -58,6 +59,7 @@ class Update {
   TrainingProgress<T>& progress_;
   MovingAverage<T>* average_;
   ParameterWatch<T>& watch_;
+  Profile* profile_;  // may be null
   ProcessGroup& processes_;
   const NamedParameters<T> parameters_;  // of the model
   ParallelPass<T> pass_;
