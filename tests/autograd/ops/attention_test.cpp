@@ -442,12 +442,19 @@ std::vector<GradientCase> gradient_rows() {
          return scaled_dot_product_attention(x[0], x[1], x[2], {.dropout = 0.4});
        }},
       {"scaled_dot_product_attention",
-       "with a position bias, not scaled",
-       {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}, {2, 7}},
-       {{40, 10, 8}, {40, 12, 8}, {40, 12, 12}, {2, 21}},
+       "not scaled",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
+       large,
        [](const auto& x) {
-         return scaled_dot_product_attention(
-             x[0], x[1], x[2], {.num_heads = 2, .dropout = 0.3, .scaled = false}, x[3]);
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2, .scaled = false});
+       }},
+      {"scaled_dot_product_attention",
+       "with a position bias and dropout",
+       {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}, {2, 7}},
+       {{1000, 10, 4}, {1000, 12, 4}, {1000, 12, 6}, {2, 21}},
+       [](const auto& x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2, .dropout = 0.3},
+                                             x[3]);
        }},
       {"scaled_dot_product_attention",
        "causal, with a position bias, of many queries and keys",
