@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   std::ofstream(folder / "tokenizer.json")
       << R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true, "normalized": false},
                   {"id": 2, "content": "</s>", "special": true, "normalized": false}],
+ "decoder": {"type": "Fuse"},
  "model": {"type": "BPE", "unk_token": "?", "merges": [],
            "vocab": {"?": 0, "<s>": 1, "</s>": 2, " ": 3, "|": 4, ".": 5)"
       << letters << "}}}\n";

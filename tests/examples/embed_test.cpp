@@ -196,7 +196,7 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(error_with("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nba\nba\n"),
                  "expected each token once, got 'ba' in lines 4 and 5"));
   CHECK(contains(error_with("config.json", "{\"vocab_size\": 400,"),
-                 "expected JSON, got parse error"));
+                 "expected JSON, got an error in line 1"));
   CHECK(contains(error_with("config.json", "{}"),
                  "config.json\": vocab_size: expected an entry, got none"));
   const auto config_with = [&](const std::string& from, const std::string& to) {

@@ -47,7 +47,7 @@ struct Fixture {
     write_bytes(fs::path(model) / "tokenizer.json", R"({"added_tokens":[
       {"id":1,"content":"<s>","special":true,"normalized":false},
       {"id":2,"content":"</s>","special":true,"normalized":false}],
-      "model":{"type":"BPE","unk_token":"?","vocab":{)" +
+      "decoder":{"type":"Fuse"},"model":{"type":"BPE","unk_token":"?","vocab":{)" +
                                                         vocabulary + R"(},"merges":[]}})");
     write_bytes(fs::path(model) / "chat_template.jinja",
                 "{% for m in messages %}{{ '<s>' + m['role'] + '|' + m['content'] + '</s>' }}"

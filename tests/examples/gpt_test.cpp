@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train/generation/generate.hpp>
@@ -38,12 +39,17 @@ struct ModelFolder {
     set_config("");
   }
 
-  // `settings` come last in config.json, and replace earlier ones of the same names.
+  // `settings`, each after a comma, replace those of the same names.
   void set_config(const std::string& settings) const {
-    write_bytes(folder / "config.json",
-                concatenate_text("{\"n_layer\": 1, \"n_head\": 2, \"n_embd\": 8, \"n_positions\": "
-                                 "16, \"vocab_size\": ",
-                                 encoding.size(), settings, "}"));
+    using nlohmann::json;
+    json config{{"n_layer", 1},
+                {"n_head", 2},
+                {"n_embd", 8},
+                {"n_positions", 16},
+                {"vocab_size", encoding.size()}};
+    if (!settings.empty())
+      config.update(json::parse(concatenate_text("{", settings.substr(1), "}")));
+    write_bytes(folder / "config.json", config.dump());
   }
 
   Outcome sample(std::vector<std::string> arguments = {}) const {
@@ -161,9 +167,9 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   CHECK(contains(error(", \"n_inner\": {}"), "n_inner: expected an integer, got object"));
   CHECK(contains(error(", \"layer_norm_epsilon\": \"x\""),
                  "layer_norm_epsilon: expected a number, got string"));
-  CHECK(
-      contains(error(", \"model_type\": \"mamba\""),
-               "model_type: expected gpt2, llama, mistral, qwen2, qwen3 or gpt_neox, got 'mamba'"));
+  CHECK(contains(
+      error(", \"model_type\": \"mamba\""),
+      "model_type: expected gpt2, llama, mistral, qwen2, qwen3, gpt_neox or bloom, got 'mamba'"));
   CHECK(
       contains(error(", \"frobnicate\": 3"), "frobnicate: expected an entry that is known, got 3"));
   write_bytes(saved.folder / "config.json", "{\"n_layer\": 1,}");

@@ -74,7 +74,7 @@ TEST_CASE("gpt: trains a model, samples, evaluates and draws attention from its 
   CHECK(contains(trained.output, "tokens for training"));
   CHECK(contains(trained.output, "finished after 12 steps; weights in " + fixture.best));
   CHECK(contains(bytes_of(fixture.out + "/metrics.csv"), "validation_loss"));
-  CHECK(std::filesystem::exists(fixture.out + "/loss.dat"));
+  CHECK(std::filesystem::exists(fixture.out + "/report.html"));
 
   std::filesystem::remove(fixture.text);
   const Outcome sampled = fixture.sample({"--prompt", "warp "});

@@ -122,7 +122,9 @@ PretrainedEncoderDecoder read_pretrained_encoder_decoder(const fs::path& folder)
 
 BertOptions read_pretrained_bert(const fs::path& folder) {
   BertOptions options = read_model_config(folder, bert_options);
-  options.pooler = has_dataset(pretrained_weights(folder), "pooler.dense.weight");
+  const fs::path weights = pretrained_weights(folder);
+  options.pooler = has_dataset(weights, "pooler.dense.weight") ||
+                   has_dataset(weights, "pooler/weight");  // Hugging Face's name, and weft's
   return options;
 }
 

@@ -73,7 +73,8 @@ TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {
         "expected JSON, got an error in line 2, at byte 12 of the file");
   CHECK(error_of_text("{} {}") == "expected JSON, got an error in line 1, at byte 4 of the file");
   CHECK(error_of_text("{\"a\": \"\xC3\"}").starts_with("expected JSON, got an error in line 1"));
-  CHECK(error_of_text(repeated("[", 1'000'000)) == "JSON: expected at most 100 levels, got more");
+  CHECK(error_of_text(repeated("[", 1'000'000) + repeated("]", 1'000'000)) ==
+        "JSON: expected at most 100 levels, got more");
   CHECK(error_of_text(repeated("{\"type\":\"Sequence\",\"decoders\":[", 60) + repeated("]}", 60)) ==
         "JSON: expected at most 100 levels, got more");
   CHECK(error_of_text("[1e999]") == "expected JSON, got a number that is beyond all numbers");
@@ -147,7 +148,7 @@ TEST_CASE("broken tokenizer_config.json and chat_template.jinja", "[train]") {
   };
   CHECK(error_of_config("{\"chat_template\": ") ==
         "/tokenizer_config.json\": expected JSON, got an error in line 1, at byte 19 of the file");
-  CHECK(error_of_config(repeated("[", 200)) ==
+  CHECK(error_of_config(repeated("[", 200) + repeated("]", 200)) ==
         "/tokenizer_config.json\": JSON: expected at most 100 levels, got more");
   CHECK(error_of_config("[]") == "\": expected a chat template, got none");
   CHECK(error_of_config("{\"chat_template\": 5}") == "\": expected a chat template, got none");

@@ -221,7 +221,7 @@ TEST_CASE("byte pairs: a vocabulary that is none is refused", "[train]") {
         "vocab.json\": expected a token for each byte, got no token '#'");
   CHECK(files.error_with_vocabulary("[1, 2]") ==
         "vocab.json\": expected an object of tokens and their ids, got array");
-  CHECK(files.error_with_vocabulary(std::string(1'000'000, '[')) ==
+  CHECK(files.error_with_vocabulary(std::string(1'000'000, '[') + std::string(1'000'000, ']')) ==
         "vocab.json\": JSON: expected at most 100 levels, got more");
   CHECK(files.error_with_vocabulary("") == "vocab.json\": expected a text, got an empty file");
   CHECK(files.error_with_vocabulary("{\"\xFF\":0}") ==
