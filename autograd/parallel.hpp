@@ -24,13 +24,12 @@ WEFT_API int thread_limit();
 class WEFT_API ParallelObserver {
  public:
   virtual ~ParallelObserver() = default;
-  // Called on the thread that enters a region, and when it leaves it.
-  virtual void region_begins() = 0;
-  virtual void region_ends() = 0;
-  // Called on the thread that computes a range, before and after it. `thread` is the number that
+  virtual void region_begins() = 0;  // called on the thread that enters a region
+  virtual void region_ends() = 0;    // and when it leaves it
+  // Called on the thread that computes a range, before it. `thread` is the number that
   // `parallel_for` gives.
   virtual void range_begins(int thread) = 0;
-  virtual void range_ends(int thread) = 0;
+  virtual void range_ends(int thread) = 0;  // and after it, unless it throws
 };
 // Sets the observer of the regions that the calling thread enters from here on; null for none.
 // Returns the one before.

@@ -11,7 +11,7 @@
 namespace weft {
 
 struct RelativePositionBiasOptions {
-  Index num_heads = 1;
+  Index num_heads = 1;  // of the attention layers, > 0
   // Without parameters: -m |distance|, where the slopes m of the heads are 2^(-8/n), 2^(-16/n), …
   // for n heads if n is a power of two (ALiBi; Press et al., 2022).
   bool alibi = false;
@@ -19,12 +19,18 @@ struct RelativePositionBiasOptions {
   // (Raffel et al., 2020, section 2.1): half of them for single distances, the others for ranges
   // that grow logarithmically up to max_distance, the last one also for those beyond.
   Index num_buckets = 32;
-  Index max_distance = 128;
+  Index max_distance = 128;  // in positions
   // Whether keys after the query have half of the buckets; otherwise they have that of distance 0.
   bool bidirectional = true;
 };
 
-// One for all blocks of a stack: see TransformerOptions::position_bias.
+// Learned buckets (Raffel et al., 2020, section 2.1), one table for all blocks of a stack (see
+// TransformerOptions::position_bias), or ALiBi (Press et al., 2022): for query q and key k of head
+// h
+//   b_h(k - q) = weight(bucket(k - q), h)
+//
+//   RelativePositionBias relative({.num_heads = 4}, random);
+//   Var y = scaled_dot_product_attention(q, k, v, {.num_heads = 4}, relative(tape, 4, 5));
 template <class T = float>
 struct WEFT_API RelativePositionBias : Module<T> {
   // The buckets are initialized from a normal distribution of standard deviation 0.02. Throws

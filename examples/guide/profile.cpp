@@ -16,7 +16,7 @@ int main() {
   const Tokens targets = tokens;
 
   // What a pass will cost, before anything is trained.
-  std::cout << pass_table<float>(model, [&](Tape<float>& tape) { model(tape, tokens); }) << '\n';
+  std::cout << pass_table(model, [&](Tape<float>& tape) { model(tape, tokens); }) << '\n';
 
   Profile profile(model);
   Tape tape({.training = true, .observer = &profile});

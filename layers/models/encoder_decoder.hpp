@@ -22,10 +22,9 @@ struct EncoderDecoderOptions {
   std::optional<Index> num_decoder_blocks = {};
   // Whether source and target tokens, then of one vocabulary, have one embedding.
   bool shared_embedding = false;
-  // Whether the output layer uses the weight of the target embedding, without a bias; otherwise,
-  // whether it has a bias.
+  // Whether the output layer uses the weight of the target embedding, without a bias.
   bool tied = false;
-  bool output_bias = true;
+  bool output_bias = true;  // whether an output layer that is not tied has a bias
   // Whether the states are divided by √num_hiddens before the output layer, as in T5.
   bool scales_output = false;
 };

@@ -51,6 +51,7 @@ struct WEFT_API GptOptions {
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
+  // Whether the model has a table of positions.
   bool has_learned_positions() const { return !rotary && !alibi; }
   // Returns the options of the blocks.
   TransformerOptions transformer() const;

@@ -229,7 +229,8 @@ std::string Profile::to_json() const {
 }
 
 template <class T>
-std::string pass_table(const Module<T>& model, const std::function<void(Tape<T>& tape)>& pass) {
+std::string pass_table(const Module<T>& model,
+                       const std::type_identity_t<std::function<void(Tape<T>& tape)>>& pass) {
   Profile profile(model);
   Tape<T> tape({.observer = &profile});
   pass(tape);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,31 +27,26 @@ WEFT_API MachineLimits measure_limits();
 
 // The sum of what was measured of an operation, a layer or a phase.
 struct ProfileRow {
-  std::string layer;      // "blocks.0.attention"; empty for the model itself; or the phase
-  std::string operation;  // empty for a layer or a phase
-  std::int64_t calls = 0;
-  double forward_seconds = 0.0;  // and those of a phase
-  double backward_seconds = 0.0;
-  double flops = 0.0;
-  double bytes = 0.0;
+  std::string layer;              // "blocks.0.attention"; empty for the model itself; or the phase
+  std::string operation;          // empty for a layer or a phase
+  std::int64_t calls = 0;         // in forward
+  double forward_seconds = 0.0;   // and those of a phase
+  double backward_seconds = 0.0;  // without those of forward
+  double flops = 0.0;             // of matrix products
+  double bytes = 0.0;             // read and written
   double memory = 0.0;  // bytes by which the tape's memory grew until forward had computed it
+  // Of forward and backward.
   double seconds() const { return forward_seconds + backward_seconds; }
 };
 
 class ProfileRecorder;
 
 // Measures all passes of tapes that observe it, and the phases of a program around them:
-//
 //   Profile profile(model);
 //   Tape tape({.training = true, .observer = &profile});
-//   for (…) {
-//     const Tokens batch = [&] { Profile::Phase phase(&profile, "data"); return next(); }();
-//     tape.backward(loss(model(tape, batch)));
-//     profile.end_step();
-//   }
+//   tape.backward(sum(model(tape.constant(X))));
+//   profile.end_step();
 //   std::cout << profile.operation_table() << profile.layer_table();
-//   profile.write_trace("trace.json");
-//
 // The time of an operation is that since the operation, the phase or the parallel range before it,
 // on the same thread. An operation belongs to the layer whose parameters it uses; without
 // parameters, to the innermost layer that has those used before and after it. FLOPs are those of
@@ -72,6 +68,7 @@ class WEFT_API Profile final : public TapeObserver {
   // outlive the profile.
   class WEFT_API Phase {
    public:
+    // Begins it.
     Phase(Profile* profile, const char* name);
     ~Phase();
     Phase(const Phase&) = delete;
@@ -88,17 +85,18 @@ class WEFT_API Profile final : public TapeObserver {
 
   // Sums over all measured steps, the longest time first; operations by layer.
   std::vector<ProfileRow> operations() const;
-  std::vector<ProfileRow> phases() const;
+  std::vector<ProfileRow> phases() const;  // the same of phases
   // Each layer with the layers within it, from the model on, in the order of `members`.
   std::vector<ProfileRow> layers() const;
-  std::int64_t steps() const;
-  double step_seconds() const;  // the mean
-  const MachineLimits& limits() const;
+  std::int64_t steps() const;           // measured
+  double step_seconds() const;          // the mean
+  const MachineLimits& limits() const;  // of this machine
 
-  // The same as text: a line each, with milliseconds of a step, shares, and how much of the
-  // machine's limits is used.
+  // The same as text: a line each, with milliseconds of a step and shares.
   std::string phase_table() const;
+  // The same of operations, of all layers together, with how much of the machine's limits is used.
   std::string operation_table() const;
+  // The same of layers; those at one place in the elements of a list together.
   std::string layer_table() const;
 
   // Of one pass; see the function below.
@@ -124,11 +122,11 @@ class WEFT_API Profile final : public TapeObserver {
 // What a pass of a model costs, before anything is trained: the tree of layers with the shape of
 // what each computes, its parameters, and of all that it computes the FLOPs of matrix products in
 // forward and the memory that is kept for backward. `pass` runs the model on the tape that it is
-// given:
-//
-//   std::cout << pass_table(model, [&](Tape<float>& tape) { model(tape, tokens); });
+// given.
+//   auto pass = [&](Tape<float>& tape) { model(tape.constant(X)); };
+//   std::cout << pass_table(model, pass);
 template <class T>
-WEFT_API std::string pass_table(const Module<T>& model,
-                                const std::function<void(Tape<T>& tape)>& pass);
+WEFT_API std::string pass_table(
+    const Module<T>& model, const std::type_identity_t<std::function<void(Tape<T>& tape)>>& pass);
 
 }  // namespace weft

@@ -21,11 +21,11 @@ struct PretrainedGpt {
   Sequence ends;
 };
 
+// What read_pretrained_encoder_decoder reads.
 struct PretrainedEncoderDecoder {
-  EncoderDecoderOptions options;
-  // The token that each target begins with (decoder_start_token_id), and those that end it.
-  TokenId start = 0;
-  Sequence ends;
+  EncoderDecoderOptions options;  // of the EncoderDecoder
+  TokenId start = 0;              // that each target begins with (decoder_start_token_id)
+  Sequence ends;                  // the tokens that end a target (eos_token_id)
 };
 
 // The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3, gpt_neox
@@ -34,24 +34,27 @@ struct PretrainedEncoderDecoder {
 // that are not known: each might change the result.
 WEFT_API PretrainedGpt read_pretrained_gpt(const std::filesystem::path& folder);
 
-// The same for t5, with its later versions such as Flan-T5, and for bert and roberta. Also read
-// which weights there are: those of an output layer of its own, or of a pooler.
+// The same for t5, with its later versions such as Flan-T5. Also reads whether there are weights of
+// an output layer of its own.
 WEFT_API PretrainedEncoderDecoder
 read_pretrained_encoder_decoder(const std::filesystem::path& folder);
+// The same for bert and roberta. Also reads whether there are weights of a pooler.
 WEFT_API BertOptions read_pretrained_bert(const std::filesystem::path& folder);
 
 // The weights of a folder: model.safetensors, model.safetensors.index.json or model.h5. Throws
 // FileError when there are none.
 WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
 
-// The model of a folder with its weights, which are never drawn. Throw as the functions above and
+// The model of a folder with its weights, which are never drawn. Throws as the functions above and
 // load_weights do.
 //   const Gpt model = load_pretrained_gpt("SmolLM2-135M-Instruct");
 template <class T = float>
 WEFT_API Gpt<T> load_pretrained_gpt(const std::filesystem::path& folder);
 
+// The same for the models of read_pretrained_encoder_decoder.
 template <class T = float>
 WEFT_API EncoderDecoder<T> load_pretrained_encoder_decoder(const std::filesystem::path& folder);
+// The same for the models of read_pretrained_bert.
 template <class T = float>
 WEFT_API Bert<T> load_pretrained_bert(const std::filesystem::path& folder);
 

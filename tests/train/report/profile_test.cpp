@@ -200,7 +200,7 @@ TEST_CASE("profile: tables and JSON show the same numbers", "[report]") {
 
 TEST_CASE("pass_table: the shapes, parameters, FLOPs and memory of each layer", "[report]") {
   const TwoLayers model;
-  const std::string table = pass_table<float>(model, [&](Tape<float>& tape) {
+  const std::string table = pass_table(model, [&](Tape<float>& tape) {
     model(tape.constant(Tensor<float>({5000, 3})));
   });
   CHECK_THAT(table, Catch::Contains("first   Linear") && Catch::Contains("[5000, 4]"));
