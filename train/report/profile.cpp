@@ -199,35 +199,6 @@ void Profile::write_trace(const std::filesystem::path& path) const {
   write_atomically(path, std::as_bytes(std::span(text)));
 }
 
-std::string Profile::to_json() const {
-  const double steps = recorder_->counted_steps();
-  const auto to_json = [&](const std::vector<ProfileRow>& rows) {
-    auto list = nlohmann::json::array();
-    for (const ProfileRow& row : rows)
-      list.push_back({{"layer", row.layer},
-                      {"operation", row.operation},
-                      {"calls", static_cast<double>(row.calls) / steps},
-                      {"forward_seconds", row.forward_seconds / steps},
-                      {"backward_seconds", row.backward_seconds / steps},
-                      {"flops", row.flops / steps},
-                      {"bytes", row.bytes / steps},
-                      {"memory", row.memory / steps}});
-    return list;
-  };
-  auto prediction = nlohmann::json::object();
-  for (const int threads : {1, 2, 4, 8, 16, 32, 64})
-    prediction[std::to_string(threads)] = predicted_step_seconds(threads);
-  return nlohmann::json{{"steps", this->steps()},
-                        {"step_seconds", step_seconds()},
-                        {"flops_per_second", limits().flops_per_second},
-                        {"bytes_per_second", limits().bytes_per_second},
-                        {"phases", to_json(phases())},
-                        {"operations", to_json(operations())},
-                        {"layers", to_json(layers())},
-                        {"predicted_step_seconds", prediction}}
-      .dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 template <class T>
 std::string pass_table(const Module<T>& model,
                        const std::type_identity_t<std::function<void(Tape<T>& tape)>>& pass) {

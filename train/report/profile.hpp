@@ -110,8 +110,6 @@ class WEFT_API Profile final : public TapeObserver {
   // Writes the first steps measured as a trace that Perfetto (ui.perfetto.dev) and Chrome
   // (chrome://tracing) show, with a row a thread. Throws FileError.
   void write_trace(const std::filesystem::path& path) const;
-  // All of the above but the trace, as JSON, for the page of a run.
-  std::string to_json() const;
 
   void observe(const TapeEvent& event) override;
 

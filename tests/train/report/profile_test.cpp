@@ -177,7 +177,7 @@ TEST_CASE("profile: a trace has each operation, phase and range once, in rows of
   CHECK_THROWS_AS(profile.predicted_step_seconds(0), ValueError);
 }
 
-TEST_CASE("profile: tables and JSON show the same numbers", "[report]") {
+TEST_CASE("profile: tables show operations, and layers of lists in one line", "[report]") {
   Random random(1);
   const Gpt<float> model(small_gpt, random);
   Profile profile(model);
@@ -191,11 +191,6 @@ TEST_CASE("profile: tables and JSON show the same numbers", "[report]") {
   // The same layers of all blocks are one line.
   CHECK_THAT(profile.layer_table(), Catch::Contains("blocks.*"));
   CHECK_THAT(profile.layer_table(), !Catch::Contains("blocks.1"));
-  const auto json = nlohmann::json::parse(profile.to_json());
-  CHECK(json.at("steps") == 2);
-  CHECK(json.at("operations").size() == profile.operations().size());
-  CHECK(json.at("layers")[0].at("flops").get<double>() == profile.layers()[0].flops / 2);
-  CHECK(json.at("predicted_step_seconds").size() == 7);
 }
 
 TEST_CASE("pass_table: the shapes, parameters, FLOPs and memory of each layer", "[report]") {
