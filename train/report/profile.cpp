@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdio>
 #include <map>
-#include <mutex>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <span>
 #include <unordered_map>
 
-#include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "autograd/internal/checks.hpp"
