@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# all_checks.sh [NAME...]: says whether this commit may be released. Runs all checks, or those named,
+# one after another, and writes a table (check, what it shows, result, time, commit) to
+# build/checks.md. A check that has passed on this commit is not run again, so that a run that was
+# stopped goes on. Their outputs are build/checks/NAME.log. Ends with 1 unless all have passed.
+#   PYTHON=python3, with the packages that tests/golden.sh names, for the checks beside other programs
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+folder=$build/checks
+mkdir -p "$folder"
+[ -z "$(git -C "$repository" status --porcelain)" ] ||
+  fail "expected a tree without changes: the table names its commit (see git status)"
+commit=$(git -C "$repository" rev-parse --short HEAD)
+
+# NAME|WHAT IT SHOWS|COMMAND below tests/
+checks=(
+  "tests|all tests pass, with 1 to 4 processes|run.sh"
+  "docs|every public declaration is documented, no link is broken|docs.sh"
+  "docs-self-test|the check of the documentation finds planted mistakes|docs.sh --self-test"
+  "lint|no warning of clang-tidy, shellcheck, codespell|lint.sh"
+  "coverage|tests run 95 % of the lines of each room, or it is said why not|coverage.sh"
+  "consumers|weft can be used in every documented way, from outside its tree|consumers/run.sh"
+  "portable|all tests pass when built for any x86-64 processor, without oneDNN|portable.sh"
+  "threads|1, 2 and 3 threads train the same weights, bit for bit|threads.sh"
+  "address|no undefined behaviour, no invalid memory access, no leak in all tests|sanitize.sh address"
+  "thread|no data race in all tests|sanitize.sh thread"
+  "random-calls|half an hour of random calls of the API without a sanitizer's report|random_calls.sh 1800"
+  "fuzz|random files of weights and models do no harm|fuzz.sh 600"
+  "faults|failing calls, a full disk and 200 kills lose no checkpoint|faults.sh"
+  "kills|a training killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
+  "processes|so does one of up to 4 processes, of which one is killed|processes.sh"
+  "golden|golden values written by today's PyTorch, transformers and Keras are those of the tree|golden.sh"
+  "losses|100 steps of a training have PyTorch's losses|losses.sh"
+  "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"
+  "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
+  "mutation|the tests catch every planted mistake|mutation.sh"
+  "platforms|README's two commands pass in bare systems|platforms.sh"
+)
+
+# Prints the fields of a check's last result: RESULT SECONDS COMMIT.
+last_result() { cat "$folder/$1.result" 2>/dev/null || echo "not-run - -"; }
+
+write_table() {
+  local check name shows command result seconds at time
+  {
+    printf '| check | what it shows | command | result | time | commit |\n|---|---|---|---|---|---|\n'
+    for check in "${checks[@]}"; do
+      IFS='|' read -r name shows command <<<"$check"
+      read -r result seconds at <<<"$(last_result "$name")"
+      time=-
+      [ "$seconds" = - ] || time=$(printf '%d:%02d min' $((seconds / 60)) $((seconds % 60)))
+      printf '| %s | %s | %s | %s | %s | %s |\n' \
+        "$name" "$shows" "$command" "$result" "$time" "$at"
+    done
+  } >"$build/checks.md.new"
+  mv "$build/checks.md.new" "$build/checks.md"
+}
+
+# Runs one check, in a shell of its own.
+run_check() { # NAME COMMAND
+  local start=$SECONDS result=passed
+  log "$1: tests/$2"
+  # Unquoted: splits into the script and its arguments.
+  bash "$repository/tests/"$2 >"$folder/$1.log" 2>&1 || result=FAILED
+  # A script that lacks a package which is not required says so.
+  if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
+  echo "$result $((SECONDS - start)) $commit" >"$folder/$1.result"
+  echo "$result in $((SECONDS - start)) s"
+  [ $result = passed ] || tail -n 3 "$folder/$1.log"
+}
+
+for name in "$@"; do
+  printf '%s\n' "${checks[@]}" | grep -q "^$name|" ||
+    fail "expected one of $(printf '%s ' "${checks[@]%%|*}"), got '$name'"
+done
+all_passed=yes
+for check in "${checks[@]}"; do
+  IFS='|' read -r name _ command <<<"$check"
+  [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
+  read -r result _ at <<<"$(last_result "$name")"
+  [ "$result $at" = "passed $commit" ] || run_check "$name" "$command"
+  write_table
+  read -r result _ <<<"$(last_result "$name")"
+  [ "$result" = passed ] || all_passed=no
+done
+log "Results"
+cat "$build/checks.md"
+[ $all_passed = yes ]
