@@ -113,16 +113,24 @@ pairs("with_next", words(r"[aeiou ]", "merged_with_next"), normalizer=normalizer
 pairs("contiguous", words(r"[aeiou ]", "contiguous"),
       normalizer=normalizers.Replace(Regex(r"\s+"), " "))
 
-pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-pieces.normalizer = normalizers.BertNormalizer()
-pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-pieces.decoder = decoders.WordPiece()
-pieces.train_from_iterator(text, trainers.WordPieceTrainer(
-    vocab_size=size, special_tokens=["[UNK]", "[CLS]", "[SEP]", "<|end|>"], limit_alphabet=200,
-    show_progress=False))
-pieces.post_processor = processors.TemplateProcessing(
-    single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
-write("word_piece", pieces)
+def learn_pieces():
+    """Learns the vocabulary once: the order of a hash table decides between equal counts."""
+    earlier = folder / "word_piece.json"
+    if earlier.exists():
+        return Tokenizer.from_str(json.loads(earlier.read_text())["tokenizer"])
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.train_from_iterator(text, trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=["[UNK]", "[CLS]", "[SEP]", "<|end|>"], limit_alphabet=200,
+        show_progress=False))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+    return tokenizer
+
+
+write("word_piece", learn_pieces())
 
 # A table of NFKC for the characters here: SentencePiece's own has a quarter of a megabyte.
 rules = [f"{ord(c):X}\t{' '.join(f'{ord(d):X}' for d in unicodedata.normalize('NFKC', c))}"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# golden.sh: writes the golden files again, by the PyTorch, transformers, tokenizers and Keras that
+# are installed, and compares them with those of the tree: numbers within 1e-5 in float and 1e-10 in
+# double, everything else equal. Scripts whose packages are missing are named and left out.
+#   PYTHON=python3
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+python=${PYTHON:-python3}
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+# The scripts write beside themselves, and read what belongs to tests and peers.
+cp -r -- "$repository/tests" "$work/tests"
+
+failed=no
+export PYTHONHASHSEED=0
+for script in "$work"/tests/golden/write_*.py; do
+  name=$(basename -- "$script")
+  # Written beside a training or an event file: tests/losses.sh, tests/train/report.
+  case $name in write_losses.py | write_events.py | write_gpt_sample.py) continue ;; esac
+  if (cd "$work/tests/golden" && "$python" "$script") >"$work/log" 2>&1; then
+    echo "$name"
+  elif missing=$(sed -n "s/^ModuleNotFoundError: No module named '\(.*\)'/\1/p" "$work/log") &&
+    [ -n "$missing" ]; then
+    echo "SKIPPED: $name needs the Python package $missing"
+  else
+    tail -n 5 "$work/log" >&2
+    echo "FAILED: $name" && failed=yes
+  fi
+done
+log "Comparing"
+"$python" "$repository/tests/golden/compare_golden.py" "$repository/tests/golden" \
+  "$work/tests/golden" || failed=yes
+[ $failed = no ]
