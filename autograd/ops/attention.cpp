@@ -39,25 +39,33 @@ namespace {
 constexpr Index key_tile = 128, query_tile = 256;
 // Under a causal mask, smaller tiles compute fewer masked scores.
 constexpr Index causal_query_tile = 32;
+// Queries and keys of a strip: see for_each_tile.
+constexpr Index query_strip = 1024, key_strip = 512;
 // Rows of scores are padded with -infinity to a multiple of this, so that they are whole vectors.
 constexpr Index padding = 16;
 
 constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
 
-// The keys and values of a head, packed contiguously if many queries read them.
+// A tile that has all keys is a strip of its own.
+template <class T>
+Index strip_keys(const Attention<T>& a) {
+  return std::max(key_strip, a.tile_keys);
+}
+
+// A strip of the keys and values of a head, packed contiguously if many queries read them.
 template <class T>
 class KeysAndValues {
  public:
-  KeysAndValues(const Head<T>& head, T* scratch) {
+  KeysAndValues(const Head<T>& head, Index begin, Index end, T* scratch) : begin_(begin) {
     const Attention<T>& a = head.a;
-    k_ = a.k.data() + head.k_offset(0);
-    v_ = a.v.data() + head.v_offset(0);
+    k_ = a.k.data() + head.k_offset(begin);
+    v_ = a.v.data() + head.v_offset(begin);
     k_stride_ = a.q_stride();
     v_stride_ = a.v_stride();
     if (!is_copy(a)) return;
     T* k_copy = scratch;
-    T* v_copy = k_copy + a.keys * a.size;
-    for (Index key = 0; key < a.keys; ++key) {
+    T* v_copy = k_copy + (end - begin) * a.size;
+    for (Index key = 0; key < end - begin; ++key) {
       std::copy_n(k_ + key * k_stride_, a.size, k_copy + key * a.size);
       std::copy_n(v_ + key * v_stride_, a.value_size, v_copy + key * a.value_size);
     }
@@ -67,13 +75,18 @@ class KeysAndValues {
     v_stride_ = a.value_size;
   }
 
-  // The number of elements of scratch for a head.
+  // The number of elements of scratch for a strip.
   static Index scratch_size(const Attention<T>& a) {
-    return is_copy(a) ? a.keys * (a.size + a.value_size) : 0;
+    return is_copy(a) ? std::min(a.keys, strip_keys(a)) * (a.size + a.value_size) : 0;
   }
 
-  MatrixView<T> k(bool transposed = false) const { return {k_, k_stride_, transposed}; }
-  MatrixView<T> v(bool transposed = false) const { return {v_, v_stride_, transposed}; }
+  // Those from `key` on.
+  MatrixView<T> k(Index key, bool transposed = false) const {
+    return {k_ + (key - begin_) * k_stride_, k_stride_, transposed};
+  }
+  MatrixView<T> v(Index key, bool transposed = false) const {
+    return {v_ + (key - begin_) * v_stride_, v_stride_, transposed};
+  }
 
  private:
   static bool is_copy(const Attention<T>& a) { return a.queries > query_tile; }
@@ -81,6 +94,7 @@ class KeysAndValues {
   const T* k_;
   const T* v_;
   Index k_stride_, v_stride_;
+  Index begin_;  // the first key
 };
 
 // A range of queries and a range of keys of a head.
@@ -92,13 +106,24 @@ struct Tile {
   Index keys() const { return end - begin; }
 };
 
-// Calls body(tile) for the tiles of queries first … last, in the order of the keys; for one empty
-// tile when all keys are masked.
+// Calls body(keys and values, tile) for the tiles of a part of a head: strip by strip of the keys,
+// so that a strip, packed in the scratch, stays in the L2 cache while all queries pass. The tiles
+// of a query follow in the order of the keys, those of a key in the order of the queries. Queries
+// of which all keys are masked have one empty tile.
 template <class T, class Body>
-void for_each_tile_of(const Head<T>& head, Index first, Index last, const Body& body) {
-  const Index limit = head.limit(first, last);
-  for (Index begin = 0; begin == 0 || begin < limit; begin += head.a.tile_keys)
-    body(Tile{first, last, begin, std::min(begin + head.a.tile_keys, limit)});
+void for_each_tile(const Head<T>& head, const Tile& part, T* scratch, const Body& body) {
+  const Attention<T>& a = head.a;
+  const Index part_end = std::min(part.end, head.limit(part.first, part.last));
+  for (Index strip = part.begin; strip == 0 || strip < part_end; strip += strip_keys(a)) {
+    const Index strip_end = std::min(strip + strip_keys(a), part_end);
+    const KeysAndValues<T> keys_and_values(head, strip, strip_end, scratch);
+    for (Index first = part.first; first < part.last; first += a.tile_queries) {
+      const Index last = std::min(first + a.tile_queries, part.last);
+      const Index end = std::min(strip_end, head.limit(first, last));
+      for (Index begin = strip; begin == 0 || begin < end; begin += a.tile_keys)
+        body(keys_and_values, Tile{first, last, begin, std::min(begin + a.tile_keys, end)});
+    }
+  }
 }
 
 // The scores of a tile, masked ones -infinity.
@@ -108,7 +133,7 @@ void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values
   const Attention<T>& a = head.a;
   matrix_product(a.precision, tile.queries(), tile.keys(), a.size, a.scale,
                  {a.q.data() + head.q_offset(tile.first), a.q_stride()},
-                 keys_and_values.k(true).at(0, tile.begin), T{0}, scores, a.tile_keys);
+                 keys_and_values.k(tile.begin, true), T{0}, scores, a.tile_keys);
   for (Index query = tile.first; query < tile.last; ++query) {
     T* row = scores + (query - tile.first) * a.tile_keys;
     head.add_terms(row, query, tile.begin, tile.end);
@@ -135,131 +160,157 @@ void apply_dropout(const Head<T>& head, const Tile& tile, const T* from, T* to) 
 // (Milakov and Gimelshein, 2018): O is rescaled when the maximum grows, and divided by the sum
 // last.
 template <class T>
-void forward_head(const Head<T>& head, T* scratch, Tensor<T>& y, Tensor<T>& log_sums, T* weights) {
+void forward_strip(const Head<T>& head, Index first, Index last, T* scratch, Tensor<T>& y,
+                   Tensor<T>& log_sums, T* weights) {
   const Attention<T>& a = head.a;
-  const KeysAndValues<T> keys_and_values(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
+  std::array<RowSum<T>, query_strip> sums;
+  std::fill_n(sums.begin(), last - first, RowSum<T>::empty_row());
+  const auto sum_of = [&](Index query) -> RowSum<T>& {
+    return sums[static_cast<std::size_t>(query - first)];
+  };
   const auto scale_row = [&](Index query, T factor) {
     T* row = y.data() + head.out_offset(query);
     map_row(
         a.value_size, row, [factor](const auto& part) { return part * factor; }, row);
   };
-  for (Index first = 0; first < a.queries; first += a.tile_queries) {
-    const Index last = std::min(first + a.tile_queries, a.queries);
-    std::array<RowSum<T>, query_tile> sums;
-    std::fill_n(sums.begin(), last - first, RowSum<T>::empty_row());
-    for_each_tile_of(head, first, last, [&](const Tile& tile) {
-      compute_scores(head, keys_and_values, tile, p);
-      for (Index query = first; query < last; ++query) {
-        T* row = p + (query - first) * a.tile_keys;
-        RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
-        const T rescale = exponentiate_part(row, row, padded(tile.keys()), sum);
-        if (rescale != T{1} && tile.begin > 0) scale_row(query, rescale);
-        // With weights, a tile has all keys.
-        if (weights) {
-          T* out = weights + head.weight_offset(query);
-          std::copy(row, row + tile.end, out);
-          std::fill(out + tile.end, out + a.keys, T{0});
-          normalize_row(out, tile.end, sum);
-        }
+  const Tile strip{first, last, 0, a.keys};
+  for_each_tile(head, strip, scratch, [&](const auto& keys_and_values, const Tile& tile) {
+    compute_scores(head, keys_and_values, tile, p);
+    for (Index query = tile.first; query < tile.last; ++query) {
+      T* row = p + (query - tile.first) * a.tile_keys;
+      RowSum<T>& sum = sum_of(query);
+      const T rescale = exponentiate_part(row, row, padded(tile.keys()), sum);
+      if (rescale != T{1} && tile.begin > 0) scale_row(query, rescale);
+      // With weights, a tile has all keys.
+      if (weights) {
+        T* out = weights + head.weight_offset(query);
+        std::copy(row, row + tile.end, out);
+        std::fill(out + tile.end, out + a.keys, T{0});
+        normalize_row(out, tile.end, sum);
       }
-      if (a.use_dropout) apply_dropout(head, tile, p, p);
-      matrix_product(a.precision, tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
-                     keys_and_values.v().at(tile.begin, 0), tile.begin == 0 ? T{0} : T{1},
-                     y.data() + head.out_offset(first), a.v_stride());
-    });
-    for (Index query = first; query < last; ++query) {
-      const RowSum<T>& sum = sums[static_cast<std::size_t>(query - first)];
-      scale_row(query, sum.factor());
-      log_sums.data()[head.row(query)] = sum.log();
     }
+    if (a.use_dropout) apply_dropout(head, tile, p, p);
+    matrix_product(a.precision, tile.queries(), a.value_size, tile.keys(), T{1}, {p, a.tile_keys},
+                   keys_and_values.v(tile.begin), tile.begin == 0 ? T{0} : T{1},
+                   y.data() + head.out_offset(tile.first), a.v_stride());
+  });
+  for (Index query = first; query < last; ++query) {
+    scale_row(query, sum_of(query).factor());
+    log_sums.data()[head.row(query)] = sum_of(query).log();
   }
 }
 
-// Adds this head's part to dq, dk and dv, and writes its terms of the gradient of the position
-// bias. The scratch holds two tiles, P and dP.
+// Adds what a part of this head gives to dq, dk and dv, and to its terms of the gradient of the
+// position bias. The scratch holds two tiles, P and dP.
 template <class T>
-void backward_head(const Head<T>& head, T* scratch, const Tensor<T>& y, const Tensor<T>& log_sums,
-                   const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,
-                   const Gradient<T>& dv, Tensor<T>& terms) {
+void backward_part(const Head<T>& head, const Tile& part, T* scratch, const Tensor<T>& y,
+                   const Tensor<T>& log_sums, const Tensor<T>& dy, const Gradient<T>& dq,
+                   const Gradient<T>& dk, const Gradient<T>& dv, Tensor<T>& terms) {
   const Attention<T>& a = head.a;
   T* const dbias = head.own_terms(terms);
-  const KeysAndValues<T> keys_and_values(head, scratch);
   T* p = scratch + KeysAndValues<T>::scratch_size(a);
   T* dp = p + a.tile_size();
-  for (Index first = 0; first < a.queries; first += a.tile_queries) {
-    const Index last = std::min(first + a.tile_queries, a.queries);
+  for_each_tile(head, part, scratch, [&](const auto& keys_and_values, const Tile& tile) {
     std::array<T, query_tile> dy_y;  // <dO, O> of each query
-    for (Index query = first; query < last; ++query) {
+    for (Index query = tile.first; query < tile.last; ++query) {
       const Index at = head.out_offset(query);
-      dy_y[static_cast<std::size_t>(query - first)] =
+      dy_y[static_cast<std::size_t>(query - tile.first)] =
           sum_of_row(a.value_size, product, dy.data() + at, y.data() + at);
     }
-    const MatrixView<T> dy_tile{dy.data() + head.out_offset(first), a.v_stride()};
-    for_each_tile_of(head, first, last, [&](const Tile& tile) {
-      compute_scores(head, keys_and_values, tile, p);
-      for (Index query = first; query < last; ++query) {
-        T* row = p + (query - first) * a.tile_keys;
-        const T log_sum = log_sums.data()[head.row(query)];
-        // A query with every key masked has scores of -infinity, and weights of 0.
-        const T shift = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
-        const auto weight = [shift](const auto& scores) { return fast_exp(scores - shift); };
-        map_row(padded(tile.keys()), row, weight, row);
+    const MatrixView<T> dy_tile{dy.data() + head.out_offset(tile.first), a.v_stride()};
+    compute_scores(head, keys_and_values, tile, p);
+    for (Index query = tile.first; query < tile.last; ++query) {
+      T* row = p + (query - tile.first) * a.tile_keys;
+      const T log_sum = log_sums.data()[head.row(query)];
+      // A query with every key masked has scores of -infinity, and weights of 0.
+      const T shift = log_sum == -std::numeric_limits<T>::infinity() ? T{0} : log_sum;
+      const auto weight = [shift](const auto& scores) { return fast_exp(scores - shift); };
+      map_row(padded(tile.keys()), row, weight, row);
+    }
+    if (dv) {
+      // dV += (P m)ᵀ dO, with P m in the memory of dP.
+      const T* dropped = p;
+      if (a.use_dropout) {
+        apply_dropout(head, tile, p, dp);
+        dropped = dp;
       }
-      if (dv) {
-        // dV += (P m)ᵀ dO, with P m in the memory of dP.
-        const T* dropped = p;
-        if (a.use_dropout) {
-          apply_dropout(head, tile, p, dp);
-          dropped = dp;
-        }
-        matrix_product(a.precision, tile.keys(), a.value_size, tile.queries(), T{1},
-                       {dropped, a.tile_keys, true}, dy_tile, T{1},
-                       dv.data() + head.v_offset(tile.begin), a.v_stride());
-      }
-      if (!dq && !dk && !dbias) return;
-      // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in place.
-      matrix_product(a.precision, tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
-                     keys_and_values.v(true).at(0, tile.begin), T{0}, dp, a.tile_keys);
-      if (a.use_dropout) apply_dropout(head, tile, dp, dp);
-      for (Index query = first; query < last; ++query) {
-        const T* p_row = p + (query - first) * a.tile_keys;
-        T* dp_row = dp + (query - first) * a.tile_keys;
-        const T dot = dy_y[static_cast<std::size_t>(query - first)];
-        const auto ds = [dot, scale = a.scale](const auto& weight, const auto& slope) {
-          const auto result = scale * weight * (slope - dot);
-          return weight == T{0} ? T{0} : result;
-        };
-        map_row(padded(tile.keys()), dp_row, ds, p_row, dp_row);
-        if (!dbias) continue;
-        const auto unscaled = [scale = a.scale](const auto& slope) { return slope / scale; };
-        accumulate_row(tile.keys(), dbias + head.distance(query, tile.begin), false, unscaled,
-                       dp_row);
-      }
-      if (dq)
-        matrix_product(a.precision, tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
-                       keys_and_values.k().at(tile.begin, 0), T{1},
-                       dq.data() + head.q_offset(first), a.q_stride());
-      if (dk)
-        matrix_product(a.precision, tile.keys(), a.size, tile.queries(), T{1},
-                       {dp, a.tile_keys, true}, {a.q.data() + head.q_offset(first), a.q_stride()},
-                       T{1}, dk.data() + head.k_offset(tile.begin), a.q_stride());
-    });
-  }
+      matrix_product(a.precision, tile.keys(), a.value_size, tile.queries(), T{1},
+                     {dropped, a.tile_keys, true}, dy_tile, T{1},
+                     dv.data() + head.v_offset(tile.begin), a.v_stride());
+    }
+    if (!dq && !dk && !dbias) return;
+    // dP = m dO Vᵀ, then dS = P (dP - <dO, O>) / √d in place.
+    matrix_product(a.precision, tile.queries(), tile.keys(), a.value_size, T{1}, dy_tile,
+                   keys_and_values.v(tile.begin, true), T{0}, dp, a.tile_keys);
+    if (a.use_dropout) apply_dropout(head, tile, dp, dp);
+    for (Index query = tile.first; query < tile.last; ++query) {
+      const T* p_row = p + (query - tile.first) * a.tile_keys;
+      T* dp_row = dp + (query - tile.first) * a.tile_keys;
+      const T dot = dy_y[static_cast<std::size_t>(query - tile.first)];
+      const auto ds = [dot, scale = a.scale](const auto& weight, const auto& slope) {
+        const auto result = scale * weight * (slope - dot);
+        return weight == T{0} ? T{0} : result;
+      };
+      map_row(padded(tile.keys()), dp_row, ds, p_row, dp_row);
+      if (!dbias) continue;
+      const auto unscaled = [scale = a.scale](const auto& slope) { return slope / scale; };
+      accumulate_row(tile.keys(), dbias + head.distance(query, tile.begin), false, unscaled,
+                     dp_row);
+    }
+    if (dq)
+      matrix_product(a.precision, tile.queries(), a.size, tile.keys(), T{1}, {dp, a.tile_keys},
+                     keys_and_values.k(tile.begin), T{1}, dq.data() + head.q_offset(tile.first),
+                     a.q_stride());
+    if (dk)
+      matrix_product(a.precision, tile.keys(), a.size, tile.queries(), T{1},
+                     {dp, a.tile_keys, true},
+                     {a.q.data() + head.q_offset(tile.first), a.q_stride()}, T{1},
+                     dk.data() + head.k_offset(tile.begin), a.q_stride());
+  });
 }
 
-// Calls body(head, scratch) for every head of every sequence, in parallel; scratch has room for
-// `tiles` tiles.
+// Calls body(head, part, scratch) for the parts 0 … parts of every head of every sequence, in
+// parallel; scratch has room for `tiles` tiles.
 template <class T, class Body>
-void for_each_head(const Attention<T>& a, const Tape<T>& tape, Index tiles, const Body& body) {
+void for_each_head(const Attention<T>& a, Index parts, const Tape<T>& tape, Index tiles,
+                   const Body& body) {
   if (a.batch * a.heads == 0) return;
   const Index scratch_size = KeysAndValues<T>::scratch_size(a) + tiles * a.tile_size();
   Tensor<T> scratch = tape.uninitialized({thread_count(), scratch_size});
   T* rows = scratch.data();
-  parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end, int thread) {
+  parallel_for(a.batch * a.heads * parts, a.grain(parts), [&](Index begin, Index end, int thread) {
     for (Index item = begin; item < end; ++item)
-      body(Head<T>{a, item / a.heads, item % a.heads}, rows + thread * scratch_size);
+      body(Head<T>{a, item / parts / a.heads, item / parts % a.heads}, item % parts,
+           rows + thread * scratch_size);
   });
+}
+
+Index strips(Index length, Index strip) { return length <= strip ? 1 : (length - 1) / strip + 1; }
+
+// The terms of the gradients of queries are summed in the order of the keys, those of keys and
+// values in the order of the queries. So the parts of a head on a diagonal, of which no two have
+// queries or keys in common, are computed in parallel, and the diagonals one after the other.
+template <class T>
+void add_gradients_in_tiles(const Attention<T>& a, Tape<T>& tape, const Tensor<T>& y,
+                            const Tensor<T>& log_sums, const Tensor<T>& dy, const Gradient<T>& dq,
+                            const Gradient<T>& dk, const Gradient<T>& dv, Tensor<T>& terms) {
+  // The terms of a position bias are sums over all of a head.
+  const Index query_part = terms.empty() ? query_strip : a.queries;
+  const Index key_part = terms.empty() ? strip_keys(a) : a.keys;
+  const Index rows = strips(a.queries, query_part), columns = strips(a.keys, key_part);
+  for (Index diagonal = 0; diagonal < rows + columns - 1; ++diagonal) {
+    const Index first_row = std::max<Index>(0, diagonal - columns + 1);
+    const Index parts = std::min(rows, diagonal + 1) - first_row;
+    for_each_head(a, parts, tape, 2, [&](const Head<T>& head, Index part, T* scratch) {
+      const Index query = (first_row + part) * query_part;
+      const Index key = (diagonal - first_row - part) * key_part;
+      backward_part(
+          head,
+          {query, std::min(query + query_part, a.queries), key, std::min(key + key_part, a.keys)},
+          scratch, y, log_sums, dy, dq, dk, dv, terms);
+    });
+  }
 }
 
 // Adds the sums of the terms [B, H, distances] of all sequences to the gradient of a position bias.
@@ -378,14 +429,15 @@ Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_key
     });
   }
   Tensor<T> log_sums = tape.uninitialized({batch, heads, num_queries});
-  for_each_head(attention, tape, 1, [&](const Head<T>& head, T* scratch) {
-    forward_head(head, scratch, y, log_sums, weights);
-  });
+  for_each_head(attention, strips(num_queries, query_strip), tape, 1,
+                [&](const Head<T>& head, Index strip, T* scratch) {
+                  const Index first = strip * query_strip;
+                  forward_strip(head, first, std::min(first + query_strip, num_queries), scratch, y,
+                                log_sums, weights);
+                });
   return record(
       [attention, y, log_sums](Tape<T>& backward, const Tensor<T>& dy, auto&... gradients) {
-        for_each_head(attention, backward, 2, [&](const Head<T>& head, T* scratch) {
-          backward_head(head, scratch, y, log_sums, dy, gradients...);
-        });
+        add_gradients_in_tiles(attention, backward, y, log_sums, dy, gradients...);
       });
 }
 

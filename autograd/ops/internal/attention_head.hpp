@@ -35,9 +35,9 @@ struct Attention {
   Index distances() const { return std::max<Index>(0, queries + keys - 1); }
   // Elements of a tile of scores, whose row stride is tile_keys.
   Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
-  // The number of (sequence, head) pairs in a range of parallel_for.
-  Index grain() const {
-    return grain_of(saturating_product({queries, keys, size + value_size + 16}) / 4);
+  // The number of parts of (sequence, head) pairs in a range of parallel_for.
+  Index grain(Index parts = 1) const {
+    return grain_of(saturating_product({queries, keys, size + value_size + 16}) / (4 * parts));
   }
 };
 

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/attention.hpp>
@@ -52,6 +53,31 @@ Var<double> composed(const Var<double>& q, const Var<double>& k, const Var<doubl
   return matmul(masked_softmax(scores, mask), v);
 }
 
+// Compares attention, and the gradients of queries, keys and values, with the composition, for each
+// of the masks.
+void check_against_composition(Parameter<double>& q, Parameter<double>& k, Parameter<double>& v,
+                               const Tensor<double>& upstream, std::span<const Mask> masks) {
+  const auto run = [&](const auto& attend) {
+    Tape<double> tape;
+    const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
+    std::vector<Tensor<double>> results{y.value()};
+    tape.backward(y, upstream);
+    for (Parameter<double>* input : {&q, &k, &v}) {
+      results.push_back(input->grad().clone());
+      input->zero_grad();
+    }
+    return results;
+  };
+  for (const Mask& mask : masks) {
+    const auto fused = run([&](const auto&... inputs) {
+      return scaled_dot_product_attention(inputs..., {.mask = mask});
+    });
+    const auto expected = run([&](const auto&... inputs) { return composed(inputs..., mask); });
+    CHECK(distance(fused[0], expected[0]) < 1e-14);
+    for (std::size_t i = 1; i < fused.size(); ++i) CHECK(distance(fused[i], expected[i]) < 1e-13);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("attention: one query and two keys, computed by hand", "[autograd]") {
@@ -94,26 +120,15 @@ TEST_CASE(
       {.bias = bias},
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed},
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed, .bias = bias}};
-  // The result and the gradients of queries, keys and values.
-  const auto run = [&](const auto& attend) {
-    Tape<double> tape;
-    const Var<double> y = attend(tape.parameter(q), tape.parameter(k), tape.parameter(v));
-    std::vector<Tensor<double>> results{y.value()};
-    tape.backward(y, upstream);
-    for (Parameter<double>* input : {&q, &k, &v}) {
-      results.push_back(input->grad().clone());
-      input->zero_grad();
-    }
-    return results;
-  };
-  for (const Mask& mask : masks) {
-    const auto fused = run([&](const auto&... inputs) {
-      return scaled_dot_product_attention(inputs..., {.mask = mask});
-    });
-    const auto expected = run([&](const auto&... inputs) { return composed(inputs..., mask); });
-    CHECK(distance(fused[0], expected[0]) < 1e-14);
-    for (std::size_t i = 1; i < fused.size(); ++i) CHECK(distance(fused[i], expected[i]) < 1e-13);
-  }
+  check_against_composition(q, k, v, upstream, masks);
+}
+
+TEST_CASE("attention: matches a composition of operations over several strips of a head",
+          "[autograd]") {
+  AttentionRun run = random_run(2, 2100, 1100, 2);
+  const auto upstream = Random(3).normal_tensor<double>(run.q.value().shape());
+  const Mask masks[] = {{}, {.valid_lens = {700, 0}}, {.causal = true}};
+  check_against_composition(run.q, run.k, run.v, upstream, masks);
 }
 
 TEST_CASE("attention: dropout drops the same weights for any tile size", "[autograd]") {
@@ -324,13 +339,17 @@ TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autogra
 
 TEST_CASE("attention: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
   Random random(8);
-  Parameter<float> q(random.normal_tensor<float>({9, 70, 16})), k(q), v(q);
-  Parameter<float> bias(random.normal_tensor<float>({2, 139}));
+  // Many heads, and strips of a few.
+  const Shape shape = GENERATE(Shape{9, 70, 16}, Shape{1, 1200, 4});
+  const bool has_bias = GENERATE(false, true);
+  Parameter<float> q(random.normal_tensor<float>(shape)), k(q), v(q);
+  Parameter<float> bias(random.normal_tensor<float>({2, 2 * shape[1] - 1}));
   check_same_bits([&] {
     Tape<float> tape({.training = true, .seed = 1});
-    const auto y = scaled_dot_product_attention(
-        tape.parameter(q), tape.parameter(k), tape.parameter(v),
-        {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2}, tape.parameter(bias));
+    const auto y =
+        scaled_dot_product_attention(tape.parameter(q), tape.parameter(k), tape.parameter(v),
+                                     {.num_heads = 2, .mask = {.causal = true}, .dropout = 0.2},
+                                     has_bias ? std::optional(tape.parameter(bias)) : std::nullopt);
     for (auto* p : {&q, &k, &v, &bias}) p->zero_grad();
     tape.backward(y, y.value());
     return std::vector<Tensor<float>>{y.value(), q.grad().clone(), k.grad().clone(),
