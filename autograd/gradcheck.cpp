@@ -76,7 +76,7 @@ class Result {
  private:
   Tensor<double> compute() {
     tape_.set_step(0);
-    const Tensor<double> value = function_(tape_).value();
+    Tensor<double> value = function_(tape_).value();
     tape_.clear();
     return value;
   }
@@ -122,7 +122,7 @@ std::vector<AnalyticGradient> analytic_gradients(const Function& function,
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor<double> sum = parameters[i].parameter->grad();
     std::transform(sum.begin(), sum.end(), gradients[i].added.begin(), gradients[i].added.begin(),
-                   std::minus<double>());
+                   std::minus<>());
   }
   return gradients;
 }

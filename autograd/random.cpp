@@ -90,7 +90,7 @@ void draw_lanes(std::uint64_t seed, std::uint64_t first, double* numbers) {
 template <int draws, class T, class Function>
 void fill_in_parallel(Random::State& state, std::span<T> values, const Function& f) {
   constexpr Index per_group = lanes / draws;
-  parallel_for(std::ssize(values), grain_of(32 * draws), [&](Index begin, Index end) {
+  parallel_for(std::ssize(values), grain_of(Index{32} * draws), [&](Index begin, Index end) {
     double numbers[lanes];
     for (Index i = begin; i < end; i += per_group) {
       draw_lanes(state.seed, state.draws + static_cast<std::uint64_t>(i * draws), numbers);

@@ -63,7 +63,8 @@ install_packages() {
     fail "apt-get install failed (see above); still missing: $(missing_packages "$@")"
 }
 
-# Additional options for cmake.
+# The preset of CMakePresets.json to configure with, none when empty, and additional options for cmake.
+preset=
 cmake_options=()
 
 # Configures, with the tests if Catch2 is installed, and builds the named targets.
@@ -74,11 +75,20 @@ build_targets() {
   [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ] || generator=(-G Ninja)
   log "Building in $build"
   mkdir -p "$build" || fail "$build: cannot create the directory"
-  cmake -S "$repository" -B "$build" "${generator[@]}" -DWEFT_TESTS=$tests "${cmake_options[@]}" \
-    >"$log" 2>&1 || {
+  cmake -S "$repository" -B "$build" ${preset:+--preset "$preset"} "${generator[@]}" \
+    -DWEFT_TESTS=$tests "${cmake_options[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
     fail "cmake failed (see above); if build/ was copied from elsewhere, remove it"
   }
   grep '^-- weft: ' "$log" || true
   cmake --build "$build" --parallel "$(nproc)" --target "$@" || fail "the build failed (see above)"
+}
+
+# Runs the tests that build_targets built, as the preset says; with additional options for ctest.
+run_tests() {
+  log "Running the tests"
+  # Several at a time: waiting threads should sleep.
+  export OMP_WAIT_POLICY=passive
+  (cd "$repository" && ctest --preset "${preset:-release}" --test-dir "$build" \
+    --parallel "$(nproc)" "$@") || fail "some tests failed (see above)"
 }

@@ -44,7 +44,7 @@ build_pages() {
     "$tree/cmake/public_headers.cmake")
   mapfile -t headers < <(cd "$tree" && find autograd layers train -name '*.hpp' |
     grep -Ev "$internal" | sort)
-  mapfile -t pages < <(cd "$tree" && find README.md autograd layers train examples tests \
+  mapfile -t pages < <(cd "$tree" && find -- *.md autograd layers train examples tests \
     -name '*.md' | sort)
   rm -rf "$out" "$work"
   mkdir -p "$out" "$work/include"
@@ -88,7 +88,7 @@ self_test() {
   test_tree=$build/docs_test/tree
   rm -rf "$test_tree"
   mkdir -p "$test_tree"
-  cp -rs "$repository"/{README.md,LICENSE,autograd,layers,train,examples,tests,cmake} "$test_tree"
+  cp -rs "$repository"/{*.md,LICENSE,autograd,layers,train,examples,tests,cmake} "$test_tree"
   plant autograd/tensor.hpp 's|^ public:|&\n  Index planted_member() const;|'
   plant autograd/ops/softmax.hpp \
     's|^}  // namespace|// Planted.\ntemplate <class T>\nVar<T> planted(Var<T> x, Index axis);\n&|'

@@ -1,11 +1,67 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds everything into build/ and runs all tests.
+# run.sh [SETTING...]: installs missing packages, builds everything into build/ and runs all tests.
+# With settings, in a build of its own, build/SETTING-SETTING…:
+#   debug portable coverage    a preset of CMakePresets.json
+#   g++-13 clang-16 …          this compiler
+#   eigen                      without oneDNN
+#   openmpi mpich serial       this MPI, or none
+#   haswell nehalem            as on a processor without AVX-512, or without AVX, which qemu emulates
+#   arm64                      cross-compiled, run by qemu; the packages of arm64 are those of dpkg
+#                              --add-architecture arm64
+# What qemu emulates is built for any processor, without the programs of examples/, since those that
+# they start would not be emulated.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-install_packages "${build_packages[@]}" catch2 pkg-config "${mpi_packages[@]}"
+packages=("${build_packages[@]}" catch2 pkg-config)
+mpi=("${mpi_packages[@]}")
+
+# emulate PROCESSOR COMMAND: builds for a machine that COMMAND emulates.
+emulate() {
+  preset=portable mpi=()
+  packages+=(qemu-user)
+  cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" -DWEFT_MPI=OFF
+    -DCMAKE_CROSSCOMPILING_EMULATOR="$2" -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF)
+}
+
+# Makes cmake use the compilers and packages of arm64.
+use_arm64() {
+  dpkg --print-foreign-architectures | grep -qx arm64 ||
+    fail "arm64 is no architecture of dpkg; please run: dpkg --add-architecture arm64"
+  local i
+  packages+=(g++-aarch64-linux-gnu)
+  for i in "${!packages[@]}"; do
+    case ${packages[i]} in
+      libeigen3-dev | libcxxopts-dev) ;; # headers only
+      lib*-dev | catch2) packages[i]+=:arm64 ;;
+    esac
+  done
+  optional_packages=("${optional_packages[@]/%/:arm64}")
+  cmake_options+=(-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc
+    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++)
+}
+
+for setting in "$@"; do
+  case $setting in
+    debug | portable | coverage) preset=$setting ;;
+    g++-*) packages+=("$setting") && export CC=gcc-${setting#*-} CXX=$setting ;;
+    clang-*)
+      packages+=("$setting" "libomp-${setting#*-}-dev")
+      export CC=$setting CXX=clang++-${setting#*-}
+      ;;
+    eigen) cmake_options+=(-DWEFT_ONEDNN=OFF) ;;
+    serial) mpi=() && cmake_options+=(-DWEFT_MPI=OFF) ;;
+    openmpi | mpich)
+      [ "$setting" = openmpi ] || mpi=(libmpich-dev mpich)
+      cmake_options+=("-DMPI_C_COMPILER=mpicc.$setting" "-DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.$setting")
+      ;;
+    haswell) emulate "$(uname -m)" "qemu-x86_64;-cpu;Haswell" ;;
+    nehalem) emulate "$(uname -m)" "qemu-x86_64;-cpu;Nehalem" ;;
+    arm64) emulate aarch64 qemu-aarch64 && use_arm64 ;;
+    *) fail "expected a setting that tests/run.sh describes, got '$setting'" ;;
+  esac
+done
+[ $# = 0 ] || build+=/$(IFS=- && echo "$*")
+
+install_packages "${packages[@]}" "${mpi[@]}"
 build_targets all
-# Several at a time: waiting threads should sleep.
-export OMP_WAIT_POLICY=passive
-log "Running the tests"
-ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" ||
-  fail "some tests failed (see above)"
+run_tests

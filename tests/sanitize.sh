@@ -3,21 +3,17 @@
 # address and undefined-behaviour sanitizers (address, the default) or the thread sanitizer, and runs
 # all tests except those that a sanitizer does not support: it aborts when an allocation exceeds the
 # available memory, and the thread sanitizer, whose LLVM's OpenMP reads its variables differently,
-# does not know how MPI waits. The thread sanitizer first has to find a race that is there.
+# does not know how MPI waits. CMakePresets.json names them. The thread sanitizer first has to find a
+# race that is there.
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac
 
 use_sanitizers "$sanitizer"
-unsupported="more memory than there is|does not fit into memory|an allocation that fails"
-[ "$sanitizer" = address ] || unsupported+="|mpirun|threads: OMP_|without elements costs nothing"
 build_targets all
 if [ "$sanitizer" = thread ]; then
   log "Looking for the race of a test that has one"
   "$build/tests/weft_tests_autograd" "[.race]" 2>&1 | grep -A 3 "WARNING: ThreadSanitizer: data race" ||
     fail "the thread sanitizer did not find the race of tests/autograd/parallel_test.cpp"
 fi
-log "Running the tests"
-ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" \
-  --exclude-regex "$unsupported|^consumers: " "$@" ||
-  fail "some tests failed (see above)"
+run_tests "$@"

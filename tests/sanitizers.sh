@@ -12,27 +12,18 @@ use_clang() {
 }
 
 # use_sanitizers address|thread: what is built after this has the address and undefined-behaviour
-# sanitizers, or the thread sanitizer. That one is clang's, with LLVM's OpenMP, whose tool Archer
-# tells the sanitizer how a parallel region synchronizes (GCC's OpenMP does not); and without oneDNN,
-# which would bring GCC's OpenMP.
+# sanitizers, or the thread sanitizer, as CMakePresets.json says. That one is clang's, with LLVM's
+# OpenMP, whose tool Archer tells the sanitizer how a parallel region synchronizes (GCC's OpenMP does
+# not); without oneDNN, which would bring GCC's OpenMP; and with two definitions of the operators that
+# tests replace to count allocations, as clang's runtime has them itself.
 use_sanitizers() {
-  local flags link_flags=
-  case $1 in
-    address) flags="-fsanitize=address,undefined -fno-sanitize-recover=all" ;;
-    thread)
-      flags="-fsanitize=thread"
-      # Of tests that count allocations: clang's runtime has these operators itself.
-      link_flags=" -Wl,-z,muldefs"
-      use_clang
-      export OMP_TOOL_LIBRARIES
-      OMP_TOOL_LIBRARIES=$(realpath "$(dirname "$(realpath "$(command -v clang)")")/../lib/libarcher.so")
-      [ -f "$OMP_TOOL_LIBRARIES" ] || fail "expected Archer in $OMP_TOOL_LIBRARIES, got no file"
-      cmake_options+=(-DWEFT_ONEDNN=OFF)
-      ;;
-    *) fail "expected address or thread, got $1" ;;
-  esac
-  build=$build/sanitize-$1
-  export CXXFLAGS="$flags -fno-omit-frame-pointer -O1" LDFLAGS="$flags$link_flags"
-  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1"
+  preset=sanitize-$1
+  build=$build/$preset
+  if [ "$1" = thread ]; then
+    use_clang
+    export OMP_TOOL_LIBRARIES
+    OMP_TOOL_LIBRARIES=$(realpath "$(dirname "$(realpath "$(command -v clang)")")/../lib/libarcher.so")
+    [ -f "$OMP_TOOL_LIBRARIES" ] || fail "expected Archer in $OMP_TOOL_LIBRARIES, got no file"
+  fi
   install_packages "${build_packages[@]}" catch2 pkg-config
 }

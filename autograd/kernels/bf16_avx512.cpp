@@ -120,7 +120,7 @@ void pack_a(const MatrixView<float>& a, Index rows, Index depth, Pair* packed) {
       Square square;
       if (p + 2 * lanes <= depth && i + lanes <= rows) {
 #pragma GCC unroll 16
-        for (int q = 0; q < lanes; ++q)
+        for (Index q = 0; q < lanes; ++q)
           square.rows[q] = interleaved(_mm512_loadu_ps(from + 2 * q * a.stride),
                                        _mm512_loadu_ps(from + (2 * q + 1) * a.stride));
       } else {

@@ -40,9 +40,9 @@ Equation parse(std::string_view text) {
   };
   const std::size_t comma = text.find(','), arrow = text.find("->");
   check(comma < arrow && arrow != text.npos);
-  const Equation equation{std::string(text.substr(0, comma)),
-                          std::string(text.substr(comma + 1, arrow - comma - 1)),
-                          std::string(text.substr(arrow + 2))};
+  Equation equation{std::string(text.substr(0, comma)),
+                    std::string(text.substr(comma + 1, arrow - comma - 1)),
+                    std::string(text.substr(arrow + 2))};
   for (const std::string& letters : {equation.a, equation.b, equation.result})
     for (const char letter : letters)
       check(((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z')) &&

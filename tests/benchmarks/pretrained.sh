@@ -89,7 +89,7 @@ if [[ $parts = *generate* ]]; then
     ms_of() { awk '{ print ($1 - $3) / ($2 - 1) }' "$work/$1.runs" | median; }
     for program in "${programs[@]}"; do
       base=weft
-      [[ $program != *-bf16 ]] || base=weft-bf16
+      [[ $program != *-bf16 ]] || base="weft-bf16"
       awk -v prompt="$prompt" -v p="$program" -v ms="$(ms_of "$program")" -v w="$(ms_of "$base")" \
         -v prompt_ms="$(cut -d' ' -f3 "$work/$program.runs" | median)" \
         -v peak="$(awk '{ print $4; exit }' "$work/$program.runs")" -v row="$row" 'BEGIN {
@@ -121,8 +121,8 @@ if [[ $parts = *finetune* ]]; then
     done
     for program in "${programs[@]}"; do
       base=weft
-      [[ $program != *-bf16* ]] || base=weft-bf16
-      [[ $program != *-recompute ]] || base=weft-recompute
+      [[ $program != *-bf16* ]] || base="weft-bf16"
+      [[ $program != *-recompute ]] || base="weft-recompute"
       # The largest relative difference of a loss from torch's in full precision.
       error=$(paste "$work/$program.output" "$work/torch.output" | head -n "$steps" |
         awk '{ d = ($1 - $2) / $2; if (d < 0) d = -d; if (d > most) most = d }

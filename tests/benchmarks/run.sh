@@ -88,7 +88,7 @@ fi
 
 if [[ " ${programs[*]} " = *" weft-portable "* && ${workloads[*]} != operations ]]; then
   (
-    build=$build/portable cmake_options=(-DWEFT_NATIVE=OFF)
+    build=$build/portable preset=portable
     build_targets weft_benchmark
   )
 fi
