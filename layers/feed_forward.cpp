@@ -1,6 +1,5 @@
 #include "weft/layers/feed_forward.hpp"
 
-#include "weft/autograd/ops/arithmetic.hpp"
 #include "layers/internal/checks.hpp"
 
 namespace weft {
@@ -48,7 +47,7 @@ SwiGLU<T>::SwiGLU(const SwiGLUOptions& options, Random& random)
 
 template <class T>
 Var<T> SwiGLU<T>::operator()(const Var<T>& x) const {
-  return w2(dropout(w1(x, activation) * w3(x)));
+  return w2(dropout(gated(w1(x), w3(x), activation)));
 }
 
 template <class T>

@@ -22,6 +22,9 @@ struct RelativePositionBiasOptions {
   Index max_distance = 128;  // in positions
   // Whether keys after the query have half of the buckets; otherwise they have that of distance 0.
   bool bidirectional = true;
+
+  friend bool operator==(const RelativePositionBiasOptions&,
+                         const RelativePositionBiasOptions&) = default;
 };
 
 // Learned buckets (Raffel et al., 2020, section 2.1), one table for all blocks of a stack (see

@@ -85,6 +85,8 @@ struct WEFT_API TransformerOptions {
   // A norm of a block. Throws ValueError as its constructor does.
   template <class T>
   BlockNorm<T> make_norm() const;
+
+  friend bool operator==(const TransformerOptions&, const TransformerOptions&) = default;
 };
 
 // One sublayer with its residual connection, of x's shape:

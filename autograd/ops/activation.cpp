@@ -1,5 +1,7 @@
 #include "weft/autograd/ops/activation.hpp"
 
+#include "weft/autograd/operation.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
 
@@ -28,6 +30,45 @@ Var<T> activate(const Var<T>& x, Activation activation) {
                          });
 }
 
+// Forward:  y = f(g) x.
+// Backward: dg = dy x f'(g), dx = dy f(g), where f(g) is computed again.
+template <class T>
+Var<T> gated(const Var<T>& gate, const Var<T>& x, Activation activation) {
+  Tape<T>& tape = tape_of("gated", gate, x);
+  if (gate.shape() != x.shape()) fail<ShapeError>("gated", gate.shape(), x.shape());
+  if (activation == Activation::none) return gate * x;
+  constexpr Index cost = 16;  // of an element, in multiply-adds
+  Tensor<T> y = tape.uninitialized(x.shape());
+  parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
+    const T *g = gate.value().data(), *values = x.value().data();
+    T* const to = y.data();
+    with_activation<T>(activation, [&](auto f) {
+#pragma omp simd
+      for (Index i = begin; i < end; ++i) to[i] = f.value(g[i]) * values[i];
+    });
+  });
+  return tape.record(
+      "gated", y, {gate.node(), x.node()},
+      [gate = gate.node(), x = x.node(), g_value = gate.value(), x_value = x.value(), activation](
+          Tape<T>& backward, const Tensor<T>& dy) {
+        Tensor<T> dg = backward.uninitialized(dy.shape()), dx = backward.uninitialized(dy.shape());
+        parallel_for(dy.size(), grain_of(cost), [&](Index begin, Index end) {
+          const T *g = g_value.data(), *values = x_value.data(), *upstream = dy.data();
+          T *const to_g = dg.data(), *const to_x = dx.data();
+          with_activation<T>(activation, [&](auto f) {
+#pragma omp simd
+            for (Index i = begin; i < end; ++i) {
+              const T z = g[i], value = f.value(z);
+              to_g[i] = upstream[i] * values[i] * f.slope(z, value);
+              to_x[i] = upstream[i] * value;
+            }
+          });
+        });
+        if (gate != no_node) backward.add_gradient(gate, dg);
+        if (x != no_node) backward.add_gradient(x, dx);
+      });
+}
+
 // Forward:  y = x > 0 ? x : slope x.
 // Backward: dx = x > 0 ? dy : slope dy.
 template <class T>
@@ -46,6 +87,8 @@ Var<T> leaky_relu(const Var<T>& x, double slope) {
 
 template Var<float> activate(const Var<float>&, Activation);
 template Var<double> activate(const Var<double>&, Activation);
+template Var<float> gated(const Var<float>&, const Var<float>&, Activation);
+template Var<double> gated(const Var<double>&, const Var<double>&, Activation);
 template Var<float> leaky_relu(const Var<float>&, double);
 template Var<double> leaky_relu(const Var<double>&, double);
 

@@ -32,6 +32,11 @@ inline std::string to_string(Activation activation) {
 //   Var y = activate(x, f);
 template <class T>
 WEFT_API Var<T> activate(const Var<T>& x, Activation activation);
+// `y = f(gate) ⊙ x` for each element of gate and x, of one shape, the result's: one operation that
+// keeps its inputs only (Shazeer, 2020). Throws ShapeError, and ValueError as `activate` does.
+//   Var y = gated(w1(x), w3(x), Activation::silu);  // the hidden vectors of SwiGLU
+template <class T>
+WEFT_API Var<T> gated(const Var<T>& gate, const Var<T>& x, Activation activation);
 
 // `y = max(x, 0)` for each element of x, of any shape; the gradient at 0 is 0 (torch.relu).
 //   Var y = relu(tape.constant(Tensor<float>({3}, {-1, 0, 2})));  // [0, 0, 2]
@@ -55,7 +60,7 @@ Var<T> gelu_tanh(const Var<T>& x) {
 }
 // `y = x · σ(x)` for each element of x, of any shape: the sigmoid linear unit (Hendrycks and
 // Gimpel, 2016), also called Swish.
-//   Var y = silu(w1(x)) * w3(x);  // the hidden vectors of SwiGLU
+//   Var y = silu(x);
 template <class T>
 Var<T> silu(const Var<T>& x) {
   return activate(x, Activation::silu);

@@ -1,7 +1,12 @@
 #include "weft/autograd/ops/cross_entropy.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
+#include "weft/autograd/operation.hpp"
+#include "weft/autograd/ops/linear.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 
@@ -115,7 +120,73 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
       });
 }
 
+// Forward:  the sum of cross_entropy(x_s Wᵀ) over strips s of rows that are not ignored.
+// Backward: dx_s and dW of each strip, which forward computes, and dW adds, for dy = 1; times dy.
+template <class T>
+Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens& targets,
+                            const CrossEntropyOptions& options) {
+  Tape<T>& tape = tape_of("linear_cross_entropy", x, weight);
+  if (weight.rank() != 2 || x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
+    fail<ShapeError>("linear_cross_entropy", "input [..., in] and weight [classes, in]",
+                     concatenate_text(x.shape(), " and ", weight.shape()));
+  const Index counted = check_targets(x.shape().with(-1, weight.shape()[0]), targets, options);
+  CrossEntropyOptions of_strip = options;
+  of_strip.divisor = options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted)));
+  std::vector<Index> rows;
+  for (Index row = 0; row < targets.size(); ++row)
+    if (targets.data()[row] != options.ignore_index) rows.push_back(row);
+
+  const auto gradient_of = [&tape](const Var<T>& input) {
+    return input.node() == no_node ? Tensor<T>() : tape.zeros(input.shape());
+  };
+  Tensor<T> dx = gradient_of(x), dw = gradient_of(weight);
+  double loss = 0.0;
+  constexpr std::size_t most = 512;
+  const Index in = weight.shape()[1];
+  for (std::size_t begin = 0; begin < rows.size(); begin += most) {
+    const auto strip = std::span(rows).subspan(begin, std::min(most, rows.size() - begin));
+    const Shape shape{std::ssize(strip)};
+    Tensor<T> inputs = tape.uninitialized({shape[0], in});
+    Tokens wanted(shape);
+    for (Index i = 0; const Index row : strip) {
+      std::copy_n(x.value().data() + row * in, in, inputs.data() + i * in);
+      wanted.data()[i++] = targets.data()[row];
+    }
+    Tape<T>& part = tape.replay(tape.random_streams());
+    std::vector<Var<T>> leaves;
+    const auto leaf = [&](const Var<T>& input, const Tensor<T>& value) {
+      if (input.node() == no_node) return part.constant(value);
+      return leaves.emplace_back(part.variable(value));
+    };
+    const Var<T> states = leaf(x, inputs), own_weight = leaf(weight, weight.value());
+    const Var<T> of_part = cross_entropy(linear(states, own_weight), wanted, of_strip);
+    loss += static_cast<double>(of_part.item());
+    if (leaves.empty()) {
+      part.clear();
+      continue;
+    }
+    const std::vector<Tensor<T>> gradients = part.gradients(of_part, leaves);
+    if (x.node() != no_node)
+      for (Index i = 0; const Index row : strip)
+        std::copy_n(gradients.front().data() + in * i++, in, dx.data() + row * in);
+    if (weight.node() != no_node) Gradient<T>{dw.values(), true}.add(identity, gradients.back());
+  }
+  Tensor<T> y = tape.uninitialized({});
+  *y.data() = static_cast<T>(loss);
+  return tape.record(
+      "linear_cross_entropy", y, {x.node(), weight.node()},
+      [x = x.node(), w = weight.node(), dx, dw](Tape<T>& backward, const Tensor<T>& dy) {
+        const auto times_dy = [factor = dy.item()](T value) { return factor * value; };
+        backward.gradient(x).add(times_dy, dx);
+        backward.gradient(w).add(times_dy, dw);
+      });
+}
+
 template Var<float> cross_entropy(const Var<float>&, const Tokens&, const CrossEntropyOptions&);
 template Var<double> cross_entropy(const Var<double>&, const Tokens&, const CrossEntropyOptions&);
+template Var<float> linear_cross_entropy(const Var<float>&, const Var<float>&, const Tokens&,
+                                         const CrossEntropyOptions&);
+template Var<double> linear_cross_entropy(const Var<double>&, const Var<double>&, const Tokens&,
+                                          const CrossEntropyOptions&);
 
 }  // namespace weft

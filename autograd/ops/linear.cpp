@@ -68,14 +68,16 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
     }
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
-  if (prefers_row_product(rows) && tape.precision() == Precision::full) {
+  // 16 bits are read as they are, whatever the precision.
+  const std::uint16_t* const bf16 = weight.value().bf16();
+  if (prefers_row_product(rows) && (bf16 || tape.precision() == Precision::full)) {
     const auto multiply = [&](const auto* w) {
       parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
         row_product(rows, j1 - j0, in, T{1}, x_data, in, w + j0 * in, in, z_data + j0, out);
         add_bias_and_activate(0, rows, j0, j1);
       });
     };
-    if (const std::uint16_t* bf16 = weight.value().bf16())
+    if (bf16)
       multiply(bf16);
     else
       multiply(w_data);

@@ -22,6 +22,8 @@ struct RotaryBand {
   double low = 1.0;           // turns, > 0
   double high = 4.0;          // turns, > low
   Index original_len = 8192;  // positions of the texts that the model was trained on first
+
+  friend bool operator==(const RotaryBand&, const RotaryBand&) = default;
 };
 
 // Of rotary_embedding.
@@ -37,6 +39,8 @@ struct RotaryOptions {
   // `band` excepts.
   double factor = 1.0;
   std::optional<RotaryBand> band = {};  // when not given, all are divided
+
+  friend bool operator==(const RotaryOptions&, const RotaryOptions&) = default;
 };
 
 // Throws ValueError, naming `what`, unless num_heads divides `columns` into heads, `size` is even,

@@ -129,6 +129,8 @@ GptOptions Configuration::model_options(Index vocabulary_size) const {
 
 void Configuration::check_state() const {
   examples::check_settings(*this);
+  if (rotary_pairs != "halves")
+    fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
   if (width % heads != 0)
     fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
   if (kv_heads > 0 && heads % kv_heads != 0)
@@ -145,6 +147,7 @@ void Configuration::state(State<float>& state) {
   state.text("characters", characters);
   state.text("byte_pairs", byte_pairs);
   state.text("merges", merges);
+  state.text("rotary_pairs", rotary_pairs);
 }
 
 }  // namespace weft::gpt

@@ -53,6 +53,8 @@ class Configuration final : public Stateful<float> {
   std::string characters;
   std::string byte_pairs;
   std::string merges;
+  // How rotary positions pair channels (RotaryPairs), by which the weights were trained.
+  std::string rotary_pairs = "halves";
   bool has_tokens() const { return !characters.empty() || !byte_pairs.empty(); }
 
   // See examples/common/settings.hpp.

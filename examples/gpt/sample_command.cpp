@@ -71,6 +71,7 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   if (!options.chat && !options.system.empty())
     fail<examples::UsageError>("command line", "--system with --chat", "--system alone");
   generation.max_tokens = tokens;
+  if (is_supported(options.weights)) generation.precision = options.weights;
   sampling.top_k = top_k;
   return true;
 }

@@ -26,7 +26,7 @@ int convert(int argc, char** argv) {
       "h5weights convert",
       "Writes the weights of a file, in any layout that weft reads, in the layout of weft, "
       "PyTorch, "
-      "nanoGPT, GPT-2, BERT or Llama, as HDF5 or safetensors (by the end of OUT).");
+      "nanoGPT, GPT-2, BERT, Llama or T5, as HDF5 or safetensors (by the end of OUT).");
   line.choice("layout", "names of the datasets in OUT", layout, choices(layout_names));
   line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
   line.flag("averaged",

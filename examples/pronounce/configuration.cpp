@@ -47,6 +47,8 @@ TransformerOptions Configuration::transformer_options() const {
 
 void Configuration::check_state() const {
   examples::check_settings(*this);
+  if (rotary_pairs != "halves")
+    fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
   if (width % heads != 0)
     fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
 }
@@ -55,6 +57,7 @@ void Configuration::state(State<float>& state) {
   examples::save_settings(state, *this);
   state.text("letters", letters);
   state.text("phones", phones);
+  state.text("rotary_pairs", rotary_pairs);
 }
 
 }  // namespace weft::pronounce

@@ -36,6 +36,8 @@ class Configuration final : public Stateful<float> {
   // The vocabularies, serialized by `Vocabulary::to_text`.
   std::string letters;
   std::string phones;
+  // How rotary positions pair channels (RotaryPairs), by which the weights were trained.
+  std::string rotary_pairs = "halves";
 
   // See examples/common/settings.hpp.
   template <class Visit>

@@ -39,6 +39,8 @@ struct WEFT_API BertOptions {
 
   // Returns the options of the blocks.
   TransformerOptions transformer() const;
+
+  friend bool operator==(const BertOptions&, const BertOptions&) = default;
 };
 
 // Embeddings of tokens, positions and segments, their sum normalized, and post-norm blocks with

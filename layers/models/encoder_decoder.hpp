@@ -27,6 +27,8 @@ struct EncoderDecoderOptions {
   bool output_bias = true;  // whether an output layer that is not tied has a bias
   // Whether the states are divided by √num_hiddens before the output layer, as in T5.
   bool scales_output = false;
+
+  friend bool operator==(const EncoderDecoderOptions&, const EncoderDecoderOptions&) = default;
 };
 
 // A transformer encoder and decoder, with embeddings of tokens and sinusoids for positions (Vaswani

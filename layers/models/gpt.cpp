@@ -1,17 +1,10 @@
 #include "weft/layers/models/gpt.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
-#include <vector>
 
-#include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/cross_entropy.hpp"
-#include "weft/autograd/ops/indexing.hpp"
 #include "weft/autograd/ops/linear.hpp"
-#include "weft/autograd/ops/recompute.hpp"
-#include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/normal_weights.hpp"
 
@@ -100,31 +93,10 @@ template <class T>
 Var<T> Gpt<T>::loss(Tape<T>& tape, const Tokens& input, const Tokens& targets, Mask mask) const {
   if (targets.shape() != input.shape())
     fail<ShapeError>("Gpt: targets", input.shape(), targets.shape());
-  std::vector<std::int32_t> places;
-  std::vector<TokenId> counted;
-  for (Index i = 0; i < targets.size(); ++i)
-    if (const TokenId target = targets.data()[i]; target != CrossEntropyOptions{}.ignore_index) {
-      places.push_back(static_cast<std::int32_t>(i));
-      counted.push_back(target);
-    }
   const Var<T> all = states(tape, input, std::move(mask));
-  const Var<T> rows = reshape(all, {-1, all.shape()[-1]});
-  constexpr std::size_t most = 512;
-  const double divisor = std::max(1.0, static_cast<double>(counted.size()));
-  const auto part = [&](std::size_t begin) {
-    const std::size_t size = std::min(most, counted.size() - begin);
-    const Shape shape{static_cast<Index>(size)};
-    const Var<T> x = index_select(rows, 0, Indices(shape, std::span(places).subspan(begin, size)));
-    const auto loss_of =
-        [this, divisor,
-         wanted = Tokens(shape, std::span(counted).subspan(begin, size))](const Var<T>& states) {
-          return cross_entropy(logits(states), wanted, {.divisor = divisor});
-        };
-    return counted.size() <= most ? loss_of(x) : recompute(loss_of, x);
-  };
-  Var<T> sum = part(0);
-  for (std::size_t begin = most; begin < counted.size(); begin += most) sum = sum + part(begin);
-  return sum;
+  if (output && (output->map || output->bias)) return cross_entropy(logits(all), targets);
+  return linear_cross_entropy(all, tape.parameter(output ? output->weight : tokens.weight),
+                              targets);
 }
 
 template <class T>

@@ -55,6 +55,8 @@ struct WEFT_API GptOptions {
   bool has_learned_positions() const { return !rotary && !alibi; }
   // Returns the options of the blocks.
   TransformerOptions transformer() const;
+
+  friend bool operator==(const GptOptions&, const GptOptions&) = default;
 };
 
 // Embeddings of tokens and positions, pre-norm blocks with causal self-attention, a norm, and a
@@ -78,8 +80,8 @@ struct WEFT_API Gpt : Module<T> {
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
   // The mean cross entropy of the targets [batch, time], the tokens after each position, of which
   // those of CrossEntropyOptions::ignore_index do not count. The same as by the logits of the call
-  // above, which would take most of a pass's memory: it has those of 512 targets at a time, and
-  // backward computes them again. Throws as the call and `cross_entropy` do.
+  // above, which would take most of a pass's memory, but with those of few targets at a time (see
+  // `linear_cross_entropy`). Throws as the call and `cross_entropy` do.
   Var<T> loss(Tape<T>& tape, const Tokens& tokens, const Tokens& targets, Mask mask = {}) const;
 
   // The same step by step: the states [sequences, time, num_hiddens] of the tokens [sequences of

@@ -21,7 +21,8 @@ GenerationTimes times_of(Gpt<float>& model, Index batch, Index prompt, Index new
       one.push_back(static_cast<TokenId>(random.below(model.tokens.weight.shape()[0])));
   const auto seconds_for = [&](Index tokens) {
     return median_seconds(seconds, [&] {
-      generate(model, prompts, {.max_tokens = tokens, .sampling = {.temperature = 0.0}});
+      generate(model, prompts,
+               {.max_tokens = tokens, .sampling = {.temperature = 0.0}, .precision = weights});
     });
   };
   GenerationTimes times;

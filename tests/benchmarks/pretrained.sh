@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# pretrained.sh MODEL [generate|finetune]: measures a model of Hugging Face, a folder of the Llama
+# pretrained.sh MODEL [start|generate|finetune]: measures a model of Hugging Face, a folder of the Llama
 # form, in weft and in the installed peers, in turn, and prints tables. Run it on an otherwise idle
 # machine.
+# start: the time of a whole process that prints the first token after a short prompt, with the files
+#   in the cache of the system.
 # generate: greedy generation of 64 tokens after prompts of 16 and 512 tokens, beside transformers
 #   and, when LLAMA_BENCH is the program llama-bench, llama.cpp with the files GGUF and GGUF_BF16,
 #   which its convert_hf_to_gguf.py writes from MODEL.
@@ -15,13 +17,17 @@ python=${PYTHON:-python3} batch=${BATCH:-4} length=${LENGTH:-512} steps=${STEPS:
 peers=$repository/tests/benchmarks/peers
 model=${1-}
 [ -f "$model/config.json" ] || fail "expected a folder with config.json, got '$model'"
-parts=${2:-generate finetune}
-[[ $parts =~ ^(generate|finetune|generate finetune)$ ]] ||
-  fail "expected generate or finetune, got '$parts'"
+parts=${2:-start generate finetune}
+[[ $parts =~ ^(start|generate|finetune|start generate finetune)$ ]] ||
+  fail "expected start, generate or finetune, got '$parts'"
+for file in "${GGUF-}" "${GGUF_BF16-}"; do
+  [ -z "$file" ] || [ -n "${LLAMA_BENCH-}" ] || fail "'$file' is given, but not LLAMA_BENCH"
+  [ -z "$file" ] || [ -r "$file" ] || fail "expected a GGUF file, got '$file'"
+done
 "$python" -c 'import torch, transformers, peft' || fail "install: pip install torch transformers peft"
 
 install_packages "${build_packages[@]}" catch2
-build_targets weft_benchmark
+build_targets weft_benchmark gpt
 weft=$build/tests/weft_benchmark
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
@@ -68,14 +74,56 @@ finetune() {
   esac
 }
 
+# Prints the first token.
+start() {
+  local prompt='The capital of France is'
+  case $1 in
+    weft) "$build/examples/gpt" sample --model "$model" --prompt "$prompt" --tokens 1 ;;
+    weft-bf16) "$build/examples/gpt" sample --model "$model" --prompt "$prompt" --tokens 1 --weights bf16 ;;
+    transformers) first_token float32 "$prompt" ;;
+    transformers-bf16) first_token bfloat16 "$prompt" ;;
+    llama.cpp) "$LLAMA_BENCH" -m "$GGUF" -t "$threads" -r 1 --no-warmup -ngl 0 -p 5 -n 0 ;;
+    llama.cpp-bf16) "$LLAMA_BENCH" -m "$GGUF_BF16" -t "$threads" -r 1 --no-warmup -ngl 0 -p 5 -n 0 ;;
+  esac
+}
+first_token() {
+  "$python" - "$model" "$threads" "$@" <<'PYTHON'
+import sys
+import torch, transformers
+folder, threads, precision, prompt = sys.argv[1:]
+torch.set_num_threads(int(threads))
+tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
+inputs = tokenizer(prompt, return_tensors="pt")
+print(tokenizer.decode(model.generate(**inputs, max_new_tokens=1, do_sample=False)[0]))
+PYTHON
+}
+
+programs=(weft weft-bf16 transformers transformers-bf16)
+[ -z "${GGUF-}" ] || programs+=(llama.cpp)
+[ -z "${GGUF_BF16-}" ] || programs+=(llama.cpp-bf16)
+[[ ${programs[*]} = *llama* ]] || echo "llama.cpp: not measured, LLAMA_BENCH, GGUF and GGUF_BF16 are not set"
+
+if [[ $parts = *start* ]]; then
+  cat -- "$model"/* ${GGUF:+"$GGUF"} ${GGUF_BF16:+"$GGUF_BF16"} >/dev/null
+  rm -f -- "$work"/*.runs
+  for ((round = 0; round < rounds; ++round)); do
+    for program in "${programs[@]}"; do
+      begin=$EPOCHREALTIME
+      OMP_NUM_THREADS=$threads start "$program" >"$work/output" 2>"$work/errors" ||
+        fail "$program: $(tail -n 1 "$work/errors")"
+      awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }' >>"$work/$program.runs"
+    done
+  done
+  row='%-18s %9s\n'
+  printf "$row" program seconds
+  for program in "${programs[@]}"; do
+    printf "$row" "$program" "$(printf '%.2f' "$(median <"$work/$program.runs")")"
+  done
+  echo "seconds: of the whole process, until it has printed the first token; llama.cpp's reads 5 tokens."
+fi
+
 if [[ $parts = *generate* ]]; then
-  programs=(weft weft-bf16 transformers transformers-bf16)
-  if [ -n "${LLAMA_BENCH-}" ]; then
-    [ -z "${GGUF-}" ] || programs+=(llama.cpp)
-    [ -z "${GGUF_BF16-}" ] || programs+=(llama.cpp-bf16)
-  else
-    echo "llama.cpp: not measured, LLAMA_BENCH is not set"
-  fi
   row='%6s %-18s %9s %9s %10s %9s\n'
   printf "$row" prompt program tokens/s ratio prompt_ms peak_mib
   for prompt in 16 512; do

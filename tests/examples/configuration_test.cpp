@@ -44,13 +44,17 @@ TEST_CASE("configuration: an error names the setting that is out of range", "[ex
   configuration.heads = 4;
   CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
         "heads: expected a divisor of the width 30, got 4");
+  configuration = Configuration::quick();
+  configuration.rotary_pairs = "interleaved";
+  CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
+        "rotary_pairs: expected halves, as the model has them, got 'interleaved'");
 }
 
 TEST_CASE("configuration: the state contains every setting and both vocabularies", "[examples]") {
   Configuration configuration = Configuration::quick();
   Names state;
   configuration.state(state);
-  std::set<std::string> expected{"letters", "phones"};
+  std::set<std::string> expected{"letters", "phones", "rotary_pairs"};
   configuration.for_each_setting(
       [&](const char* name, const char*, auto&, auto, auto) { expected.insert(name); });
   CHECK(state.names == expected);

@@ -4,6 +4,8 @@
 #include <numbers>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/weights/checkpoint.hpp>
+#include "examples/common/settings.hpp"
 #include "examples/gpt/evaluation.hpp"
 #include "examples/gpt/stop_text.hpp"
 #include "examples/gpt/texts.hpp"
@@ -130,6 +132,47 @@ TEST_CASE("configuration of gpt: every preset is in range, and its state has eve
           configuration.modern = 2;
           configuration.check_state();
         }) == "modern: expected 0 … 1, got 2");
+}
+
+TEST_CASE(
+    "configuration of gpt: a checkpoint that does not say how rotary positions pair channels is "
+    "an error",
+    "[examples]") {
+  // As they were written once.
+  struct Older final : Stateful<float> {
+    struct Others final : State<float> {
+      explicit Others(State<float>& all) : state(all) {}
+      void tensor(const std::string& name, Tensor<float>& value) override {
+        state.tensor(name, value);
+      }
+      void integer(const std::string& name, std::int64_t& value) override {
+        state.integer(name, value);
+      }
+      void number(const std::string& name, double& value) override { state.number(name, value); }
+      void text(const std::string& name, std::string& value) override {
+        if (name != "rotary_pairs") state.text(name, value);
+      }
+      State<float>& state;
+    };
+    void state(State<float>& state) override {
+      Others others(state);
+      configuration.state(others);
+    }
+    Configuration configuration;
+  } older;
+  const TemporaryFolder folder;
+  const SavedModel model = random_model(Tokenizer(Vocabulary::of_characters("ab")), 5);
+  save_checkpoint(folder / "older.h5", model.model, {{"configuration", older}});
+  CHECK(contains(message_of<FileError>([&] {
+                   (void)examples::load_configuration<Configuration>(folder / "older.h5");
+                 }),
+                 "missing (1): rotary_pairs"));
+  older.configuration.rotary_pairs = "interleaved";
+  save_checkpoint(folder / "other.h5", model.model, {{"configuration", older.configuration}});
+  CHECK(contains(message_of<ValueError>([&] {
+                   (void)examples::load_configuration<Configuration>(folder / "other.h5");
+                 }),
+                 "rotary_pairs: expected halves, as the model has them, got 'interleaved'"));
 }
 
 TEST_CASE("evaluation: a model without knowledge has the loss ln V", "[examples]") {

@@ -1,4 +1,5 @@
 // Language models as transformers saves them, and its logits. write_language_models.py wrote them.
+#include <cstdlib>
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
@@ -20,6 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path folders = WEFT_TEST_DATA "/language_models";
+const std::vector<std::string> gpts{"llama",        "llama_tied",      "llama_biased", "llama_3",
+                                    "llama_linear", "qwen2",           "qwen3",        "mistral",
+                                    "gpt_neox",     "gpt_neox_serial", "bloom",        "gpt2"};
 
 template <class T>
 Tensor<T> logits_of(const Gpt<T>& model, const Tokens& tokens) {
@@ -48,13 +52,21 @@ Tensor<T> cached_logits(const Gpt<T>& model, const Tokens& tokens) {
   return logits;
 }
 
+void check_same_parameters(const Module<float>& model, const Module<float>& other) {
+  const auto parameters = named_parameters(model), others = named_parameters(other);
+  REQUIRE(parameters.size() == others.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    CAPTURE(parameters[i].name);
+    CHECK(parameters[i].name == others[i].name);
+    CHECK(same(parameters[i].parameter->value(), others[i].parameter->value()));
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]", float, double) {
   using T = TestType;
-  const auto name =
-      GENERATE(as<std::string>(), "llama", "llama_tied", "llama_biased", "llama_3", "llama_linear",
-               "qwen2", "qwen3", "mistral", "gpt_neox", "gpt_neox_serial", "bloom");
+  const auto name = GENERATE(from_range(gpts));
   CAPTURE(name);
   const Hdf5File expected(folders / name / "expected.h5");
   const auto model = load_pretrained_gpt<T>(folders / name);
@@ -85,27 +97,103 @@ TEST_CASE("language models in shards and in 16 bits", "[golden]") {
 }
 
 TEST_CASE("language models: saved folders have the same model", "[golden]") {
-  const auto name = GENERATE(as<std::string>(), "llama", "llama_tied", "llama_biased", "llama_3",
-                             "llama_linear", "qwen2", "qwen3", "mistral");
+  const auto name = GENERATE(from_range(gpts));
   CAPTURE(name);
   const TemporaryFolder folder;
   const PretrainedGpt description = read_pretrained_gpt(folders / name);
   const auto model = load_pretrained_gpt(folders / name);
   save_pretrained_gpt(folder.path(), model, description);
   const auto loaded = load_pretrained_gpt(folder.path());
-  const auto parameters = named_parameters(model), others = named_parameters(loaded);
-  REQUIRE(parameters.size() == others.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    CAPTURE(parameters[i].name);
-    CHECK(parameters[i].name == others[i].name);
-    CHECK(std::ranges::equal(parameters[i].parameter->value(), others[i].parameter->value()));
-  }
+  check_same_parameters(model, loaded);
   const PretrainedGpt again = read_pretrained_gpt(folder.path());
   CHECK(again.ends == description.ends);
-  CHECK(again.options.rotary->base == description.options.rotary->base);
+  // Sizes that are not given are those that the file has.
+  CHECK(again.options.transformer().ffn_num_hiddens ==
+        description.options.transformer().ffn_num_hiddens);
+  CHECK(again.options.rotary == description.options.rotary);
   CHECK(again.options.window == description.options.window);
+  CHECK(again.options.max_len == description.options.max_len);
   const Tokens tokens = Hdf5File(folders / name / "expected.h5").tensor<TokenId>("tokens");
   CHECK(std::ranges::equal(logits_of(model, tokens), logits_of(loaded, tokens)));
+}
+
+TEST_CASE("language models: saved folders have the same T5", "[golden][EncoderDecoder]") {
+  const auto name = GENERATE(as<std::string>(), "t5", "t5_gated", "t5_flan");
+  CAPTURE(name);
+  const TemporaryFolder folder;
+  const PretrainedEncoderDecoder description = read_pretrained_encoder_decoder(folders / name);
+  const auto model = load_pretrained_encoder_decoder(folders / name);
+  save_pretrained_encoder_decoder(folder.path(), model, description);
+  check_same_parameters(model, load_pretrained_encoder_decoder(folder.path()));
+  const PretrainedEncoderDecoder again = read_pretrained_encoder_decoder(folder.path());
+  CHECK(again.start == description.start);
+  CHECK(again.ends == description.ends);
+  CHECK(again.options.scales_output == description.options.scales_output);
+  CHECK(again.options.transformer == description.options.transformer);
+  // Under all names of tied weights.
+  save_weights(folder / "all.h5", model, {.layout = Layout::t5});
+  auto loaded = load_pretrained_encoder_decoder(folder.path());
+  for (const auto& [parameter_name, parameter] : named_parameters(loaded))
+    parameter->set_value(Tensor<float>(parameter->shape()));
+  (void)load_weights(folder / "all.h5", loaded);
+  check_same_parameters(model, loaded);
+}
+
+TEST_CASE("language models: saved folders have the same Bert", "[golden][Bert]") {
+  const auto name = GENERATE(as<std::string>(), "bert", "roberta");
+  CAPTURE(name);
+  const TemporaryFolder folder;
+  const auto model = load_pretrained_bert(folders / name);
+  save_pretrained_bert(folder.path(), model, read_pretrained_bert(folders / name));
+  CHECK(read_pretrained_bert(folder.path()) == read_pretrained_bert(folders / name));
+  check_same_parameters(model, load_pretrained_bert(folder.path()));
+}
+
+TEST_CASE("language models: models that no type of transformers is cannot be saved as one",
+          "[golden]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  const auto refused = [&](const char* name, const auto& change) {
+    GptOptions options = read_pretrained_gpt(folders / name).options;
+    change(options);
+    const std::string message = message_of<ValueError>([&] {
+      save_pretrained_gpt(folder.path(), Gpt(options, random), {.options = options, .ends = {}});
+    });
+    CHECK(!fs::exists(folder / "model.safetensors"));
+    return message ==
+           "save_pretrained_gpt: expected a Gpt of the form of gpt2, llama, mistral, qwen2, qwen3, "
+           "gpt_neox or bloom, got another one";
+  };
+  CHECK(refused("llama", [](GptOptions& o) { o.rotary->first_position = 1; }));
+  CHECK(refused("llama", [](GptOptions& o) { o.rotary->pairs = RotaryPairs::interleaved; }));
+  CHECK(refused("llama", [](GptOptions& o) { o.qkv_bias = o.ffn_bias = true; }));
+  CHECK(refused("mistral", [](GptOptions& o) { o.qk_norm = true; }));
+  CHECK(refused("gpt_neox", [](GptOptions& o) { o.ffn_bias = false; }));
+  CHECK(refused("gpt_neox", [](GptOptions& o) { o.num_kv_heads = 2; }));
+  CHECK(refused("bloom", [](GptOptions& o) { o.ffn_num_hiddens = 40; }));
+  CHECK(refused("bloom", [](GptOptions& o) { o.embedding_norm = false; }));
+  PretrainedEncoderDecoder t5 = read_pretrained_encoder_decoder(folders / "t5_flan");
+  t5.options.transformer.gate_activation = Activation::gelu;  // which transformers has not
+  CHECK(message_of<ValueError>([&] {
+          save_pretrained_encoder_decoder(folder.path(), EncoderDecoder(t5.options, random), t5);
+        }) ==
+        "save_pretrained_encoder_decoder: expected a model of the form of t5, got another one");
+}
+
+// Writes all forms again for tests/state_dicts.sh, which loads them in transformers.
+TEST_CASE("language models: folders for tests/state_dicts.sh", "[.state_dicts]") {
+  const char* variable = std::getenv("WEFT_STATE_DICTS");
+  REQUIRE(variable);
+  for (const std::string& name : gpts)
+    save_pretrained_gpt(fs::path(variable) / name, load_pretrained_gpt(folders / name),
+                        read_pretrained_gpt(folders / name));
+  for (const char* const name : {"t5", "t5_gated", "t5_flan"})
+    save_pretrained_encoder_decoder(fs::path(variable) / name,
+                                    load_pretrained_encoder_decoder(folders / name),
+                                    read_pretrained_encoder_decoder(folders / name));
+  for (const char* const name : {"bert", "roberta"})
+    save_pretrained_bert(fs::path(variable) / name, load_pretrained_bert(folders / name),
+                         read_pretrained_bert(folders / name));
 }
 
 TEST_CASE("language models: weights of Llama need halves as rotary pairs", "[golden]") {

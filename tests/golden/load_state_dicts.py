@@ -1,9 +1,10 @@
 """Loads the files of saved_weights_test.cpp into the models of their layouts with all names
-(strict=True), and compares outputs. Run by tests/state_dicts.sh.
+(strict=True), and the folders of language_models_test.cpp by from_pretrained, and compares outputs. Run by tests/state_dicts.sh.
 
 python3 load_state_dicts.py FOLDER
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ sys.path.append(str(Path(__file__).parents[2] / "examples"))
 from load_state_dict import read_state_dict  # noqa: E402
 
 transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
 folder = Path(sys.argv[1])
 vocabulary, time, width, heads, blocks = 29, 16, 12, 3, 2
 worst = 0.0
@@ -79,6 +81,25 @@ with torch.no_grad(), h5py.File(folder / "outputs.h5") as outputs:
     result = bert(tokens, token_type_ids=segments)
     compare("bert", result.last_hidden_state, outputs["bert"], 1e-5)
     compare("bert, pooled", result.pooler_output, outputs["bert_pooled"], 1e-5)
+
+# The folders of language_models_test.cpp give what the folders give that they were made from.
+originals = Path(__file__).parent / "language_models"
+inputs = torch.tensor([[3, 17, 5, 9, 40, 22, 8, 31, 6, 13], [4, 11, 30, 12, 7, 44, 3, 19, 25, 16]])
+for path in sorted(folder.glob("*/config.json")):
+    name = path.parent.name
+    architecture = json.loads(path.read_text())["architectures"][0]
+    results = []
+    for where in (path.parent, originals / name):
+        model, loading = getattr(transformers, architecture).from_pretrained(
+            where, output_loading_info=True)
+        unread = {kind: list(names) for kind, names in loading.items() if names}
+        assert not unread, f"{where}: {unread}"
+        targets = {"decoder_input_ids": inputs.flip(0)} if model.config.is_encoder_decoder else {}
+        with torch.no_grad():
+            results.append(model(inputs, **targets)[:2])
+    equal = all(torch.equal(a, b) for a, b in zip(*results) if torch.is_tensor(a))
+    print(f"{name:24} {'equal' if equal else 'different'} to the original, by from_pretrained")
+    assert equal, name
 
 flat, nested = (read_state_dict(folder / name) for name in ("own.h5", "own_nested.h5"))
 assert flat.keys() == nested.keys() and "1.ffn.dense2.bias" in flat

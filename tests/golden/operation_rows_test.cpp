@@ -91,6 +91,22 @@ TEMPLATE_TEST_CASE("torch.log1p, softplus and leaky_relu", "[golden]", float, do
                                [](const auto& x) { return leaky_relu(x[0], 0.2); });
 }
 
+TEMPLATE_TEST_CASE("torch's cross_entropy of linear, and gated functions", "[golden]", float,
+                   double) {
+  compare_with_torch<TestType>(
+      "Function(lambda x, w: torch.nn.functional.cross_entropy((x @ w.T).flatten(0, 1), "
+      "torch.tensor([3, 0, -100, 4, 4, 1])))",
+      {{2, 3, 4}, {5, 4}}, [](const auto& x) {
+        return linear_cross_entropy(x[0], x[1], Tokens({2, 3}, {3, 0, -100, 4, 4, 1}));
+      });
+  compare_with_torch<TestType>("Function(lambda g, x: torch.nn.functional.silu(g) * x)",
+                               {{3, 5}, {3, 5}},
+                               [](const auto& x) { return gated(x[0], x[1], Activation::silu); });
+  compare_with_torch<TestType>("Function(lambda g, x: torch.nn.functional.gelu(g) * x)",
+                               {{3, 5}, {3, 5}},
+                               [](const auto& x) { return gated(x[0], x[1], Activation::gelu); });
+}
+
 TEMPLATE_TEST_CASE("torch.Tensor.detach", "[golden]", float, double) {
   compare_with_torch<TestType>("Function(lambda x: x * (x * x).detach())", {{4, 5}},
                                [](const auto& x) { return x[0] * detach(x[0] * x[0]); });

@@ -40,6 +40,7 @@ forms = {
     # 6 heads: of which ALiBi has two kinds of slopes.
     "bloom": ("bloom", {"num_attention_heads": 6, "intermediate_size": None,
                         "max_position_embeddings": None}),
+    "gpt2": ("gpt2", {"intermediate_size": None, "n_inner": 40}),
 }
 tokens = torch.tensor([[3, 17, 5, 9, 40, 22, 8, 31, 2, 6, 13, 47], [1, 1, 30, 12, 7, 44, 3, 19, 25, 11,
                                                                     4, 16]])

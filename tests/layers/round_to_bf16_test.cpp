@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/linear.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/round_to_bf16.hpp>
 #include <weft/train/generation/generate.hpp>
+#include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/bfloat16.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -71,6 +73,30 @@ TEST_CASE("round_to_bf16: results are those of the rounded weights, bit for bit"
   const Var<float> x = tape.constant(Tensor<float>({1, 2}, {1.0F, 1.0F}));
   CHECK(linear(x, before).item() == 3.0F);
   CHECK(linear(x, tape.parameter(parameter)).item() == 7.0F);
+}
+
+TEST_CASE("round_to_bf16: bf16 products round the inputs of more than 16 rows", "[layers][bf16]") {
+  std::optional<EmulateBf16> emulation;
+  if (!is_supported(Precision::bf16)) emulation.emplace();
+  Random random(6);
+  const Tensor<float> values = rounded(random.normal_tensor<float>({70, 30}));
+  const auto product = [&](Precision precision, Index rows, const Tensor<float>& weight) {
+    Tape<float> tape({.recording = false, .precision = precision});
+    const Tensor<float> x = Random(7).normal_tensor<float>({rows, 30});
+    return linear(tape.constant(x), tape.constant(weight)).value();
+  };
+  const Tensor<float> kept = values.rounded_to_bf16();
+  REQUIRE(kept.bf16() != nullptr);
+  CHECK(same(product(Precision::bf16, 16, kept), product(Precision::full, 16, values)));
+  CHECK(same(product(Precision::bf16, 17, kept), product(Precision::bf16, 17, values)));
+  CHECK(!same(product(Precision::bf16, 17, kept), product(Precision::full, 17, values)));
+
+  Gpt<float> model = make_model();
+  round_to_bf16(model);
+  const Sequence prompt(20, 7);
+  CHECK(generate(model, prompt, {.max_tokens = 5, .precision = Precision::bf16}).size() == 5);
+  const Gpt<double> wide({.vocabulary_size = 10, .num_hiddens = 4}, random);
+  CHECK_THROWS_AS(generate(wide, prompt, {.precision = Precision::bf16}), ValueError);
 }
 
 TEST_CASE("round_to_bf16: the 16 bits stay until the weights change", "[layers][bf16]") {

@@ -32,6 +32,7 @@ class Generation {
         options_(options),
         max_context_(max_context_of(model, options.max_context)),
         results_(prompts.size()),
+        tape_({.recording = false, .precision = options.precision}),
         cache_(model.make_cache(0)) {
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const Sequence& prompt = prompts[i];
@@ -141,7 +142,7 @@ class Generation {
   const GenerateOptions& options_;
   Index max_context_;
   std::vector<Sequence> results_;
-  Tape<T> tape_ = Tape<T>::inference();
+  Tape<T> tape_;
   std::vector<Text<T>> texts_;  // those that go on, in the order of the cache's sequences
   KeyValueCache<T> cache_;
   Tokens last_tokens_;

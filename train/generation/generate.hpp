@@ -27,6 +27,9 @@ struct GenerateOptions {
   // The maximum number of tokens that the next token is predicted from; when not given, the number
   // of the model's learned positions, and no limit with rotary ones.
   std::optional<Index> max_context = {};
+  // Of the matrix products for prompts; see TapeOptions. For weights of 16 bits (round_to_bf16),
+  // whose tokens after the prompt are faster in either.
+  Precision precision = Precision::full;
 };
 
 // The maximum number of tokens that `model` predicts the next token from: its learned positions, or

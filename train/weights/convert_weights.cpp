@@ -80,10 +80,11 @@ class Conversion {
 
   void find_sources(bool averaged) {
     Contents contents = contents_of(*file_);
-    if (contents.layout->packs_by_head)
-      fail_on_file(file_->path(),
-                   "weights that are not packed by heads, whose number only a model has",
-                   "the layout " + contents.layout_name);
+    for (const WeightLayout& layout : {*contents.layout, weight_layout(options_.layout)})
+      if (layout.packs_by_head)
+        fail_on_file(file_->path(),
+                     "weights that are not packed by heads, whose number only a model has",
+                     "the layout " + layout.name);
     PathsByName& paths = contents.paths;
     const WeightLayout& layout = *contents.layout;
     report_.averaged = averaged && !use_average(*file_, "", paths).empty();
@@ -171,7 +172,7 @@ class Conversion {
         tokens != sources_.end())
       sources_.emplace(output_weight, tokens->second);
     for (const auto& [name, source] : sources_)
-      if (!datasets_.add(name, source.form.parameter))
+      if (!datasets_.add({name, source.form.parameter, source.form.parameter.rank() == 2}))
         fail_on_file(
             file_->path(),
             concatenate_text("weights with names in the layout ", to_string(options_.layout)),

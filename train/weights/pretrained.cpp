@@ -52,8 +52,11 @@ auto read_model_config(const fs::path& folder, const Read& read) {
 Sequence ends_in(const fs::path& folder, Sequence ends, Index vocabulary_size) {
   const fs::path path = folder / "generation_config.json";
   if (std::error_code error; !fs::exists(path, error)) return ends;
-  Sequence others = read_config(
-      path, [&](ModelConfig& config) { return config.tokens("eos_token_id", vocabulary_size); });
+  const Sequence others = read_config(path, [&](ModelConfig& config) {
+    Sequence tokens;
+    config.tokens("eos_token_id", tokens, vocabulary_size);
+    return tokens;
+  });
   return others.empty() ? ends : others;
 }
 
@@ -93,12 +96,23 @@ Model load(const fs::path& folder, const Options& options, const TransformerOpti
   });
 }
 
+template <class T>
+void save(const fs::path& folder, const Module<T>& model, const ModelConfig& config,
+          const SaveWeightsOptions& options) {
+  std::error_code error;  // or writing fails, and says why
+  fs::create_directories(folder, error);
+  save_weights(folder / "model.safetensors", model, options);
+  const std::string text = config.entries().dump(2) + "\n";
+  write_atomically(folder / "config.json", std::as_bytes(std::span(text)));
+}
+
 }  // namespace
 
 PretrainedGpt read_pretrained_gpt(const fs::path& folder) {
   PretrainedGpt result = read_model_config(folder, [](ModelConfig& config) {
-    const GptOptions options = gpt_options(config);
-    return PretrainedGpt{options, config.tokens("eos_token_id", options.vocabulary_size)};
+    PretrainedGpt read{gpt_options(config), {}};
+    config.tokens("eos_token_id", read.ends, read.options.vocabulary_size);
+    return read;
   });
   result.ends = ends_in(folder, std::move(result.ends), result.options.vocabulary_size);
   return result;
@@ -106,12 +120,13 @@ PretrainedGpt read_pretrained_gpt(const fs::path& folder) {
 
 PretrainedEncoderDecoder read_pretrained_encoder_decoder(const fs::path& folder) {
   PretrainedEncoderDecoder result = read_model_config(folder, [](ModelConfig& config) {
-    const EncoderDecoderOptions options = t5_options(config);
-    const Index tokens = options.target_vocabulary_size;
-    return PretrainedEncoderDecoder{
-        options,
-        config.token("decoder_start_token_id", config.token("pad_token_id", 0, tokens), tokens),
-        config.tokens("eos_token_id", tokens)};
+    PretrainedEncoderDecoder read{.options = t5_options(config)};
+    const Index tokens = read.options.target_vocabulary_size;
+    TokenId padding = 0;
+    config.token("pad_token_id", padding, 0, tokens);
+    config.token("decoder_start_token_id", read.start, padding, tokens);
+    config.tokens("eos_token_id", read.ends, tokens);
+    return read;
   });
   EncoderDecoderOptions& options = result.options;
   options.tied =
@@ -163,9 +178,33 @@ Bert<T> load_pretrained_bert(const fs::path& folder) {
 template <class T>
 void save_pretrained_gpt(const fs::path& folder, const Gpt<T>& model,
                          const PretrainedGpt& description, StorageType storage) {
-  const std::string config = config_of(description.options, description.ends).dump(2) + "\n";
-  save_weights(folder / "model.safetensors", model, {.layout = Layout::llama, .storage = storage});
-  write_atomically(folder / "config.json", std::as_bytes(std::span(config)));
+  ModelConfig config;
+  const Layout layout = write_config(config, description.options);
+  Sequence ends = description.ends;
+  config.tokens("eos_token_id", ends, description.options.vocabulary_size);
+  save(folder, model, config, {.layout = layout, .storage = storage});
+}
+
+template <class T>
+void save_pretrained_encoder_decoder(const fs::path& folder, const EncoderDecoder<T>& model,
+                                     const PretrainedEncoderDecoder& description,
+                                     StorageType storage) {
+  ModelConfig config;
+  write_config(config, description.options);
+  TokenId start = description.start;
+  Sequence ends = description.ends;
+  const Index tokens = description.options.target_vocabulary_size;
+  config.token("decoder_start_token_id", start, start, tokens);
+  config.tokens("eos_token_id", ends, tokens);
+  save(folder, model, config, {.layout = Layout::t5, .storage = storage});
+}
+
+template <class T>
+void save_pretrained_bert(const fs::path& folder, const Bert<T>& model, const BertOptions& options,
+                          StorageType storage) {
+  ModelConfig config;
+  write_config(config, options);
+  save(folder, model, config, {.layout = Layout::bert, .storage = storage});
 }
 
 template Gpt<float> load_pretrained_gpt(const fs::path&);
@@ -178,5 +217,13 @@ template void save_pretrained_gpt(const fs::path&, const Gpt<float>&, const Pret
                                   StorageType);
 template void save_pretrained_gpt(const fs::path&, const Gpt<double>&, const PretrainedGpt&,
                                   StorageType);
+template void save_pretrained_encoder_decoder(const fs::path&, const EncoderDecoder<float>&,
+                                              const PretrainedEncoderDecoder&, StorageType);
+template void save_pretrained_encoder_decoder(const fs::path&, const EncoderDecoder<double>&,
+                                              const PretrainedEncoderDecoder&, StorageType);
+template void save_pretrained_bert(const fs::path&, const Bert<float>&, const BertOptions&,
+                                   StorageType);
+template void save_pretrained_bert(const fs::path&, const Bert<double>&, const BertOptions&,
+                                   StorageType);
 
 }  // namespace weft

@@ -58,13 +58,24 @@ WEFT_API EncoderDecoder<T> load_pretrained_encoder_decoder(const std::filesystem
 template <class T = float>
 WEFT_API Bert<T> load_pretrained_bert(const std::filesystem::path& folder);
 
-// Writes a folder that transformers' from_pretrained reads: config.json of the model type "llama",
-// "mistral", "qwen2" or "qwen3", and model.safetensors. The options are those of the model. Throws
-// ValueError for a Gpt that none of these is, and FileError when writing fails.
+// Writes a folder, which is created where it is none, that transformers' from_pretrained reads:
+// config.json of one of the types that `read_pretrained_gpt` reads, and model.safetensors. The options are those of the model. Throws
+// ValueError for a Gpt that is of none of these types, and FileError when writing fails.
 //   save_pretrained_gpt("fine_tuned", gpt, read_pretrained_gpt("SmolLM2-135M-Instruct"));
 template <class T>
 WEFT_API void save_pretrained_gpt(const std::filesystem::path& folder, const Gpt<T>& model,
                                   const PretrainedGpt& description,
                                   StorageType storage = StorageType::same);
+// The same for a model of the form of T5.
+template <class T>
+WEFT_API void save_pretrained_encoder_decoder(const std::filesystem::path& folder,
+                                              const EncoderDecoder<T>& model,
+                                              const PretrainedEncoderDecoder& description,
+                                              StorageType storage = StorageType::same);
+// The same for a Bert: of the type "roberta" with `first_position`, else "bert".
+template <class T>
+WEFT_API void save_pretrained_bert(const std::filesystem::path& folder, const Bert<T>& model,
+                                   const BertOptions& options,
+                                   StorageType storage = StorageType::same);
 
 }  // namespace weft

@@ -35,21 +35,28 @@ void save_weights(const std::filesystem::path& path, const Module<T>& model,
   if (is_safetensors(path) && options.layout == Layout::weft) options.layout = Layout::pytorch;
   if (options.layout == Layout::weft && options.storage == StorageType::same)
     return save_checkpoint(path, model);
-  check_rotary_pairs("save_weights", ModelWeights(model), weight_layout(options.layout));
+  const ModelWeights weights(model);
+  check_rotary_pairs("save_weights", weights, weight_layout(options.layout));
   std::map<std::string, Tensor<T>> values;
   WrittenDatasets datasets(options.layout);
-  const auto add = [&](const std::string& name, const Tensor<T>& value) {
-    if (!datasets.add(name, value.shape()))
+  auto weight = weights.all.begin();
+  const auto add = [&](const ModelWeight& added, const Tensor<T>& value) {
+    if (!datasets.add(added))
       fail<ValueError>(
-          "save_weights: parameter " + name,
+          "save_weights: parameter " + added.name,
           concatenate_text("one with a name in the layout ", to_string(options.layout)), "another");
-    check_finite(name, value);
-    values.emplace(name, value);
+    check_finite(added.name, value);
+    values.emplace(added.name, value);
   };
-  for (const auto& [name, parameter] : named_parameters(model)) add(name, parameter->value());
-  for (const auto& [name, buffer] : named_buffers(model)) add(name, *buffer);
-  if (options.layout != Layout::weft)
-    for (const auto& [name, first] : tied_names(model)) add(name, Tensor<T>(values.at(first)));
+  for (const auto& [name, parameter] : named_parameters(model)) add(*weight++, parameter->value());
+  for (const auto& [name, buffer] : named_buffers(model)) add(*weight++, *buffer);
+  if (options.layout != Layout::weft && !is_safetensors(path))
+    for (const auto& [name, first] : weights.tied) {
+      ModelWeight tied = weights.all[first];
+      const Tensor<T> value = values.at(tied.name);
+      tied.name = name;
+      add(tied, value);
+    }
   datasets.complete("save_weights: ");
 
   if (is_safetensors(path))

@@ -23,14 +23,19 @@ enum class Layout {
   // all biases: zeros where the Gpt has none.
   nanogpt,
   gpt2,
-  // A state_dict of transformers' BertModel, for a Bert.
+  // A state_dict of transformers' BertModel and RobertaModel, for a Bert.
   bert,
   // A state_dict of transformers' Llama, Mistral, Qwen2 and Qwen3 with a head, for a Gpt of their
   // form.
   llama,
+  // State_dicts of transformers' GPT-NeoX and BLOOM with a head, for a Gpt of their form.
+  gpt_neox,
+  bloom,
+  // A state_dict of transformers' T5ForConditionalGeneration, for an EncoderDecoder of its form.
+  t5,
 };
 
-inline constexpr EnumNames<Layout, 7> layout_names{{
+inline constexpr EnumNames<Layout, 10> layout_names{{
     {Layout::weft, "weft"},
     {Layout::pytorch, "pytorch"},
     {Layout::pytorch_nested, "pytorch_nested"},
@@ -38,6 +43,9 @@ inline constexpr EnumNames<Layout, 7> layout_names{{
     {Layout::gpt2, "gpt2"},
     {Layout::bert, "bert"},
     {Layout::llama, "llama"},
+    {Layout::gpt_neox, "gpt_neox"},
+    {Layout::bloom, "bloom"},
+    {Layout::t5, "t5"},
 }};
 inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
 
@@ -50,11 +58,11 @@ struct SaveWeightsOptions {
 // Writes a model's parameters and buffers, by default as `save_checkpoint` does without other
 // state, or to a safetensors file if the path ends with ".safetensors", which has no groups: its
 // layout is `pytorch` unless another is given. `load_weights` reads them in every layout and type.
-// A layout other than weft's has a dataset for each name of tied weights, as state_dicts do. Throws
-// ValueError for a parameter that has no name in the layout, a model with other rotary pairs than
-// the layout, and for a number that overflows the storage type, NonFiniteError for a NaN or an
-// infinity, each naming the parameter, and FileError when writing fails; an existing file is then
-// unchanged.
+// A layout other than weft's has a dataset for each name of tied weights in HDF5, as state_dicts
+// do, and one for all in safetensors, as its library does. Throws ValueError for a parameter that
+// has no name in the layout, a model with other rotary pairs than the layout, and for a number that
+// overflows the storage type, NonFiniteError for a NaN or an infinity, each naming the parameter,
+// and FileError when writing fails; an existing file is then unchanged.
 //   save_weights("model.safetensors", gpt, {.storage = StorageType::bfloat16});
 template <class T>
 WEFT_API void save_weights(const std::filesystem::path& path, const Module<T>& model,

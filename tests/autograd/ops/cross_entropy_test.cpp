@@ -1,11 +1,16 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/autograd/ops/elementwise.hpp>
+#include <weft/autograd/ops/linear.hpp>
 #include <weft/autograd/ops/losses.hpp>
 #include <weft/autograd/random.hpp>
+#include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 
@@ -124,6 +129,104 @@ TEST_CASE("cross entropy: the same bits on 1, 2, 3 and 8 threads", "[autograd]")
     tape.backward(loss);
     return std::vector<Tensor<float>>{loss.value(), logits.grad().clone()};
   });
+}
+
+namespace {
+
+// Of 0 … 6, with some that are ignored.
+Tokens targets_of(const Shape& shape) {
+  Tokens targets = random_tokens(shape, 7);
+  for (Index i = 2; i < targets.size(); i += 3) targets.data()[i] = -100;
+  return targets;
+}
+
+const GradientRows registered({
+    {"linear_cross_entropy",
+     "with ignored targets",
+     {{2, 3, 4}, {7, 4}},
+     {{2, 900, 12}, {7, 12}},
+     [](const auto& x) {
+       return linear_cross_entropy(x[0], x[1], targets_of(x[0].shape().without(-1)));
+     }},
+    {"linear_cross_entropy",
+     "with a smoothing and a divisor",
+     {{3, 4}, {7, 4}},
+     {{1100, 12}, {7, 12}},
+     [](const auto& x) {
+       return linear_cross_entropy(x[0], x[1], random_tokens(x[0].shape().without(-1), 7),
+                                   {.label_smoothing = 0.2, .divisor = 3.0});
+     }},
+});
+
+}  // namespace
+
+// 1200 targets that count: three strips.
+TEMPLATE_TEST_CASE("linear_cross_entropy: is cross_entropy of linear, with its gradients",
+                   "[autograd]", float, double) {
+  using T = TestType;
+  Random random(8);
+  const auto x = random.normal_tensor<T>({3, 600, 20}), w = random.normal_tensor<T>({7, 20});
+  const Tokens targets = targets_of({3, 600});
+  const auto run = [&](const auto& loss_of) {
+    Tape<T> tape;
+    const Var<T> states = tape.variable(x), weight = tape.variable(w);
+    const Var<T> loss = loss_of(states, weight);
+    std::vector<Tensor<T>> results{loss.value()};
+    for (const Tensor<T>& gradient : tape.gradients(scale(loss, 2.5), {states, weight}))
+      results.push_back(gradient);
+    return results;
+  };
+  const CrossEntropyOptions options{.label_smoothing = 0.1};
+  const auto whole = run([&](const Var<T>& a, const Var<T>& b) {
+    return cross_entropy(linear(a, b), targets, options);
+  });
+  const auto in_strips = run([&](const Var<T>& a, const Var<T>& b) {
+    return linear_cross_entropy(a, b, targets, options);
+  });
+  const double bound = std::is_same_v<T, double> ? 1e-12 : 1e-5;
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(distance(in_strips[i], whole[i]) < bound);
+  Tape<T> inference = Tape<T>::inference();
+  CHECK(same(
+      linear_cross_entropy(inference.constant(x), inference.constant(w), targets, options).value(),
+      in_strips[0]));
+  check_same_bits([&] {
+    return run([&](const Var<T>& a, const Var<T>& b) {
+      return linear_cross_entropy(a, b, targets, options);
+    });
+  });
+}
+
+TEST_CASE("linear_cross_entropy: computes no gradient of a weight that is frozen", "[autograd]") {
+  Random random(8);
+  Parameter<float> weight(random.normal_tensor<float>({7, 20})),
+      x(random.normal_tensor<float>({5, 20}));
+  weight.set_requires_grad(false);
+  Tape<float> tape;
+  tape.backward(linear_cross_entropy(tape.parameter(x), tape.parameter(weight), Tokens({5})));
+  CHECK(x.has_grad());
+  CHECK(!weight.has_grad());
+  // And 0 where every target is ignored.
+  weight.set_requires_grad(true);
+  x.zero_grad();
+  const auto loss = linear_cross_entropy(tape.parameter(x), tape.parameter(weight),
+                                         Tokens({5}, {-100, -100, -100, -100, -100}));
+  CHECK(loss.item() == 0.0F);
+  tape.backward(loss);
+  for (const float g : x.grad()) CHECK(g == 0.0F);
+  for (const float g : weight.grad()) CHECK(g == 0.0F);
+}
+
+TEST_CASE("linear_cross_entropy: invalid targets and shapes throw", "[autograd]") {
+  Tape<float> tape;
+  const auto x = tape.constant(Tensor<float>({2, 4})), w = tape.constant(Tensor<float>({3, 4}));
+  CHECK_THROWS_WITH(linear_cross_entropy(x, w, Tokens({2}, {0, 3})),
+                    "cross_entropy: target at [1]: expected 0 to 2 or the ignored -100, got 3");
+  CHECK_THROWS_WITH(
+      linear_cross_entropy(x, w, Tokens({3})),
+      "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");
+  CHECK_THROWS_WITH(linear_cross_entropy(w, tape.constant(Tensor<float>({3, 5})), Tokens({3})),
+                    "linear_cross_entropy: expected input [..., in] and weight [classes, in], got "
+                    "[3, 4] and [3, 5]");
 }
 
 }  // namespace weft

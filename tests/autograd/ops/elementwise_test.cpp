@@ -9,6 +9,7 @@
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 namespace {
@@ -272,6 +273,29 @@ TEST_CASE("clamp: throws unless low ≤ high", "[autograd]") {
   CHECK(clamp(x, 1.0, 1.0).value()(0) == 1.0F);
 }
 
+TEST_CASE("gated: the bits of an activation times the other input, on any number of threads",
+          "[autograd]") {
+  Random random(4);
+  const auto gate = random.normal_tensor<float>({100, 777}),
+             x = random.normal_tensor<float>({100, 777});
+  for (const auto& [activation, name] : activation_names) {
+    CAPTURE(name);
+    check_same_bits([&, f = activation] {
+      Tape<float> tape;
+      const auto g = tape.variable(gate), v = tape.variable(x);
+      const auto y = gated(g, v, f);
+      CHECK(same(y.value(), (activate(g, f) * v).value()));
+      std::vector<Tensor<float>> results = tape.gradients(y, x, {g, v});
+      results.push_back(y.value());
+      return results;
+    });
+  }
+  Tape<float> tape;
+  CHECK_THROWS_WITH(
+      gated(tape.constant(gate), tape.constant(Tensor<float>({777})), Activation::silu),
+      "gated: expected [100, 777], got [777]");
+}
+
 TEST_CASE("functions of one element: empty tensors are allowed", "[autograd]") {
   for (const auto& [name, function] : functions<float>) {
     const auto [y, dx] = value_and_derivative(function, Tensor<float>({2, 0}));
@@ -344,6 +368,11 @@ std::vector<GradientCase> activation_rows() {
     const std::string operation = activation == Activation::none ? "activate" : name;
     all.push_back(
         {operation, "away from 0", {away_from_zero({3, 7})}, {away_from_zero({60, 80})}, apply});
+    all.push_back({"gated",
+                   name,
+                   {away_from_zero({3, 7}), {3, 7}},
+                   {away_from_zero({60, 280}), {60, 280}},
+                   [function = activation](const auto& x) { return gated(x[0], x[1], function); }});
   }
   return all;
 }

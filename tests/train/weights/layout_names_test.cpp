@@ -103,6 +103,17 @@ TEST_CASE("layouts: the names of the datasets that are written", "[train]") {
   CHECK(dataset_of("GPT-2", "output.weight") == WeightPart{"lm_head.weight"});
   CHECK(dataset_of("BERT", "blocks.0.norm1.bias").name ==
         "encoder.layer.0.attention.output.LayerNorm.bias");
+  CHECK(dataset_of("T5", "encoder.2.attention.W_q.weight").name ==
+        "encoder.block.2.layer.0.SelfAttention.q.weight");
+  CHECK(dataset_of("T5", "decoder.0.ffn.w2.weight").name ==
+        "decoder.block.0.layer.2.DenseReluDense.wo.weight");
+  CHECK(dataset_of("T5", "decoder.position_bias.weight").name ==
+        "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+  CHECK(dataset_of("GPT-NeoX", "output.weight").name == "embed_out.weight");
+  CHECK(dataset_of("GPT-NeoX", "blocks.1.attention.W_v.bias") ==
+        WeightPart{"gpt_neox.layers.1.attention.query_key_value.bias", 2, 3});
+  for (const char* unknown : {"encoder.0.attention.weight.a", "encoder.W_x.weight", "W_q"})
+    CHECK(dataset_of("T5", unknown).name.empty());
   for (const char* unknown : {"blocks.3.W_x.weight", "norm.weight", "a.blocks.3.norm1.weight",
                               "blocks.3.norm1.a.weight", "tokens", "blocks.3.norm1", ""})
     CHECK(dataset_of("GPT-2", unknown).name.empty());
@@ -111,6 +122,9 @@ TEST_CASE("layouts: the names of the datasets that are written", "[train]") {
     for (const char* weight : {"tokens.weight", "positions.weight", "blocks.11.norm2.bias",
                                "blocks.0.attention.W_o.weight", "blocks.7.ffn.dense1.bias"})
       CHECK(name_in(layout, dataset_of(layout, weight).name) == weight);
+  for (const char* weight : {"source_embedding.weight", "encoder.norm.weight", "output.weight",
+                             "encoder.1.ffn.w1.weight", "decoder.3.cross_attention.W_o.weight"})
+    CHECK(name_in("T5 with gates", dataset_of("T5", weight).name) == weight);
 }
 
 TEST_CASE("nearness: few characters, or the same last parts", "[train]") {

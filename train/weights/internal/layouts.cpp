@@ -70,10 +70,12 @@ constexpr NameRow bloom_names[] = {
     {"lm_head", "output"},
 };
 
-// `wo` is the last layer of the feed-forward network, which in later versions is gated.
-constexpr std::array<NameRow, 24> t5_names(std::string_view wo) {
+// `wo` is the last layer of the feed-forward network of a file, which in later versions is gated;
+// the rows after it are for writing either.
+constexpr std::array<NameRow, 27> t5_names(std::string_view wo) {
   return {{
       {"shared", "source_embedding"},
+      {"decoder.embed_tokens", "target_embedding"},
       {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias", "encoder.position_bias"},
       {"encoder.block.#.layer.0.SelfAttention", "encoder.#.attention"},
       {"encoder.block.#.layer.0.layer_norm", "encoder.#.norm1"},
@@ -96,6 +98,8 @@ constexpr std::array<NameRow, 24> t5_names(std::string_view wo) {
       {"wi_0", "w1"},
       {"wi_1", "w3"},
       {"wo", wo},
+      {"wo", "dense2"},
+      {"wo", "w2"},
       {"lm_head", "output"},
   }};
 }
@@ -223,14 +227,22 @@ std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> 
   return weights;
 }
 
-// The dataset of a weight that is directly in a layer of the rows.
+// The reverse: the dataset of a weight whose layer the rows have from the left to its end.
 WeightPart in_file(std::string_view name, std::span<const NameRow> names) {
-  const std::size_t layer_size = name.rfind('.');
-  for (const NameRow& row : names)
-    if (const auto found = find_at(name, 0, row.ours); found && found->end == layer_size)
-      return {with_number(row.theirs, found->number).append(name.substr(layer_size)), row.part,
-              row.parts};
-  return {};
+  const std::size_t variable = name.rfind('.') + 1;
+  WeightPart dataset;
+  for (std::size_t at = 0; at < variable;) {
+    std::optional<Found> found;
+    auto row = names.begin();
+    while (row != names.end() && !(found = find_at(name, at, row->ours))) ++row;
+    if (!found || found->end >= variable) return {};
+    dataset.name += with_number(row->theirs, found->number) + '.';
+    dataset.part = row->part;
+    dataset.parts = row->parts;
+    at = found->end + 1;
+  }
+  if (!dataset.name.empty()) dataset.name += name.substr(variable);
+  return dataset;
 }
 
 std::string without_end(std::string name, std::string_view end) {
@@ -326,6 +338,7 @@ std::vector<WeightLayout> make_layouts() {
        .optional = {".rotary_emb.inv_freq/"},
        .has_rotary_halves = true},
       {.name = "GPT-NeoX",
+       .written_as = Layout::gpt_neox,
        .marks = {"layers.0.attention.query_key_value.weight"},
        .rows = gpt_neox_names,
        .has_all_names = true,
@@ -335,6 +348,7 @@ std::vector<WeightLayout> make_layouts() {
        .has_rotary_halves = true,
        .packs_by_head = true},
       {.name = "BLOOM",
+       .written_as = Layout::bloom,
        .marks = {"h.0.self_attention.query_key_value.weight"},
        .rows = bloom_names,
        .has_all_names = true,
@@ -342,12 +356,15 @@ std::vector<WeightLayout> make_layouts() {
        .spelling = without_transformer,
        .packs_by_head = true},
       {.name = "T5",
+       .written_as = Layout::t5,
        .marks = {".DenseReluDense.wi.weight"},
        .rows = t5_plain_names,
+       .has_all_names = true,
        .optional = unused_of_t5},
       {.name = "T5 with gates",
        .marks = {".DenseReluDense.wi_0.weight"},
        .rows = t5_gated_names,
+       .has_all_names = true,
        .optional = unused_of_t5},
       {.name = "BERT",
        .written_as = Layout::bert,
@@ -410,7 +427,7 @@ WeightPart WeightLayout::dataset_of(const std::string& weight) const {
   if (!has_all_names) return {weight};
   WeightPart dataset = in_file(weight, rows);
   if (dataset.name.empty()) return dataset;
-  if (!dataset.name.starts_with("lm_head.")) dataset.name.insert(0, group);
+  if (!weight.starts_with("output.")) dataset.name.insert(0, group);
   dataset.is_transposed = has_any(transposed, dataset.name);
   return dataset;
 }

@@ -28,6 +28,17 @@ constexpr std::string_view without_effect =
 constexpr std::string_view ends_without_effect[] = {"_token_id", "_dropout", "_pdrop",
                                                     "dropout_rate", "_dropout_prob"};
 
+// Of two names of one activation, the first is written.
+constexpr EnumNames<Activation, 7> activations{{
+    {Activation::gelu_tanh, "gelu_new"},
+    {Activation::gelu_tanh, "gelu_pytorch_tanh"},
+    {Activation::gelu, "gelu"},
+    {Activation::relu, "relu"},
+    {Activation::silu, "silu"},
+    {Activation::silu, "swish"},
+    {Activation::tanh, "tanh"},
+}};
+
 }  // namespace
 
 ModelConfig::ModelConfig(json entries) : entries_(std::move(entries)) {
@@ -39,51 +50,64 @@ const json& ModelConfig::at(const std::string& name) {
   return entry(entries_, name);
 }
 
-Index ModelConfig::size(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (has(name)) return checked_size(name);
-  fail<ValueError>(names.front(), "an entry", "none");
+void ModelConfig::size(const std::vector<std::string>& names, Index& value,
+                       std::optional<Index> otherwise) {
+  if (is_written_) return set(names.front(), value);
+  const auto name = std::ranges::find_if(names, [this](const auto& each) { return has(each); });
+  if (name == names.end() && !otherwise) fail<ValueError>(names.front(), "an entry", "none");
+  value = name == names.end() ? *otherwise : checked_size(*name);
 }
 
-std::optional<Index> ModelConfig::size_if_given(const std::string& name) {
-  return has(name) ? std::optional(checked_size(name)) : std::nullopt;
+void ModelConfig::size(const std::string& name, std::optional<Index>& value) {
+  if (!is_written_)
+    value = has(name) ? std::optional(checked_size(name)) : std::nullopt;
+  else if (value)
+    set(name, *value);
 }
 
-double ModelConfig::number(const std::string& name, double otherwise) {
+template <class T>
+void ModelConfig::either(const std::string& name, T& value, const T& otherwise) {
+  if (is_written_) return set(name, value);
   at(name);
-  return entry_or(entries_, name, otherwise);
+  value = entry_or(entries_, name, otherwise);
 }
 
-bool ModelConfig::flag(const std::string& name, bool otherwise) {
-  at(name);
-  return entry_or(entries_, name, otherwise);
+void ModelConfig::number(const std::string& name, double& value, double otherwise) {
+  either(name, value, otherwise);
 }
 
-std::string ModelConfig::text(const std::string& name, const std::string& otherwise) {
-  at(name);
-  return entry_or(entries_, name, otherwise);
+void ModelConfig::flag(const std::string& name, bool& value, bool otherwise) {
+  either(name, value, otherwise);
 }
 
-Activation ModelConfig::activation(const std::string& name, const std::string& otherwise) {
-  constexpr EnumNames<Activation, 7> names{{
-      {Activation::gelu_tanh, "gelu_new"},
-      {Activation::gelu_tanh, "gelu_pytorch_tanh"},
-      {Activation::gelu, "gelu"},
-      {Activation::relu, "relu"},
-      {Activation::silu, "silu"},
-      {Activation::silu, "swish"},
-      {Activation::tanh, "tanh"},
-  }};
-  return value_named(name.c_str(), text(name, otherwise), names);
+void ModelConfig::text(const std::string& name, std::string& value, const std::string& otherwise) {
+  either(name, value, otherwise);
 }
 
-TokenId ModelConfig::token(const std::string& name, TokenId otherwise, Index vocabulary_size) {
-  const Sequence found = tokens(name, vocabulary_size);
-  return found.empty() ? otherwise : found.front();
+void ModelConfig::activation(const std::string& name, Activation& value,
+                             const std::string& otherwise) {
+  std::string its_name = is_written_ ? name_of_activation(name, value) : "";
+  text(name, its_name, otherwise);
+  value = value_named(name.c_str(), its_name, activations);
 }
 
-Sequence ModelConfig::tokens(const std::string& name, Index vocabulary_size) {
-  Sequence tokens;
+std::string ModelConfig::name_of_activation(const std::string& entry, Activation value) {
+  return name_of(entry.c_str(), value, activations);
+}
+
+void ModelConfig::token(const std::string& name, TokenId& value, TokenId otherwise,
+                        Index vocabulary_size) {
+  Sequence only{value};
+  tokens(name, only, vocabulary_size);
+  value = only.empty() ? otherwise : only.front();
+}
+
+void ModelConfig::tokens(const std::string& name, Sequence& value, Index vocabulary_size) {
+  if (is_written_) {
+    if (!value.empty()) set(name, value.size() == 1 ? json(value.front()) : json(value));
+    return;
+  }
+  value.clear();
   const json& ids = at(name);
   for (const json& id : ids.is_array() ? ids : json::array({ids})) {
     if (id.is_null()) continue;
@@ -91,12 +115,12 @@ Sequence ModelConfig::tokens(const std::string& name, Index vocabulary_size) {
                           id.get<std::uint64_t>() < static_cast<std::uint64_t>(vocabulary_size);
     if (!is_token)
       fail<ValueError>(name, concatenate_text("tokens 0 … ", vocabulary_size - 1), id.dump());
-    tokens.push_back(id.get<TokenId>());
+    value.push_back(id.get<TokenId>());
   }
-  return tokens;
 }
 
 void ModelConfig::require(const std::string& name, const json& value) {
+  if (is_written_) return set(name, value);
   if (has(name) && at(name) != value)
     fail<ValueError>(name, value.dump(), at(name).dump().substr(0, 80));
 }

@@ -1,10 +1,11 @@
-// What the config.json of a model of Hugging Face says about its form.
+// The forms of models of Hugging Face: what their config.json says, in both directions.
 // Included by definitions only.
 #pragma once
 
 #include "weft/layers/models/bert.hpp"
 #include "weft/layers/models/encoder_decoder.hpp"
 #include "weft/layers/models/gpt.hpp"
+#include "weft/train/weights/save_weights.hpp"
 #include "train/weights/internal/model_config.hpp"
 
 namespace weft {
@@ -16,8 +17,10 @@ BertOptions bert_options(ModelConfig& config);
 // With `tied` set, which the weights decide where `scales_output` is not.
 EncoderDecoderOptions t5_options(ModelConfig& config);
 
-// The config.json of a Gpt. Throws ValueError for one that is not of the form of Llama, Mistral,
-// Qwen2 or Qwen3.
-nlohmann::json config_of(const GptOptions& options, const Sequence& ends);
+// The reverse: write the config of a model with these options, where reading gives the same ones.
+// Throw ValueError for one of another form. Of a Gpt, returns the names of its weights.
+Layout write_config(ModelConfig& config, const GptOptions& options);
+void write_config(ModelConfig& config, const BertOptions& options);
+void write_config(ModelConfig& config, const EncoderDecoderOptions& options);
 
 }  // namespace weft

@@ -177,12 +177,16 @@ Tensor<T> stored(std::span<const StoredTensor<T>> parts) {
   if (!first.is_transposed && first.parts == 1) return parts.front().value;
   Tensor<T> dataset = Tensor<T>::uninitialized(first.dataset());
   for (const auto& [form, value] : parts) {
-    if (form.is_transposed) {
-      const Index rows = form.parameter[0], columns = form.parameter[1];
-      transpose(rows, columns, value.data(), columns, dataset.data() + form.own.front() * rows,
-                form.parts * rows);
-    } else {
-      std::copy_n(value.data(), value.size(), dataset.data() + form.own.front() * value.size());
+    const Index size = form.part_size();
+    const T* from = value.data();
+    for (const Index part : form.own) {
+      if (form.is_transposed) {
+        const Index columns = form.parameter[1], rows = size / columns;
+        transpose(rows, columns, from, columns, dataset.data() + part * rows, form.parts * rows);
+      } else {
+        std::copy_n(from, size, dataset.data() + part * size);
+      }
+      from += size;
     }
   }
   return dataset;

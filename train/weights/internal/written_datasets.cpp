@@ -14,34 +14,31 @@ std::string WrittenDatasets::path_of(const std::string& dataset) const {
   return layout_ == Layout::pytorch_nested ? nested : '/' + dataset;
 }
 
-bool WrittenDatasets::add(const std::string& name, const Shape& shape) {
-  weights_.emplace(name, shape);
-  return add(name, Part{{.parameter = shape}, name});
-}
-
-bool WrittenDatasets::add(const std::string& name, Part part) {
-  const WeightPart dataset = table_.dataset_of(name);
+bool WrittenDatasets::add(const ModelWeight& weight) {
+  const WeightPart dataset = table_.dataset_of(weight.name);
   if (dataset.name.empty()) return false;
-  part.form.is_transposed = dataset.is_transposed && part.form.parameter.rank() == 2;
-  part.form.parts = dataset.parts;
-  part.form.own = {dataset.part};
-  parts_[path_of(dataset.name)].push_back(std::move(part));
+  parts_[path_of(dataset.name)].push_back({weight.form(table_, dataset), weight.name});
+  weights_.emplace(weight.name, weight);
   return true;
 }
 
 void WrittenDatasets::complete(const std::string& what) {
   const std::string end = "weight";
   if (table_.has_all_biases)
-    for (const auto& [name, shape] : weights_)
-      if (name.starts_with("blocks.") && name.ends_with('.' + end) && shape.rank() > 0) {
-        const std::string bias = name.substr(0, name.size() - end.size()) + "bias";
-        if (!weights_.contains(bias)) add(bias, Part{{.parameter = {shape[0]}}, name, true});
+    for (const auto& [name, weight] : weights_)
+      if (name.starts_with("blocks.") && name.ends_with('.' + end) && weight.shape.rank() > 0) {
+        const ModelWeight bias{name.substr(0, name.size() - end.size()) + "bias",
+                               {weight.shape[0]}};
+        const WeightPart dataset = table_.dataset_of(bias.name);
+        if (!weights_.contains(bias.name))
+          parts_[path_of(dataset.name)].push_back({bias.form(table_, dataset), name, true});
       }
   for (const auto& [path, parts] : parts_) {
     const StoredForm& first = parts.front().form;
     const std::string dataset = what + path.substr(1);
-    if (std::ssize(parts) != first.parts)
-      fail<ValueError>(dataset, concatenate_text(first.parts, " parameters in it"), parts.size());
+    const Index expected = first.parts / std::ssize(first.own);
+    if (std::ssize(parts) != expected)
+      fail<ValueError>(dataset, concatenate_text(expected, " parameters in it"), parts.size());
     for (const Part& part : parts)
       if (part.form.parameter != first.parameter)
         fail<ValueError>(dataset, "parameters of equal shapes in it",

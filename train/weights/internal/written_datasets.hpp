@@ -8,12 +8,13 @@
 #include "weft/train/weights/save_weights.hpp"
 #include "train/weights/internal/layouts.hpp"
 #include "train/weights/internal/stored_form.hpp"
+#include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
 
 class WrittenDatasets {
  public:
-  // A weight in a dataset, or zeros for the bias that the layer of a weight does not have.
+  // A weight in a dataset, or zeros for the bias that the layer of `weight` does not have.
   struct Part {
     StoredForm form;
     std::string weight;
@@ -25,7 +26,7 @@ class WrittenDatasets {
   // Whether the datasets have the names of the weights.
   bool has_own_names() const { return !table_.has_all_names; }
   // Adds a weight; returns false when the layout has no name for it.
-  [[nodiscard]] bool add(const std::string& name, const Shape& shape);
+  [[nodiscard]] bool add(const ModelWeight& weight);
   // Adds zeros for the biases that every file of the layout has. Throws ValueError, starting with
   // `what`, for a dataset of which parts are missing or have other shapes.
   void complete(const std::string& what);
@@ -35,11 +36,9 @@ class WrittenDatasets {
 
  private:
   std::string path_of(const std::string& dataset) const;
-  bool add(const std::string& name, Part part);
-
   Layout layout_;
   const WeightLayout& table_;
-  std::map<std::string, Shape> weights_;            // by name
+  std::map<std::string, ModelWeight> weights_;      // by name
   std::map<std::string, std::vector<Part>> parts_;  // by path
 };
 
