@@ -52,10 +52,18 @@ class WEFT_API TrainableParameters final : public Module<T> {
  public:
   explicit TrainableParameters(Module<T>& model) : model_(model) {}  // of this model
   void members(Members<T>& members) const override;
+  const Module<T>& model() const { return model_; }  // with what is frozen
 
  private:
   const Module<T>& model_;
 };
+
+// The model itself, for the parameters of a model that are not frozen; otherwise the module.
+template <class T>
+const Module<T>& whole_model(const Module<T>& module) {
+  const auto* const part = dynamic_cast<const TrainableParameters<T>*>(&module);
+  return part ? part->model() : module;
+}
 
 extern template class TrainableParameters<float>;
 extern template class TrainableParameters<double>;

@@ -109,7 +109,11 @@ class TrainingLoop<T>::Run {
       finish_update();
       throw;
     }
-    if (profile_) report_.show_profile(*profile_);
+    if (profile_) {
+      const auto processes = static_cast<Index>(processes_.size());
+      profile_->count_memory(optimizer_, (options_.parts + processes - 1) / processes);
+      report_.show_profile(*profile_);
+    }
     report_.finish(end());
     return {end(), progress_.step, progress_.best_step, progress_.best_value,
             end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};

@@ -32,5 +32,8 @@ int main() {
     }
     profile.end_step();
   }
-  std::cout << profile.phase_table() << '\n' << profile.operation_table();
+  profile.count_memory(optimizer);
+  std::cout << profile.phase_table() << '\n'
+            << profile.operation_table() << '\n'
+            << profile.memory_table();
 }

@@ -28,10 +28,16 @@ constexpr const char* usage =
     "  peak_mib; PRECISION is full or bf16\n"
     "weft_benchmark mean WORKLOAD PRECISION THREADS SECONDS   prints: milliseconds of a step on\n"
     "  average\n"
-    "weft_benchmark profile WORKLOAD PRECISION THREADS SECONDS   (W1 … W5) prints tables of "
-    "phases,\n"
-    "  operations and layers, and the step's time on 1 … 64 threads as measured durations predict\n"
-    "  it\n"
+    "weft_benchmark profile WORKLOAD PRECISION THREADS SECONDS   (W1 … W5, LoRA) prints tables of\n"
+    "  phases, operations, layers and memory\n"
+    "weft_benchmark predict WORKLOAD PRECISION THREADS SECONDS   (W1 … W5, LoRA, generation) "
+    "prints,\n"
+    "  for 2 … 64 threads: their number and the speed-up that the durations of ranges predict\n"
+    "weft_benchmark cost WORKLOAD THREADS SECONDS   (W1, W3 or W5) prints, for the trainer alone "
+    "and\n"
+    "  with its report, TensorBoard and profile: median_ms, and how much longer the median of "
+    "blocks\n"
+    "  of steps in turn and all of them together are, in percent\n"
     "weft_benchmark save FILE THREADS SECONDS       prints: GB/s peak_mib model_mib\n"
     "weft_benchmark load FILE THREADS SECONDS       the same\n"
     "weft_benchmark generate LAYERS HEADS WIDTH VOCABULARY POSITIONS BATCH PROMPT NEW WEIGHTS\n"
@@ -85,12 +91,16 @@ void print_profile(const std::string& name, Precision precision, double seconds)
   const Profile& profile = *workload.profile;
   std::cout << profile.phase_table() << '\n'
             << profile.operation_table() << '\n'
-            << profile.layer_table() << "\nthreads  predicted ms  speed-up\n";
-  const double one = profile.predicted_step_seconds(1);
-  for (const int threads : {1, 2, 4, 8, 16, 32, 64}) {
-    const double predicted = profile.predicted_step_seconds(threads);
-    std::printf("%7d  %12.3f  %8.2f\n", threads, 1e3 * predicted, one / predicted);
-  }
+            << profile.layer_table() << '\n'
+            << profile.memory_table();
+}
+
+void print_predictions(const std::string& name, Precision precision, double seconds) {
+  const Workload workload = make_workload(name, precision, true);
+  mean_seconds(seconds, workload.step);
+  const double one = workload.profile->predicted_step_seconds(1);
+  for (const int threads : {2, 4, 8, 16, 32, 64})
+    std::printf("%d %.3f\n", threads, one / workload.profile->predicted_step_seconds(threads));
 }
 
 // Throws ValueError unless all of `text` is a number.
@@ -147,6 +157,12 @@ void print_training(const std::string& workload, Index parts, double seconds) {
                 rate.bytes_sent, rate.least_bytes, peak_mebibytes());
 }
 
+void print_costs(const std::string& workload, double seconds) {
+  for (const auto& [name, median, of_blocks, of_all] : measure_costs(workload, seconds))
+    std::printf("%-12s %10.4f %8.2f %8.2f\n", name.c_str(), 1e3 * median, 100.0 * of_blocks,
+                100.0 * of_all);
+}
+
 void print_messages() {
   ProcessGroup processes;
   if (processes.size() < 2) fail<ValueError>("messages", "mpirun -n 2", "one process");
@@ -168,9 +184,10 @@ int operands_of(const std::string& command) {
   if (command == "generate") return 9;
   if (command == "finetune") return 8;
   if (command == "pretrained") return 4;
-  if (command == "step" || command == "mean" || command == "train" || command == "profile")
+  if (command == "step" || command == "mean" || command == "train" || command == "profile" ||
+      command == "predict")
     return 2;
-  for (const char* with_one : {"limits", "save", "load"})
+  for (const char* with_one : {"limits", "save", "load", "cost"})
     if (command == with_one) return 1;
   return -1;
 }
@@ -194,6 +211,10 @@ int run(int argc, char** argv) {
     print_mean(argv[2], precision(3), seconds);
   else if (command == "profile")
     print_profile(argv[2], precision(3), seconds);
+  else if (command == "predict")
+    print_predictions(argv[2], precision(3), seconds);
+  else if (command == "cost")
+    print_costs(argv[2], seconds);
   else if (command == "save")
     print_file_rate(measure_saving(argv[2], seconds));
   else if (command == "load")

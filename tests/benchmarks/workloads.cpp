@@ -1,10 +1,13 @@
 #include "tests/benchmarks/workloads.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <memory>
 
 #include <weft/autograd/error.hpp>
+#include <weft/layers/freeze.hpp>
+#include <weft/layers/lora.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train.hpp>
@@ -54,20 +57,32 @@ struct GptSize {
   Index batch;
   // Parts of the batch that are computed in parallel: 2 for models with short operations.
   Index parts;
+  Index lora_rank = 0;  // of the adapters that are trained alone; 0: all parameters are
 };
+
+Gpt<float> new_model(const GptSize& size, Random& random) {
+  Gpt<float> model(size.gpt, random);
+  if (size.lora_rank > 0)
+    add_lora(
+        model, {.rank = size.lora_rank},
+        [](const std::string& name) { return name.ends_with("W_q") || name.ends_with("W_v"); },
+        random);
+  return model;
+}
 
 Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
   struct State {
     State(const GptSize& gpt_size, Precision of_products, bool is_profiled)
         : size(gpt_size),
-          model(gpt_size.gpt, random),
-          profile(profile_of(model, is_profiled)),
-          optimizer(model, {.lr = 1e-3}),
-          pass(named_parameters(model), gpt_size.parts,
+          model(new_model(gpt_size, random)),
+          profile(profile_of(trained, is_profiled)),
+          optimizer(trained, {.lr = 1e-3}),
+          pass(named_parameters(trained), gpt_size.parts,
                {.training = true, .precision = of_products, .observer = profile.get()}) {}
     GptSize size;
     Random random{1};
     Gpt<float> model;
+    TrainableParameters<float> trained{model};
     std::shared_ptr<Profile> profile;
     AdamW<float> optimizer;
     ParallelPass<float> pass;
@@ -100,15 +115,17 @@ Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
                 });
               },
           .tokens = tokens,
+          // Frozen weights have no gradients, which are a third of the products.
           .product_flops =
+              (size.lora_rank > 0 ? 2.0 / 3.0 : 1.0) *
               training_flops(tokens * (static_cast<double>(size.gpt.num_blocks) * per_block +
                                        width * static_cast<double>(size.gpt.vocabulary_size))),
           .profile = state->profile};
 }
 
 // The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
-Workload pronunciation_step(Precision precision, bool profiled) {
-  constexpr Index batch_size = 128, length = 8, parts = 2;
+Workload pronunciation_step(Index parts, Precision precision, bool profiled) {
+  constexpr Index batch_size = 128, length = 8;
   struct State {
     pronounce::Configuration configuration = pronounce::Configuration::quick();
     pronounce::Language language;
@@ -157,7 +174,7 @@ Workload pronunciation_step(Precision precision, bool profiled) {
                          attention_multiplications(1.0, length, width);
   return {
       .step =
-          [state] {
+          [state, parts] {
             train(state->profile.get(), *state->optimizer, [&] {
               state->pass->add_gradients(state->step++, parts, [&](Tape<float>& tape, Index part) {
                 return batch_loss(*state->model, tape,
@@ -198,6 +215,29 @@ Workload sampling_step(const GptOptions& options, Precision precision) {
                 state->tape.clear();
               },
           .tokens = 1.0};
+}
+
+// Greedy generation of 32 tokens after a prompt of 16 by the model of W3.
+Workload generation_step(const GptOptions& options, bool profiled) {
+  constexpr Index prompt = 16, new_tokens = 32;
+  struct State {
+    explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
+    Random random{1};
+    Gpt<float> model;
+    Sequence prompt;
+  };
+  const auto state = std::make_shared<State>(options);
+  const auto profile = profile_of(state->model, profiled);
+  for (Index i = 0; i < prompt; ++i)
+    state->prompt.push_back(static_cast<TokenId>(state->random.below(options.vocabulary_size)));
+  return {.step =
+              [state, profile] {
+                generate(state->model, state->prompt,
+                         {.max_tokens = new_tokens, .sampling = {.temperature = 0.0}});
+                if (profile) profile->end_step();
+              },
+          .tokens = new_tokens,
+          .profile = profile};
 }
 
 // The states of 32 sentences of 64 tokens, by an encoder of the size of MiniLM-L6.
@@ -272,6 +312,16 @@ Workload attention_step(const AttentionSize& size, Precision precision) {
                                                                      n(size.keys), n(size.width)))};
 }
 
+// The number that is written behind a workload's slash, `usual` without one.
+Index parts_of(const std::string& text, Index usual, Index batch) {
+  if (text.empty()) return usual;
+  Index parts = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts);
+  if (error != std::errc() || end != text.data() + text.size() || parts < 1 || batch % parts != 0)
+    fail<ValueError>("workload: parts", concatenate_text("a divisor of ", batch), text);
+  return parts;
+}
+
 }  // namespace
 
 Workload make_workload(const std::string& name, Precision precision, bool profiled) {
@@ -285,11 +335,20 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
   const std::map<std::string, GptSize> gpts = {{"W1", {gpt(30, 10, 2, 4, 32), 64, 2}},
                                                {"W2", {gpt(65, 64, 4, 4, 128), 12, 2}},
                                                {"W3", {gpt(65, 256, 6, 6, 384), 8, 1}},
-                                               {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}}};
-  if (const auto found = gpts.find(name); found != gpts.end())
-    return gpt_step(found->second, precision, profiled);
-  if (name == "W5") return pronunciation_step(precision, profiled);
-  if (profiled) fail<ValueError>("profile", "W1 … W5", name);
+                                               {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}},
+                                               {"LoRA", {gpt(65, 256, 6, 6, 384), 8, 1, 8}}};
+  const std::size_t slash = name.find('/');
+  const std::string model = name.substr(0, slash);
+  const std::string parts_text = slash == name.npos ? "" : name.substr(slash + 1);
+  if (const auto found = gpts.find(model); found != gpts.end()) {
+    GptSize size = found->second;
+    size.parts = parts_of(parts_text, size.parts, size.batch);
+    return gpt_step(size, precision, profiled);
+  }
+  if (model == "W5") return pronunciation_step(parts_of(parts_text, 2, 128), precision, profiled);
+  if (name == "generation" && precision == Precision::full)
+    return generation_step(gpts.at("W3").gpt, profiled);
+  if (profiled) fail<ValueError>("profile", "W1 … W5, LoRA or generation", name);
   if (name == "sampling") return sampling_step(gpts.at("W2").gpt, precision);
   if (name == "sentences") return sentences_step(precision);
   if (name == "W6") return attention_step({100, 5, 2, 4, 6}, precision);
@@ -298,7 +357,9 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
       return attention_step({512, 8, 1, length, length}, precision);
   if (std::optional<Workload> layer = layer_step(name); layer && precision == Precision::full)
     return *layer;
-  fail<ValueError>("workload", "W1 … W6, W6-128 … W6-8192, sampling, sentences or a layer", name);
+  fail<ValueError>("workload",
+                   "W1 … W6, W6-128 … W6-8192, LoRA, generation, sampling, sentences or a layer",
+                   name);
 }
 
 }  // namespace weft::benchmarks

@@ -65,6 +65,8 @@ TEST_CASE("freeze: the trainable parameters are a module of their own", "[layers
         &*std::get<PositionWiseFeedForward<float>>(fixture.model.blocks[1].ffn.layer).dense2.bias);
   unfreeze(fixture.model);
   CHECK(named_parameters(trainable).size() == named_parameters(fixture.model).size());
+  CHECK(&whole_model<float>(trainable) == &fixture.model);
+  CHECK(&whole_model<float>(fixture.model) == &fixture.model);
 }
 
 TEST_CASE("freeze: a name that selects nothing throws", "[layers]") {

@@ -114,18 +114,21 @@ void TrainingReport<T>::show(const std::function<void(ReportSection&)>& examples
 
 template <class T>
 void TrainingReport<T>::show_profile(const Profile& profile) {
-  const std::string phases = profile.phase_table(), operations = profile.operation_table();
-  display_.message(concatenate_text(phases, '\n', operations));
+  const std::string phases = profile.phase_table(), operations = profile.operation_table(),
+                    memory = profile.memory_table();
+  display_.message(concatenate_text(phases, '\n', operations, '\n', memory));
   if (!report_) return;
   std::string predictions;
   for (const int threads : {1, 2, 4, 8, 16, 32, 64})
     predictions += concatenate_text(threads, threads == 1 ? " thread: " : " threads: ",
                                     1e3 * profile.predicted_step_seconds(threads), " ms\n");
   ReportSection section;
-  section.text("Phases of a step", phases);
-  section.text("Operations", operations);
-  section.text("Layers", profile.layer_table());
-  section.text("A step on other numbers of threads, predicted", predictions);
+  section.preformatted("Phases of a step", phases);
+  section.preformatted("Operations", operations);
+  section.flame_graph("Where the time goes", profile);
+  section.preformatted("Layers", profile.layer_table());
+  section.preformatted("Memory at its peak", memory);
+  section.preformatted("A step on other numbers of threads, predicted", predictions);
   report_->set_section("Profile", section);
   try {
     profile.write_trace(options_.folder / "trace.json");

@@ -57,6 +57,11 @@ MachineLimits measure_limits() {
 }
 
 template <class T>
+void Profile::count_memory(const Optimizer<T>& optimizer, Index parts) {
+  recorder_->count_memory(optimizer, parts);
+}
+
+template <class T>
 Profile::Profile(const Module<T>& model)
     : recorder_(std::make_unique<ProfileRecorder>(LayerNames(model))) {}
 Profile::~Profile() = default;
@@ -76,6 +81,7 @@ Profile::Phase::~Phase() {
 std::vector<ProfileRow> Profile::operations() const { return recorder_->operations(); }
 std::vector<ProfileRow> Profile::phases() const { return recorder_->phases(); }
 std::vector<ProfileRow> Profile::layers() const { return recorder_->layer_rows(); }
+std::vector<MemoryRow> Profile::memory() const { return recorder_->memory_rows(); }
 std::int64_t Profile::steps() const { return recorder_->steps; }
 double Profile::step_seconds() const { return recorder_->seconds / recorder_->counted_steps(); }
 const MachineLimits& Profile::limits() const { return recorder_->limits; }
@@ -140,29 +146,25 @@ struct LayerLine {
   Index parameters = 0;
   Shape result = {};
   ProfileRow row = {};
+  MemoryRow memory = {};
 };
 
 std::vector<LayerLine> layer_lines(ProfileRecorder& recorder) {
   const LayerNames& names = recorder.layers;
   const std::vector<ProfileRow> rows = recorder.layer_rows();
-  std::vector<Index> parameters(rows.size());
-  for (int layer = names.size() - 1; layer >= 0; --layer) {
-    parameters[static_cast<std::size_t>(layer)] += names.parameters(layer);
-    if (layer > 0)
-      parameters[static_cast<std::size_t>(names.parent(layer))] +=
-          parameters[static_cast<std::size_t>(layer)];
-  }
+  const std::vector<MemoryRow> memory = recorder.memory_rows();
   std::vector<LayerLine> lines;
   std::unordered_map<std::string, std::size_t> found;
   for (int layer = 0; layer < names.size(); ++layer) {
     if (names.type(layer) == "ModuleList") continue;
     const auto [line, is_new] = found.try_emplace(names.pattern(layer), lines.size());
-    if (is_new) lines.push_back({names.indented(layer), names.type(layer)});
+    if (is_new) lines.push_back({names.indented(layer), names.description(layer)});
     LayerLine& merged = lines[line->second];
     ++merged.count;
-    merged.parameters += parameters[static_cast<std::size_t>(layer)];
+    merged.parameters += names.parameters(layer);
     merged.result = recorder.result(layer);
     recorder.add(merged.row, rows[static_cast<std::size_t>(layer)]);
+    recorder.add(merged.memory, memory[static_cast<std::size_t>(layer)]);
   }
   return lines;
 }
@@ -173,14 +175,30 @@ std::string Profile::layer_table() const {
   const std::vector<LayerLine> lines = layer_lines(*recorder_);
   const double all = lines.front().row.seconds(), steps = recorder_->counted_steps();
   using enum TextTable::Align;
-  TextTable table({left, left, right, right, right, right, right, right});
-  table.add({"layer", "type", "forward ms", "backward ms", "share", "GFLOP", "of limit", "MB"});
-  for (const auto& [text, type, count, parameters, result, row] : lines) {
+  TextTable table({left, left, right, right, right, right, right});
+  table.add({"layer", "type", "forward ms", "backward ms", "share", "GFLOP", "of limit"});
+  for (const LayerLine& line : lines) {
+    const ProfileRow& row = line.row;
     if (row.seconds() < 0.001 * all) continue;
-    table.add({text, type, fixed(1e3 * row.forward_seconds / steps),
+    table.add({line.text, line.type, fixed(1e3 * row.forward_seconds / steps),
                fixed(1e3 * row.backward_seconds / steps), percent(row.seconds() / all),
-               fixed(1e-9 * row.flops / steps), percent(share_of_limit(row, limits())),
-               fixed(1e-6 * row.memory / steps, 1)});
+               fixed(1e-9 * row.flops / steps), percent(share_of_limit(row, limits()))});
+  }
+  return table.text();
+}
+
+std::string Profile::memory_table() const {
+  const std::vector<LayerLine> lines = layer_lines(*recorder_);
+  using enum TextTable::Align;
+  TextTable table({left, right, right, right, right, right, right});
+  table.add({"layer", "MB", "parameters", "gradients", "optimizer", "values", "computing"});
+  for (const auto& [text, type, count, parameters, result, row, memory] : lines) {
+    if (memory.bytes() < 0.001 * lines.front().memory.bytes()) continue;
+    std::vector<std::string> cells{text};
+    for (const double bytes : {memory.bytes(), memory.parameters, memory.gradients,
+                               memory.optimizer, memory.values, memory.computing})
+      cells.push_back(fixed(1e-6 * bytes, 1));
+    table.add(std::move(cells));
   }
   return table.text();
 }
@@ -208,14 +226,18 @@ std::string Profile::pass_table() const {
   using enum TextTable::Align;
   TextTable table({left, left, right, left, right, right, right});
   table.add({"layer", "type", "count", "result", "parameters", "MFLOP", "MB"});
-  for (const auto& [text, type, count, parameters, result, row] : layer_lines(*recorder_))
-    table.add({text, type, std::to_string(count), result.rank() > 0 ? result.to_string() : "",
-               std::to_string(parameters), fixed(1e-6 * row.flops), fixed(1e-6 * row.memory)});
+  for (const LayerLine& line : layer_lines(*recorder_))
+    table.add({line.text, line.type, std::to_string(line.count),
+               line.result.rank() > 0 ? line.result.to_string() : "",
+               std::to_string(line.parameters), fixed(1e-6 * line.row.flops),
+               fixed(1e-6 * line.row.memory)});
   return table.text();
 }
 
 template Profile::Profile(const Module<float>&);
 template Profile::Profile(const Module<double>&);
+template void Profile::count_memory(const Optimizer<float>&, Index);
+template void Profile::count_memory(const Optimizer<double>&, Index);
 template std::string pass_table(const Module<float>&, const std::function<void(Tape<float>&)>&);
 template std::string pass_table(const Module<double>&, const std::function<void(Tape<double>&)>&);
 

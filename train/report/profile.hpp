@@ -13,6 +13,7 @@
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/module.hpp"
+#include "weft/train/optim/optimizer.hpp"
 
 namespace weft {
 
@@ -37,6 +38,18 @@ struct ProfileRow {
   double memory = 0.0;  // bytes by which the tape's memory grew until forward had computed it
   // Of forward and backward.
   double seconds() const { return forward_seconds + backward_seconds; }
+};
+
+// What memory holds when a step has the most of it, in bytes: of a layer and the layers within it.
+struct MemoryRow {
+  std::string layer;        // "blocks.0.attention"; empty for the model itself
+  double parameters = 0.0;  // frozen ones, too
+  double gradients = 0.0;   // of parameters
+  double optimizer = 0.0;   // its state
+  double values = 0.0;      // that backward still needs
+  double computing = 0.0;   // gradients of values and scratch memory, where backward is
+  // All of them.
+  double bytes() const { return parameters + gradients + optimizer + values + computing; }
 };
 
 class ProfileRecorder;
@@ -83,11 +96,18 @@ class WEFT_API Profile final : public TapeObserver {
   // Ends a step of the program. The first step is for warming up, and not part of the results.
   void end_step();
 
+  // For `memory`: counts an optimizer's state, and the gradients of its parameters, as many times
+  // as a ParallelPass has `parts`.
+  template <class T>
+  void count_memory(const Optimizer<T>& optimizer, Index parts = 1);
+
   // Sums over all measured steps, the longest time first; operations by layer.
   std::vector<ProfileRow> operations() const;
   std::vector<ProfileRow> phases() const;  // the same of phases
   // Each layer with the layers within it, from the model on, in the order of `members`.
   std::vector<ProfileRow> layers() const;
+  // The same layers at the peak of the tapes' memory, as each backward function saw it.
+  std::vector<MemoryRow> memory() const;
   std::int64_t steps() const;           // measured
   double step_seconds() const;          // the mean
   const MachineLimits& limits() const;  // of this machine
@@ -98,6 +118,8 @@ class WEFT_API Profile final : public TapeObserver {
   std::string operation_table() const;
   // The same of layers; those at one place in the elements of a list together.
   std::string layer_table() const;
+  // The same of memory, in MB.
+  std::string memory_table() const;
 
   // Of one pass; see the function below.
   std::string pass_table() const;

@@ -1,5 +1,6 @@
 #include "weft/train/report/report_section.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -8,6 +9,10 @@ namespace weft {
 
 void ReportSection::text(std::string title, std::string text) {
   blocks_.push_back({ReportBlock::Kind::text, std::move(title), std::move(text)});
+}
+
+void ReportSection::preformatted(std::string title, std::string text) {
+  blocks_.push_back({ReportBlock::Kind::preformatted, std::move(title), std::move(text)});
 }
 
 void ReportSection::table(std::string title, std::vector<std::string> columns,
@@ -45,6 +50,28 @@ void ReportSection::attention(std::string title, std::vector<std::string> querie
                      .columns = std::move(keys),
                      .rows = std::move(queries),
                      .maps = std::move(maps)});
+}
+
+void ReportSection::flame_graph(std::string title, const Profile& profile) {
+  ReportBlock block{.kind = ReportBlock::Kind::flame, .title = std::move(title)};
+  const std::vector<ProfileRow> rows = profile.operations();
+  block.counts = Tensor<double>({std::ssize(rows), 4});
+  double* to = block.counts.data();
+  const double milliseconds = 1e3 / static_cast<double>(std::max<std::int64_t>(profile.steps(), 1));
+  const MachineLimits& limits = profile.limits();
+  // Layers as the model has them, the longest operation of each first.
+  for (const ProfileRow& layer : profile.layers())
+    for (const ProfileRow& row : rows) {
+      if (row.layer != layer.layer) continue;
+      block.rows.push_back(row.layer + " " + row.operation);
+      for (const double value :
+           {milliseconds * row.forward_seconds, milliseconds * row.backward_seconds,
+            1e-12 * milliseconds * row.flops,
+            milliseconds *
+                std::max(row.flops / limits.flops_per_second, row.bytes / limits.bytes_per_second)})
+        *to++ = value;
+    }
+  blocks_.push_back(std::move(block));
 }
 
 }  // namespace weft

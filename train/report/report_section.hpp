@@ -6,6 +6,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
+#include "weft/train/report/profile.hpp"
 
 namespace weft {
 
@@ -18,14 +19,14 @@ struct AttentionMap {
 // One part of a section.
 struct ReportBlock {
   // What it shows.
-  enum class Kind { text, table, confusion, attention };
+  enum class Kind { text, preformatted, table, confusion, attention, flame };
   Kind kind = Kind::text;                            // of what follows, what it has
   std::string title;                                 // above it
   std::string text = {};                             // of a text
   std::vector<std::string> columns = {}, rows = {};  // names; keys and queries of attention
   std::vector<std::vector<std::string>> cells = {};  // of a table, by row
-  Tensor<double> counts = {};                        // of a confusion table, [classes, classes]
-  std::vector<AttentionMap> maps = {};               // of attention, each [queries, keys]
+  Tensor<double> counts = {};  // of a confusion table, [classes, classes]; see `flame_graph`
+  std::vector<AttentionMap> maps = {};  // of attention, each [queries, keys]
 };
 
 // What TrainingLoop::show_examples fills. All texts are UTF-8, and shown as they are: none of them
@@ -34,6 +35,8 @@ class WEFT_API ReportSection {
  public:
   // Line breaks and spaces are kept; of a text above 20,000 bytes, the beginning is shown.
   void text(std::string title, std::string text);
+  // The same with lines that are not broken where they are long, such as a table of Profile.
+  void preformatted(std::string title, std::string text);
   // A table with named columns. Throws ShapeError for a row without one cell a column.
   void table(std::string title, std::vector<std::string> columns,
              std::vector<std::vector<std::string>> rows);
@@ -44,6 +47,10 @@ class WEFT_API ReportSection {
   // Throws ShapeError for maps of other shapes.
   void attention(std::string title, std::vector<std::string> queries, std::vector<std::string> keys,
                  std::vector<AttentionMap> maps);
+  // The time of a step by layer and operation, forward and backward, as a flame graph. In the
+  // block, rows are "layer operation", and counts [rows, 4] are milliseconds of forward and of
+  // backward, GFLOP, and the milliseconds that the machine needs at least.
+  void flame_graph(std::string title, const Profile& profile);
 
   // All of them, in their order.
   const std::vector<ReportBlock>& blocks() const { return blocks_; }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <regex>
 
+#include <weft/autograd/ops/cross_entropy.hpp>
+#include <weft/layers/models/gpt.hpp>
 #include <weft/train/report/run_record.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -88,6 +90,7 @@ TEST_CASE("page: curves, axes and tables of a run are drawn", "[report][browser]
   RunReport& report = *report_pointer;
   ReportSection section;
   section.text("a sample", "to be\nor not");
+  section.preformatted("columns", "a  1\nb  2");
   section.confusion("classes", {"cat", "dog"}, Tensor<double>({2, 2}, {5, 1, 2, 7}));
   section.attention("weights", {"A", "B"}, {"x", "yy"},
                     {{"head 1", Tensor<float>({2, 2}, {1, 0, 0.5, 0.5})}});
@@ -113,9 +116,50 @@ TEST_CASE("page: curves, axes and tables of a run are drawn", "[report][browser]
   CHECK(count(page, "class=\"x\"") >= 4 * 3);
   CHECK(count(page, "class=\"y\"") >= 4 * 2);
   CHECK(contains(page, "<pre>to be\nor not</pre>"));
+  CHECK(contains(page, "<pre class=\"lines\">a  1\nb  2</pre>"));
   CHECK(count(page, "data:image/png") == 1);
   for (const char* text : {">cat<", ">7<", ">head 1<", ">yy<", ">weight<", ">Linear(1, 1)<"})
     CHECK(contains(page, text));
+}
+
+TEST_CASE("page: a flame graph has the layers within layers, as wide as their time",
+          "[report][browser]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  const Gpt<float> model(
+      {.vocabulary_size = 11, .max_len = 8, .num_hiddens = 12, .num_heads = 3, .num_blocks = 2},
+      random);
+  Profile profile(model);
+  Tape<float> tape({.training = true, .observer = &profile});
+  const Tokens tokens({4, 8});
+  for (int step = 0; step < 3; ++step) {
+    tape.backward(cross_entropy(model(tape, tokens), tokens));
+    profile.end_step();
+  }
+  const auto report = report_of(folder.path(), 40);
+  ReportSection section;
+  section.flame_graph("time", profile);
+  report->set_section("Profile", section);
+  report->write({.state = "finished", .step = 40});
+  const std::string page = page_in(folder, "report.html");
+  REQUIRE(count(page, "class=\"flame\"") == 2);
+  const std::size_t middle = page.rfind("class=\"flame\"");
+  for (const std::string& graph : {page.substr(0, middle), page.substr(middle)}) {
+    const auto width_of = [&](const std::string& path) {
+      const std::regex rectangle(R"re(<rect width="([\d.]+)"[^>]*data-path=")re" + path + "\"");
+      std::smatch found;
+      REQUIRE(std::regex_search(graph, found, rectangle));
+      return std::stod(found[1]);
+    };
+    CHECK(width_of("model") > 500);
+    // Beside the blocks there are operations of their own.
+    const double blocks = width_of("blocks.0") + width_of("blocks.1");
+    CHECK(blocks < width_of("blocks") + 3);
+    CHECK(blocks > 0.5 * width_of("blocks"));
+    CHECK(width_of("blocks.1.attention") < width_of("blocks.1"));
+    CHECK(width_of("blocks.1.attention.scaled_dot_product_attention") > 0);
+  }
+  CHECK(contains(page, ">model<"));
 }
 
 TEST_CASE("page: first steps and spikes do not flatten the rest", "[report][browser]") {

@@ -5,8 +5,10 @@
 #include <string>
 
 #include <weft/autograd.hpp>
+#include <weft/layers/freeze.hpp>
 #include <weft/layers/linear.hpp>
 #include <weft/layers/models/gpt.hpp>
+#include <weft/train/optim/adam.hpp>
 #include <weft/train/parallel/parallel_pass.hpp>
 #include <weft/train/report/profile.hpp>
 #include "tests/catch.hpp"
@@ -141,6 +143,66 @@ TEST_CASE("profile: the memory of a layer is what its forward keeps", "[report]"
   CHECK(layers.at("first ").memory >= 4.0 * 1000 * 4);
   CHECK(layers.at("first ").memory < 4.0 * 1000 * 8);
   tape.clear();
+}
+
+TEST_CASE("profile: frozen layers are among those of the trainable parameters", "[report]") {
+  TwoLayers model;
+  freeze(model, "first");
+  const TrainableParameters<float> trained(model);
+  Profile profile(trained);
+  Tape<float> tape({.training = true, .observer = &profile});
+  for (int step = 0; step < 2; ++step) {
+    tape.backward(model(tape.constant(Tensor<float>({5, 3}))));
+    profile.end_step();
+  }
+  const auto rows = by_name(profile.operations());
+  CHECK(rows.at("first linear").calls == 1);
+  CHECK(rows.at("first linear").backward_seconds == 0.0);
+  CHECK(rows.at("second linear").backward_seconds > 0.0);
+  const std::string table = pass_table(trained, [&](Tape<float>& pass) {
+    model(pass.constant(Tensor<float>({5, 3})));
+  });
+  CHECK_THAT(table, Catch::Contains("first   Linear, frozen      1  [5, 4]          16"));
+  CHECK_THAT(table, Catch::Contains("second  Linear  "));
+}
+
+TEST_CASE("profile: what memory holds at the peak of a step, by layer", "[report]") {
+  // What the tape has in use when a backward function has run, at most.
+  struct Peak final : TapeObserver {
+    explicit Peak(Profile& told) : profile(told) {}
+    void observe(const TapeEvent& event) override {
+      if (event.kind == TapeEvent::Kind::backward)
+        bytes = std::max(bytes, static_cast<double>(event.memory.bytes_in_use));
+      profile.observe(event);
+    }
+    Profile& profile;
+    double bytes = 0.0;
+  };
+  TwoLayers model;
+  AdamW<float> optimizer(model, {.lr = 1e-3});
+  Profile profile(model);
+  Peak peak(profile);
+  Tape<float> tape({.training = true, .observer = &peak});
+  constexpr Index rows = 5000;
+  for (int step = 0; step < 3; ++step) {
+    tape.backward(model(tape.constant(Tensor<float>({rows, 3}))));
+    optimizer.step();
+    profile.end_step();
+  }
+  profile.count_memory(optimizer, 2);
+  std::map<std::string, MemoryRow> layers;
+  for (const MemoryRow& row : profile.memory()) layers[row.layer] = row;
+  const MemoryRow &first = layers.at("first"), &all = layers.at("");
+  CHECK(first.parameters == 4 * (3 * 4 + 4));
+  CHECK(first.gradients == 2 * 4 * (3 * 4 + 4));  // of two parts
+  CHECK(first.optimizer == 2 * 4 * (3 * 4 + 4));  // two moments
+  CHECK(all.parameters == 4 * (3 * 4 + 4 + 4 * 2 + 2));
+  CHECK(all.values + all.computing == Approx(peak.bytes));
+  // Of the results of both layers and of relu, at least the first is still needed then.
+  CHECK(first.values >= 4.0 * rows * 4);
+  CHECK(all.values <= 4.0 * rows * (4 + 4 + 2) + 10'000);
+  CHECK(all.bytes() > all.values + all.computing);
+  CHECK_THAT(profile.memory_table(), Catch::Contains("first") && Catch::Contains("optimizer"));
 }
 
 TEST_CASE("profile: a trace has each operation, phase and range once, in rows of threads",

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include <weft/autograd/ops/elementwise.hpp>
+#include <weft/layers/freeze.hpp>
+#include <weft/layers/linear.hpp>
 #include <weft/train/report/run_record.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -67,6 +69,18 @@ TEST_CASE("report: a training leaves its report, its record and its metrics", "[
   CHECK(contains(output.str(), "epoch 1, step 6: validation_loss "));
   CHECK(contains(output.str(), ", training_loss "));
   CHECK(contains(output.str(), " (best, -"));
+}
+
+TEST_CASE("report: frozen parameters are in the model's table", "[report]") {
+  Random random(1);
+  Linear<float> model({.in_features = 3, .out_features = 2}, random);
+  freeze(model, "weight");
+  RunDescription description;
+  describe_model(TrainableParameters<float>(model), description);
+  CHECK(description.parameters ==
+        std::vector<std::vector<std::string>>{{"weight", "[2, 3]", "6", "frozen"},
+                                              {"bias", "[2]", "2", "trained"}});
+  CHECK(contains(description.model, "Linear(in_features=3"));
 }
 
 TEST_CASE("report: measuring and showing do not change what is trained", "[report]") {

@@ -108,12 +108,13 @@ std::string lines_of(const std::vector<std::string>& columns, const Rows& rows) 
 }
 
 std::string text_of(const ReportBlock& block) {
-  if (block.kind == ReportBlock::Kind::text) return block.text;
-  if (block.kind == ReportBlock::Kind::table) return lines_of(block.columns, block.cells);
+  using enum ReportBlock::Kind;
+  if (block.kind == text || block.kind == preformatted) return block.text;
+  if (block.kind == table) return lines_of(block.columns, block.cells);
   std::vector<std::vector<double>> rows;
-  const std::size_t classes = block.rows.size();
-  for (std::size_t i = 0; i < classes; ++i)
-    rows.emplace_back(block.counts.data() + i * classes, block.counts.data() + (i + 1) * classes);
+  const auto columns = block.counts.shape()[1];
+  for (auto row = block.counts.begin(); row != block.counts.end(); row += columns)
+    rows.emplace_back(row, row + columns);
   return lines_of(block.columns, rows);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "weft/layers/freeze.hpp"
+
 namespace weft {
 
 template <class T>
@@ -11,16 +13,20 @@ class LayerNames::Collector final : public Members<T> {
 
   void type(const std::string& name, const std::string&) override { own().type = name; }
   void parameter(const std::string&, const Parameter<T>& parameter) override {
-    if (names_.of_parameter_.emplace(&parameter, layer_).second)
-      own().parameters += parameter.size();
+    if (!names_.of_parameter_.emplace(&parameter, layer_).second) return;
+    own().parameters += parameter.size();
+    if (parameter.requires_grad()) own().trained += parameter.size();
   }
   void child(const std::string& name, const Module<T>& child) override {
     const int number = names_.size();
     const bool is_element = std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
     names_.layers_.push_back(
-        {layer_ == 0 ? name : own().name + "." + name, "", layer_, 0, is_element});
+        {layer_ == 0 ? name : own().name + "." + name, "", layer_, 0, 0, is_element});
     Collector members(names_, number);
     child.members(members);
+    const Layer& inner = members.own();
+    own().parameters += inner.parameters;
+    own().trained += inner.trained;
   }
 
  private:
@@ -31,10 +37,15 @@ class LayerNames::Collector final : public Members<T> {
 };
 
 template <class T>
-LayerNames::LayerNames(const Module<T>& model) {
+LayerNames::LayerNames(const Module<T>& model) : element_size_(sizeof(T)) {
   layers_.push_back({"", "", -1});
   Collector<T> members(*this, 0);
-  model.members(members);
+  whole_model(model).members(members);
+}
+
+std::string LayerNames::description(int layer) const {
+  const Layer& own = layers_[static_cast<std::size_t>(layer)];
+  return own.type + (own.parameters > 0 && own.trained == 0 ? ", frozen" : "");
 }
 
 int LayerNames::of_parameter(const void* parameter) const {

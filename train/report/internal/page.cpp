@@ -44,7 +44,8 @@ Json json_of(const ReportBlock& block) {
   Json json{{"title", beginning_of(block.title, most_bytes)}};
   switch (block.kind) {
     case ReportBlock::Kind::text:
-      json["kind"] = "text";
+    case ReportBlock::Kind::preformatted:
+      json["kind"] = block.kind == ReportBlock::Kind::text ? "text" : "preformatted";
       json["text"] = beginning_of(block.text, most_bytes);
       break;
     case ReportBlock::Kind::table:
@@ -55,16 +56,21 @@ Json json_of(const ReportBlock& block) {
         json["cells"].push_back(block.cells[i]);
       json["left_out"] = block.cells.size() - json["cells"].size();
       break;
-    case ReportBlock::Kind::confusion: {
-      json["kind"] = "confusion";
-      const std::size_t classes = std::min(block.rows.size(), most_classes);
-      json["rows"] = std::vector<std::string>(block.rows.data(), block.rows.data() + classes);
+    case ReportBlock::Kind::confusion:
+    case ReportBlock::Kind::flame: {
+      const bool is_flame = block.kind == ReportBlock::Kind::flame;
+      json["kind"] = is_flame ? "flame" : "confusion";
+      const std::size_t rows =
+          is_flame ? block.rows.size() : std::min(block.rows.size(), most_classes);
+      json["rows"] = std::vector<std::string>(block.rows.data(), block.rows.data() + rows);
       json["cells"] = Json::array();
-      for (std::size_t i = 0; i < classes; ++i) {
-        const double* const row = block.counts.data() + i * block.rows.size();
-        json["cells"].push_back(std::vector(row, row + classes));
+      for (std::size_t i = 0; i < rows; ++i) {
+        Json cells = Json::array();
+        for (std::size_t k = 0; k < (is_flame ? 4 : rows); ++k)
+          cells.push_back(rounded(block.counts(static_cast<Index>(i), static_cast<Index>(k))));
+        json["cells"].push_back(std::move(cells));
       }
-      json["left_out"] = block.rows.size() - classes;
+      json["left_out"] = block.rows.size() - rows;
       break;
     }
     case ReportBlock::Kind::attention:

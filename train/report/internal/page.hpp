@@ -22,7 +22,7 @@ Json json_of(const std::vector<NamedCurve>& curves);
 
 // A page of HTML that needs no other file, of a JSON list of the records of
 // runs (see RunReport), each with "curves".
-// Charts are SVG by a script of our own, report.js. Of the libraries that Debian 12 packages,
+// Charts are SVG by a script of our own, in page/. Of the libraries that Debian 12 packages,
 // Chart.js (200 kB) draws pictures, which neither follow a printer's colours nor can be looked at
 // by a test, and needs a plugin for zoom that is not packaged; dygraphs is made for one fixed
 // style; D3's version is of 2016 and has no charts. uPlot is not packaged.

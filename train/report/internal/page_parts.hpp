@@ -1,4 +1,4 @@
-// What is the same in all pages: page_parts.cpp is made of report.css and report.js by CMake.
+// What is the same in all pages: page_parts.cpp is made of the files of page/ by CMake.
 #pragma once
 
 namespace weft {

@@ -53,6 +53,7 @@ class ProfileRecorder final : public ParallelObserver {
         break;
       case TapeEvent::Kind::backward:
         add_backward(tape, event, time);
+        remember_peak(tape, event);
         break;
     }
     last_end = seconds_now();
@@ -86,6 +87,8 @@ class ProfileRecorder final : public ParallelObserver {
       }
     }
     is_traced_ = trace_.size() < most_traced;
+    for (auto& [address, tape] : tapes_) tape.bytes_now = 0.0;
+    bytes_now_ = 0.0;
     step_start_ = last_end = end;
   }
 
@@ -145,6 +148,36 @@ class ProfileRecorder final : public ParallelObserver {
     return rows;
   }
 
+  std::vector<MemoryRow> memory_rows() const {
+    std::vector<MemoryRow> rows = memory_;
+    for (int layer = layers.size() - 1; layer >= 0; --layer) {
+      MemoryRow& row = rows[static_cast<std::size_t>(layer)];
+      row.layer = layers.name(layer);
+      row.parameters = layers.element_size() * static_cast<double>(layers.parameters(layer));
+      if (layer > 0) add(rows[static_cast<std::size_t>(layers.parent(layer))], row);
+    }
+    return rows;
+  }
+
+  template <class T>
+  void count_memory(const Optimizer<T>& optimizer, Index parts) {
+    for (MemoryRow& row : memory_) row.gradients = row.optimizer = 0.0;
+    const auto row_of_parameter = [&](std::size_t index) -> MemoryRow& {
+      const int layer = layers.of_parameter(optimizer.parameters()[index].parameter);
+      return memory_[static_cast<std::size_t>(std::max(layer, 0))];
+    };
+    for (std::size_t i = 0; i < optimizer.parameters().size(); ++i)
+      if (const Parameter<T>& parameter = *optimizer.parameters()[i].parameter;
+          parameter.requires_grad())
+        row_of_parameter(i).gradients +=
+            layers.element_size() * static_cast<double>(parameter.size() * parts);
+    const OptimizerSlices<T>& slices = optimizer.slices();
+    for (const std::vector<Tensor<T>>& state : slices.state)
+      for (std::size_t i = 0; i < state.size(); ++i)
+        row_of_parameter(slices.sequence.slices()[i].parameter).optimizer +=
+            layers.element_size() * static_cast<double>(state[i].size());
+  }
+
   // What a layer computed last.
   const Shape& result(int layer) const { return results_[static_cast<std::size_t>(layer)]; }
   double counted_steps() const { return static_cast<double>(std::max<std::int64_t>(steps, 1)); }
@@ -156,6 +189,13 @@ class ProfileRecorder final : public ParallelObserver {
     to.flops += row.flops;
     to.bytes += row.bytes;
     to.memory += row.memory;
+  }
+  static void add(MemoryRow& to, const MemoryRow& row) {
+    to.parameters += row.parameters;
+    to.gradients += row.gradients;
+    to.optimizer += row.optimizer;
+    to.values += row.values;
+    to.computing += row.computing;
   }
   static std::vector<ProfileRow> by_time(std::vector<ProfileRow> rows) {
     std::ranges::stable_sort(rows, std::greater<>(), &ProfileRow::seconds);
@@ -244,7 +284,7 @@ class ProfileRecorder final : public ParallelObserver {
   // What backward needs to know of a record.
   struct Record {
     int layer = 0;
-    double flops = 0.0, bytes = 0.0;
+    double flops = 0.0, bytes = 0.0, memory = 0.0;
   };
   struct TapeState {
     int layer = 0;                // of the parameters used last
@@ -253,6 +293,9 @@ class ProfileRecorder final : public ParallelObserver {
     std::vector<Pending> pending;
     std::vector<Record> records;
     std::size_t bytes_in_use = 0;
+    double memory = 0.0;       // of operations that are not recorded, since the last one that is
+    std::size_t num_kept = 0;  // the first records, which backward has not passed
+    double bytes_now = 0.0;    // in use, of this step
   };
 
   std::vector<Range>* ranges_of(int thread) {
@@ -281,9 +324,19 @@ class ProfileRecorder final : public ParallelObserver {
     const double memory =
         static_cast<double>(event.memory.bytes_in_use) - static_cast<double>(tape.bytes_in_use);
     tape.bytes_in_use = event.memory.bytes_in_use;
+    set_bytes(tape, event);
+    tape.memory += memory;
     if (is_recorded) {
-      tape.records.resize(static_cast<std::size_t>(event.record) + 1);
-      tape.records.back() = {0, event.flops, bytes};
+      tape.num_kept = static_cast<std::size_t>(event.record) + 1;
+      tape.records.resize(tape.num_kept);
+      double kept = std::exchange(tape.memory, 0.0);
+      tape.records.back() = {0, event.flops, bytes, std::max(0.0, kept)};
+      // What has been released since was computed last.
+      for (std::size_t i = tape.records.size(); kept < 0.0 && i-- > 0;) {
+        const double released = std::min(tape.records[i].memory, -kept);
+        tape.records[i].memory -= released;
+        kept += released;
+      }
     }
     tape.pending.push_back(
         {event, {event.operation, 0, "forward", thread_number, last_end, time}, bytes, memory});
@@ -337,6 +390,29 @@ class ProfileRecorder final : public ParallelObserver {
     add_to_trace({event.operation, record.layer, "backward", thread_number, last_end, time});
   }
 
+  void set_bytes(TapeState& tape, const TapeEvent& event) {
+    bytes_now_ -= tape.bytes_now;
+    bytes_now_ += tape.bytes_now = static_cast<double>(event.memory.bytes_in_use);
+  }
+
+  // By layer, of all tapes; the rest belongs to the operation whose backward has just run.
+  void remember_peak(TapeState& current, const TapeEvent& event) {
+    set_bytes(current, event);
+    current.num_kept = static_cast<std::size_t>(event.record);
+    if (bytes_now_ <= peak_bytes_ || current.num_kept >= current.records.size()) return;
+    peak_bytes_ = bytes_now_;
+    for (MemoryRow& row : memory_) row.values = row.computing = 0.0;
+    double kept = 0.0;
+    for (const auto& [address, tape] : tapes_)
+      if (tape.bytes_now > 0.0)
+        for (const Record& record : std::span(tape.records).first(tape.num_kept)) {
+          memory_[static_cast<std::size_t>(record.layer)].values += record.memory;
+          kept += record.memory;
+        }
+    const int layer = current.records[current.num_kept].layer;
+    memory_[static_cast<std::size_t>(layer)].computing = std::max(0.0, bytes_now_ - kept);
+  }
+
   ProfileRow& row_of(int layer, const char* operation) {
     const auto [row, is_new] = rows_.try_emplace({layer, operation});
     if (is_new) {
@@ -350,7 +426,9 @@ class ProfileRecorder final : public ParallelObserver {
   std::unordered_map<const void*, TapeState> tapes_;
   std::map<std::pair<int, std::string_view>, ProfileRow> rows_;
   std::map<std::string, ProfileRow> phases_;
-  std::vector<Shape> results_{static_cast<std::size_t>(layers.size())};  // last ones, by layer
+  std::vector<Shape> results_{static_cast<std::size_t>(layers.size())};     // last ones, by layer
+  std::vector<MemoryRow> memory_{static_cast<std::size_t>(layers.size())};  // without inner layers
+  double bytes_now_ = 0.0, peak_bytes_ = 0.0;                               // of all tapes
   std::vector<Span> trace_;
   std::vector<Region> regions_;
   std::array<std::vector<Range>, 256> ranges_;  // of the current region, by thread

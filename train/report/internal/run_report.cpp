@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
+#include "weft/layers/freeze.hpp"
 #include "weft/layers/summary.hpp"
 #include "weft/version.hpp"
 #include "train/files/atomic_file.hpp"
@@ -66,9 +67,9 @@ Settings settings_of(Stateful<T>& object) {
 template <class T>
 void describe_model(const Module<T>& model, RunDescription& description) {
   std::ostringstream tree;
-  tree << model;
+  tree << whole_model(model);
   description.model = tree.str();
-  for (const auto& [name, parameter] : named_parameters(model))
+  for (const auto& [name, parameter] : named_parameters(whole_model(model)))
     description.parameters.push_back({name, parameter->shape().to_string(),
                                       std::to_string(parameter->size()),
                                       parameter->requires_grad() ? "trained" : "frozen"});
