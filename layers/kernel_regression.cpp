@@ -56,7 +56,7 @@ bool is_in_support(Kernel kernel, T u) {
 template <class T>
 KernelRegression<T>::KernelRegression(const KernelRegressionOptions& options)
     : kernel(options.kernel), w(Tensor<T>({1}, {static_cast<T>(options.w)})) {
-  if (const T as_T = w.value().item(); !(as_T > T{0}) || std::isinf(as_T))
+  if (const T width = w.value().item(); !(width > T{0}) || std::isinf(width))
     fail<ValueError>("KernelRegression: w", "a finite number > 0", options.w);
 }
 

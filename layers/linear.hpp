@@ -45,7 +45,7 @@ struct WEFT_API Linear : Module<T> {
   Linear(const Linear& other);
   Linear(Linear&&) noexcept = default;
   Linear& operator=(Linear other) noexcept;
-  ~Linear() = default;
+  ~Linear() override = default;
 
   // x [..., in_features], result [..., out_features], with the activation applied to it in the same
   // operation. Throws ShapeError.

@@ -69,9 +69,9 @@ class WEFT_API Module {
  protected:
   Module() = default;
   Module(const Module&) = default;
-  Module(Module&&) = default;
+  Module(Module&&) noexcept = default;
   Module& operator=(const Module&) = default;
-  Module& operator=(Module&&) = default;
+  Module& operator=(Module&&) noexcept = default;
 };
 
 // Adapts a list of children to a module, so that visitors treat it like any other child.

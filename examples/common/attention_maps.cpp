@@ -54,7 +54,7 @@ std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence
 std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer) {
   std::vector<std::string> names;
   for (const TokenId token : answer) names.push_back(vocabulary.symbol(token));
-  names.push_back("end");
+  names.emplace_back("end");
   return names;
 }
 

@@ -88,7 +88,7 @@ class CommandLine::Parser {
   void arguments(const std::string& name, std::vector<std::string>& values) {
     options_.positional_help(name);
     takes_arguments_ = true;
-    setters_.push_back([this, &values] {
+    setters_.emplace_back([this, &values] {
       if (result_->count(positional) > 0)
         values = (*result_)[positional].as<std::vector<std::string>>();
     });
@@ -162,7 +162,7 @@ void CommandLine::choice(const std::string& name, const std::string& description
 void CommandLine::choice(const std::string& name, const std::string& description,
                          Precision& value) {
   std::vector<std::string> choices;
-  for (const auto& [precision, its_name] : precision_names) choices.push_back(its_name);
+  for (const auto& [precision, its_name] : precision_names) choices.emplace_back(its_name);
   parser_->choice(name, description, name_of("precision", value, precision_names), choices,
                   [&value](const std::string& text) {
                     value = value_named("precision", text, precision_names);

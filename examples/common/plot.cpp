@@ -189,15 +189,16 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
         data << map.values(row, column) << (column + 1 < columns ? '\t' : '\n');
     }
     data << "\n\n";
-    const double x = left + (map_width + gap_x) * static_cast<double>(i % grid_columns);
-    const double y = top + (map_height + gap_y) * static_cast<double>(i / grid_columns);
+    const auto column = i % grid_columns, row = i / grid_columns;
+    const double x = left + (map_width + gap_x) * static_cast<double>(column);
+    const double y = top + (map_height + gap_y) * static_cast<double>(row);
     script << "set lmargin at screen " << x / width << "\nset rmargin at screen "
            << (x + map_width) / width << "\nset tmargin at screen " << 1 - y / height
            << "\nset bmargin at screen " << 1 - (y + map_height) / height << "\nset title "
            << quoted(map.title) << " offset 0,-0.5 " << ink << "\nset xlabel "
-           << quoted(i / grid_columns == grid_rows - 1 ? maps.x_label : "") << ' ' << ink
-           << "\nset ylabel " << quoted(i % grid_columns == 0 ? maps.y_label : "") << ' ' << ink
-           << "\nplot " << quoted(file_name(data_file(picture))) << " index " << i
+           << quoted(row == grid_rows - 1 ? maps.x_label : "") << ' ' << ink << "\nset ylabel "
+           << quoted(column == 0 ? maps.y_label : "") << ' ' << ink << "\nplot "
+           << quoted(file_name(data_file(picture))) << " index " << i
            << " matrix with image pixels\nunset label 1\nunset colorbox\n";
   }
   script << "unset multiplot\n";

