@@ -31,11 +31,12 @@ template <class T>
 WEFT_API Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                               const CrossEntropyOptions& options = {});
 
-// `cross_entropy(linear(x, weight), targets, options)` without the memory of all logits, which for
-// many classes would be most of a pass's: it has those of 512 targets at a time, and computes their
-// gradients at once, when they are there. x [..., in], weight [classes, in], targets [...], result
-// []. Throws as the two do.
-//   Var loss = linear_cross_entropy(states, tape.parameter(head.weight), targets);
+// `cross_entropy` of `linear`, as torch's, without the memory of all logits, which for many classes
+// would be most of a pass's: it has those of 512 targets at a time, and computes their gradients at
+// once, when they are there.
+//   loss = -1 / n · Σ_i log softmax(x_i · weightᵀ)[targets_i]
+// x [..., in], weight [classes, in], targets [...], result []. Throws as the two do.
+//   Var loss = linear_cross_entropy(states, weight, targets);
 template <class T>
 WEFT_API Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens& targets,
                                      const CrossEntropyOptions& options = {});

@@ -1,7 +1,8 @@
 // Settings: the hyperparameters of a configuration, which checkpoints, the command line and range
 // checks take from one list.
 //
-// A configuration is a Stateful with a function template for_each_setting, which calls
+// A configuration is a Stateful with a static function template for_each_setting(self, visit),
+// where `self` is one, const or not. It calls
 //   visit(name, description, value, lowest, highest)   for each number, std::int64_t or double, and
 //   visit(name, description, value)                    for each flag, an std::int64_t of 0 or 1,
 //                                                      and each text, which is not empty.
@@ -24,7 +25,8 @@ namespace weft::examples {
 // Adds an option for each setting.
 template <class Configuration>
 void setting_options(CommandLine& line, Configuration& configuration) {
-  configuration.for_each_setting(
+  Configuration::for_each_setting(
+      configuration,
       [&](const std::string& name, const std::string& description, auto& value, auto... range) {
         if constexpr (sizeof...(range) == 0 && std::is_same_v<decltype(value), std::int64_t&>)
           line.flag(name, description, value);
@@ -35,14 +37,15 @@ void setting_options(CommandLine& line, Configuration& configuration) {
 
 template <class Configuration>
 void save_settings(State<float>& state, Configuration& configuration) {
-  configuration.for_each_setting([&](const char* name, const char*, auto& value, auto...) {
-    if constexpr (std::is_same_v<decltype(value), double&>)
-      state.number(name, value);
-    else if constexpr (std::is_same_v<decltype(value), std::string&>)
-      state.text(name, value);
-    else
-      state.integer(name, value);
-  });
+  Configuration::for_each_setting(
+      configuration, [&](const char* name, const char*, auto& value, auto...) {
+        if constexpr (std::is_same_v<decltype(value), double&>)
+          state.number(name, value);
+        else if constexpr (std::is_same_v<decltype(value), std::string&>)
+          state.text(name, value);
+        else
+          state.integer(name, value);
+      });
 }
 
 // Throws ValueError, naming the setting, for the first one that is out of range.
@@ -52,24 +55,24 @@ void check_settings(const Configuration& configuration) {
     if (!(lowest <= value && value <= highest))
       fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
   };
-  configuration.for_each_setting([&](const char* name, const char*, auto value, auto... range) {
-    if constexpr (sizeof...(range) > 0)
-      check(name, value, range...);
-    else if constexpr (std::is_same_v<decltype(value), std::int64_t>)
-      check(name, value, 0, 1);
-  });
+  Configuration::for_each_setting(
+      configuration, [&](const char* name, const char*, auto value, auto... range) {
+        if constexpr (sizeof...(range) > 0)
+          check(name, value, range...);
+        else if constexpr (std::is_same_v<decltype(value), std::int64_t>)
+          check(name, value, 0, 1);
+      });
 }
 
 // Throws ValueError, naming the setting, for the first one that differs from `expected`.
 template <class Configuration>
 void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
   std::vector<std::variant<std::int64_t, double, std::string>> expected_values;
-  expected.for_each_setting([&](const char*, const char*, const auto& value, auto...) {
-    expected_values.emplace_back(value);
-  });
+  Configuration::for_each_setting(expected, [&](const char*, const char*, const auto& value,
+                                                auto...) { expected_values.emplace_back(value); });
   auto next = expected_values.begin();
-  configuration.for_each_setting(
-      [&]<class Value>(const char* name, const char*, const Value& value, auto...) {
+  Configuration::for_each_setting(
+      configuration, [&]<class Value>(const char* name, const char*, const Value& value, auto...) {
         if (const auto& other = std::get<Value>(*next++); value != other)
           fail<ValueError>(std::string("--") + name, other, value);
       });

@@ -57,16 +57,6 @@ class Configuration final : public Stateful<float> {
   std::string rotary_pairs = "halves";
   bool has_tokens() const { return !characters.empty() || !byte_pairs.empty(); }
 
-  // See examples/common/settings.hpp.
-  template <class Visit>
-  void for_each_setting(const Visit& visit) {
-    visit_settings(*this, visit);
-  }
-  template <class Visit>
-  void for_each_setting(const Visit& visit) const {
-    visit_settings(*this, visit);
-  }
-
   // The options of a model with so many tokens.
   GptOptions model_options(Index vocabulary_size) const;
 
@@ -74,9 +64,9 @@ class Configuration final : public Stateful<float> {
   void check_state() const override;
   void state(State<float>& state) override;
 
- private:
+  // See examples/common/settings.hpp.
   template <class Self, class Visit>
-  static void visit_settings(Self& self, const Visit& visit) {
+  static void for_each_setting(Self& self, const Visit& visit) {
     constexpr std::int64_t max_count = 1'000'000'000;
     visit("width", "embedding size of the model", self.width, 1, 8192);
     visit("layers", "number of blocks", self.layers, 1, 256);

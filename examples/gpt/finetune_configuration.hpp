@@ -31,16 +31,6 @@ class FinetuneConfiguration final : public Stateful<float> {
   // The sum of the weights that are not trained, by which the model is recognized.
   double frozen_sum = 0.0;
 
-  // See examples/common/settings.hpp.
-  template <class Visit>
-  void for_each_setting(const Visit& visit) {
-    visit_settings(*this, visit);
-  }
-  template <class Visit>
-  void for_each_setting(const Visit& visit) const {
-    visit_settings(*this, visit);
-  }
-
   // The layers that get adapters. Throws ValueError unless `layers` is a regular expression.
   NameFilter adapted_layers() const;
 
@@ -48,9 +38,9 @@ class FinetuneConfiguration final : public Stateful<float> {
   void check_state() const override;
   void state(State<float>& state) override;
 
- private:
+  // See examples/common/settings.hpp.
   template <class Self, class Visit>
-  static void visit_settings(Self& self, const Visit& visit) {
+  static void for_each_setting(Self& self, const Visit& visit) {
     constexpr std::int64_t max_count = 1'000'000'000;
     visit("lora", "rank of the adapters; 0: train all weights", self.lora, 0, 4096);
     visit("alpha", "with --lora, what results of adapters are multiplied by, times the rank",

@@ -39,16 +39,6 @@ class Configuration final : public Stateful<float> {
   // How rotary positions pair channels (RotaryPairs), by which the weights were trained.
   std::string rotary_pairs = "halves";
 
-  // See examples/common/settings.hpp.
-  template <class Visit>
-  void for_each_setting(const Visit& visit) {
-    visit_settings(*this, visit);
-  }
-  template <class Visit>
-  void for_each_setting(const Visit& visit) const {
-    visit_settings(*this, visit);
-  }
-
   // The options of the encoder and the decoder.
   TransformerOptions transformer_options() const;
 
@@ -56,9 +46,9 @@ class Configuration final : public Stateful<float> {
   void check_state() const override;
   void state(State<float>& state) override;
 
- private:
+  // See examples/common/settings.hpp.
   template <class Self, class Visit>
-  static void visit_settings(Self& self, const Visit& visit) {
+  static void for_each_setting(Self& self, const Visit& visit) {
     constexpr std::int64_t max_count = 1'000'000'000;
     visit("width", "embedding size of the model", self.width, 1, 4096);
     visit("layers", "number of encoder blocks and of decoder blocks", self.layers, 1, 64);

@@ -31,8 +31,9 @@ int gradcheck(int argc, char** argv) {
   examples::CommandLine line(
       "pronounce gradcheck",
       "Compares all gradients of a small model with finite differences, in double precision.");
-  configuration.for_each_setting([&](const std::string& name, const char* description, auto& value,
-                                     auto lowest, auto highest) {
+  Configuration::for_each_setting(configuration, [&](const std::string& name,
+                                                     const char* description, auto& value,
+                                                     auto lowest, auto highest) {
     for (const char* setting : {"width", "layers", "heads", "dropout", "label-smoothing", "seed"})
       if (name == setting) line.option(name, description, value, lowest, highest);
   });

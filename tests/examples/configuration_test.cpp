@@ -55,8 +55,8 @@ TEST_CASE("configuration: the state contains every setting and both vocabularies
   Names state;
   configuration.state(state);
   std::set<std::string> expected{"letters", "phones", "rotary_pairs"};
-  configuration.for_each_setting(
-      [&](const char* name, const char*, auto&, auto, auto) { expected.insert(name); });
+  Configuration::for_each_setting(configuration, [&](const char* name, const char*, auto&, auto,
+                                                     auto) { expected.insert(name); });
   CHECK(state.names == expected);
 }
 
