@@ -81,10 +81,7 @@ class ProfileRecorder final : public ParallelObserver {
     } else {
       ++steps;
       seconds += end - step_start_;
-      if (is_traced_) {
-        ++traced_steps_;
-        traced_seconds_ += end - step_start_;
-      }
+      if (is_traced_) traced_steps_.push_back({end - step_start_, regions_.size()});
     }
     is_traced_ = trace_.size() < most_traced;
     for (auto& [address, tape] : tapes_) tape.bytes_now = 0.0;
@@ -208,17 +205,24 @@ class ProfileRecorder final : public ParallelObserver {
     for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
     return *std::max_element(busy.begin(), busy.end());
   }
+  // The median over steps: what interrupts a few of them is no part of it.
   double predicted_step_seconds(int threads) const {
-    if (traced_steps_ == 0) return 0.0;
+    if (traced_steps_.empty()) return 0.0;
     const int measured = thread_count();
-    double outside = traced_seconds_, inside = 0.0;
-    for (const Region& region : regions_) {
-      outside -= region.seconds;
-      // What a region costs beside its ranges: to begin it, and to wait for its threads.
-      const double cost = std::max(0.0, region.seconds - time_on_threads(region.ranges, measured));
-      inside += cost + time_on_threads(region.ranges, threads);
+    std::vector<double> predicted;
+    for (std::size_t region = 0; const auto& [step_seconds, regions] : traced_steps_) {
+      double all = step_seconds;
+      for (; region < regions; ++region) {
+        const auto& [duration, ranges] = regions_[region];
+        // What a region costs beside its ranges: to begin it, and to wait for its threads.
+        const double cost = std::max(0.0, duration - time_on_threads(ranges, measured));
+        all += cost + time_on_threads(ranges, threads) - duration;
+      }
+      predicted.push_back(all);
     }
-    return (outside + inside) / static_cast<double>(traced_steps_);
+    const auto middle = predicted.begin() + std::ssize(predicted) / 2;
+    std::ranges::nth_element(predicted, middle);
+    return *middle;
   }
 
   std::string trace() const {
@@ -274,6 +278,10 @@ class ProfileRecorder final : public ParallelObserver {
   struct Region {
     double seconds;
     std::vector<float> ranges;  // their seconds, in the order in which they began
+  };
+  struct TracedStep {
+    double seconds;
+    std::size_t regions;  // of this step and those before
   };
   // An operation in forward, until its layer is known.
   struct Pending {
@@ -436,8 +444,7 @@ class ProfileRecorder final : public ParallelObserver {
   double step_start_ = 0.0;
   bool is_warm_ = false;
   bool is_traced_ = true;
-  std::int64_t traced_steps_ = 0;
-  double traced_seconds_ = 0.0;
+  std::vector<TracedStep> traced_steps_;
   ParallelObserver* previous_ = nullptr;
 };
 
