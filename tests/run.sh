@@ -14,11 +14,14 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 packages=("${build_packages[@]}" catch2 pkg-config)
 mpi=("${mpi_packages[@]}")
+test_options=()
 
 # emulate PROCESSOR COMMAND: builds for a machine that COMMAND emulates.
 emulate() {
   preset=portable mpi=()
   packages+=(qemu-user)
+  # These tests start their own program.
+  test_options=(--exclude-regex "threads: ?OMP_")
   cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" -DWEFT_MPI=OFF
     -DCMAKE_CROSSCOMPILING_EMULATOR="$2" -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF)
 }
@@ -64,4 +67,4 @@ done
 
 install_packages "${packages[@]}" "${mpi[@]}"
 build_targets all
-run_tests
+run_tests "${test_options[@]}"
