@@ -139,6 +139,15 @@ TEST_CASE("page: a flame graph has the layers within layers, as wide as their ti
   const auto report = report_of(folder.path(), 40);
   ReportSection section;
   section.flame_graph("time", profile);
+  const Tensor<double>& counts = section.blocks().front().counts;
+  double forward = 0.0, backward = 0.0;
+  for (Index i = 0; i < counts.shape()[0]; ++i) {
+    forward += counts(i, 0);
+    backward += counts(i, 1);
+  }
+  const ProfileRow all = profile.layers().front();
+  CHECK(forward == Approx(1e3 * all.forward_seconds / 2));
+  CHECK(backward == Approx(1e3 * all.backward_seconds / 2));
   report->set_section("Profile", section);
   report->write({.state = "finished", .step = 40});
   const std::string page = page_in(folder, "report.html");

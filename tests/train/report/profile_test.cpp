@@ -167,16 +167,23 @@ TEST_CASE("profile: frozen layers are among those of the trainable parameters", 
 }
 
 TEST_CASE("profile: what memory holds at the peak of a step, by layer", "[report]") {
-  // What the tape has in use when a backward function has run, at most.
+  // What the tape has in use when a backward function has run, at most, and what it had when
+  // forward had computed all operations before that one.
   struct Peak final : TapeObserver {
     explicit Peak(Profile& told) : profile(told) {}
     void observe(const TapeEvent& event) override {
-      if (event.kind == TapeEvent::Kind::backward)
-        bytes = std::max(bytes, static_cast<double>(event.memory.bytes_in_use));
+      const auto in_use = static_cast<double>(event.memory.bytes_in_use);
+      if (event.kind == TapeEvent::Kind::forward) after_forward[event.record] = in_use;
+      if (event.kind == TapeEvent::Kind::backward && in_use > bytes) {
+        const auto at = after_forward.lower_bound(event.record);
+        bytes = in_use;
+        kept = at == after_forward.begin() ? 0.0 : std::prev(at)->second;
+      }
       profile.observe(event);
     }
     Profile& profile;
-    double bytes = 0.0;
+    std::map<int, double> after_forward;
+    double bytes = 0.0, kept = 0.0;
   };
   TwoLayers model;
   AdamW<float> optimizer(model, {.lr = 1e-3});
@@ -197,6 +204,7 @@ TEST_CASE("profile: what memory holds at the peak of a step, by layer", "[report
   CHECK(first.gradients == 2 * 4 * (3 * 4 + 4));  // of two parts
   CHECK(first.optimizer == 2 * 4 * (3 * 4 + 4));  // two moments
   CHECK(all.parameters == 4 * (3 * 4 + 4 + 4 * 2 + 2));
+  CHECK(all.values == Approx(peak.kept));
   CHECK(all.values + all.computing == Approx(peak.bytes));
   // Of the results of both layers and of relu, at least the first is still needed then.
   CHECK(first.values >= 4.0 * rows * 4);
