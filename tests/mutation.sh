@@ -4,11 +4,14 @@
 # Fails when a mistake is not caught, or when the text that it replaces is not found exactly once.
 #
 # It works on a copy in build/mutation. The mistakes are all compiled into it, each behind a switch
-# that the environment variable WEFT_MISTAKE turns on, so that the tests are built once.
+# that the environment variable WEFT_MISTAKE turns on, so that the tests are built once. Results are
+# kept there until the library or a test changes: what was interrupted goes on when it is run again.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 list=$repository/tests/mutation
 work=$build/mutation
-seconds_allowed=600 # for a program of tests; a mistake that makes one hang is caught
+seconds_allowed=600 # without a mistake, for a program of tests
+# Two programs run at a time: waiting threads should sleep.
+export OMP_WAIT_POLICY=passive
 
 install_packages "${build_packages[@]}" catch2 "${mpi_packages[@]}"
 
@@ -48,48 +51,101 @@ cmake --build "$work/build" --parallel "$(nproc)" --target "${programs[@]/#/weft
   -- -k 0 ||
   fail "the build failed (see above): each text and its replacement have to be statements that end in ';' or '}', or expressions of one type"
 
-# Runs one program of tests up to the first failure, with the mistake of this number.
-run_tests() { # PROGRAM NUMBER
+# Of the files that the tests are built from, without the lists of mistakes.
+digest=$(cd "$repository" && find CMakeLists.txt autograd cmake layers train tests -type f \
+  ! -path 'tests/mutation/*.txt' ! -name '*.sh' ! -name '*.md' -print0 | sort -z |
+  xargs -0 sha256sum | sha256sum | cut -c 1-16)
+results=$work/results/$digest # a file a mistake, named by its number
+mkdir -p "$results"
+find "$work/results" -mindepth 1 -maxdepth 1 ! -name "$digest" -exec rm -r {} +
+
+# Runs one program of tests, or those of its tests that are named, up to the first failure, with the
+# mistake of this number.
+run_tests() { # PROGRAM NUMBER [TESTS]
   local folder=$work/outputs/$2
   local -a command=("$work/build/tests/weft_tests_$1")
   [ "$1" != processes ] || command=(mpiexec -n 3 "${command[@]}")
   mkdir -p "$folder"
-  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "${command[@]}" \
-    --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the list of mistakes
+  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "${command[@]}" ${3:+"$3"} \
+    --filenames-as-tags --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the mistakes
 }
 
 log "Running the tests without a mistake"
 for program in "${programs[@]}"; do
-  run_tests "$program" 0 || fail "$program: fails without a mistake: see $work/outputs/0/$program"
+  [ "$results/seconds" -nt "$work/build/tests/weft_tests_$program" ] || rm -f "$results/seconds"
 done
-
-# Prints "caught" and by what, or "NOT CAUGHT". The tests of a room above cannot catch a mistake.
-try() { # NUMBER FILE
-  local program result
+if [ ! -f "$results/seconds" ]; then
+  SECONDS=0
   for program in "${programs[@]}"; do
-    case $2:$program in
-      layers/*:autograd | train/*:autograd | train/*:layers) continue ;;
-    esac
+    run_tests "$program" 0 || fail "$program: fails without a mistake: see $work/outputs/0/$program"
+  done
+  echo "$SECONDS" >"$results/seconds"
+fi
+# A mistake that makes a program hang is caught.
+seconds_allowed=$((60 + 3 * $(cat "$results/seconds")))
+
+# Prints "[#first_test],[#second_test]": the tests in the files of this pattern.
+tests_of() { # PATTERN
+  local file tests=
+  for file in $(compgen -G "$repository/tests/$1"); do tests+=",[#$(basename "$file" .cpp)]"; done
+  echo "${tests#,}"
+}
+
+# Prints programs, each with the tests of it to run or with none for all: first the tests in the file
+# of the same name, next those in the same folder, then all others. The tests of a room above cannot
+# catch a mistake.
+stages() { # FILE
+  local name folder room=${1%%/*} same_name same_folder program
+  name=$(basename "${1%.*}")
+  folder=$(dirname "${1/\/internal\///}")
+  same_name=$(tests_of "$folder/${name}_test.cpp")
+  same_folder=$(tests_of "$folder/*_test.cpp")
+  echo "${same_name:+$room $same_name}"
+  echo "${same_folder:+$room $same_folder}"
+  case $1 in
+    autograd/*) printf '%s\n' autograd golden layers train processes ;;
+    layers/*) printf '%s\n' layers golden train processes ;;
+    train/parallel/*) printf '%s\n' processes train golden ;;
+    *) printf '%s\n' golden train processes ;;
+  esac
+}
+
+# Prints "caught" and by what, or "NOT CAUGHT".
+try() { # NUMBER FILE
+  local program tests result output
+  while read -r program tests; do
+    [ -n "$program" ] || continue
     result=0
-    run_tests "$program" "$1" || result=$?
+    run_tests "$program" "$1" "$tests" || result=$?
+    output=$work/outputs/$1/$program
     case $result in
       0) continue ;;
       124) echo "caught ($program hangs)" ;;
       12[5-9] | 1[3-9]? | 2??)
-        # Catch2 exits with the number of failures, of which there is one with --abort.
+        # Catch2 exits with the number of failures, of which there is one with --abort, or with 42.
         echo "caught ($program ends with $result)"
         ;;
-      *) echo "caught ($(grep -m1 -A1 -- '^-----' "$work/outputs/$1/$program" | tail -n 1))" ;;
+      *)
+        # The name stands below a line of Catch2's; those of mpiexec are shorter. It is coloured
+        # where mpiexec gives a process a terminal.
+        output=$(sed 's/\x1b\[[0-9;]*m//g' "$output" | grep -m1 -A1 -xE -- '-{79}' | tail -n 1) ||
+          true
+        echo "caught (${output:-$program ends with $result})"
+        ;;
     esac
     rm -rf "$work/outputs/$1"
     return
-  done
+  done < <(stages "$2")
   echo "NOT CAUGHT"
 }
 
 # Prints one line of the table.
 report() { # NUMBER KIND FILE DESCRIPTION
-  printf '%-7s %-38s %s: %s\n' "$2" "$3" "$4" "$(try "$1" "$3")" | tee -a "$work/table"
+  if [ ! -f "$results/$1" ]; then
+    try "$1" "$3" >"$results/$1.new"
+    mv "$results/$1.new" "$results/$1"
+  fi
+  printf '%-7s %-38s %s: %s\n' "$2" "$3" "$4" "$(cat "$results/$1")" | tee -a "$work/table"
 }
 
 : >"$work/table"

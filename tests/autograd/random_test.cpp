@@ -126,6 +126,12 @@ TEST_CASE("random: below is uniform over the numbers below the limit", "[autogra
   std::array<int, 6> counts{};
   for (int i = 0; i < 6000; ++i) ++counts[static_cast<std::size_t>(random.below(6))];
   for (const int count : counts) CHECK(std::abs(count - 1000) < 150);
+  // Of 2^64 numbers, a remainder of two thirds of this limit would make the lower ones come more
+  // often: three times in four instead of two in three.
+  constexpr Index limit = Index{3} << 61;
+  int low = 0;
+  for (int i = 0; i < 6000; ++i) low += random.below(limit) < limit / 3 * 2 ? 1 : 0;
+  CHECK(std::abs(low - 4000) < 150);
   CHECK(random.below(1) == 0);
   CHECK_THROWS_WITH(random.below(0), "random number below a limit: expected a limit > 0, got 0");
   CHECK_THROWS_AS(random.below(-3), ValueError);

@@ -96,6 +96,7 @@ TEST_CASE("tape: backward of a variable without a gradient throws and says why",
   CHECK_THROWS_AS(tape.backward(x), ShapeError);
   CHECK_THROWS_WITH(tape.backward(x, Tensor<float>({3})),
                     "backward: expected an upstream gradient of shape [2], got [3]");
+  CHECK_THROWS_AS(tape.backward(x, Tensor<float>({2, 1})), ShapeError);
   CHECK_THROWS_WITH(other.backward(sum(x)),
                     "backward: expected a variable of this tape, got one of another");
   CHECK_THROWS_WITH(tape.backward(sum(tape.constant(Tensor<float>({2})))),

@@ -83,6 +83,7 @@ TEST_CASE("tensor: is zeros or the given values in row-major order", "[autograd]
 TEST_CASE("tensor: wrong numbers of values and wrong positions throw", "[autograd]") {
   CHECK_THROWS_WITH(Tensor<float>({2, 2}, {1, 2, 3}),
                     "tensor: expected 4 values for shape [2, 2], got 3");
+  CHECK_THROWS_AS(Tensor<float>({2, 2}, {1, 2, 3, 4, 5}), ShapeError);
   const Tensor<float> tensor({2, 3});
   CHECK_THROWS_WITH(tensor(2, 0), "element: expected indices inside [2, 3], got 2 on axis 0");
   CHECK_THROWS_WITH(tensor(0, -1), "element: expected indices inside [2, 3], got -1 on axis 1");
@@ -97,6 +98,19 @@ TEST_CASE("shape: more elements than can be counted throw, and name the sizes", 
   CHECK_THROWS_AS((Shape{0, Shape::max_elements, 2}), ShapeError);
   CHECK((Shape{Shape::max_elements, 0}).elements() == 0);
   CHECK_THROWS_AS((Shape{1, std::numeric_limits<Index>::max()}), ShapeError);
+}
+
+TEST_CASE("shape: sizes broadcast only to equal ones, or from 1", "[autograd]") {
+  CHECK(broadcast("test", {3, 1}, {2}) == Shape{3, 2});
+  CHECK(broadcast("test", {1}, {0}) == Shape{0});
+  CHECK(broadcast("test", {0, 2}, {1, 2}) == Shape{0, 2});
+  for (const auto& [a, b] : {std::pair(Shape{2}, Shape{3}),
+                             {Shape{2}, Shape{0}},
+                             {Shape{4, 1}, Shape{2, 1}},
+                             {Shape{2, 3}, Shape{2}}}) {
+    CHECK_THROWS_AS(broadcast("test", a, b), ShapeError);
+    CHECK_THROWS_AS(broadcast("test", b, a), ShapeError);
+  }
 }
 
 TEST_CASE("shape: sums and products of sizes beyond the limit throw", "[autograd]") {

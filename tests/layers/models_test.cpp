@@ -125,6 +125,7 @@ TEST_CASE("GPT: the loss is that of the logits, also of more targets than it has
   CHECK(message_of<ShapeError>([&] {
           model.loss(tape, tokens, Tokens({2, 3}));
         }) == "Gpt: targets: expected [2, 4], got [2, 3]");
+  CHECK_THROWS_AS(model.loss(tape, tokens, Tokens({4, 2})), ShapeError);
   CHECK(model.loss(tape, tokens, Tokens::full({2, 4}, ignored)).item() == 0.0);
 }
 
@@ -301,4 +302,9 @@ TEST_CASE("models: invalid options and inputs throw", "[layers]") {
   CHECK(message_of<ShapeError>([&] { translate.encode(tape, Tokens({3})); }) ==
         "EncoderDecoder: source: expected shape [batch, time], got [3]");
   CHECK_THROWS_AS(translate.encode(tape, Tokens({1, 6})), ValueError);
+  // A target has <bos> before max_len tokens.
+  const Var<float> memory = translate.encode(tape, Tokens({1, 2}));
+  const Index positions = encoder_decoder_options().max_len + 1;
+  CHECK(translate.decode(Tokens({1, positions}), memory).shape()[1] == positions);
+  CHECK_THROWS_AS(translate.decode(Tokens({1, positions + 1}), memory), ValueError);
 }

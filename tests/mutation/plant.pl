@@ -14,7 +14,8 @@
 # "beyond" says that it changes what lies beyond the first range, strip, tile or part only, "any"
 # that it does not. The text is found exactly once in the file; it is one or more statements, with
 # their ';' or '}', or else an expression. In a text with a part between @{ and }@, only that part is
-# replaced. Several mistakes may replace the same text.
+# replaced. Several mistakes may replace the same text. A line of either that begins with "== " or is
+# ">>" is written with a backslash before it, and so is one that begins with such a backslash.
 use strict;
 use warnings;
 
@@ -50,6 +51,7 @@ for my $list (@lists) {
       complain("$list: not understood:\n$entry");
       next;
     }
+    s/^\\(?=\\*(?:== |>>$))//mg for $old, $new;
     my $number = number_of($description, $file, $old, $new);
     print "$number\t$kind\t$file\t$description\n";
     push @{ $mistakes{$file}{$old} }, { number => $number, new => $new, description => $description };

@@ -281,6 +281,36 @@ TEST_CASE("trainer: keeps an average, validates it and saves it", "[train]") {
   CHECK(same_bits(train(0, false), resumed));
 }
 
+TEST_CASE("trainer: a validation or examples that throw leave the trained weights in the model",
+          "[train]") {
+  for (const bool in_examples : {false, true}) {
+    Regression task, other;
+    SGD<float> optimizer(task.model, {.lr = 0.05}), other_optimizer(other.model, {.lr = 0.05});
+    const auto train = [](Regression& own, SGD<float>& with, const auto& set_up) {
+      const TemporaryFolder folder;
+      MovingAverage<float> average(own.model, 0.5);
+      Trainer trainer(
+          own.model, with, own.source,
+          [&](Tape<float>& tape, const TensorBatch<float>& batch) { return own.loss(tape, batch); },
+          {.max_steps = 3, .folder = folder.path()});
+      trainer.keep_average(average);
+      set_up(trainer);
+      trainer.run();
+    };
+    train(task, optimizer, [](auto&) {});
+    CHECK(message_of<Error>([&] {
+            train(other, other_optimizer, [&](auto& trainer) {
+              trainer.validate_with({.columns = {"loss"}, .run = [in_examples] {
+                                       if (!in_examples) throw Error("no more data");
+                                       return std::vector{1.0};
+                                     }});
+              trainer.show_examples([](ReportSection&) { throw Error("no more data"); });
+            });
+          }) == "no more data");
+    CHECK(same_bits(parameters_of(task), parameters_of(other)));
+  }
+}
+
 TEST_CASE("trainer: lowers the learning rate on a plateau", "[train]") {
   // Improvements at validations 1 and 3.
   const std::vector<double> values{3.0, 3.0, 2.0, 2.0, 1.9999, 5.0, 5.0};

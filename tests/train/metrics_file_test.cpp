@@ -40,7 +40,8 @@ TEST_CASE("metrics: one row per call, validation columns empty without a validat
   report.step = 20;
   report.loss = 0.25;
   report.grad_norm = 1.5;
-  metrics.add(report, {0.75, 0.5});
+  const std::vector<double> values = metrics.add(report, {0.75, 0.5});
+  CHECK(values == std::vector{1.0, 0.25, 0.001, 1.5, 1000.0, 0.75, 0.5});  // all but the step
   CHECK(text_of(folder / "metrics.csv") ==
         header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
 }

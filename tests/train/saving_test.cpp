@@ -74,11 +74,15 @@ TEST_CASE("saving: in the background, every checkpoint has the same bytes", "[tr
 TEST_CASE("saving: the newest checkpoints are kept, and other files", "[train]") {
   for (const bool in_background : {false, true}) {
     const TemporaryFolder folder;
-    std::ofstream(folder / "step-1.txt") << "another file";
-    train(folder.path(),
-          {.max_steps = 12, .save_in_background = in_background, .keep_checkpoints = 3});
+    for (const char* name : {"step-1.txt", "my-99.h5"})
+      std::ofstream(folder / name) << "another file";
+    // Not only after so many seconds.
+    train(folder.path(), {.max_steps = 12,
+                          .save_every_seconds = in_background ? 0.0 : 1e9,
+                          .save_in_background = in_background,
+                          .keep_checkpoints = 3});
     CHECK(names_in(folder.path()) ==
-          std::vector<std::string>{"last.h5", "metrics.csv", "report.html", "run.json",
+          std::vector<std::string>{"last.h5", "metrics.csv", "my-99.h5", "report.html", "run.json",
                                    "step-1.txt", "step-10.h5", "step-11.h5", "step-12.h5"});
     ToyTraining<float> toy;
     load_checkpoint(folder / "step-11.h5", toy.model, {{"optimizer", toy.optimizer}});

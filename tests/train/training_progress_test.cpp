@@ -21,3 +21,14 @@ TEST_CASE("training progress: counts that training could not add to are refused"
     }
   }
 }
+
+TEST_CASE("training progress: NaN and infinity are never the best value", "[train]") {
+  TrainingProgress<float> progress(TrainingIdentity{});
+  progress.step = 1;
+  CHECK_FALSE(progress.add_validation(std::numeric_limits<double>::quiet_NaN(), true));
+  CHECK_FALSE(progress.add_validation(-std::numeric_limits<double>::infinity(), true));
+  CHECK(progress.best_step == 0);
+  CHECK(progress.validations_without_improvement == 2);
+  CHECK(progress.add_validation(2.0, true));
+  CHECK(progress.best_value == 2.0);
+}

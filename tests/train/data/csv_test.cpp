@@ -54,6 +54,7 @@ TEST_CASE("csv: tab-separated files, other separators, no header", "[train]") {
 
 TEST_CASE("csv: what is no table is refused by its row", "[train]") {
   CHECK(error_of("a,b\n1,2\n3\n") == "table.csv\": expected 2 cells in each row, got 1 in row 3");
+  CHECK(error_of("a,b\n1,2,3\n") == "table.csv\": expected 2 cells in each row, got 3 in row 2");
   CHECK(error_of("a,b\n1,\"2\n3,4\n") ==
         "table.csv\": expected quotes around whole cells, in pairs, got others in row 2");
   CHECK(error_of("a,b\n") == "table.csv\": expected at least one row, got none");
@@ -63,6 +64,17 @@ TEST_CASE("csv: what is no table is refused by its row", "[train]") {
   CHECK_THROWS_AS(read_csv("/nonexistent.csv"), FileError);
   CHECK_THROWS_AS(read_csv("/"), FileError);
   CHECK_THROWS_AS(table_of("a,a\n1,2\n"), ValueError);
+}
+
+TEST_CASE("csv: a table has a name for each column, and columns of one length", "[train]") {
+  const auto message = [](std::vector<std::string> names,
+                          std::vector<std::vector<std::string>> columns) {
+    return message_of<ValueError>([&] { Table("table", names, columns); });
+  };
+  CHECK(message({"a", "b"}, {{"1"}, {"2"}}).empty());
+  CHECK(message({"a"}, {{"1"}, {"2"}}) == "table: expected 1 columns, got 2");
+  CHECK(message({"a", "b"}, {{"1"}, {"2", "3"}}) == "table: expected 1 rows in each column, got 2");
+  CHECK_FALSE(message({"a", ""}, {{"1"}, {"2"}}).empty());
 }
 
 TEST_CASE("csv: cells that are no finite numbers are refused by row and column", "[train]") {

@@ -112,6 +112,8 @@ TEST_CASE("packed: wrong texts are named", "[train]") {
   CHECK(error({text({1, 2, 3, 4, 5})}) == "PackedBatches: text 1: expected 2 … 4 tokens, got 5");
   CHECK(error({text({1, 2, 3}, 3)}) ==
         "PackedBatches: text 1: expected tokens to learn after the first one, got none");
+  CHECK(error({{{1, 2, 3}, {true, false, false}}}) ==
+        "PackedBatches: text 1: expected tokens to learn after the first one, got none");
   CHECK(error({{{1, 2}, {true}}}) ==
         "PackedBatches: text 1: expected a mark for each token, got 1 for 2");
   CHECK_THROWS_AS(PackedBatches(texts, {.length = 0}), ValueError);

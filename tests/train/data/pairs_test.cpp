@@ -137,9 +137,20 @@ TEST_CASE("batches: the fingerprint changes with the data and with their order",
   CHECK(fingerprint({.batch_size = 4, .seed = 1}) == original);
   CHECK(fingerprint({.batch_size = 5, .seed = 1}) != original);
   CHECK(fingerprint({.batch_size = 4, .seed = 2}) != original);
-  auto changed = pairs;
-  ++changed[7].source[0];
-  CHECK(PairBatches(changed, {.batch_size = 4, .seed = 1}).fingerprint() != original);
+  CHECK(fingerprint({.batch_size = 4, .seed = 1, .shuffle = false}) != original);
+  CHECK(fingerprint({.batch_size = 4, .seed = 1, .bucket_batches = 3}) != original);
+  const auto changed = [&](const auto& change) {
+    auto others = pairs;
+    change(others);
+    return PairBatches(others, {.batch_size = 4, .seed = 1}).fingerprint();
+  };
+  CHECK(changed([](auto& others) { ++others[7].source[0]; }) != original);
+  CHECK(changed([](auto& others) { others[7].target.push_back(4); }) != original);
+  CHECK(changed([](auto& others) { others.pop_back(); }) != original);
+  const auto divided = [](const SequencePair& pair) {
+    return PairBatches(std::vector{pair}).fingerprint();
+  };
+  CHECK(divided({{4, 5}, {6}}) != divided({{4}, {5, 6}}));
 }
 
 TEST_CASE("batches: a batch size and buckets beyond the data give one batch of all examples",
@@ -167,6 +178,9 @@ TEST_CASE("batches: invalid examples and options throw", "[train]") {
   CHECK_THROWS_AS(PairBatches(random_pairs(3), {.bucket_batches = 0}), ValueError);
   CHECK_THROWS_WITH(PairBatches(std::vector<SequencePair>{{{1}, {}}, {{}, {1}}}),
                     "pairs: expected a source of at least one token, got none in pair 1");
+  PairBatch negative;
+  negative.num_labels = -1;
+  CHECK_THROWS_AS(num_labels(negative), ValueError);
   PairBatches batches(random_pairs(3), {.batch_size = 2});
   CHECK_THROWS_WITH(batches.batch(0, 2),
                     "batch: expected an epoch ≥ 0 and a position below 2, got epoch 0, position 2");

@@ -1,7 +1,6 @@
 #include <numeric>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/labelled.hpp>
 #include <weft/train/data/tensor_batch.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -39,6 +38,7 @@ TEST_CASE("tensor batches: the fingerprint changes with the data", "[train]") {
   CHECK(TensorBatches<float>(ones, other).fingerprint() != fingerprint);
   CHECK(TensorBatches<float>(other, ones).fingerprint() != fingerprint);
   CHECK(TensorBatches<float>(ones, ones, {.batch_size = 2}).fingerprint() != fingerprint);
+  CHECK(TensorBatches<float>(ones, ones.reshaped({4, 1, 1})).fingerprint() != fingerprint);
 }
 
 TEST_CASE("tensor batches: different numbers of inputs and targets are refused", "[train]") {
@@ -50,32 +50,4 @@ TEST_CASE("tensor batches: different numbers of inputs and targets are refused",
   const TensorBatch<float> batch{Tensor<float>({3}), Tensor<float>({3})};
   CHECK_THROWS_AS(part_of(batch, 2, 4), ValueError);
   CHECK_THROWS_AS(part_of(batch, 2, 1), ValueError);
-}
-
-TEST_CASE("labelled batches: padded sequences with their labels", "[train]") {
-  LabelledBatches batches({{{5, 6, 7}, 1}, {{4}, 0}, {{8, 9}, 2}},
-                          {.batch_size = 3, .shuffle = false});
-  const LabelledBatch batch = batches.batch(0, 0);
-  REQUIRE(num_examples(batch) == 3);
-  CHECK(batch.sequences.tokens.shape() == Shape{3, 3});
-  CHECK(batch.examples == std::vector<Index>{1, 2, 0});  // by length
-  CHECK(batch.labels(0) == 0);
-  CHECK(batch.labels(2) == 1);
-  CHECK(batch.sequences.tokens(1, 1) == 9);
-  CHECK(batch.sequences.tokens(0, 1) == Vocabulary::pad);
-  CHECK(batch.sequences.valid_lens.lengths()(1) == 2);
-  const LabelledBatch part = part_of(batch, 0, 2);
-  CHECK(part.sequences.tokens.shape() == Shape{2, 2});
-  CHECK(part.labels(1) == 2);
-  CHECK(part.examples == std::vector<Index>{1, 2});
-}
-
-TEST_CASE("labelled batches: empty sequences and contradictions are refused", "[train]") {
-  CHECK(message_of<ValueError>([] {
-          LabelledBatches({{{5}, 1}, {{}, 0}});
-        }) == "labelled sequences: expected at least one token each, got none in sequence 1");
-  CHECK_THROWS_AS(LabelledBatches({}), ValueError);
-  LabelledBatch batch = LabelledBatches({{{5}, 1}, {{6}, 0}}).batch(0, 0);
-  batch.labels = Tokens({3});
-  CHECK_THROWS_AS(num_examples(batch), ShapeError);
 }

@@ -93,6 +93,42 @@ TEST_CASE("windows: random starts cover all rows", "[train]") {
   CHECK(first_inputs(windows, 3) != first_inputs(windows, 4));
 }
 
+TEST_CASE("windows: random starts are others in each batch", "[train]") {
+  WindowBatches<TokenId> windows(counted(1000),
+                                 {.length = 4, .random_starts = true, .batch_size = 3});
+  CHECK(values(windows.batch(0, 0).inputs) != values(windows.batch(0, 1).inputs));
+}
+
+TEST_CASE("windows: targets may end before the inputs", "[train]") {
+  WindowBatches<TokenId> windows(counted(9), {.length = 4,
+                                              .offset = 1,
+                                              .target_length = 2,
+                                              .stride = 5,
+                                              .batch_size = 2,
+                                              .shuffle = false});
+  const TensorBatch<TokenId> batch = windows.batch(0, 0);
+  CHECK(values(batch.inputs) == std::vector<TokenId>{0, 1, 2, 3, 5, 6, 7, 8});
+  CHECK(values(batch.targets) == std::vector<TokenId>{1, 2, 6, 7});
+}
+
+TEST_CASE("windows: other windows of the same rows have another fingerprint", "[train]") {
+  const auto fingerprint = [](const WindowOptions& options, const Shape& shape = {12}) {
+    return WindowBatches<TokenId>(counted(shape.elements()).reshaped(shape), options).fingerprint();
+  };
+  const WindowOptions own{.length = 2, .shuffle = false};
+  WindowOptions length = own, offset = own, target_length = own, stride = own, starts = own,
+                seed = own;
+  length.length = 3;
+  offset.offset = 2;
+  target_length.target_length = 1;
+  stride.stride = 1;
+  starts.random_starts = true;
+  seed.seed = 9;
+  for (const WindowOptions& other : {length, offset, target_length, stride, starts, seed})
+    CHECK(fingerprint(other) != fingerprint(own));
+  CHECK(fingerprint(own, {12, 1}) != fingerprint(own));
+}
+
 TEST_CASE("windows: of a dataset in a file, the same as from memory", "[train][hdf5]") {
   const TemporaryFolder folder;
   write_tokens(folder / "text.h5", counted(50));
@@ -132,6 +168,9 @@ TEST_CASE("windows: options outside their ranges and too few rows are refused", 
   CHECK_THROWS_AS(WindowBatches<float>(std::shared_ptr<const Rows<float>>(), {}), ValueError);
   CHECK(message(4, {.length = 4}) ==
         "windows: expected rows for a window of 4 and targets of 4 at offset 1, got 4");
+  // A stride above what is missing would leave room for one window.
+  CHECK(message(9, {.length = 4, .offset = 6, .stride = 5}) ==
+        "windows: expected rows for a window of 4 and targets of 4 at offset 6, got 9");
   CHECK(message(9, {.length = 0}) == "windows: length: expected a number > 0, got 0");
   CHECK_FALSE(message(9, {.length = 2, .offset = -1}).empty());
   CHECK_FALSE(message(9, {.length = 2, .stride = -1}).empty());

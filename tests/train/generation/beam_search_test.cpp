@@ -214,10 +214,60 @@ TEST_CASE("beam search: a hypothesis that reaches max_len is not finished", "[tr
     for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) scores(row, 3) = -0.25f;
     return scores;
   };
-  const Hypothesis found = greedy_search(next, 1, {.max_len = 4})[0];
+  const Hypothesis found = greedy_search(next, 1, {.max_len = 4, .length_penalty = 1.0})[0];
   CHECK(found.tokens == Sequence{3, 3, 3, 3});
   CHECK_FALSE(found.finished);
   CHECK(found.log_probability == -1.0);
+  CHECK(found.score == -0.25);
+}
+
+TEST_CASE("beam search: ends when no longer sequence can be better", "[train]") {
+  // After <bos>, <eos> has the log-probability -1 and token 3 has -1.2; what follows is certain.
+  int calls = 0;
+  const auto next = [&](const Prefixes& prefixes) {
+    ++calls;
+    const Index length = prefixes.tokens.shape()[1];
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary},
+                                               -std::numeric_limits<float>::infinity());
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row) {
+      if (length == 1) scores(row, 3) = -1.2f;
+      if (length == 1) scores(row, Vocabulary::eos) = -1.0f;
+      if (length > 1) scores(row, length < 4 ? 3 : Vocabulary::eos) = 0.0f;
+    }
+    return scores;
+  };
+  // -1.2 / 4 is better than -1 / 1, but -1.2 is not.
+  CHECK(beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 1.0})[0][0].tokens ==
+        Sequence{3, 3, 3});
+  CHECK(calls == 4);
+  calls = 0;
+  CHECK(beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 0.0})[0][0]
+            .tokens.empty());
+  CHECK(calls == 1);
+  // Two are asked for: the second one is longer.
+  const auto two =
+      beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 0.0, .n_best = 2})[0];
+  REQUIRE(two.size() == 2);
+  CHECK(two[1].tokens == Sequence{3, 3, 3});
+  CHECK(two[1].finished);
+}
+
+TEST_CASE("beam search: what is impossible is no hypothesis", "[train]") {
+  const auto next = [](const Prefixes& prefixes) {
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary},
+                                               -std::numeric_limits<float>::infinity());
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row)
+      scores(row, Vocabulary::eos) = 0.0f;
+    return scores;
+  };
+  CHECK(beam_search(next, 1, {.beam_width = 3, .n_best = 3})[0].size() == 1);
+}
+
+TEST_CASE("beam search: rounding may leave a probability just above 1", "[train]") {
+  const auto next = [](const Prefixes& prefixes) {
+    return Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, 1e-4f);
+  };
+  CHECK(beam_search(next, 1, {.max_len = 1}).size() == 1);
 }
 
 TEST_CASE("beam search: no sources give no hypotheses", "[train]") {

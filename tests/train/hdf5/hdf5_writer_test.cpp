@@ -144,6 +144,13 @@ TEST_CASE("hdf5 writer: an attribute without a valid name throws", "[train]") {
   CHECK_FALSE(file.has_attribute("/", std::string("name\0more", 9)));
 }
 
+TEST_CASE("hdf5 writer: a string with NUL, which readers would cut, throws", "[train]") {
+  const TemporaryFolder folder;
+  Hdf5Writer writer(folder / "file.h5");
+  CHECK_THROWS_AS(writer.value("text", std::string("a\0b", 3)), ValueError);
+  CHECK_THROWS_AS(writer.attribute("text", std::string("a\0b", 3)), ValueError);
+}
+
 TEST_CASE("hdf5 writer: two objects of one name throw", "[train]") {
   const TemporaryFolder folder;
   Hdf5Writer writer(folder / "file.h5");

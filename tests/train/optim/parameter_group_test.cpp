@@ -55,6 +55,31 @@ TEST_CASE("parameter groups: learning rate and weight decay of their own", "[tra
   check_groups<AdamW, AdamWOptions>();
 }
 
+namespace {
+
+// A group that sets only its rate keeps the optimizer's weight decay.
+template <template <class> class AnyOptimizer, class Options>
+void check_rate_only() {
+  Options options, slower;
+  options.weight_decay = slower.weight_decay = 0.25;
+  options.lr = 0.5;
+  slower.lr = 0.125;
+  options.groups = {{.parameters = below("weight"), .lr_factor = 0.25}};
+  const Affine<double> grouped = stepped<AnyOptimizer>(options),
+                       own = stepped<AnyOptimizer>(slower);
+  for (Index i = 0; i < 6; ++i)
+    CHECK(grouped.weight.value().data()[i] == own.weight.value().data()[i]);
+}
+
+}  // namespace
+
+TEST_CASE("parameter groups: one that sets only its rate decays at that rate", "[train]") {
+  check_rate_only<SGD, SGDOptions>();
+  check_rate_only<RMSprop, RMSpropOptions>();
+  check_rate_only<Adam, AdamOptions>();
+  check_rate_only<AdamW, AdamWOptions>();
+}
+
 TEST_CASE("parameter groups: the first that selects a parameter counts", "[train]") {
   Affine<double> model({2, 3}, {3});
   SGD<double> sgd(

@@ -22,6 +22,20 @@ TEMPLATE_TEST_CASE("torch.optim.RMSprop", "[golden][RMSprop]", float, double) {
       });
 }
 
+TEST_CASE("RMSprop: a lower rate slows what the momentum has gathered, too", "[train]") {
+  Affine<double> model({1}, {1});
+  RMSprop<double> optimizer(model, {.lr = 0.5, .momentum = 0.5});
+  const auto step = [&] {
+    model.bias.set_grad(Tensor<double>({1}, {1.0}));
+    optimizer.step();
+    return model.bias.value()(0);
+  };
+  const double first = step();
+  CHECK(first < -0.1);
+  optimizer.set_learning_rate(0.0);
+  CHECK(step() == first);
+}
+
 TEST_CASE("rmsprop: a state with a negative mean square throws", "[train]") {
   Affine<float> model({2}, {1});
   RMSprop optimizer(model);

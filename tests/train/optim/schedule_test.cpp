@@ -82,9 +82,29 @@ TEST_CASE("schedules: by hand, and in sequence", "[train]") {
     CHECK(near(both(step), lr));
   CHECK(both.description() ==
         "linear, lr 0.1 to 0.5 in 5 steps (3 steps), then steps, lr 0.8 × 0.5 every 2 steps, × 2");
+  const Schedule three = sequence_of_schedules(
+      {{constant_schedule(1), 2}, {constant_schedule(2), 3}, {linear_schedule(3, 5, 3), 0}});
+  for (const auto& [step, lr] : {std::pair{2, 1.0}, {3, 2.0}, {5, 2.0}, {6, 3.0}, {8, 5.0}})
+    CHECK(near(three(step), lr));
   const Schedule cycle = one_cycle_schedule({.peak = 1.0, .total_steps = 1});
   CHECK(std::isfinite(cycle(1)));
   CHECK(std::isfinite(one_cycle_schedule({.total_steps = 10, .rising = 1.0})(99)));
+}
+
+TEST_CASE("schedules: before the first step and after the last one, the rate stays", "[train]") {
+  const Schedule cosine =
+      warmup_cosine_schedule({.peak = 0.8, .warmup_steps = 2, .total_steps = 10, .final = 0.1});
+  const Schedule line = linear_schedule(0.1, 0.5, 10);
+  // From peak / 25 up to the peak at step 3, and down to peak / 25 / 10000 at step 10.
+  const Schedule cycle = one_cycle_schedule({.peak = 0.5, .total_steps = 10, .rising = 0.3});
+  CHECK(near(cycle(1), 0.02));
+  CHECK(near(cycle(3), 0.5));
+  CHECK(cycle(4) < 0.5);
+  CHECK(near(cycle(10), 2e-6));
+  for (const Schedule& schedule : {cosine, line, cycle})
+    for (const std::int64_t step : {11, 12, 17, 1000}) CHECK(near(schedule(step), schedule(10)));
+  const Schedule root = inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 100});
+  CHECK(root(0) == root(1));
 }
 
 TEST_CASE("schedules: options outside their ranges are refused", "[train]") {

@@ -36,6 +36,7 @@ TEST_CASE("warnings: a loss that rises is found once", "[report]") {
   REQUIRE(later.size() == 1);
   CHECK(later[0] > 1200);
   CHECK(steps_of_warnings(500, [](int step) { return -4.0 + 0.01 * step; }).size() == 1);
+  CHECK(steps_of_warnings(500, [](int step) { return step == 1 ? -4.5 : -4.0; }).empty());
   TrainingWarnings warnings;
   std::string text;
   for (int step = 1; step < 200; ++step)
@@ -107,6 +108,10 @@ TEST_CASE("warnings: validation that rises while training falls", "[report]") {
     CHECK_FALSE(improving.after_validation(i, 2.0 - 0.1 * i, 2.0 - 0.2 * i));
   }
   CHECK(text.starts_with("validation has risen from 1.8 at step 200 to 2 while"));
+  // Twice in a row may be noise.
+  TrainingWarnings noisy;
+  for (int i = 1; i <= 12; ++i)
+    CHECK_FALSE(noisy.after_validation(i, i % 3 == 1 ? 2.0 - 0.1 * i : 3.0, 2.0 - 0.1 * i));
 }
 
 TEST_CASE("parameter watch: root mean squares of values, gradients and changes", "[report]") {

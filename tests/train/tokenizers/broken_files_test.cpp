@@ -213,3 +213,17 @@ TEST_CASE("chat template: operators bind as in Jinja", "[train]") {
   CHECK(text_of("{{ {'a': {'b': 1}}}} {{ {'a': 1}.get('z', 'none') }} {{ [1, 2,] | length }}") ==
         "{\"a\": {\"b\": 1}} none 2");
 }
+
+TEST_CASE("chat template: elements, slices and numbers are as in Python", "[train]") {
+  const auto text_of = [](const std::string& text) {
+    return ChatTemplate(text).apply(std::vector<ChatMessage>{{"user", "hi"}}, false);
+  };
+  CHECK(text_of("{{ [1, 2, 3][0] }}{{ [1, 2, 3][-1] }}{{ [1, 2, 3][-3] }}") == "131");
+  CHECK(text_of("{{ [1, 2, 3][3] }}{{ [1, 2, 3][-4] }}") == "");
+  CHECK(text_of("{{ 'abcd'[-2:] }} {{ 'abcd'[:-1] }} {{ 'abcd'[1:3] }} {{ 'abcd'[::-1] }}") ==
+        "cd abc bc dcba");
+  CHECK(text_of("{{ 7 % 3 }} {{ -7 % 3 }} {{ -7 // 2 }}") == "1 2 -4");
+  CHECK(text_of("{{ 1 if [] else 0 }}{{ 1 if [0] else 0 }}{{ 1 if '' else 0 }}") == "010");
+  // Variables of a loop end with it.
+  CHECK(text_of("{% for x in [1, 2] %}{{ x }}{% endfor %}{{ x }}{{ loop }}") == "12");
+}

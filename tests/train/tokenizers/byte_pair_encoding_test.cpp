@@ -126,6 +126,12 @@ TEST_CASE("byte pairs: what is learned from a few words", "[train]") {
   CHECK(encoding.encode("ab abc<|endoftext|>b") == Sequence{256, 258, 259, 'b' - '!'});
   // No pair occurs twice any more, neither within a word nor across the end of a text.
   CHECK(BytePairEncoding::learn("ab ab abc abc", 1000).size() == 260);
+  // Nothing is learned from the ends of texts, however many there are.
+  const std::string end(BytePairEncoding::end_of_text);
+  const BytePairEncoding ended =
+      BytePairEncoding::learn("ab" + end + "ab" + end + "ab" + end, 1000);
+  CHECK(ended.size() == 258);
+  CHECK(ended.find("ab").has_value());
   CHECK(BytePairEncoding::learn("xy<|endoftext|>x<|endoftext|>y", 300).size() == 257);
   CHECK(BytePairEncoding::learn("", 300).size() == 257);
   // In "aaaa", "aa" occurs three times, and once where two of them have become tokens.

@@ -99,6 +99,29 @@ TEST_CASE("pretrained tokenizer: added tokens take what they say", "[train]") {
   CHECK(encoded(file, "aa aa") == Sequence{5});
 }
 
+TEST_CASE("pretrained tokenizer: only the first part of a text begins it", "[train]") {
+  json file = small_file();
+  file["model"]["vocab"] = {{"?", 0}, {"▁", 1}, {"a", 2}, {"b", 3}};
+  file["model"]["merges"] = json::array();
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}};
+  file["added_tokens"].push_back({{"id", 5}, {"content", "<N>"}, {"normalized", true}});
+  CHECK(encoded(file, "A") == Sequence{1, 2});
+  CHECK(encoded(file, "a<e>b<n>a") == Sequence{1, 2, 4, 3, 5, 2});
+  CHECK(encoded(file, "a<n>b") == Sequence{1, 2, 5, 3});
+  CHECK(encoded(file, "<e>b") == Sequence{4, 3});
+}
+
+TEST_CASE("pretrained tokenizer: a table of characters that is cut is refused", "[train]") {
+  json file = small_file();
+  // 4 bytes, of which the first number says that they are 8, 5 and 4.
+  for (const char* table : {"CAAAAAAAAAA=", "BQAAAAAAAAA=", "AAA="}) {
+    file["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", table}};
+    CHECK_THAT(error_of(file), Catch::Contains("a table of characters in base64"));
+  }
+}
+
 TEST_CASE("pretrained tokenizer: characters without a token", "[train]") {
   json file = small_file();
   CHECK(encoded(file, "accb") == Sequence{1, 0, 0, 2});

@@ -331,6 +331,22 @@ TEST_CASE("checkpoint: saving a NaN throws, and the old file is unchanged", "[tr
   CHECK(bytes_of(folder / "model.h5") == before);
 }
 
+TEST_CASE("checkpoint: a NaN in a file changes nothing", "[train]") {
+  const TemporaryFolder folder;
+  Hdf5Writer writer(folder / "model.h5");
+  writer.attribute("format_version", std::int64_t{1});
+  writer.attribute("weft_version", std::string("0"));
+  writer.tensor("/model/weight", Tensor<float>::full({3, 4}, 2.0f));
+  writer.tensor("/model/bias",
+                Tensor<float>({3}, {1.0f, std::numeric_limits<float>::quiet_NaN(), 1.0f}));
+  writer.save();
+  auto model = random_model<float>(1);
+  const std::string before = bytes_of(model.weight.value());
+  CHECK_THAT(message_of<NonFiniteError>([&] { load_checkpoint(folder / "model.h5", model); }),
+             Catch::Contains("nan at [1] of [3]"));
+  CHECK(bytes_of(model.weight.value()) == before);
+}
+
 TEST_CASE("checkpoint: invalid names and strings throw", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model = random_model<float>(1);

@@ -187,3 +187,28 @@ TEST_CASE("safetensors: weights are converted from and to HDF5", "[train]") {
   (void)load_weights(folder / "c.safetensors", loaded);
   CHECK(same(loaded.weight.value(), model.weight.value()));
 }
+
+TEST_CASE("safetensors: a tensor has the bytes of its elements, and no others", "[train]") {
+  const auto with = [](const std::string& shape, const std::string& places, std::size_t bytes) {
+    return error_of(R"({"a":)" + tensor("F32", shape, places) + "}", bytes);
+  };
+  CHECK(with("[2]", "[0,8]", 8).empty());
+  for (const std::size_t bytes : {4, 7, 9, 12})
+    CHECK(with("[2]", "[0," + std::to_string(bytes) + "]", bytes)
+              .find("a of 2 elements of 4 bytes") != std::string::npos);
+}
+
+TEST_CASE("safetensors: data that are written are aligned, under names of their own", "[train]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a", "ab", "abc", "abcdefgh"}) {
+    const fs::path path = folder / "file.safetensors";
+    SafetensorsWriter writer(path);
+    const auto make = [] { return Tensor<double>::full({3}, 2.0); };
+    writer.tensor<double>(name, {3}, make);
+    CHECK_THROWS_AS(writer.tensor<double>(name, {3}, make), ValueError);
+    CHECK_THROWS_AS(writer.tensor<double>("", {3}, make), ValueError);
+    writer.save();
+    CHECK(fs::file_size(path) % 8 == 0);
+    CHECK(SafetensorsFile(path).tensor<double>(name)(2) == 2.0);
+  }
+}

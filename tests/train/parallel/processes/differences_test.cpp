@@ -1,7 +1,10 @@
 // What must be the same in all processes, and errors of one of them.
 #include <fstream>
+#include <functional>
+#include <optional>
 
 #include <weft/autograd/error.hpp>
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/parallel/processes/several_processes.hpp"
@@ -25,12 +28,75 @@ std::string message(std::uint64_t seed, std::uint64_t model_seed, std::uint64_t 
   return message_of<ValueError>([&] { trainer.run(); });
 }
 
+// What a training says whose options differ in the last process.
+std::string message_with(const std::function<void(TrainerOptions&)>& change,
+                         bool keeps_average = false) {
+  ManyElementsTraining<float> training;
+  AdamW<float> optimizer(training.model);
+  TrainerOptions options{.max_steps = 1, .parts = 4, .processes = &test_processes()};
+  if (is_last()) change(options);
+  Trainer trainer(training.model, optimizer, training.batches, training.loss(), options);
+  MovingAverage<float> average(training.model);
+  if (keeps_average && is_last()) trainer.keep_average(average);
+  return message_of<ValueError>([&] { trainer.run(); });
+}
+
+// One parameter, whose name is given.
+struct OneParameter final : Module<float> {
+  explicit OneParameter(std::string given) : name(std::move(given)) {}
+  void members(Members<float>& members) const override {
+    members.type("OneParameter");
+    members(name, weight);
+  }
+  std::string name;
+  Parameter<float> weight{Tensor<float>({2})};
+};
+
 }  // namespace
+
+TEST_CASE("processes: a difference of the options is named", "[processes]") {
+  if (test_processes().size() == 1) return;
+  const auto check = [](const char* what, const std::string& message) {
+    INFO(message);
+    CHECK(message.starts_with(concatenate_text(last_name(), ": ", what, ": expected ")));
+  };
+  check("accumulation", message_with([](TrainerOptions& options) { options.accumulation = 2; }));
+  check("clip_norm", message_with([](TrainerOptions& options) { options.clip_norm = 2.0; }));
+  check("epochs and max_steps", message_with([](TrainerOptions& options) { options.epochs = 7; }));
+  check("schedule",
+        message_with([](TrainerOptions& options) { options.schedule = constant_schedule(0.1); }));
+  check("should_stop",
+        message_with([](TrainerOptions& options) { options.should_stop = [] { return false; }; }));
+  std::optional<EmulateBf16> emulation;
+  if (!is_supported(Precision::bf16)) emulation.emplace();
+  check("precision",
+        message_with([](TrainerOptions& options) { options.precision = Precision::bf16; }));
+  check("average", message_with([](TrainerOptions&) {}, true));
+}
+
+TEST_CASE("processes: models with other names of parameters are refused", "[processes]") {
+  if (test_processes().size() == 1) return;
+  OneParameter model(is_last() ? "bias" : "weight");
+  SGD<float> optimizer(model);
+  ManyElementsTraining<float> data;
+  Trainer trainer(model, optimizer, data.batches,
+                  [&](Tape<float>& tape, const TensorBatch<float>&) {
+                    return sum(tape.parameter(model.weight));
+                  },
+                  {.max_steps = 1, .parts = 4, .processes = &test_processes()});
+  CHECK(message_of<ValueError>([&] {
+          trainer.run();
+        }).starts_with(last_name() + ": names and shapes of the parameters: expected "));
+}
 
 TEST_CASE("processes: a difference is noticed before the first step", "[processes]") {
   if (test_processes().size() == 1) return;
   CHECK(message(is_last() ? 8 : 7, 1, 3) ==
         last_name() + ": seed: expected 7 as in the first process, got 8");
+  // Also between the first and the last process.
+  CHECK(message(test_processes().rank() == 1 ? 8 : 7, 1, 3) ==
+        concatenate_text("process 2 of ", test_processes().size(),
+                         ": seed: expected 7 as in the first process, got 8"));
   CHECK_THAT(message(7, is_last() ? 2 : 1, 3),
              Catch::Contains(last_name() + ": initial weights: expected "));
   CHECK_THAT(message(7, 1, is_last() ? 4 : 3), Catch::Contains(last_name() + ": data: expected "));
@@ -89,39 +155,45 @@ TEST_CASE("processes: a loss that is not finite ends all in the same step", "[pr
 }
 
 TEST_CASE("processes: one that stops ends the training of all after the same step", "[processes]") {
-  ManyElementsTraining<float> training;
-  AdamW<float> optimizer(training.model);
-  int steps = 0;
-  Trainer trainer(training.model, optimizer, training.batches, training.loss(),
-                  {.epochs = 9,
-                   .parts = 4,
-                   .should_stop = [&] { return ++steps == 3 && is_last(); },
-                   .processes = &test_processes()});
-  const TrainingResult result = trainer.run();
-  CHECK(result.steps == 3);
-  CHECK(result.end == TrainingEnd::stopped_early);
+  for (int stopping = 0; stopping < test_processes().size(); ++stopping) {
+    ManyElementsTraining<float> training;
+    AdamW<float> optimizer(training.model);
+    int steps = 0;
+    Trainer trainer(
+        training.model, optimizer, training.batches, training.loss(),
+        {.epochs = 9,
+         .parts = 4,
+         .should_stop = [&] { return ++steps == 3 && test_processes().rank() == stopping; },
+         .processes = &test_processes()});
+    const TrainingResult result = trainer.run();
+    CHECK(result.steps == 3);
+    CHECK(result.end == TrainingEnd::stopped_early);
+  }
 }
 
 TEST_CASE("processes: a signal to one ends the training of all, with its exit status",
           "[processes]") {
-  ManyElementsTraining<float> training;
-  AdamW<float> optimizer(training.model);
-  const Interrupt interrupt;
-  int steps = 0;
-  Trainer trainer(training.model, optimizer, training.batches, training.loss(),
-                  {.epochs = 9,
-                   .parts = 4,
-                   .should_stop =
-                       [&] {
-                         if (++steps == 2 && is_last()) raise(SIGINT);
-                         return false;
-                       },
-                   .interrupt = &interrupt,
-                   .processes = &test_processes()});
-  const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::interrupted);
-  CHECK(result.exit_status == 130);
-  CHECK((result.steps == 2 || result.steps == 3));
+  for (int interrupted = 0; interrupted < test_processes().size(); ++interrupted) {
+    ManyElementsTraining<float> training;
+    AdamW<float> optimizer(training.model);
+    const Interrupt interrupt;
+    int steps = 0;
+    Trainer trainer(training.model, optimizer, training.batches, training.loss(),
+                    {.epochs = 9,
+                     .parts = 4,
+                     .should_stop =
+                         [&] {
+                           if (++steps == 2 && test_processes().rank() == interrupted)
+                             raise(SIGINT);
+                           return false;
+                         },
+                     .interrupt = &interrupt,
+                     .processes = &test_processes()});
+    const TrainingResult result = trainer.run();
+    CHECK(result.end == TrainingEnd::interrupted);
+    CHECK(result.exit_status == 130);
+    CHECK((result.steps == 2 || result.steps == 3));
+  }
 }
 
 TEST_CASE("processes: an error of the first process's files is that of all", "[processes]") {

@@ -105,10 +105,12 @@ std::string caught(const std::string& place, int failing) {
 TEST_CASE("processes: what one process throws anywhere in a training, all throw", "[processes]") {
   ProcessGroup& processes = test_processes();
   if (processes.size() == 1) return;
-  for (const int failing : {0, processes.size() - 1})
+  for (int failing = 0; failing < processes.size(); ++failing)
     for (const char* place : {"trainer: parts", "source", "loss", "int", "schedule", "validation",
                               "metric", "should_stop", "checkpoint"}) {
       if (place == std::string("checkpoint") && failing != 0) continue;  // only the first one saves
+      // Between the first and the last one, one place for all.
+      if (place != std::string("loss") && failing != 0 && failing != processes.size() - 1) continue;
       INFO(place << " in process " << failing + 1);
       const std::string text = caught(place, failing);
       INFO(text);
@@ -128,31 +130,48 @@ TEST_CASE("processes: what one process throws anywhere in a training, all throw"
 TEST_CASE("processes: an error is one of all even where it is caught", "[processes]") {
   ProcessGroup& processes = test_processes();
   if (processes.size() == 1) return;
-  const bool is_last = processes.rank() == processes.size() - 1;
-  std::string inner;
-  const std::string text = thrown_by([&] {
-    processes.together([&] {
-      if (is_last) throw Error("sum: expected a number, got none");
-      inner = thrown_by([&] { processes.gather("x"); });
-      // Nothing goes on before all have left.
-      CHECK(thrown_by([&] { processes.broadcast("y"); }) == inner);
+  for (int failing = 0; failing < processes.size(); ++failing) {
+    std::string inner;
+    const std::string text = thrown_by([&] {
+      processes.together([&] {
+        if (processes.rank() == failing) throw Error("sum: expected a number, got none");
+        inner = thrown_by([&] { processes.gather("x"); });
+        // Nothing goes on before all have left.
+        CHECK(thrown_by([&] { processes.broadcast("y"); }) == inner);
+      });
     });
-  });
-  if (is_last) {
-    CHECK(text == "sum: expected a number, got none");
-  } else {
-    CHECK(text == concatenate_text("process ", processes.size(), " of ", processes.size(),
-                                   ": sum: expected a number, got none"));
-    CHECK(inner == text);
+    if (processes.rank() == failing) {
+      CHECK(text == "sum: expected a number, got none");
+    } else {
+      CHECK(text == concatenate_text("process ", failing + 1, " of ", processes.size(),
+                                     ": sum: expected a number, got none"));
+      CHECK(inner == text);
+    }
+    CHECK(processes.gather("z") ==
+          std::vector<std::string>(static_cast<std::size_t>(processes.size()), "z"));
   }
-  CHECK(processes.gather("z") ==
-        std::vector<std::string>(static_cast<std::size_t>(processes.size()), "z"));
+}
+
+TEST_CASE("processes: an error of any one, even without a message, is one of all", "[processes]") {
+  ProcessGroup& processes = test_processes();
+  if (processes.size() == 1) return;
+  for (int failing = 0; failing < processes.size(); ++failing) {
+    const std::string text = thrown_by([&] {
+      processes.together([&] {
+        if (processes.rank() == failing) throw Error("");
+      });
+    });
+    CHECK(text == (processes.rank() == failing
+                       ? ""
+                       : concatenate_text("process ", failing + 1, " of ", processes.size(),
+                                          ": an exception without a message")));
+  }
 }
 
 TEST_CASE("processes: an error of any process in an evaluation is one of all", "[processes]") {
   ProcessGroup& processes = test_processes();
   if (processes.size() == 1) return;
-  for (const int failing : {0, processes.size() - 1}) {
+  for (int failing = 0; failing < processes.size(); ++failing) {
     ManyElementsTraining<float> training;
     const std::string text = thrown_by([&] {
       mean_metric<float, Batch>(

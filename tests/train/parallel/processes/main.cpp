@@ -1,7 +1,8 @@
-// The main function of the tests of several processes, of which only the first one prints.
+// The main function of the tests of several processes, of which the first one prints, and one that
+// fails.
 #define CATCH_CONFIG_RUNNER
-#include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/train/parallel/processes/several_processes.hpp"
@@ -20,10 +21,13 @@ ProcessGroup& test_processes() { return *group; }
 int main(int argc, char** argv) {
   weft::ProcessGroup processes;
   weft::group = &processes;
-  std::ofstream nowhere;
-  if (!processes.is_first()) std::cout.rdbuf(nowhere.rdbuf());
+  std::ostringstream output;
+  std::streambuf* const terminal = std::cout.rdbuf();
+  if (!processes.is_first()) std::cout.rdbuf(output.rdbuf());
   const int failures = Catch::Session().run(argc, argv);
-  std::cout << processes.size() << " processes" << std::endl;
+  std::cout.rdbuf(terminal);
+  if (failures != 0) std::cout << std::move(output).str() << std::flush;
+  if (processes.is_first()) std::cout << processes.size() << " processes" << std::endl;
   // A process that failed may have left the others in the middle of something.
   return failures == 0 ? 0 : processes.fail("tests failed in this process", 1);
 }

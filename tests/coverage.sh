@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# coverage.sh: builds everything into build/coverage with counters, runs all tests of the library, and
+# prints which share of its lines and branches they run, by folder. Fails when a file is below 95 %
+# of lines and not listed in coverage.txt with the reason, or listed there and not below. Branches are
+# those of the code, without the ones that gcc adds for exceptions.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
+list=$repository/tests/coverage.txt
+least=95
+build=$build/coverage
+
+install_packages "${build_packages[@]}" catch2 pkg-config gcovr "${mpi_packages[@]}"
+export CXXFLAGS="-Og -w --coverage -fprofile-update=atomic" LDFLAGS=--coverage
+export OMP_WAIT_POLICY=passive
+cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF)
+programs=(autograd layers golden train processes)
+build_targets "${programs[@]/#/weft_tests_}"
+
+log "Running the tests"
+find "$build" -name '*.gcda' -delete
+run() { "$@" >"$build/output" 2>&1 || {
+  cat "$build/output" >&2
+  fail "${*: -1}: some tests failed (see above)"
+}; }
+for program in "${programs[@]}"; do run "$build/tests/weft_tests_$program"; done
+for processes in 2 3; do run mpiexec -n "$processes" "$build/tests/weft_tests_processes"; done
+
+log "Counting"
+gcovr --root "$repository" -j "$(nproc)" --exclude-throw-branches --exclude-unreachable-branches \
+  --filter "$repository/(autograd|layers|train)/" --csv "$build/files.csv" "$build" \
+  >"$build/gcovr.log" 2>&1 || {
+  cat "$build/gcovr.log" >&2
+  fail "gcovr failed (see above)"
+}
+# Columns: file, lines, lines run, share of them, branches, branches taken, …
+awk -F, '
+  function row(name, a, b, c, d) {
+    printf "%-22s %6d lines %6.1f %%  %6d branches %6.1f %%\n", name,
+           a, a ? 100 * b / a : 100, c, c ? 100 * d / c : 100
+  }
+  NR > 1 {
+    folder = $1
+    sub(/\/[^\/]*$/, "", folder)
+    sub(/\/internal$/, "", folder)
+    if (!(folder in lines)) folders[++count] = folder
+    lines[folder] += $2; run[folder] += $3; branches[folder] += $5; taken[folder] += $6
+    all[1] += $2; all[2] += $3; all[3] += $5; all[4] += $6
+  }
+  END {
+    for (i = 1; i <= count; ++i) {
+      folder = folders[i]
+      row(folder, lines[folder], run[folder], branches[folder], taken[folder])
+    }
+    row("all", all[1], all[2], all[3], all[4])
+  }' "$build/files.csv"
+
+log "Files below $least % of lines"
+awk -F, -v least="$least" -v list="$list" '
+  BEGIN {
+    while ((getline line < list) > 0)
+      if (line !~ /^(#|$)/) {
+        file = reason = line
+        sub(/ .*/, "", file)
+        sub(/^[^ ]+ */, "", reason)
+        reasons[file] = reason
+      }
+  }
+  NR > 1 && $2 > 0 && 100 * $3 < least * $2 {
+    below[$1] = 1
+    printf "%-46s %5.1f %%  %s\n", $1, 100 * $3 / $2, $1 in reasons ? reasons[$1] : "NOT LISTED"
+    if (!($1 in reasons)) failed = 1
+  }
+  END {
+    for (file in reasons)
+      if (!(file in below)) {
+        printf "%-46s          listed, but not below\n", file
+        failed = 1
+      }
+    exit failed
+  }' "$build/files.csv" ||
+  fail "expected tests/coverage.txt to list the files below $least % (see above)"
