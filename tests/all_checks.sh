@@ -19,7 +19,7 @@ checks=(
   "lint|no warning of clang-tidy, shellcheck, codespell|lint.sh"
   "coverage|tests run 95 % of the lines of each room, or it is said why not|coverage.sh"
   "consumers|weft can be used in every documented way, from outside its tree|consumers/run.sh"
-  "portable|all tests pass when built for any x86-64 processor, without oneDNN|portable.sh"
+  "portable|all tests pass when built for any x86-64 processor, without oneDNN|run.sh portable eigen"
   "threads|1, 2 and 3 threads train the same weights, bit for bit|threads.sh"
   "address|no undefined behaviour, no invalid memory access, no leak in all tests|sanitize.sh address"
   "thread|no data race in all tests|sanitize.sh thread"
