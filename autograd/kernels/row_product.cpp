@@ -7,6 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "autograd/internal/bfloat16.hpp"
 #include "autograd/kernels/vector.hpp"
 
@@ -25,7 +29,8 @@ constexpr Index max_sums = 8;
 constexpr Index max_rows = 8;       // of x
 constexpr Index max_rows_of_w = 8;  // as few as keep the processor's adders busy
 // With rows of w from this length on, w is taken to be in memory, not in the caches: for more than
-// two rows of x, a block has so much to compute that the processor does not read ahead by itself.
+// two rows of x, and to convert numbers of 16 bits, a block has so much to compute that the
+// processor does not read ahead by itself.
 constexpr Index prefetched_k = 512;
 
 // The rows of w in a block with `rows` rows of x.
@@ -50,11 +55,21 @@ template <class T>
 Vector<T> load_as(const T* from) {
   return load(from);
 }
+// `half` bytes of numbers of 16 bits, each as the upper half of 32 bits.
+template <Index half>
+auto upper_halves(const std::uint16_t* from) {
+#if defined(__AVX512F__)
+  // GCC would divide the conversion into five instructions.
+  if constexpr (half == 32)
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(std::bit_cast<__m256i>(load<half>(from))), 16);
+  else
+#endif
+    return __builtin_convertvector(load<half>(from), Vector<std::uint32_t, 2 * half>) << 16;
+}
 template <class T>
 Vector<T> load_as(const std::uint16_t* from) {
   constexpr Index half = lanes<T> * 2, single = lanes<T> * 4;
-  const auto bits = __builtin_convertvector(load<half>(from), Vector<std::uint32_t, single>) << 16;
-  const auto floats = std::bit_cast<Vector<float, single>>(bits);
+  const auto floats = std::bit_cast<Vector<float, single>>(upper_halves<half>(from));
   if constexpr (std::is_same_v<T, float>)
     return floats;
   else
@@ -166,8 +181,8 @@ using RowsProduct = void (*)(Index n, const Block<T, W>&);
 // rows_product for 1 … max_rows rows.
 template <bool prefetch, class T, class W>
 constexpr auto rows_products = []<Index... i>(std::integer_sequence<Index, i...>) {
-  return std::array<RowsProduct<T, W>, max_rows>{rows_product < i + 1, prefetch && (i > 1), T,
-                                                 W > ...};
+  return std::array<RowsProduct<T, W>, max_rows>{
+      rows_product < i + 1, prefetch && (i > 1 || sizeof(W) < sizeof(T)), T, W > ...};
 }
 (std::make_integer_sequence<Index, max_rows>{});
 
