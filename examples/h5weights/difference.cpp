@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <weft/autograd/error.hpp>
@@ -43,6 +44,18 @@ Difference difference_of(const StoredDataset& a, const StoredDataset& b) {
     const Kind kind = kind_of(dataset.type());
     return kind == Kind::floating || kind == Kind::integer || kind == Kind::wide_integer;
   };
+  // Single integers of 64 bits, such as seeds and fingerprints, are compared exactly.
+  const auto is_wide = [](const StoredDataset& dataset) {
+    return kind_of(dataset.type()) == Kind::wide_integer && dataset.shape().elements() == 1;
+  };
+  if (is_wide(a) && is_wide(b)) {
+    const std::int64_t left = a.value<std::int64_t>(), right = b.value<std::int64_t>();
+    if (left == right) return {};
+    Difference difference;
+    add(difference, static_cast<double>(left), static_cast<double>(right), 0);
+    difference.absolute = std::max(difference.absolute, 1.0);  // those that are one double
+    return difference;
+  }
   if (is_number(a) && is_number(b)) return difference_of_numbers(Numbers(a), Numbers(b));
   for (const StoredDataset* dataset : {&a, &b})
     if (kind_of(dataset->type()) != Kind::text)

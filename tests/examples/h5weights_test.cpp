@@ -204,6 +204,19 @@ TEST_CASE("h5weights diff: with a tolerance, and of a checkpoint and plain weigh
   CHECK(near.output == "1 dataset equal within the tolerance\n");
 }
 
+TEST_CASE("h5weights diff: integers of 64 bits are compared exactly", "[examples]") {
+  const Files files;
+  const auto write = [&](const std::string& name, std::int64_t value) {
+    return files.write(name, [value](Hdf5Writer& writer) { writer.value("seed", value); });
+  };
+  const std::string a = write("a.h5", -2400484960167026931),
+                    b = write("b.h5", -2400484960167026932);
+  CHECK(run({"diff", a, a}).output == "1 dataset equal\n");
+  const Outcome outcome = run({"diff", a, b});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.output, "largest difference 1 "));
+}
+
 TEST_CASE("h5weights diff: datasets of several blocks", "[examples]") {
   const Files files;
   Tensor<float> values({1100, 1000});
