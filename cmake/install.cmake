@@ -3,7 +3,11 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
-install(TARGETS weft EXPORT weft_targets)
+# The library itself is the component `runtime`, all that a compiler and a linker read `development`.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+install(TARGETS weft EXPORT weft_targets
+        LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+        ARCHIVE COMPONENT development)
 install(EXPORT weft_targets FILE weft-targets.cmake NAMESPACE weft:: DESTINATION ${package_dir})
 foreach(header IN LISTS weft_public_headers)
   get_filename_component(folder ${header} DIRECTORY)
@@ -24,7 +28,7 @@ install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
 set(weft_link_flags "")
 if(weft_type STREQUAL STATIC_LIBRARY)
   set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${CSV_LIBRARY} ${UTF8PROC_LIBRARY}
-                ${OpenMP_CXX_LIBRARIES})
+                ${PCRE2_LIBRARY} ${OpenMP_CXX_LIBRARIES})
   if(WEFT_HAS_ONEDNN)
     list(APPEND libraries ${ONEDNN_LIBRARY})
   endif()

@@ -1,0 +1,58 @@
+# The Debian packages that `cmake/package.sh` makes with cpack: the component runtime is libweft0.2,
+# development libweft-dev, examples weft-examples.
+set(package_runtime libweft${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(package_development libweft-dev)
+set(package_examples weft-examples)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "weft developers <weft@packages.debian.org>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime development examples)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
+
+# Every package has its licence and changelog, in Debian's form.
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(package_files ${PROJECT_BINARY_DIR}/package_files)
+file(WRITE ${package_files}/changelog "weft (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * See CHANGELOG.md in the sources.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${date}
+")
+add_custom_command(OUTPUT ${package_files}/changelog.gz DEPENDS ${package_files}/changelog
+                   COMMAND gzip -9nf --keep ${package_files}/changelog)
+add_custom_target(package_files ALL DEPENDS ${package_files}/changelog.gz)
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package_${component}})
+  install(FILES LICENSE RENAME copyright DESTINATION ${folder} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES ${package_files}/changelog.gz DESTINATION ${folder} COMPONENT ${component}
+          EXCLUDE_FROM_ALL)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package_${component}})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${package_runtime} (= ${PROJECT_VERSION})")
+endforeach()
+
+# cpack would write a line of shlibs for each kind of processor.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+file(WRITE ${package_files}/shlibs "libweft ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} "
+                                   "${package_runtime} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${package_files}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${package_files}/shlibs ${package_files}/triggers)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
+    "The shared library, for any processor, for AVX2 and for AVX-512.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+    "Headers, and what CMake's find_package and pkg-config read.")
+
+set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_EXAMPLES_PACKAGE_RECOMMENDS gnuplot-nox)
+set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SUGGESTS pocketsphinx-en-us)
+set(CPACK_COMPONENT_EXAMPLES_DESCRIPTION
+    "Programs that train, fine-tune and look at small transformers.")
+include(CPack)
