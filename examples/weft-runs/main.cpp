@@ -35,7 +35,8 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (is_run(entry.path())) runs.push_back(entry.path());
   if (runs.empty())
-    fail<FileError>("'" + folder.string() + "'", "a folder of a run (with metrics.csv) or of runs",
+    fail<FileError>(concatenate_text('\'', folder.string(), '\''),
+                    "a folder of a run (with metrics.csv) or of runs",
                     error ? error.message() : "none");
   std::ranges::sort(runs);
   return runs;

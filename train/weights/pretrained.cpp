@@ -120,7 +120,8 @@ PretrainedGpt read_pretrained_gpt(const fs::path& folder) {
 
 PretrainedEncoderDecoder read_pretrained_encoder_decoder(const fs::path& folder) {
   PretrainedEncoderDecoder result = read_model_config(folder, [](ModelConfig& config) {
-    PretrainedEncoderDecoder read{.options = t5_options(config)};
+    PretrainedEncoderDecoder read;
+    read.options = t5_options(config);
     const Index tokens = read.options.target_vocabulary_size;
     TokenId padding = 0;
     config.token("pad_token_id", padding, 0, tokens);
