@@ -31,6 +31,7 @@ checks=(
   "golden|golden values written by today's PyTorch, transformers and Keras are those of the tree|golden.sh"
   "losses|100 steps of a training have PyTorch's losses|losses.sh"
   "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"
+  "models|tokens and vectors of a sentence encoder are those of transformers|models.sh"
   "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
   "platforms|README's two commands pass in bare systems|platforms.sh"
