@@ -5,7 +5,7 @@ set(package_development libweft-dev)
 set(package_examples weft-examples)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "weft developers <weft@packages.debian.org>")
+set(CPACK_PACKAGE_CONTACT "weft developers <weft@weft.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL runtime development examples)
