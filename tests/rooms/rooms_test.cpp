@@ -53,8 +53,9 @@ const std::map<std::string, Lines> libraries = {
     {"cxxopts", {"examples/"}},
     {"mpi.h", {"train/parallel/internal/transport.cpp"}},
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
-    {"nlohmann/", {"train/tokenizers/", "train/weights/", "train/report/", "examples/common/",
-                   "examples/gpt/conversations.cpp"}},
+    {"nlohmann/",
+     {"train/tokenizers/", "train/weights/", "train/report/", "examples/common/",
+      "examples/gpt/conversations.cpp"}},
     {"pcre2.h", {"train/tokenizers/internal/text_pattern.cpp"}},
     {"catch2/", {}},
 };

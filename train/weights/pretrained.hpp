@@ -59,8 +59,9 @@ template <class T = float>
 WEFT_API Bert<T> load_pretrained_bert(const std::filesystem::path& folder);
 
 // Writes a folder, which is created where it is none, that transformers' from_pretrained reads:
-// config.json of one of the types that `read_pretrained_gpt` reads, and model.safetensors. The options are those of the model. Throws
-// ValueError for a Gpt that is of none of these types, and FileError when writing fails.
+// config.json of one of the types that `read_pretrained_gpt` reads, and model.safetensors. The
+// options are those of the model. Throws ValueError for a Gpt that is of none of these types, and
+// FileError when writing fails.
 //   save_pretrained_gpt("fine_tuned", gpt, read_pretrained_gpt("SmolLM2-135M-Instruct"));
 template <class T>
 WEFT_API void save_pretrained_gpt(const std::filesystem::path& folder, const Gpt<T>& model,
