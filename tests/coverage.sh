@@ -9,7 +9,7 @@ least=95
 build=$build/coverage
 
 install_packages "${build_packages[@]}" catch2 pkg-config gcovr "${mpi_packages[@]}"
-export CXXFLAGS="-Og -w --coverage -fprofile-update=atomic" LDFLAGS=--coverage
+export CXXFLAGS="-O1 -w --coverage -fprofile-update=atomic" LDFLAGS=--coverage
 export OMP_WAIT_POLICY=passive
 cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF)
 programs=(autograd layers golden train processes)
