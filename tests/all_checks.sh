@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # all_checks.sh [NAME...]: says whether this commit may be released. Runs all checks, or those named,
 # one after another, and writes a table (check, what it shows, result, time, commit) to
-# build/checks.md. A check that has passed on this commit is not run again, so that a run that was
-# stopped goes on. Their outputs are build/checks/NAME.log. Ends with 1 unless all have passed.
+# build/checks.md. A check that has passed is not run again until a file that it depends on changes, so
+# that a run that was stopped goes on. Their outputs are build/checks/NAME.log. Ends with 1 unless all
+# have passed.
 #   PYTHON=python3, with the packages that tests/golden.sh names, for the checks beside other programs
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 folder=$build/checks
@@ -34,11 +35,30 @@ checks=(
   "models|tokens and vectors of a sentence encoder are those of transformers|models.sh"
   "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
+  "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|README's two commands pass in bare systems|platforms.sh"
 )
 
-# Prints the fields of a check's last result: RESULT SECONDS COMMIT.
-last_result() { cat "$folder/$1.result" 2>/dev/null || echo "not-run - -"; }
+# Prints the fields of a check's last result, RESULT SECONDS COMMIT; it holds for what it was run on.
+last_result() { # NAME COMMAND
+  local result=not-run seconds=- at=- digest
+  [ ! -f "$folder/$1.result" ] || read -r result seconds at digest <"$folder/$1.result"
+  [ "${digest:-}" = "$(digest_of "$1" "$2")" ] || result=${result/passed/outdated}
+  echo "$result $seconds $at"
+}
+
+# Of the files that a check depends on: all for those of the files themselves, and for the others
+# neither prose nor what only some checks read, except their own.
+digest_of() { # NAME COMMAND
+  local -a files=(. ":!*.md" ":!.github" ":!tests/*.sh" ":!tests/coverage.txt"
+    ":!tests/"{benchmarks,consumers,docs,faults,fuzz,models,mutation,tokenizers})
+  case $1 in tests | docs* | lint) files=(.) ;; esac
+  {
+    git -C "$repository" ls-files --stage -- "${files[@]}"
+    git -C "$repository" ls-files --stage -- "tests/$1" "tests/$1.*" "tests/${2%% *}" \
+      tests/sanitizers.sh tests/bare_systems.sh
+  } | sha256sum | cut -c 1-16
+}
 
 write_table() {
   local check name shows command result seconds at time
@@ -46,7 +66,7 @@ write_table() {
     printf '| check | what it shows | command | result | time | commit |\n|---|---|---|---|---|---|\n'
     for check in "${checks[@]}"; do
       IFS='|' read -r name shows command <<<"$check"
-      read -r result seconds at <<<"$(last_result "$name")"
+      read -r result seconds at <<<"$(last_result "$name" "$command")"
       time=-
       [ "$seconds" = - ] || time=$(printf '%d:%02d min' $((seconds / 60)) $((seconds % 60)))
       printf '| %s | %s | %s | %s | %s | %s |\n' \
@@ -64,7 +84,7 @@ run_check() { # NAME COMMAND
   bash "$repository/tests/"$2 >"$folder/$1.log" 2>&1 || result=FAILED
   # A script that lacks a package which is not required says so.
   if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
-  echo "$result $((SECONDS - start)) $commit" >"$folder/$1.result"
+  echo "$result $((SECONDS - start)) $commit $(digest_of "$1" "$2")" >"$folder/$1.result"
   echo "$result in $((SECONDS - start)) s"
   [ $result = passed ] || tail -n 3 "$folder/$1.log"
 }
@@ -77,10 +97,10 @@ all_passed=yes
 for check in "${checks[@]}"; do
   IFS='|' read -r name _ command <<<"$check"
   [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
-  read -r result _ at <<<"$(last_result "$name")"
-  [ "$result $at" = "passed $commit" ] || run_check "$name" "$command"
+  read -r result _ <<<"$(last_result "$name" "$command")"
+  [ "$result" = passed ] || run_check "$name" "$command"
   write_table
-  read -r result _ <<<"$(last_result "$name")"
+  read -r result _ <<<"$(last_result "$name" "$command")"
   [ "$result" = passed ] || all_passed=no
 done
 log "Results"

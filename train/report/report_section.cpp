@@ -27,7 +27,7 @@ void ReportSection::table(std::string title, std::vector<std::string> columns,
                      .cells = std::move(rows)});
 }
 
-void ReportSection::confusion(std::string title, std::vector<std::string> classes,
+void ReportSection::confusion(std::string title, const std::vector<std::string>& classes,
                               Tensor<double> counts) {
   const Shape expected{std::ssize(classes), std::ssize(classes)};
   if (counts.shape() != expected)
@@ -35,7 +35,7 @@ void ReportSection::confusion(std::string title, std::vector<std::string> classe
   blocks_.push_back({.kind = ReportBlock::Kind::confusion,
                      .title = std::move(title),
                      .columns = classes,
-                     .rows = std::move(classes),
+                     .rows = classes,
                      .counts = std::move(counts)});
 }
 

@@ -42,7 +42,7 @@ class WEFT_API ReportSection {
              std::vector<std::vector<std::string>> rows);
   // counts [classes, classes]: of the examples of each class (rows), how many were taken for which
   // (columns). Throws ShapeError for other shapes.
-  void confusion(std::string title, std::vector<std::string> classes, Tensor<double> counts);
+  void confusion(std::string title, const std::vector<std::string>& classes, Tensor<double> counts);
   // Attention weights of each head, [queries, keys], with the names of rows and columns.
   // Throws ShapeError for maps of other shapes.
   void attention(std::string title, std::vector<std::string> queries, std::vector<std::string> keys,
