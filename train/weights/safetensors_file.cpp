@@ -52,10 +52,10 @@ struct OpenShard {
 class SafetensorsSource final : public hdf5::DatasetSource {
  public:
   SafetensorsSource(std::shared_ptr<const OpenShard> file, std::string path, ElementType type,
-                    Shape shape, std::uint64_t begin)
+                    const Shape& shape, std::uint64_t begin)
       : DatasetSource(std::move(path), std::move(type)),
         file_(std::move(file)),
-        shape_(std::move(shape)),
+        shape_(shape),
         begin_(begin) {}
 
   hdf5::Location location() const override { return {file_->path, path()}; }
@@ -219,8 +219,8 @@ struct SafetensorsFile::State {
         const std::string tensor = full_path(entry.name);
         if (expected && !expected->contains(tensor))
           fail_structure("tensors that are in the index", concatenate_text("also ", entry.name));
-        auto source = std::make_shared<SafetensorsSource>(
-            file, tensor, std::move(entry.type), std::move(entry.shape), data + entry.begin);
+        auto source = std::make_shared<SafetensorsSource>(file, tensor, std::move(entry.type),
+                                                          entry.shape, data + entry.begin);
         if (!sources.emplace(tensor, std::move(source)).second)
           fail_structure("each tensor once", concatenate_text(entry.name, " again"));
         if (sources.size() > max_objects)

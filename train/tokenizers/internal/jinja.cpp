@@ -37,7 +37,7 @@ using Step = std::function<Value(Context&, Value)>;
 
 Expression in_sequence(Expression first, std::vector<Step> steps) {
   if (steps.empty()) return first;
-  return [=](Context& in) {
+  return [first = std::move(first), steps = std::move(steps)](Context& in) {
     in.values.charge(steps.size());
     Value value = first(in);
     for (const Step& step : steps) value = step(in, value);
@@ -65,9 +65,9 @@ class Parser {
       const Token& token = tokens_[at_];
       if (token.kind == Token::Kind::text) {
         ++at_;
-        parts.push_back([text = token.text](Context& in) { in.write(text); });
+        parts.emplace_back([text = token.text](Context& in) { in.write(text); });
       } else if (take("{{")) {
-        parts.push_back([value = expression()](Context& in) { in.write(text_of(value(in))); });
+        parts.emplace_back([value = expression()](Context& in) { in.write(text_of(value(in))); });
         expect("}}");
       } else {
         if (!take("{%") && ends.begin()[0] != token.text)
@@ -232,11 +232,11 @@ class Parser {
       const std::string sign = tokens_[at_++].text;
       const Expression right = operation(level + 1);
       if (sign == "or" || sign == "and")
-        steps.push_back([=](Context& in, Value left) {
+        steps.emplace_back([=](Context& in, Value left) {
           return is_true(left) == (sign == "or") ? left : right(in);
         });
       else
-        steps.push_back(
+        steps.emplace_back(
             [=](Context& in, Value left) { return computed(in.values, sign, left, right(in)); });
     }
     return in_sequence(first, std::move(steps));
@@ -259,7 +259,8 @@ class Parser {
         if (take("("))
           steps.push_back(function(member));
         else
-          steps.push_back([key = json(member)](Context&, Value own) { return element(own, &key); });
+          steps.emplace_back(
+              [key = json(member)](Context&, Value own) { return element(own, &key); });
       } else if (take("[")) {
         std::vector<Expression> places(3, [](Context&) -> Value { return nullptr; });
         std::size_t last = 0;
@@ -267,7 +268,7 @@ class Parser {
         while (last < 2 && take(":"))
           if (++last; !is_next(":") && !is_next("]")) places[last] = expression();
         expect("]");
-        steps.push_back([=](Context& in, Value own) {
+        steps.emplace_back([=](Context& in, Value own) {
           const Value begin = places[0](in);
           if (last == 0) return element(own, begin);
           return slice(in.values, own, begin, places[1](in), places[2](in));
@@ -288,7 +289,7 @@ class Parser {
         });
       } else if (take("is")) {
         const bool is_negated = take("not");
-        steps.push_back([=, test = name()](Context& in, Value own) {
+        steps.emplace_back([=, test = name()](Context& in, Value own) {
           return in.values.keep(passes(test, own) != is_negated);
         });
       } else {

@@ -69,20 +69,21 @@ Normalizer of_bert(const json& d) {
     steps.push_back(replacing(R"((?! )\s)", " "));
   }
   if (entry_or(d, "handle_chinese_chars", true))
-    steps.push_back([ideograph = TextPattern(
-                         "pattern", R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF})"
+    steps.emplace_back(
+        [ideograph =
+             TextPattern("pattern", R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF})"
                                     R"(\x{20000}-\x{2A6DF}\x{2A700}-\x{2B81F}\x{2B920}-\x{2CEAF})"
                                     R"(\x{2F800}-\x{2FA1F}])")](std::string_view text) {
-      return ideograph.replaced(text, [](std::string_view match, std::string& result) {
-        result.append(" ").append(match).append(" ");
-      });
-    });
+          return ideograph.replaced(text, [](std::string_view match, std::string& result) {
+            result.append(" ").append(match).append(" ");
+          });
+        });
   const bool is_lower_case = entry_or(d, "lowercase", true);
   if (entry_or(d, "strip_accents", is_lower_case)) {
     steps.push_back(to_form(unicode::Form::nfd));
     steps.push_back(replacing(R"(\p{Mn})"));
   }
-  if (is_lower_case) steps.push_back(unicode::lower_case);
+  if (is_lower_case) steps.emplace_back(unicode::lower_case);
   return in_sequence(std::move(steps));
 }
 
