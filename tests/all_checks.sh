@@ -47,16 +47,20 @@ last_result() { # NAME COMMAND
   echo "$result $seconds $at"
 }
 
-# Of the files that a check depends on: all for those of the files themselves, and for the others
-# neither prose nor what only some checks read, except their own.
+# Of the files that a check depends on: all, where they are what it reads; otherwise those of the
+# library and the programs, those of the tests if it runs them, and its own.
 digest_of() { # NAME COMMAND
-  local -a files=(. ":!*.md" ":!.github" ":!tests/*.sh" ":!tests/coverage.txt"
-    ":!tests/"{benchmarks,consumers,docs,faults,fuzz,models,mutation,tokenizers})
-  case $1 in tests | docs* | lint) files=(.) ;; esac
+  local -a files=(. ":!*.md" ":!.github" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
+    tests/golden tests/sanitizers.sh tests/bare_systems.sh)
+  case $1 in
+    tests | docs* | lint) files=(.) ;;
+    coverage | portable | address | thread | random-calls | mutation | platforms)
+      own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
+      ;;
+  esac
   {
     git -C "$repository" ls-files --stage -- "${files[@]}"
-    git -C "$repository" ls-files --stage -- "tests/$1" "tests/$1.*" "tests/${2%% *}" \
-      tests/sanitizers.sh tests/bare_systems.sh
+    git -C "$repository" ls-files --stage -- "${own[@]}"
   } | sha256sum | cut -c 1-16
 }
 
