@@ -1,6 +1,9 @@
 #include "weft/layers/key_value_cache.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <limits>
 #include <numeric>
 
 #include "weft/autograd/parallel.hpp"
@@ -24,7 +27,18 @@ KeyValueCache<T>::KeyValueCache(const KeyValueCacheOptions& options, Index num_s
   check_positive("KeyValueCache: head_size", options.head_size);
   check_positive("KeyValueCache: capacity", options.capacity);
   check_at_least("KeyValueCache: num_sequences", num_sequences, Index{0});
-  sequences_.resize(static_cast<std::size_t>(num_sequences));
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();
+  const Index elements =
+      saturating_product({options.num_layers, 2, options.num_heads, key_stride()});
+  if (elements > most)
+    fail<ValueError>("KeyValueCache: elements of a position", concatenate_text("at most ", most),
+                     elements);
+  try {
+    sequences_.resize(static_cast<std::size_t>(num_sequences));
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    fail<ValueError>("KeyValueCache: num_sequences", "a number that fits into memory",
+                     num_sequences);
+  }
 }
 
 template <class T>

@@ -29,8 +29,8 @@ struct KeyValueCacheOptions {
 template <class T = float>
 class WEFT_API KeyValueCache {
  public:
-  // `num_sequences` sequences without positions. Throws ValueError for a number below 0, and for
-  // sizes and a capacity that are not > 0.
+  // `num_sequences` sequences without positions. Throws ValueError for a number below 0 or beyond
+  // memory, for sizes and a capacity that are not > 0, and for 2³¹ or more elements of a position.
   explicit KeyValueCache(const KeyValueCacheOptions& options, Index num_sequences = 0);
 
   const KeyValueCacheOptions& options() const { return options_; }  // those it was made with

@@ -1,5 +1,7 @@
 #include "weft/layers/multi_head_attention.hpp"
 
+#include <limits>
+
 #include "weft/autograd/ops/shaping.hpp"
 #include "autograd/ops/internal/masked_nan.hpp"
 #include "layers/internal/cached_attention.hpp"
@@ -22,6 +24,11 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   if (heads <= 0 || hiddens <= 0 || (!options.head_size && hiddens % heads != 0))
     fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 divisible by num_heads > 0",
                      concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
+  constexpr Index most = std::numeric_limits<Index>::max();
+  if (options.head_size && *options.head_size > most / heads)
+    fail<ValueError>("MultiHeadAttention: head_size",
+                     concatenate_text("at most ", most / heads, " with num_heads ", heads),
+                     *options.head_size);
   if (options.num_kv_heads && (*options.num_kv_heads <= 0 || heads % *options.num_kv_heads != 0))
     fail<ValueError>("MultiHeadAttention: num_kv_heads",
                      concatenate_text("a positive divisor of num_heads ", heads),

@@ -1,5 +1,7 @@
 #include "weft/layers/models/bert.hpp"
 
+#include <limits>
+
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "layers/internal/checks.hpp"
@@ -15,8 +17,11 @@ const BertOptions& checked(const BertOptions& options) {
   check_positive("Bert: num_hiddens", options.num_hiddens);
   check_positive("Bert: max_len", options.max_len);
   check_positive("Bert: num_segments", options.num_segments);
-  if (options.first_position < 0)
-    fail<ValueError>("Bert: first_position", "a number ≥ 0", options.first_position);
+  constexpr Index most = std::numeric_limits<Index>::max();
+  if (options.first_position < 0 || options.first_position > most - options.max_len)
+    fail<ValueError>("Bert: first_position",
+                     concatenate_text("a number of 0 … ", most - options.max_len),
+                     options.first_position);
   return options;
 }
 

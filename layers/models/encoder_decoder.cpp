@@ -1,6 +1,8 @@
 #include "weft/layers/models/encoder_decoder.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/ops/linear.hpp"
@@ -46,10 +48,11 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
       decoder(of_decoder(options), random),
       max_len(options.max_len),
       scales_output(options.scales_output) {
+  constexpr Index most = std::numeric_limits<Index>::max();  // of which no table fits into memory
   if (!options.transformer.position_bias)
     position.emplace(PositionalEncodingOptions{.num_hiddens = options.transformer.num_hiddens,
                                                .dropout = options.transformer.dropout,
-                                               .max_len = options.max_len + 1});
+                                               .max_len = std::min(options.max_len, most - 1) + 1});
   if (!options.tied)
     output.emplace(LinearOptions{.in_features = options.transformer.num_hiddens,
                                  .out_features = options.target_vocabulary_size,

@@ -1,6 +1,7 @@
 // Options of attention that open language models have: heads of their own size, norms of queries
 // and keys, windows, rotary positions of a part of a head and their scaling, parallel residuals.
 #include <algorithm>
+#include <limits>
 
 #include <weft/layers/multi_head_attention.hpp>
 #include <weft/layers/transformer_encoder.hpp>
@@ -163,6 +164,9 @@ TEST_CASE("attention options: values outside their ranges throw", "[layers]") {
   };
   CHECK(error([](auto& o) { o.head_size = 0; }) ==
         "MultiHeadAttention: head_size: expected a number > 0, got 0");
+  CHECK(error([](auto& o) {
+          o.head_size = std::numeric_limits<Index>::max();
+        }).starts_with("MultiHeadAttention: head_size: expected at most "));
   CHECK(error([](auto& o) { o.window = 0; }) ==
         "MultiHeadAttention: window: expected a number > 0, got 0");
   CHECK(error([](auto& o) { o.qk_norm_eps = -1.0; }).find("eps") != std::string::npos);

@@ -1,6 +1,7 @@
 #include "weft/layers/models/bert.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <weft/autograd/ops/normalization.hpp>
 #include <weft/layers/sequence_pooling.hpp>
@@ -149,6 +150,9 @@ TEST_CASE("BERT: invalid options and inputs throw", "[layers]") {
   CHECK(message_with(&BertOptions::max_len, -1) == "Bert: max_len: expected a number > 0, got -1");
   CHECK(message_with(&BertOptions::num_segments, 0) ==
         "Bert: num_segments: expected a number > 0, got 0");
+  CHECK(message_with(&BertOptions::first_position, std::numeric_limits<Index>::max()) ==
+        "Bert: first_position: expected a number of 0 … 9223372036854775802, got "
+        "9223372036854775807");
   CHECK(message_with(&BertOptions::num_heads, 3) ==
         "MultiHeadAttention: expected num_hiddens > 0 divisible by num_heads > 0, got num_hiddens "
         "8 and num_heads 3");

@@ -266,6 +266,12 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   const Tokens tokens({2, 1});
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 0}), ValueError);
   CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 4}, -1), ValueError);
+  constexpr Index most = std::numeric_limits<Index>::max();
+  CHECK_THROWS_AS(KeyValueCache<float>({.head_size = 4}, most), ValueError);
+  CHECK(message_of<ValueError>([] {
+          KeyValueCache<float>({.num_layers = 2, .num_heads = most, .head_size = 2});
+        }) == "KeyValueCache: elements of a position: expected at most 2147483647, got " +
+                  std::to_string(most));
   CHECK(message_of<ValueError>([] { KeyValueCache<float>({.head_size = 4}, 0).length(0); }) ==
         "KeyValueCache: sequence: expected one of an empty range, got 0");
   CHECK_THROWS_AS(model.extend(tape, Tokens({3, 1}), cache), ShapeError);

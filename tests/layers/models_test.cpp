@@ -1,5 +1,6 @@
 // Whole models: Gpt, EncoderClassifier and EncoderDecoder.
 #include <cmath>
+#include <limits>
 
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
@@ -284,6 +285,8 @@ TEST_CASE("models: invalid options and inputs throw", "[layers]") {
   pair.max_len = 0;
   CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(pair, random); }) ==
         "EncoderDecoder: max_len: expected a number > 0, got 0");
+  pair.max_len = std::numeric_limits<Index>::max();
+  CHECK_THROWS_AS(EncoderDecoder<float>(pair, random), ShapeError);
 
   Tape tape;
   const Gpt<float> model(gpt_options(), random);

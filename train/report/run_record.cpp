@@ -16,7 +16,7 @@ Json read_record(const std::filesystem::path& file) {
   constexpr std::uint64_t most_bytes = 64 << 20;
   const auto text = file_contents(file, most_bytes);
   if (!text) return Json::object();
-  Json record = Json::parse(*text, nullptr, false);
+  Json record = json_in(*text);
   const auto form = record.is_object() ? record.find("form") : record.end();
   if (!record.is_object() || form == record.end() || !form->is_number_integer())
     fail_on_file(file, "the record of a run", "another file");

@@ -127,6 +127,31 @@ TEST_CASE("report: a record that is none does not stop a training that resumes",
   }
 }
 
+TEST_CASE("report: a record of too many levels is no record", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
+  constexpr std::size_t levels = 200'000;  // beyond the stack of a recursive function
+  write_bytes(folder / "run.json", "{\"form\":1,\"command\":" + std::string(levels, '[') +
+                                       std::string(levels, ']') + "}");
+  CHECK(contains(message_of<FileError>([&] { read_run(folder.path()); }),
+                 "run.json\": expected the record of a run, got another file"));
+  CHECK(recorded_notes(folder.path()).empty());
+  train({.epochs = 3, .folder = folder.path(), .resume = true});
+  CHECK(record_in(folder.path())["step"] == 18);
+}
+
+TEST_CASE("report: a run that resumes without metrics need not validate", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
+  REQUIRE(record_in(folder.path()).contains("best"));
+  std::filesystem::remove(folder / "metrics.csv");
+  ToyTraining<float> toy;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.epochs = 3, .seed = 17, .folder = folder.path(), .resume = true});
+  CHECK(trainer.run().steps == 18);
+  CHECK_FALSE(record_in(folder.path()).contains("best"));
+}
+
 TEST_CASE("report: a full disk is said once, and training goes on", "[report]") {
   const TemporaryFolder folder;
   std::ostringstream output;

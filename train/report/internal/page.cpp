@@ -113,6 +113,17 @@ std::string beginning_of(const std::string& text, std::size_t most_bytes) {
   return text.substr(0, end) + concatenate_text("… (", text.size() - end, " more bytes)");
 }
 
+Json json_in(const std::string& text) {
+  constexpr int max_depth = 100;
+  bool is_deep = false;
+  const auto callback = [&](int depth, Json::parse_event_t, const Json&) {
+    is_deep |= depth > max_depth;
+    return !is_deep;
+  };
+  Json json = Json::parse(text, callback, false);
+  return is_deep ? Json(Json::value_t::discarded) : json;
+}
+
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -15,6 +15,9 @@ using Json = nlohmann::ordered_json;
 // The beginning of a text in whole characters, and how much more there is.
 std::string beginning_of(const std::string& text, std::size_t most_bytes);
 
+// What a text says; a discarded value when it is not JSON, or nested deeper than any record: other
+// functions of the library are recursive.
+Json json_in(const std::string& text);
 // One line; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 Json json_of(const ReportSection& section);

@@ -107,7 +107,7 @@ RunReport::RunReport(std::filesystem::path folder, const RunDescription& descrip
   }
   contents_->curves = read_curves(folder_ / "metrics.csv");
   try {
-    const Json earlier = Json::parse(file_contents(folder_ / "run.json").value_or("{}"));
+    const Json earlier = json_in(file_contents(folder_ / "run.json").value_or("{}"));
     if (earlier.value("form", 0) != form) return;
     Json continued = record;
     for (const char* list : {"warnings", "examples", "resumed"}) {
@@ -166,10 +166,11 @@ std::optional<std::string> RunReport::write(const RunState& state) {
   record["total_steps"] = state.total_steps;
   record["seconds"] = seconds_before_ + std::chrono::duration<double>(begin - start_).count();
   record.erase("best");
-  if (state.best_step > 0)
+  // A run that resumes need not validate as the one before did.
+  if (state.best_step > 0 && contents_->curves.size() > own_columns)
     record["best"] = {{"step", state.best_step},
                       {"value", state.best_value},
-                      {"name", contents_->curves.at(own_columns).name}};
+                      {"name", contents_->curves[own_columns].name}};
   std::optional<std::string> error;
   try {
     const std::string json = text_of(record) + "\n";
