@@ -1,61 +1,93 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS]: loads weights from random HDF5 files, and then reads random files of models of
-# Hugging Face (safetensors, config.json, tokenizer.json, chat templates), each for SECONDS (1800),
-# changed from small files of every format and layout, under the address and undefined-behaviour
-# sanitizers, with limits on the memory of an allocation (64 MiB) and on the time of a file (10 s).
-# New inputs stay in build/fuzz/corpus…; one that fails is in build/fuzz/.
+# fuzz.sh [SECONDS]: loads weights from random HDF5 files (fuzz_load_weights), then reads random files
+# of models of Hugging Face (fuzz_read_models: safetensors and their index, config.json,
+# generation_config.json, adapters, tokenizer.json, tokenizer_config.json, chat templates), and of
+# data, tokenizers and trainings (fuzz_read_files: CSV, vocabularies and merges, checkpoints with which
+# a training resumes, metrics.csv, run.json), each for SECONDS (1800), changed from small files of
+# every format and layout, under the address and undefined-behaviour sanitizers, with limits on the
+# memory of an allocation (64 MiB) and on the time of a file (10 s). New inputs stay in
+# build/fuzz/corpus; one that fails is in build/fuzz/.
 seconds=${1:-1800}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
 install_packages "${build_packages[@]}" catch2
 use_clang
 build=$build/fuzz
+targets=(load_weights read_models read_files)
 cmake_options=(-DWEFT_FUZZ=ON -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF -DWEFT_ONEDNN=OFF)
-build_targets fuzz_load_weights fuzz_read_models fuzz_write_seeds
+build_targets "${targets[@]/#/fuzz_}" fuzz_write_seeds
 
 golden=$repository/tests/golden
-mkdir -p "$build"/{corpus,seeds,corpus_models,seeds_models,tokenizers}
-"$build/tests/fuzz_write_seeds" "$build/seeds"
-find "$golden" -name '*.h5' -size -80k | while read -r file; do
-  cp -- "$file" "$build/seeds/$(md5sum <"$file" | cut -c1-16)"
-done
-# The first byte of a seed says what the others are.
-seed_models() {
-  local kind=$1 file
-  shift
+cd "$build"
+rm -rf seeds made
+for target in "${targets[@]}"; do mkdir -p "corpus/$target" "seeds/$target"; done
+mkdir -p made/tokenizers
+tests/fuzz_write_seeds made
+# seed TARGET KIND FILE...: the first byte of a seed says what the others are.
+seed() {
+  local target=$1 kind=$2 file
+  shift 2
   for file in "$@"; do
-    { printf '%s' "$kind" && cat -- "$file"; } \
-      >"$build/seeds_models/$kind$(md5sum <"$file" | cut -c1-16)"
+    { printf '%s' "$kind" && cat -- "$file"; } >"seeds/$target/$kind$(md5sum <"$file" | cut -c1-16)"
   done
 }
-mapfile -t safetensors < <(find "$golden" -name '*.safetensors')
-seed_models s "${safetensors[@]}"
-seed_models c "$golden"/language_models/*/config.json
+# seed_pair TARGET KIND FIRST SECOND: two files with a NUL between them.
+seed_pair() {
+  { cat -- "$3" && printf '\0' && cat -- "$4"; } >made/pair
+  seed "$1" "$2" made/pair
+}
+mapfile -t files < <(find "$golden" made -name '*.h5' -size -80k)
+seed load_weights '' "${files[@]}"
+
+mapfile -t files < <(find "$golden" -name '*.safetensors' -size -80k)
+seed read_models s "${files[@]}"
+seed read_models i "$golden"/language_models/*/model.safetensors.index.json
+seed read_models c "$golden"/language_models/*/config.json
+echo '{"bos_token_id": 1, "eos_token_id": [2, 3]}' >made/generation_config.json
+seed read_models g made/generation_config.json
+seed_pair read_models a "$golden"/language_models/llama_lora/adapter_{config.json,model.safetensors}
 for file in "$golden"/tokenizers/*.json; do
   # The file has the text of a tokenizer.json in its first entry, on a line of its own.
   sed -n '2s/^"tokenizer": "\(.*\)",$/\1/p' "$file" | sed 's/\\"/"/g; s/\\\\/\\/g' \
-    >"$build/tokenizers/$(basename "$file")"
+    >"made/tokenizers/$(basename "$file")"
 done
-seed_models t "$build"/tokenizers/*.json
-sed -n 's/^  "[a-z_]*": "\(.*\)",\{0,1\}$/\1/p' "$golden/chat_templates.json" | head -n 8 |
-  sed 's/\\"/"/g' | split -l 1 - "$build/template-"
-seed_models j "$build"/template-*
-export WEFT_TOKENIZERS=$build/tokenizers
-cd "$build"
+seed read_models t made/tokenizers/*.json
+sed -n 's/^  "[a-z_]*": \("..*"\),\{0,1\}$/\1/p' "$golden/chat_templates.json" | head -n 8 >made/templates
+sed 's/^"\(.*\)"$/\1/; s/\\"/"/g' made/templates | split -l 1 - made/template-
+sed 's/.*/{"bos_token": "<s>", "eos_token": {"content": "<\/s>"}, "chat_template": &}/' made/templates |
+  split -l 1 - made/configuration-
+seed read_models j made/template-*
+seed read_models o made/configuration-*
+
+seed read_files c "$repository"/examples/data/*.csv
+printf 'x\ty\n"a, b"\t-1.5e3\n\n"c ""d"""\t2\n' >made/table.tsv
+seed read_files c made/table.tsv
+seed read_files w "$golden"/word_piece_vocab.txt
+seed_pair read_files b made/vocab.json made/merges.txt
+printf 'a\nb\n' >made/special
+printf '\nplain\na\n\\n\n\\\\\n' >made/plain
+seed read_files v made/special made/plain
+seed read_files m made/training/metrics.csv
+seed read_files r made/training/run.json
+seed read_files l made/training/*.h5
+
+export WEFT_TOKENIZERS=$build/made/tokenizers WEFT_MODELS=$golden/language_models
 # The library of HDF5 keeps memory of its own, which is no leak.
 export ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1
+# Inputs are written as files: in memory, where it is a file system.
+TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+export TMPDIR
+trap 'rm -rf -- "$TMPDIR"' EXIT
 
 fuzz() {
-  local target=$1 corpus=$2 seeds=$3
-  log "Fuzzing fuzz_$target for $seconds seconds, from $(ls "$seeds" | wc -l) files"
-  "$build/tests/fuzz_$target" -fork="$(nproc)" -max_total_time="$seconds" -max_len=80000 \
-    -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 "$corpus" "$seeds" \
-    >"$build/fuzz_$target.log" 2>&1 || {
-    grep -E "ERROR|SUMMARY|Test unit written" "$build/fuzz_$target.log" ||
-      tail -n 20 "$build/fuzz_$target.log"
+  local target=$1
+  log "Fuzzing fuzz_$target for $seconds seconds, from $(ls "seeds/$target" | wc -l) files"
+  "tests/fuzz_$target" -fork="$(nproc)" -max_total_time="$seconds" -max_len=80000 -timeout=10 \
+    -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 "corpus/$target" "seeds/$target" \
+    >"fuzz_$target.log" 2>&1 || {
+    grep -E "ERROR|SUMMARY|Test unit written" "fuzz_$target.log" || tail -n 20 "fuzz_$target.log"
     fail "a file did something undefined: see $build/fuzz_$target.log"
   }
-  grep oom/timeout/crash "$build/fuzz_$target.log" | tail -n 1
+  grep oom/timeout/crash "fuzz_$target.log" | tail -n 1
 }
-fuzz load_weights corpus seeds
-fuzz read_models corpus_models seeds_models
+for target in "${targets[@]}"; do fuzz "$target"; done

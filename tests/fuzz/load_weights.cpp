@@ -1,32 +1,23 @@
 // A libFuzzer target: any bytes as a file of weights, listed, read and loaded into several models.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+#include <memory>
 #include <string>
 
-#include <weft/autograd/error.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
+#include <weft/train/data/windows.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/hdf5/hdf5_rows.hpp>
 #include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "tests/fuzz/input.hpp"
 
 namespace {
 
 using namespace weft;
-
-// Files are refused by exceptions of weft, and by nothing else.
-template <class Function>
-void attempt(const Function& function) {
-  try {
-    function();
-  } catch (const Error&) {
-  }
-}
 
 void read_everything(const std::string& path) {
   const Hdf5File file(path);
@@ -48,6 +39,10 @@ void read_everything(const std::string& path) {
       }
       if (shape.rank() > 0 && shape[0] > 1)
         attempt([&] { dataset.rows<float>(shape[0] / 2, shape[0]); });
+      attempt([&] {
+        const auto rows = std::make_shared<Hdf5Rows<float>>(path, names[i]);
+        WindowBatches<float>(rows, {.length = 2, .batch_size = 3}).batch(0, 0);
+      });
     });
 }
 
@@ -63,9 +58,8 @@ void load(const std::string& path, Model& model) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const int file = ::memfd_create("input", 0);
-  if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
-  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  const std::string path =
+      write("weights.h5", {reinterpret_cast<const char*>(data), size}).string();
   attempt([&] { read_everything(path); });
   static Random random(1);
   static Linear<float> linear({.in_features = 4, .out_features = 3}, random);
@@ -86,6 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   load(path, attention);
   load(path, gpt);
   load(path, bert);
-  ::close(file);
+  for (const Layout layout : {Layout::pytorch_nested, Layout::gpt2})
+    attempt([&] { (void)convert_weights(path, folder() / "converted.h5", {.layout = layout}); });
   return 0;
 }

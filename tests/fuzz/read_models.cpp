@@ -1,50 +1,27 @@
 // A libFuzzer target: any bytes as a file of a model of Hugging Face. The first byte says which:
-// 's' for safetensors, 'c' for config.json, 't' for tokenizer.json, 'j' for a chat template;
-// otherwise the bytes are a text, which every one of some tokenizers encodes.
+// 's' for safetensors, 'i' for their index, 'c' for config.json, 'g' for generation_config.json,
+// 'a' for adapter_config.json and the adapters with a NUL between them, 't' for tokenizer.json, 'o'
+// for tokenizer_config.json, 'j' for a chat template; otherwise the bytes are a text, which every
+// one of some tokenizers encodes.
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <vector>
 
-#include <weft/autograd/error.hpp>
 #include <weft/train/tokenizers/chat_template.hpp>
 #include <weft/train/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/weights/lora_weights.hpp>
 #include <weft/train/weights/pretrained.hpp>
 #include <weft/train/weights/safetensors_file.hpp>
+#include "tests/fuzz/input.hpp"
 
 namespace {
 
 using namespace weft;
 namespace fs = std::filesystem;
 
-// Files are refused by exceptions of weft, and by nothing else.
-template <class Function>
-void attempt(const Function& function) {
-  try {
-    function();
-  } catch (const Error&) {
-  }
-}
-
-const fs::path& folder() {
-  static const fs::path path = [] {
-    std::string name = (fs::temp_directory_path() / "weft-fuzz-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    return fs::path(name);
-  }();
-  return path;
-}
-
-const fs::path& write(const fs::path& path, const std::string& contents) {
-  std::ofstream(path, std::ios::binary) << contents;
-  return path;
-}
-
 void read_safetensors(const std::string& contents) {
-  static const fs::path path = folder() / "model.safetensors";
-  const SafetensorsFile file(write(path, contents));
+  const fs::path path = write("model.safetensors", contents);
+  const SafetensorsFile file(path);
   for (const std::string& name : file.datasets())
     attempt([&] {
       const StoredDataset tensor = file.dataset(name);
@@ -66,12 +43,28 @@ void read_safetensors(const std::string& contents) {
   });
 }
 
-void read_config(const std::string& contents) {
-  static const fs::path path = folder() / "config.json";
-  write(path, contents);
-  attempt([] { (void)read_pretrained_bert(folder()); });
-  attempt([] { (void)read_pretrained_encoder_decoder(folder()); });
-  (void)read_pretrained_gpt(folder());
+// Beside the weights of models of the golden files, when fuzz.sh says where they are.
+void read_config(const char* name, const std::string& contents) {
+  static const char* const golden = std::getenv("WEFT_MODELS");
+  for (const std::string model : {"gpt2", "llama", "bert", "t5_gated"}) {
+    const fs::path own =
+        write(concatenate_text(name, '/', model, '/', name), contents).parent_path();
+    for (const char* file : {"config.json", "model.safetensors"})
+      if (golden && !fs::exists(own / file))
+        fs::create_symlink(fs::path(golden) / model / file, own / file);
+    attempt([&] { (void)load_pretrained_gpt(own); });
+    attempt([&] { (void)load_pretrained_encoder_decoder(own); });
+    attempt([&] { (void)load_pretrained_bert(own); });
+  }
+}
+
+void read_adapter(const std::string& contents) {
+  const auto [config, weights] = parts_of(contents);
+  write("adapter/adapter_model.safetensors", weights);
+  Random random(1);
+  Gpt<float> gpt({.vocabulary_size = 7, .num_hiddens = 16, .num_heads = 4, .num_blocks = 2},
+                 random);
+  (void)load_lora(write("adapter/adapter_config.json", config).parent_path(), gpt);
 }
 
 const std::string sample =
@@ -110,11 +103,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 's':
       attempt([&] { read_safetensors(rest); });
       break;
+    case 'i':
+      attempt([&] { open_tensor_file(write("model.safetensors.index.json", rest)); });
+      break;
     case 'c':
-      attempt([&] { read_config(rest); });
+      read_config("config.json", rest);
+      break;
+    case 'g':
+      read_config("generation_config.json", rest);
+      break;
+    case 'a':
+      attempt([&] { read_adapter(rest); });
       break;
     case 't':
       attempt([&] { encode(PretrainedTokenizer::from_text(rest), sample); });
+      break;
+    case 'o':
+      attempt([&] {
+        (void)ChatTemplate::load(write("chat/tokenizer_config.json", rest).parent_path());
+      });
       break;
     case 'j':
       attempt([&] { render(rest); });

@@ -1,5 +1,5 @@
-// write_seeds FOLDER: writes small HDF5 files of every format and kind of storage, from which the
-// fuzzer starts.
+// write_seeds FOLDER: writes small HDF5 files of every format and kind of storage, the folder of a
+// training, and vocab.json with merges.txt, from which the fuzzers start.
 #include <hdf5.h>
 
 #include <filesystem>
@@ -10,7 +10,9 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/models/gpt.hpp>
+#include <weft/train/tokenizers/byte_pair_encoding.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "tests/fuzz/training.hpp"
 
 namespace {
 
@@ -133,6 +135,9 @@ int main(int argc, char** argv) try {
       {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
       random);
   save_weights(folder / "gpt.h5", gpt);
+  SmallTraining().run(folder / "training", 2);
+  BytePairEncoding::learn("the cat and the hat, the end", 264)
+      .save(folder / "vocab.json", folder / "merges.txt");
   return 0;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
