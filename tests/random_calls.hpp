@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <vector>
@@ -85,16 +86,18 @@ class Arguments {
   Random random_;
 };
 
-// Calls sequence(arguments) for seeds from 1 on: a fixed number of them, or for as many seconds as
-// WEFT_RANDOM_SECONDS says, on 1 to 3 threads.
+// Calls sequence(arguments) for seeds from 1 on: `least` of them, or for as many seconds as
+// WEFT_RANDOM_SECONDS says, on 1 to 3 threads. Several processes agree on whether to go on.
 template <class Sequence>
-void for_random_sequences(const Sequence& sequence) {
+void for_random_sequences(
+    const Sequence& sequence, std::uint64_t least = 200,
+    const std::function<bool(bool)>& agree = [](bool own) { return own; }) {
   const char* const seconds = std::getenv("WEFT_RANDOM_SECONDS");
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::seconds(seconds ? std::strtol(seconds, nullptr, 10) : 0);
   const int threads = thread_count();
   std::uint64_t seed = 0;
-  while (seed < 200 || std::chrono::steady_clock::now() < end) {
+  while (agree(seed < least || std::chrono::steady_clock::now() < end)) {
     INFO("seed " << ++seed);
     Arguments arguments(seed);
     set_thread_count(static_cast<int>(1 + seed % 3));
