@@ -9,10 +9,10 @@ least=95
 build=$build/coverage
 
 install_packages "${build_packages[@]}" catch2 pkg-config gcovr "${mpi_packages[@]}"
-# Lines of small functions are counted before these are inlined.
-export CXXFLAGS="-O1 -fno-early-inlining -w --coverage -fprofile-update=atomic" LDFLAGS=--coverage
 export OMP_WAIT_POLICY=passive
-cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_INSTALL=OFF)
+# Lines of small functions are counted before these are inlined.
+cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_INSTALL=OFF -DCMAKE_EXE_LINKER_FLAGS=--coverage
+  -DCMAKE_CXX_FLAGS="-O1 -fno-early-inlining -w --coverage -fprofile-update=atomic")
 programs=(autograd layers golden train processes examples)
 build_targets all
 
