@@ -31,6 +31,13 @@ Number parse_number(const std::string& name, const std::string& text, Number low
   return number;
 }
 
+std::string with_plain_quotes(std::string text) {
+  for (const std::string_view mark : {"‘", "’"})
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
+      text.replace(at, mark.size(), "'");
+  return text;
+}
+
 }  // namespace
 
 class CommandLine::Parser {
@@ -110,8 +117,8 @@ class CommandLine::Parser {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      // The exception types of cxxopts 2 and 3 have different names.
-      throw UsageError(error.what());
+      // The types of exceptions, and the quotation marks, of cxxopts 2 and 3 are different.
+      throw UsageError(with_plain_quotes(error.what()));
     }
     return true;
   }

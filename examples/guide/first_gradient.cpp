@@ -16,11 +16,11 @@ int main() {
 
   tape.backward(loss);  // adds d loss / d w to the gradient of w, and ends the pass
   std::cout << "gradient";
-  for (const float g : w.grad().values()) std::cout << ' ' << g;
+  for (const float g : w.grad()) std::cout << ' ' << g;
 
   SGD optimizer(NamedParameters<float>{{"w", &w}}, {.lr = 0.1});
   optimizer.step();  // w ← w - 0.1 · gradient, and clears the gradient
   std::cout << "\nw";
-  for (const float v : w.value().values()) std::cout << ' ' << v;
+  for (const float v : w.value()) std::cout << ' ' << v;
   std::cout << '\n';
 }

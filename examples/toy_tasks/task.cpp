@@ -33,12 +33,12 @@ std::vector<std::string> task_names() {
   return names;
 }
 
-const Task& find_task(const std::string& name) {
+const Task& find_task(std::string_view name) {
   for (const Task& task : all_tasks())
     if (task.name == name) return task;
   std::string names;
   for (const Task& task : all_tasks()) names += (names.empty() ? "" : ", ") + task.name;
-  fail<ValueError>("task", "one of " + names, "'" + name + "'");
+  fail<ValueError>("task", "one of " + names, concatenate_text('\'', name, '\''));
 }
 
 Vocabulary make_vocabulary(const Task& task) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/autograd/random.hpp>
@@ -44,7 +45,7 @@ struct Task {
 const std::vector<Task>& all_tasks();
 std::vector<std::string> task_names();
 // The task with this name. Throws ValueError when there is none.
-const Task& find_task(const std::string& name);
+const Task& find_task(std::string_view name);
 
 // One symbol per character of the alphabet.
 Vocabulary make_vocabulary(const Task& task);

@@ -129,7 +129,7 @@ TEST_CASE("byte pairs: what is learned from a few words", "[train]") {
   // Nothing is learned from the ends of texts, however many there are.
   const std::string end(BytePairEncoding::end_of_text);
   const BytePairEncoding ended =
-      BytePairEncoding::learn("ab" + end + "ab" + end + "ab" + end, 1000);
+      BytePairEncoding::learn(concatenate_text("ab", end, "ab", end, "ab", end), 1000);
   CHECK(ended.size() == 258);
   CHECK(ended.find("ab").has_value());
   CHECK(BytePairEncoding::learn("xy<|endoftext|>x<|endoftext|>y", 300).size() == 257);

@@ -122,7 +122,7 @@ class MpiTransport final : public Transport {
       const std::span<double> received =
           std::span(of_each_).subspan(count * static_cast<std::size_t>(process), count);
       if (process == rank_)
-        std::ranges::copy(values, received.begin());
+        std::copy_n(values.data(), count, received.data());
       else
         begin_receiving(std::as_writable_bytes(received), process);
     }

@@ -148,8 +148,8 @@ std::size_t Values::bytes_in(const json& value, int depth) {
   return bytes;
 }
 
-const json& defined(Value value, const std::string& what) {
-  if (!value) fail_rendering("a value of " + what, "an undefined one");
+const json& defined(Value value, std::string_view what) {
+  if (!value) fail_rendering(concatenate_text("a value of ", what), "an undefined one");
   return *value;
 }
 

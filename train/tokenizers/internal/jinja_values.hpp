@@ -5,6 +5,7 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft::jinja {
@@ -38,7 +39,7 @@ class Values {
 [[noreturn]] void fail_rendering(const std::string& expected, const std::string& got);
 
 // The value. Throws when it is undefined; `what` is what needs it.
-const json& defined(Value value, const std::string& what);
+const json& defined(Value value, std::string_view what);
 bool is_true(Value value);
 // As Python's print.
 std::string text_of(Value value);
