@@ -82,13 +82,14 @@ write_table() {
 
 # Runs one check, in a shell of its own.
 run_check() { # NAME COMMAND
-  local start=$SECONDS result=passed
+  local start=$SECONDS result=passed digest
+  digest=$(digest_of "$1" "$2")
   log "$1: tests/$2"
   # Unquoted: splits into the script and its arguments.
   bash "$repository/tests/"$2 >"$folder/$1.log" 2>&1 || result=FAILED
   # A script that lacks a package which is not required says so.
   if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
-  echo "$result $((SECONDS - start)) $commit $(digest_of "$1" "$2")" >"$folder/$1.result"
+  echo "$result $((SECONDS - start)) $commit $digest" >"$folder/$1.result"
   echo "$result in $((SECONDS - start)) s"
   [ $result = passed ] || tail -n 3 "$folder/$1.log"
 }
