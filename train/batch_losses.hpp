@@ -28,7 +28,7 @@ struct LoadedBatch {
   Index parts = 1;   // in which it is computed
   // The mean loss of a part, times its share of `all_labels`, the labels of all batches of an
   // update: these add up to the mean loss of the update.
-  std::function<Var<T>(Tape<T>& tape, Index part, Index all_labels)> loss;
+  std::function<Var<T>(Tape<T>& tape, Index part, Index all_labels)> loss = {};
 };
 
 // A data source with its loss, whatever the type of its batches.

@@ -210,6 +210,19 @@ TEST_CASE("attention pooling: its scoring function cannot be changed, nor contra
                   ValueError);
 }
 
+TEST_CASE("scoring: additive scores need a layer, and pairs of sequences", "[layers]") {
+  Random random(1);
+  Tape<double> tape;
+  const Var queries = tape.constant(Tensor<double>({2, 3, 4}));
+  const Var keys = tape.constant(Tensor<double>({1, 3, 4}));
+  CHECK(message_of<ValueError>([&] { (void)scores(Scoring::additive, queries, queries); }) ==
+        "scores: expected a scoring function without parameters, got additive");
+  const AdditiveScoring<double> scoring({.query_size = 4, .key_size = 4, .num_hiddens = 2}, random);
+  CHECK(message_of<ShapeError>([&] { (void)scoring(queries, keys); }) ==
+        "AdditiveScoring: expected as many sequences of queries and keys, got [2, 3, 4] and "
+        "[1, 3, 4]");
+}
+
 TEST_CASE("attention pooling: dropout drops weights on a training tape", "[layers]") {
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));

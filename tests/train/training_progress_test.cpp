@@ -4,6 +4,7 @@
 #include <weft/autograd/error.hpp>
 #include <weft/train/training_progress.hpp>
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
 
 using namespace weft;
 
@@ -20,6 +21,25 @@ TEST_CASE("training progress: counts that training could not add to are refused"
       CHECK_THROWS_AS(progress.check_state(), ValueError);
     }
   }
+}
+
+TEST_CASE("training progress: values that no training has are refused", "[train]") {
+  using Progress = TrainingProgress<float>;
+  const auto message_with = [](double Progress::*value, double wrong) {
+    Progress progress(TrainingIdentity{});
+    progress.plateau_best = 0.0;
+    progress.*value = wrong;
+    return message_of<ValueError>([&] { progress.check_state(); });
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK(message_with(&Progress::plateau_factor, 1.5) ==
+        "training progress: plateau: expected a factor of 0 … 1 and a finite best value, got 1.5 "
+        "and 0");
+  CHECK(contains(message_with(&Progress::plateau_factor, -0.5), "got -0.5 and 0"));
+  CHECK(contains(message_with(&Progress::plateau_best, infinity), "got 1 and inf"));
+  CHECK(message_with(&Progress::loss_sum, infinity) ==
+        "training progress: expected a finite best_value and loss_sum, got 0 and inf");
+  CHECK(contains(message_with(&Progress::best_value, -infinity), "got -inf and 0"));
 }
 
 TEST_CASE("training progress: NaN and infinity are never the best value", "[train]") {

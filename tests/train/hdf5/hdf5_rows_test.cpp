@@ -2,9 +2,21 @@
 #include <weft/train/hdf5/hdf5_rows.hpp>
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
+
+TEST_CASE("hdf5 rows: a single element has no rows", "[train]") {
+  const TemporaryFolder folder;
+  Hdf5Writer writer(folder / "rows.h5");
+  writer.tensor("one", Tensor<float>(Shape{}));
+  writer.save();
+  const std::string message =
+      message_of<FileError>([&] { Hdf5Rows<float>(folder / "rows.h5", "one"); });
+  CHECK(
+      message.ends_with("rows.h5: /one: expected a dataset of rows, [n, …], got a single element"));
+}
 
 TEST_CASE("hdf5 rows: the fingerprint is that of the shape and of rows from all over", "[train]") {
   const TemporaryFolder folder;

@@ -127,6 +127,17 @@ TEST_CASE("event file: attention as a picture of grey", "[report]") {
                                            "0800000000"));
 }
 
+TEST_CASE("event file: tables are lines of cells", "[report]") {
+  const TemporaryFolder folder;
+  {
+    EventFile events(folder.path(), 0);
+    ReportSection section;
+    section.table("t", {"word", "phones"}, {{"weft", "W EH F T"}, {"a", "AH"}});
+    events.add_section(3, section);
+  }
+  CHECK(contains(events_in(folder).at(1), "    word\tphones\t\n    weft\tW EH F T\t\n    a\tAH\t"));
+}
+
 TEST_CASE("event file: a folder that cannot be written is refused", "[report]") {
   CHECK(contains(message_of<FileError>([] { EventFile("/dev/null/x", 0); }), "/dev/null/x"));
 }

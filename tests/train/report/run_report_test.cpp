@@ -152,6 +152,43 @@ TEST_CASE("report: a run that resumes without metrics need not validate", "[repo
   CHECK_FALSE(record_in(folder.path()).contains("best"));
 }
 
+TEST_CASE("report: a profile is shown, a section of the page and a trace", "[report]") {
+  const TemporaryFolder folder;
+  std::ostringstream output;
+  train({.epochs = 2, .folder = folder.path(), .profile = true}, &output);
+  CHECK(contains(output.str(), "ms/step"));
+  CHECK(contains(output.str(), "cross_entropy"));
+  const Json sections = record_in(folder.path()).at("sections");
+  REQUIRE(sections.size() == 1);
+  CHECK(sections.at(0).at("title") == "Profile");
+  std::vector<std::string> titles;
+  for (const Json& block : sections.at(0).at("blocks")) titles.push_back(block["title"]);
+  CHECK(titles == std::vector<std::string>{"Phases of a step", "Operations", "Where the time goes",
+                                           "Layers", "Memory at its peak",
+                                           "A step on other numbers of threads, predicted"});
+  CHECK(contains(sections.dump(), "64 threads: "));
+  CHECK(Json::parse(bytes_of(folder / "trace.json")).at("traceEvents").size() > 12);
+}
+
+TEST_CASE("report: training goes on without a trace that cannot be written", "[report]") {
+  const TemporaryFolder folder;
+  std::ostringstream output;
+  std::filesystem::create_directories(folder / "trace.json");
+  CHECK(train({.epochs = 2, .folder = folder.path(), .profile = true}, &output).steps == 12);
+  CHECK(contains(output.str(), "warning: the trace cannot be written: "));
+}
+
+TEST_CASE("report: TensorBoard's events have scalars, histograms and examples", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 20, .folder = folder.path(), .tensorboard = true});  // 120 steps
+  std::string events;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (contains(entry.path().filename().string(), "tfevents")) events += bytes_of(entry.path());
+  for (const char* tag : {"validation_loss", "gradients/weight", "weights/weight", "steps"})
+    CHECK(contains(events, tag));
+  CHECK(contains(events, "a\tb\t\n    3\t1\t\n    0\t4\t"));
+}
+
 TEST_CASE("report: a full disk is said once, and training goes on", "[report]") {
   const TemporaryFolder folder;
   std::ostringstream output;
