@@ -51,11 +51,12 @@ std::ptrdiff_t count(const std::string& text, const std::string& part) {
 // The points of the lines of a name that are drawn: x and y, in pixels.
 std::vector<std::pair<double, double>> points_of(const std::string& page, const std::string& name) {
   static const std::regex point(R"([ML](-?[\d.]+) (-?[\d.]+))");
-  const std::regex line(R"(class="curve" data-name=")" + name + R"re("[^>]* d="([^"]*)")re");
   std::vector<std::pair<double, double>> points;
-  std::smatch found;
-  if (!std::regex_search(page, found, line)) return points;
-  const std::string path = found[1];
+  const std::size_t line = page.find("class=\"curve\" data-name=\"" + name + "\"");
+  if (line == page.npos) return points;
+  // Found without an expression, whose recursion takes stack for each character.
+  const std::size_t begin = page.find(" d=\"", line) + 4;
+  const std::string path = page.substr(begin, page.find('"', begin) - begin);
   for (std::sregex_iterator match(path.begin(), path.end(), point), end; match != end; ++match)
     points.emplace_back(std::stod((*match)[1]), std::stod((*match)[2]));
   return points;
