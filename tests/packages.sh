@@ -40,7 +40,8 @@ try "Running a program with each library" 'loader=/lib64/ld-linux-x86-64.so.2 pr
     "$loader" --glibc-hwcaps-mask $level $program gradcheck >/tmp/gradcheck
     tail -n 1 /tmp/gradcheck
   done' 9
-try "Building a program" "apt-get -qq install --no-install-recommends g++ cmake make pkg-config /tmp/packages/libweft-dev*.deb &&
+try "Building a program" "apt-get -qq install --no-install-recommends g++ cmake make libeigen3-dev \
+    /tmp/packages/libweft-dev*.deb &&
   cmake -S /tmp/consumers/installed -B /tmp/build -DCMAKE_BUILD_TYPE=Release && cmake --build /tmp/build &&
   /tmp/build/my_program"
 try "Removing them" 'files=$(dpkg -L libweft0.2 libweft-dev weft-examples)
