@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/autograd/error.hpp>
 #include <weft/version.hpp>
 #include "tests/catch.hpp"
 
@@ -38,7 +39,7 @@ Lines wrong_deprecations(const std::string& header, const std::string& version,
     const std::string text = found->str();
     std::smatch parts;
     if (!std::regex_match(text, parts, expected) || parts[1] != version ||
-        entry.find("`" + parts[2].str() + "`") == entry.npos)
+        entry.find(weft::concatenate_text('`', parts[2].str(), '`')) == entry.npos)
       wrong.push_back(text);
   }
   return wrong;

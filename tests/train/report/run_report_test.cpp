@@ -131,8 +131,9 @@ TEST_CASE("report: a record of too many levels is no record", "[report]") {
   const TemporaryFolder folder;
   train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
   constexpr std::size_t levels = 200'000;  // beyond the stack of a recursive function
-  write_bytes(folder / "run.json", "{\"form\":1,\"command\":" + std::string(levels, '[') +
-                                       std::string(levels, ']') + "}");
+  write_bytes(folder / "run.json",
+              concatenate_text("{\"form\":1,\"command\":", std::string(levels, '['),
+                               std::string(levels, ']'), '}'));
   CHECK(contains(message_of<FileError>([&] { read_run(folder.path()); }),
                  "run.json\": expected the record of a run, got another file"));
   CHECK(recorded_notes(folder.path()).empty());
