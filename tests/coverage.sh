@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# coverage.sh: builds everything into build/coverage with counters, runs all tests, and
-# prints which share of its lines and branches they run, by folder. Fails when a file is below 95 %
-# of lines and not listed in coverage.txt with the reason, or listed there and not below. Branches are
+# coverage.sh: builds everything into build/coverage with counters, runs all tests, and prints which
+# share of the library's lines and branches they run, by folder. Fails when a file is below 95 % of
+# lines and not listed in coverage.txt with the reason, or listed there and not below. Branches are
 # those of the code, without the ones that gcc adds for exceptions.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 list=$repository/tests/coverage.txt

@@ -20,7 +20,7 @@ cp -r -- "$repository/tests/consumers" "$system/tmp"
 : >"$out"
 try() { # WHAT COMMAND
   log "$1"
-  in_system root "$2" >"$out.step" 2>&1 || {
+  in_system root "set -e; $2" >"$out.step" 2>&1 || {
     tail -n 30 "$out.step" >&2
     fail "$1: failed (see above and $out)"
   }
