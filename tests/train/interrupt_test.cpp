@@ -25,11 +25,15 @@ int status_of(const Action& action) {
   return status;
 }
 
+// What nohup, or a program that starts this one, ignores.
+void do_not_ignore(int signal) { REQUIRE(std::signal(signal, SIG_DFL) != SIG_ERR); }
+
 }  // namespace
 
 TEST_CASE("interrupt: signals only set a flag, and the exit status is 128 and the signal",
           "[train]") {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) {
+    do_not_ignore(signal);
     const Interrupt interrupt;
     CHECK_FALSE(interrupt.requested());
     CHECK(interrupt.exit_status() == 0);
@@ -60,6 +64,7 @@ TEST_CASE("interrupt: SIGCONT and then SIGTERM by mpirun are a Ctrl-C", "[train]
 }
 
 TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {
+  do_not_ignore(SIGHUP);
   const Interrupt interrupt;
   std::raise(SIGHUP);
   std::raise(SIGTERM);
@@ -81,6 +86,7 @@ TEST_CASE("interrupt: a second SIGINT, SIGTERM or SIGUSR1 ends the program", "[t
 TEST_CASE("interrupt: terminals and pipes that are closed may signal it more than once",
           "[train]") {
   for (const int signal : {SIGHUP, SIGPIPE}) {
+    do_not_ignore(signal);
     const int status = status_of([&] {
       const Interrupt interrupt;
       for (int i = 0; i < 3; ++i) std::raise(signal);

@@ -280,6 +280,7 @@ TEST_CASE("trainer: validates every `every_steps` steps", "[train]") {
 TEST_CASE("trainer: Ctrl-C, a closed terminal or a closed pipe end training after the step, saved",
           "[train]") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    std::signal(signal, SIG_DFL);  // nohup, or a program that starts this one, may ignore it
     const TemporaryFolder folder;
     ToyTraining<float> toy;
     const Interrupt interrupt;
