@@ -23,9 +23,9 @@ class WEFT_API Sequential final : public Module<T> {
  public:
   Sequential() = default;
   // These modules.
-  template <SequentialLayer<T>... Layers>
-  requires(sizeof...(Layers) > 0 &&
-           !(std::same_as<Layers, Sequential> && ...)) explicit Sequential(Layers... layers) {
+  template <class... Layers>
+  requires(sizeof...(Layers) > 0 && !(std::same_as<Layers, Sequential> && ...) &&
+           (SequentialLayer<Layers, T> && ...)) explicit Sequential(Layers... layers) {
     parts_.reserve(sizeof...(Layers));
     (append(std::move(layers)), ...);
   }
