@@ -105,6 +105,15 @@ TEST_CASE("sequential: a copy has its own parameters", "[layers]") {
   CHECK(outer(tape.constant(Tensor<float>({2, 6}))).shape() == Shape{2, 1});
 }
 
+TEST_CASE("any layer: assignment replaces the module by a copy", "[layers]") {
+  AnyLayer<float> layer{Activate(Activation::relu)};
+  AnyLayer<float> other{Activate(Activation::tanh)};
+  layer = other;
+  other = AnyLayer<float>{Dropout(0.5)};
+  CHECK(text(layer.module()) == "Tanh()");
+  CHECK(text(other.module()) == "Dropout(p=0.5)");
+}
+
 TEST_CASE("sequential: without modules it returns its input", "[layers]") {
   Tape tape;
   const Var x = tape.constant(Tensor<float>({2}, {1, 2}));
