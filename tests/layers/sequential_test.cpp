@@ -111,7 +111,7 @@ TEST_CASE("any layer: assignment replaces the module by a copy", "[layers]") {
   layer = other;
   other = AnyLayer<float>{Dropout(0.5)};
   CHECK(text(layer.module()) == "Tanh()");
-  CHECK(text(other.module()) == "Dropout(p=0.5)");
+  CHECK(text(other.module()) == "Dropout(p=0.5, inplace=False)");
 }
 
 TEST_CASE("sequential: without modules it returns its input", "[layers]") {
