@@ -35,10 +35,11 @@ class Hdf5Source final : public hdf5::DatasetSource {
   hdf5::Location location() const override { return {file_->path(), path()}; }
   Shape shape() const override { return hdf5::read_shape(dataspace_); }
   void locate() override {
-    std::call_once(located_, [&] {
-      hdf5::Metadata metadata(*file_);
-      data_.locate(metadata, hdf5::read_extent(dataspace_), type().bytes);
-    });
+    const std::lock_guard lock(mutex_);
+    if (is_located_) return;
+    hdf5::Metadata metadata(*file_);
+    data_.locate(metadata, hdf5::read_extent(dataspace_), type().bytes);
+    is_located_ = true;
   }
   void read(Index first, Index last, const hdf5::ElementSink& sink) const override {
     data_.read(*file_, first, last, sink);
@@ -49,7 +50,8 @@ class Hdf5Source final : public hdf5::DatasetSource {
   std::shared_ptr<const hdf5::SourceFile> file_;
   hdf5::StoredData data_;
   hdf5::Cursor dataspace_;
-  std::once_flag located_ = {};
+  std::mutex mutex_ = {};
+  bool is_located_ = false;
 };
 
 std::shared_ptr<hdf5::Hierarchy> open_file(const std::filesystem::path& path,
