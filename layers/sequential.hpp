@@ -15,9 +15,10 @@ namespace weft {
 
 // `y = f_n(… f_1(x))`: each module applied to the result of the one before; with no modules, x
 // itself. Parameters have the names of torch.nn.Sequential: those of the modules below "0", "1", …
-//   Sequential model(Linear({.in_features = 4, .out_features = 16}, random),
+// In braces, layers draw their initial weights in this order; in parentheses, C++ leaves it open.
+//   Sequential model{Linear({.in_features = 4, .out_features = 16}, random),
 //                    Activate(Activation::relu), Dropout(0.1),
-//                    Linear({.in_features = 16, .out_features = 3}, random));
+//                    Linear({.in_features = 16, .out_features = 3}, random)};
 template <class T = float>
 class WEFT_API Sequential final : public Module<T> {
  public:

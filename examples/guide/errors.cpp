@@ -28,7 +28,7 @@ struct Forgetful : Module<float> {
     members.type("Forgetful");
     members("first", first);
   }
-  Linear<float> first{{1, 1}, random_numbers}, second{{1, 1}, random_numbers};
+  Linear<float> first{{1, 1}, random_numbers}, second{{1, 1, false}, random_numbers};
 };
 
 struct Batch {

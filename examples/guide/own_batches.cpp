@@ -33,9 +33,9 @@ class Points : public DataSource<WeightedPoints> {
 int main() {
   for (const Index parts : {1, 2, 5}) {
     Random random(1);
-    Sequential model(Linear({.in_features = 1, .out_features = 32}, random),
+    Sequential model{Linear({.in_features = 1, .out_features = 32}, random),
                      Activate(Activation::relu),
-                     Linear({.in_features = 32, .out_features = 1}, random));
+                     Linear({.in_features = 32, .out_features = 1}, random)};
     AdamW optimizer(model, {.lr = 1e-2});
     Points points;
     // The mean over the examples that it is given: all of a batch, or a part of it.

@@ -20,9 +20,9 @@ int main(int argc, char** argv) try {
   const int epochs = argc > 2 ? std::stoi(argv[2]) : 10;
 
   Random random(1);
-  Sequential model(Linear({.in_features = 1, .out_features = 32}, random),
+  Sequential model{Linear({.in_features = 1, .out_features = 32}, random),
                    Activate(Activation::tanh),
-                   Linear({.in_features = 32, .out_features = 1}, random));
+                   Linear({.in_features = 32, .out_features = 1}, random)};
   AdamW optimizer(model, {.lr = 1e-2});
   TensorBatches<float> training = points(400, 1), held_out = points(100, 2);
   const auto loss = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
