@@ -2,9 +2,9 @@
 # sanitize.sh [address|thread] [CTEST OPTIONS]: builds everything into build/sanitize-… with the
 # address and undefined-behaviour sanitizers (address, the default) or the thread sanitizer, and runs
 # all tests except those that a sanitizer does not support: it aborts when an allocation exceeds the
-# available memory, and the thread sanitizer, whose LLVM's OpenMP reads its variables differently,
-# does not know how MPI waits. CMakePresets.json names them. The thread sanitizer first has to find a
-# race that is there.
+# available memory; the thread sanitizer allocates by operators of its own, and does not know how MPI
+# waits; LLVM's OpenMP reads its variables differently. CMakePresets.json names them. The thread
+# sanitizer first has to find a race that is there.
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac

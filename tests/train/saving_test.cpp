@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/parallel.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -46,6 +47,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 // Limits the size of the files that the process writes.
 struct FileSizeLimit {
   explicit FileSizeLimit(rlim_t bytes) {
+    thread_count();  // LLVM's OpenMP writes a file when it starts
     std::signal(SIGXFSZ, SIG_IGN);
     ::getrlimit(RLIMIT_FSIZE, &former);
     const rlimit limit{bytes, former.rlim_max};
