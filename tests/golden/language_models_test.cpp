@@ -1,6 +1,7 @@
 // Language models as transformers saves them, and its logits. write_language_models.py wrote them.
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/encoder_decoder_search.hpp>
@@ -62,6 +63,13 @@ void check_same_parameters(const Module<float>& model, const Module<float>& othe
   }
 }
 
+// The share of each head that is rotated, where transformers looks for it.
+double rotated_share(const fs::path& folder) {
+  const auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
+  return config.value("rope_parameters", nlohmann::json::object())
+      .value("partial_rotary_factor", 1.0);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]", float, double) {
@@ -113,6 +121,7 @@ TEST_CASE("language models: saved folders have the same model", "[golden]") {
   CHECK(again.options.rotary == description.options.rotary);
   CHECK(again.options.window == description.options.window);
   CHECK(again.options.max_len == description.options.max_len);
+  CHECK(rotated_share(folder.path()) == rotated_share(folders / name));
   const Tokens tokens = Hdf5File(folders / name / "expected.h5").tensor<TokenId>("tokens");
   CHECK(std::ranges::equal(logits_of(model, tokens), logits_of(loaded, tokens)));
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/generate.hpp>
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -72,6 +74,27 @@ TEST_CASE("generate: prompts of different lengths get the tokens that each gets 
     ++generation.seed;
   }
   CHECK(lengths_differ);
+}
+
+TEST_CASE("generate: products have the precision of the options", "[train][bf16]") {
+  std::optional<EmulateBf16> emulation;
+  if (!is_supported(Precision::bf16)) emulation.emplace();
+  Random random(8);
+  Gpt<float> model(
+      {.vocabulary_size = 4, .max_len = 8, .num_hiddens = 2, .num_heads = 1, .tied = false},
+      random);
+  // A normalized vector of two elements is ±[1, -1]. The larger of the two logits that belong to it
+  // is that of the odd token; rounded to bf16, both are equal, and the even token is the first.
+  model.output->weight.set_value(
+      Tensor<float>({4, 2}, {1.0F, -1.0F, 1.001F, -1.001F, -1.0F, 1.0F, -1.001F, 1.001F}));
+  const auto odd_tokens = [&](Precision precision) {
+    const auto options =
+        GenerateOptions{.max_tokens = 4, .sampling = {.temperature = 0.0}, .precision = precision};
+    const Sequence tokens = generate(model, Sequence{0, 1, 2}, options);
+    return std::ranges::count_if(tokens, [](TokenId token) { return token % 2 == 1; });
+  };
+  CHECK(odd_tokens(Precision::full) == 4);
+  CHECK(odd_tokens(Precision::bf16) == 0);
 }
 
 TEST_CASE("generate: on_token sees each token and may end a text", "[train]") {

@@ -33,6 +33,9 @@ TEST_CASE("curve: of many values, buckets keep the mean, and every spike", "[rep
     double sum = 0.0;
     for (const Curve::Bucket& bucket : curve.buckets()) {
       CHECK(bucket.step == before + bucket.values);
+      // All but the last, which values are still added to, are as wide as the first.
+      if (&bucket != &curve.buckets().back())
+        CHECK(bucket.values == curve.buckets().front().values);
       if (bucket.highest > 1.0) {
         ++spikes;
         CHECK((before < spike && spike <= bucket.step));

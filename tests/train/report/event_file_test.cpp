@@ -99,6 +99,32 @@ TEST_CASE("event file: scalars, texts, histograms and hyperparameters", "[report
         "004a1e0a1c0a0768706172616d7312111a0f0a0d0a026c7212071a05302e303031");
 }
 
+// Limits of 2 + (i + 1) / 30, and all values in the first bucket.
+TEST_CASE("event file: equal values are in the first of buckets that are 1 wide together",
+          "[report]") {
+  const TemporaryFolder folder;
+  {
+    EventFile events(folder.path(), 0);
+    const std::vector<float> values(3, 2.0F);
+    events.add_histogram("h", 5, std::span<const float>(values));
+  }
+  const std::string event = events_in(folder).at(1);
+  constexpr std::size_t count = 30;
+  std::vector<double> numbers(count);
+  const auto numbers_at = [&](std::size_t at) {
+    std::memcpy(numbers.data(), event.data() + at, count * sizeof(double));
+    return numbers;
+  };
+  // The counts end the message; before them and their tag and size are the limits.
+  const std::size_t counts = event.size() - count * sizeof(double);
+  std::vector<double> expected(count, 0.0);
+  expected.front() = 3.0;
+  CHECK(numbers_at(counts) == expected);
+  const std::vector<double> limits = numbers_at(counts - 3 - count * sizeof(double));
+  for (std::size_t i = 0; i < count; ++i)
+    CHECK(limits[i] == Approx(2.0 + static_cast<double>(i + 1) / count));
+}
+
 TEST_CASE("event file: a run that resumes hides what came after", "[report]") {
   const TemporaryFolder folder;
   { EventFile events(folder.path(), 300); }

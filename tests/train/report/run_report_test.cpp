@@ -103,12 +103,14 @@ TEST_CASE("report: one that resumes goes on with what came before", "[report]") 
   REQUIRE(record["examples"].size() == 2);  // of steps 6 and 9
   record["seconds"] = 1000.0;
   record["command"] = "the first one";
+  record["started"] = "on a Tuesday";
   record["warnings"] = Json::parse(R"([{"step":9,"text":"kept"},{"step":10,"text":"dropped"}])");
   write_bytes(folder / "run.json", record.dump());
   train({.epochs = 3, .folder = folder.path(), .resume = true});
   record = record_in(folder.path());
   CHECK(record["seconds"] > 1000.0);
   CHECK(record["command"] == "the first one");
+  CHECK(record["started"] == "on a Tuesday");
   CHECK(record["resumed"][0]["step"] == 9);
   REQUIRE(record["warnings"].size() == 1);
   CHECK(record["warnings"][0]["text"] == "kept");
@@ -125,6 +127,17 @@ TEST_CASE("report: a record that is none does not stop a training that resumes",
     train({.epochs = 3, .folder = folder.path(), .resume = true});
     CHECK(record_in(folder.path())["step"] == 18);
   }
+}
+
+TEST_CASE("report: a record of another form is no record", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
+  Json record = record_in(folder.path());
+  record["form"] = record["form"].get<int>() + 1;
+  record["command"] = "of another form";
+  write_bytes(folder / "run.json", record.dump());
+  train({.epochs = 3, .folder = folder.path(), .resume = true});
+  CHECK(record_in(folder.path())["command"] != "of another form");
 }
 
 TEST_CASE("report: a record of too many levels is no record", "[report]") {
