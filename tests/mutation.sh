@@ -91,15 +91,16 @@ tests_of() { # PATTERN
   echo "${tests#,}"
 }
 
-# Prints programs, each with the tests of it to run or with none for all: first the tests in the file
-# of the same name, next those in the same folder, then all others. The tests of a room above cannot
-# catch a mistake.
-stages() { # FILE
+# Prints programs, each with the tests of it to run or with none for all: first the tests of several
+# processes if the mistake is about them, the tests in the file of the same name, next those in the
+# same folder, then all others. The tests of a room above cannot catch a mistake.
+stages() { # FILE DESCRIPTION
   local name folder room=${1%%/*} same_name same_folder program
   name=$(basename "${1%.*}")
   folder=$(dirname "${1/\/internal\///}")
   same_name=$(tests_of "$folder/${name}_test.cpp")
   same_folder=$(tests_of "$folder/*_test.cpp")
+  [[ $2 != processes:* ]] || echo processes
   echo "${same_name:+$room $same_name}"
   echo "${same_folder:+$room $same_folder}"
   case $1 in
@@ -111,7 +112,7 @@ stages() { # FILE
 }
 
 # Prints "caught" and by what, or "NOT CAUGHT".
-try() { # NUMBER FILE
+try() { # NUMBER FILE DESCRIPTION
   local program tests result output
   while read -r program tests; do
     [ -n "$program" ] || continue
@@ -135,14 +136,14 @@ try() { # NUMBER FILE
     esac
     rm -rf "$work/outputs/$1"
     return
-  done < <(stages "$2")
+  done < <(stages "$2" "$3")
   echo "NOT CAUGHT"
 }
 
 # Prints one line of the table.
 report() { # NUMBER KIND FILE DESCRIPTION
   if [ ! -f "$results/$1" ]; then
-    try "$1" "$3" >"$results/$1.new"
+    try "$1" "$3" "$4" >"$results/$1.new"
     mv "$results/$1.new" "$results/$1"
   fi
   printf '%-7s %-38s %s: %s\n' "$2" "$3" "$4" "$(cat "$results/$1")" | tee -a "$work/table"
