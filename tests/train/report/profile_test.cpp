@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include <weft/autograd.hpp>
 #include <weft/layers/freeze.hpp>
@@ -57,11 +59,17 @@ TEST_CASE("profile: operations belong to the layers whose parameters they use", 
   const TwoLayers model;
   Profile profile(model);
   Tape<float> tape({.training = true, .observer = &profile});
+  std::chrono::steady_clock::time_point begin;  // a little before the steps that count
   for (int step = 0; step < 3; ++step) {
     tape.backward(model(tape.constant(Tensor<float>({5, 3}))));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (step == 0) begin = std::chrono::steady_clock::now();
     profile.end_step();
   }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   CHECK(profile.steps() == 2);  // without the first
+  CHECK(2 * profile.step_seconds() >= 0.004);
+  CHECK(2 * profile.step_seconds() <= seconds.count());
   const auto rows = by_name(profile.operations());
   REQUIRE(rows.size() == 4);
   const ProfileRow first = rows.at("first linear"), second = rows.at("second linear");

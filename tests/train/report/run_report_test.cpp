@@ -304,6 +304,22 @@ TEST_CASE("runs: what folders tell, with and without a record", "[report]") {
   CHECK_THROWS_AS(write_comparison(folder / "none.html", {}), ValueError);
 }
 
+TEST_CASE("runs: the best value of metrics without a record is the lowest", "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 1, .folder = folder.path()});
+  std::filesystem::remove(folder / "run.json");
+  const std::string trained = bytes_of(folder / "metrics.csv");
+  std::string metrics = trained.substr(0, trained.find('\n') + 1);
+  const auto columns = std::ranges::count(metrics, ',') + 1;
+  for (const char* value : {"0.5", "0.25", "0.75"}) {
+    metrics += std::to_string(metrics.size());  // the step
+    for (auto column = columns; column > 1; --column) metrics.append(",").append(value);
+    metrics += '\n';
+  }
+  write_bytes(folder / "metrics.csv", metrics);
+  CHECK(read_run(folder.path()).best_value == 0.25);
+}
+
 TEST_CASE("runs: folders and records that are none are refused", "[report]") {
   const TemporaryFolder folder;
   const auto error = [&] { return message_of<FileError>([&] { read_run(folder.path()); }); };
