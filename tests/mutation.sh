@@ -9,7 +9,6 @@
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 list=$repository/tests/mutation
 work=$build/mutation
-seconds_allowed=600 # without a mistake, for a program of tests
 # Two programs run at a time: waiting threads should sleep.
 export OMP_WAIT_POLICY=passive
 
@@ -60,14 +59,15 @@ mkdir -p "$results"
 find "$work/results" -mindepth 1 -maxdepth 1 ! -name "$digest" -exec rm -r {} +
 
 # Runs one program of tests, or those of its tests that are named, up to the first failure, with the
-# mistake of this number.
+# mistake of this number. A mistake that makes a program hang is caught.
+declare -A seconds_allowed # of a program; 600 without a mistake
 run_tests() { # PROGRAM NUMBER [TESTS]
   local folder=$work/outputs/$2
   local -a command=("$work/build/tests/weft_tests_$1")
   [ "$1" != processes ] || command=(mpiexec -n 3 "${command[@]}")
   mkdir -p "$folder"
-  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "$seconds_allowed" "${command[@]}" ${3:+"$3"} \
-    --filenames-as-tags --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the mistakes
+  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "${seconds_allowed[$1]:-600}" "${command[@]}" \
+    ${3:+"$3"} --filenames-as-tags --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the list
 }
 
 log "Running the tests without a mistake"
@@ -75,14 +75,16 @@ for program in "${programs[@]}"; do
   [ "$results/seconds" -nt "$work/build/tests/weft_tests_$program" ] || rm -f "$results/seconds"
 done
 if [ ! -f "$results/seconds" ]; then
-  SECONDS=0
   for program in "${programs[@]}"; do
+    SECONDS=0
     run_tests "$program" 0 || fail "$program: fails without a mistake: see $work/outputs/0/$program"
-  done
-  echo "$SECONDS" >"$results/seconds"
+    echo "$program $SECONDS"
+  done >"$results/seconds.new"
+  mv "$results/seconds.new" "$results/seconds"
 fi
-# A mistake that makes a program hang is caught.
-seconds_allowed=$((60 + 3 * $(cat "$results/seconds")))
+while read -r program seconds; do
+  seconds_allowed[$program]=$((60 + 3 * seconds))
+done <"$results/seconds"
 
 # Prints "[#first_test],[#second_test]": the tests in the files of this pattern.
 tests_of() { # PATTERN
