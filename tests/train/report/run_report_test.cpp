@@ -311,8 +311,8 @@ TEST_CASE("runs: the best value of metrics without a record is the lowest", "[re
   const std::string trained = bytes_of(folder / "metrics.csv");
   std::string metrics = trained.substr(0, trained.find('\n') + 1);
   const auto columns = std::ranges::count(metrics, ',') + 1;
-  for (const char* value : {"0.5", "0.25", "0.75"}) {
-    metrics += std::to_string(metrics.size());  // the step
+  for (int step = 0; const char* value : {"0.5", "0.25", "0.75"}) {
+    metrics += std::to_string(++step);
     for (auto column = columns; column > 1; --column) metrics.append(",").append(value);
     metrics += '\n';
   }
