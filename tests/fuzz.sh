@@ -3,9 +3,9 @@
 # of models of Hugging Face (fuzz_read_models: safetensors and their index, config.json,
 # generation_config.json, adapters, tokenizer.json, tokenizer_config.json, chat templates), and of
 # data, tokenizers and trainings (fuzz_read_files: CSV, vocabularies and merges, checkpoints with which
-# a training resumes, metrics.csv, run.json), each for SECONDS (1800), changed from small files of
-# every format and layout, under the address and undefined-behaviour sanitizers, with limits on the
-# memory of an allocation (64 MiB) and on the time of a file (10 s). New inputs stay in
+# a training resumes, metrics.csv, run.json), all three at once for SECONDS (1800), changed from small
+# files of every format and layout, under the address and undefined-behaviour sanitizers, with limits
+# on the memory of an allocation (64 MiB) and on the time of a file (10 s). New inputs stay in
 # build/fuzz/corpus; one that fails is in build/fuzz/.
 seconds=${1:-1800}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
@@ -79,15 +79,24 @@ TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 export TMPDIR
 trap 'rm -rf -- "$TMPDIR"' EXIT
 
+# Leaves what a target has found in fuzz_TARGET.log.
 fuzz() {
-  local target=$1
-  log "Fuzzing fuzz_$target for $seconds seconds, from $(ls "seeds/$target" | wc -l) files"
-  "tests/fuzz_$target" -fork="$(nproc)" -max_total_time="$seconds" -max_len=80000 -timeout=10 \
-    -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 "corpus/$target" "seeds/$target" \
-    >"fuzz_$target.log" 2>&1 || {
+  "tests/fuzz_$1" -fork=1 -max_total_time="$seconds" -max_len=80000 -timeout=10 \
+    -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 "corpus/$1" "seeds/$1" >"fuzz_$1.log" 2>&1
+}
+log "Fuzzing for $seconds seconds"
+declare -A jobs
+for target in "${targets[@]}"; do
+  echo "fuzz_$target, from $(ls "seeds/$target" | wc -l) files"
+  fuzz "$target" &
+  jobs[$target]=$!
+done
+for target in "${targets[@]}"; do
+  log "fuzz_$target"
+  wait "${jobs[$target]}" || {
     grep -E "ERROR|SUMMARY|Test unit written" "fuzz_$target.log" || tail -n 20 "fuzz_$target.log"
-    fail "a file did something undefined: see $build/fuzz_$target.log"
+    failed=yes
   }
   grep oom/timeout/crash "fuzz_$target.log" | tail -n 1
-}
-for target in "${targets[@]}"; do fuzz "$target"; done
+done
+[ -z "${failed:-}" ] || fail "a file did something undefined: see $build/fuzz_*.log"

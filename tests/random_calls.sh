@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # random_calls.sh [SECONDS]: calls random operations, and beside them random layers, optimizers,
-# caches, searches, trainings, weights and data sources, with random arguments in random order for
-# SECONDS (600); then random trainings and exchanges of two processes, for as long. All under the
+# caches, searches, trainings, weights and data sources, and beside these random trainings and
+# exchanges of two processes, with random arguments in random order for SECONDS (600), all under the
 # address and undefined-behaviour sanitizers.
 seconds=${1:-600}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
@@ -19,19 +19,17 @@ random() {
   WEFT_RANDOM_SECONDS=$((seconds / count)) "$@" "$program" "[random]" >"$log" 2>&1
 }
 log "Random calls, $seconds seconds"
-rooms=(autograd train)
-jobs=()
-for room in "${rooms[@]}"; do
-  random "$room" &
-  jobs+=($!)
-done
-for job in "${jobs[@]}"; do wait "$job" || failed=yes; done
-
-log "Random calls of two processes, $seconds seconds"
+declare -A jobs
+random autograd &
+jobs[autograd]=$!
+random train &
+jobs[train]=$!
 # The library of MPI keeps memory of its own, which is no leak; its processes share the cores.
-export ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
-random processes timeout $((seconds + 300)) mpiexec -n 2 || failed=yes
-for room in "${rooms[@]}" processes; do
+random processes env ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
+  timeout $((seconds + 300)) mpiexec -n 2 &
+jobs[processes]=$!
+for room in autograd train processes; do
+  wait "${jobs[$room]}" || failed=yes
   grep -E "sequences|passed|FAILED|ERROR|runtime error" "$build/random_$room.log" ||
     tail -n 20 "$build/random_$room.log"
 done
