@@ -2,13 +2,15 @@
 # all_checks.sh [NAME...]: says whether this commit may be released. Runs all checks, or those named,
 # one after another, and writes a table (check, what it shows, result, time, commit) to
 # build/checks.md. A check that has passed is not run again until a file that it depends on changes, so
-# that a run that was stopped goes on. Their outputs are build/checks/NAME.log. Ends with 1 unless all
-# have passed.
+# that a run that was stopped goes on: results are in tests/checks.txt, which is committed, so that it
+# goes on on another machine, too. Their outputs are build/checks/NAME.log. Ends with 1 unless all have
+# passed.
 #   PYTHON=python3, with the packages that tests/golden.sh names, for the checks beside other programs
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 folder=$build/checks
 mkdir -p "$folder"
-[ -z "$(git -C "$repository" status --porcelain)" ] ||
+results=$repository/tests/checks.txt # lines of NAME RESULT SECONDS COMMIT DIGEST
+[ -z "$(git -C "$repository" status --porcelain -- . ":!tests/checks.txt")" ] ||
   fail "expected a tree without changes: the table names its commit (see git status)"
 commit=$(git -C "$repository" rev-parse --short HEAD)
 
@@ -41,9 +43,9 @@ checks=(
 
 # Prints the fields of a check's last result, RESULT SECONDS COMMIT; it holds for what it was run on.
 last_result() { # NAME COMMAND
-  local result=not-run seconds=- at=- digest
-  [ ! -f "$folder/$1.result" ] || read -r result seconds at digest <"$folder/$1.result"
-  [ "${digest:-}" = "$(digest_of "$1" "$2")" ] || result=${result/passed/outdated}
+  local result seconds at digest
+  read -r _ result seconds at digest <<<"$(grep "^$1 " "$results" || echo "$1 not-run - -")"
+  [ "$digest" = "$(digest_of "$1" "$2")" ] || result=${result/passed/outdated}
   echo "$result $seconds $at"
 }
 
@@ -53,7 +55,7 @@ digest_of() { # NAME COMMAND
   local -a files=(. ":!*.md" ":!.github" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
     tests/golden tests/sanitizers.sh tests/bare_systems.sh)
   case $1 in
-    tests | docs* | lint) files=(.) ;;
+    tests | docs* | lint) files=(. ":!tests/checks.txt") ;;
     coverage | portable | address | thread | random-calls | mutation | platforms)
       own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
       ;;
@@ -89,7 +91,9 @@ run_check() { # NAME COMMAND
   bash "$repository/tests/"$2 >"$folder/$1.log" 2>&1 || result=FAILED
   # A script that lacks a package which is not required says so.
   if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
-  echo "$result $((SECONDS - start)) $commit $digest" >"$folder/$1.result"
+  { grep -v "^$1 " "$results" && echo "$1 $result $((SECONDS - start)) $commit $digest"; } |
+    LC_ALL=C sort >"$results.new"
+  mv "$results.new" "$results"
   echo "$result in $((SECONDS - start)) s"
   [ $result = passed ] || tail -n 3 "$folder/$1.log"
 }
