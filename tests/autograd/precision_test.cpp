@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include <weft/autograd.hpp>
-#include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/bfloat16.hpp"
+#include "tests/bf16_support.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
@@ -17,14 +16,9 @@ using namespace weft;
 
 namespace {
 
-// On processors without bf16 instructions, emulated.
 struct Bf16Tape {
-  std::optional<EmulateBf16> emulation;
-  std::optional<Tape<float>> tape;
-  Bf16Tape() {
-    if (!is_supported(Precision::bf16)) emulation.emplace();
-    tape.emplace(TapeOptions{.precision = Precision::bf16});
-  }
+  Bf16Support support;
+  Tape<float> tape{TapeOptions{.precision = Precision::bf16}};
 };
 
 double rounded(double x) {
@@ -67,7 +61,7 @@ void check_product(const Operation<float>& operation, const Operation<double>& r
   const auto dy = random.normal_tensor<float>(result);
   Bf16Tape bf16;
   Tape<double> tape;
-  const auto actual = results_of<float>(*bf16.tape, operation, values, dy);
+  const auto actual = results_of<float>(bf16.tape, operation, values, dy);
   const auto expected = results_of<double>(tape, reference, rounded_values, rounded(dy));
   for (std::size_t i = 0; i < actual.size(); ++i) {
     INFO("result " << i);
@@ -97,7 +91,7 @@ TEST_CASE("precision: linear rounds the inputs of its products to bf16", "[autog
 
 TEST_CASE("precision: a bias and its gradient are not rounded", "[autograd][bf16]") {
   Bf16Tape bf16;
-  Tape<float>& tape = *bf16.tape;
+  Tape<float>& tape = bf16.tape;
   const Var<float> bias = tape.variable(Tensor<float>({1}, {0x1.000002p0F}));
   const Var<float> y =
       linear(tape.constant(Tensor<float>({1, 1})), tape.constant(Tensor<float>({1, 1})), bias);
@@ -169,7 +163,7 @@ TEST_CASE("precision: attention rounds the inputs of its products to bf16", "[au
 
   Bf16Tape bf16;
   const auto actual = results_of<float>(
-      *bf16.tape,
+      bf16.tape,
       [](const auto& x) {
         return scaled_dot_product_attention<float>(x[0], x[1], x[2], {.mask = {.causal = true}});
       },

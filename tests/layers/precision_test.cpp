@@ -2,14 +2,13 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 
 #include <weft/autograd.hpp>
 #include <weft/layers/models/encoder_decoder.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
-#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/autograd/same_bits.hpp"
+#include "tests/bf16_support.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -29,14 +28,6 @@ std::vector<Tensor<float>> gradients_of(Module<float>& model, const Loss& loss,
   return gradients;
 }
 
-// On processors without bf16 instructions, emulated.
-struct Bf16 {
-  std::optional<EmulateBf16> emulation;
-  Bf16() {
-    if (!is_supported(Precision::bf16)) emulation.emplace();
-  }
-};
-
 double dot(const Tensor<float>& a, const Tensor<float>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<double>(),
                             [](double x, double y) { return x * y; });
@@ -45,7 +36,7 @@ double dot(const Tensor<float>& a, const Tensor<float>& b) {
 // The derivatives of the loss along the full gradient and along the gradient of each parameter, and
 // the whole difference, relative to the full gradient.
 void check_gradients(Module<float>& model, const Loss& loss) {
-  const Bf16 bf16;
+  const Bf16Support bf16;
   const auto full = gradients_of(model, loss, Precision::full);
   const auto half = gradients_of(model, loss, Precision::bf16);
   const NamedParameters<float> parameters = named_parameters(model);

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/generate.hpp>
-#include "autograd/internal/bf16_emulation.hpp"
+#include "tests/bf16_support.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -77,8 +76,7 @@ TEST_CASE("generate: prompts of different lengths get the tokens that each gets 
 }
 
 TEST_CASE("generate: products have the precision of the options", "[train][bf16]") {
-  std::optional<EmulateBf16> emulation;
-  if (!is_supported(Precision::bf16)) emulation.emplace();
+  const Bf16Support support;
   Random random(8);
   Gpt<float> model(
       {.vocabulary_size = 4, .max_len = 8, .num_hiddens = 2, .num_heads = 1, .tied = false},
