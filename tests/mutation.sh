@@ -50,13 +50,19 @@ cmake --build "$work/build" --parallel "$(nproc)" --target "${programs[@]/#/weft
   -- -k 0 ||
   fail "the build failed (see above): each text and its replacement have to be statements that end in ';' or '}', or expressions of one type"
 
-# Of the files that the tests are built from, without the lists of mistakes.
-digest=$(cd "$repository" && find CMakeLists.txt autograd cmake layers train tests -type f \
-  ! -path 'tests/mutation/*.txt' ! -name '*.sh' ! -name '*.md' -print0 | sort -z |
-  xargs -0 sha256sum | sha256sum | cut -c 1-16)
-results=$work/results/$digest # a file a mistake, named by its number
+# The files that the tests are built from, without the lists of mistakes. What has been caught stays so
+# when files are added; all results go when a file changes.
+(cd "$repository" && find CMakeLists.txt autograd cmake layers train tests -type f \
+  ! -path 'tests/mutation/*.txt' ! -name '*.sh' ! -name '*.md' ! -name checks.txt -print0 |
+  LC_ALL=C sort -z | xargs -0 sha256sum) >"$work/files.new"
+results=$work/results # a file a mistake, named by its number
+if [ ! -f "$work/files" ] || grep -qvxF -f "$work/files.new" "$work/files"; then
+  rm -rf "$results"
+elif ! cmp -s "$work/files" "$work/files.new"; then
+  { grep -rlx "NOT CAUGHT" "$results" || true; } | xargs -r rm
+fi
 mkdir -p "$results"
-find "$work/results" -mindepth 1 -maxdepth 1 ! -name "$digest" -exec rm -r {} +
+mv "$work/files.new" "$work/files"
 
 # Runs one program of tests, or those of its tests that are named, up to the first failure, with the
 # mistake of this number. A mistake that makes a program hang is caught.
