@@ -44,8 +44,9 @@ Var<T> Linear<T>::operator()(const Var<T>& x, Activation activation) const {
 template <class T>
 Var<T> Linear<T>::own(const Var<T>& x, Activation activation) const {
   Tape<T>& tape = x.tape();
-  if (!bias) return linear(x, tape.parameter(weight), activation);
-  return linear(x, tape.parameter(weight), tape.parameter(*bias), activation);
+  const Var<T> matrix = tape.parameter(weight);
+  if (!bias) return linear(x, matrix, activation);
+  return linear(x, matrix, tape.parameter(*bias), activation);
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/shaping.hpp"
+#include "autograd/internal/saturating_product.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/normal_weights.hpp"
 
@@ -38,7 +39,7 @@ Embedding<T> embedding(Index num_embeddings, const BertOptions& options, Random&
 TransformerOptions BertOptions::transformer() const {
   return {.num_blocks = num_blocks,
           .num_hiddens = num_hiddens,
-          .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
+          .ffn_num_hiddens = ffn_num_hiddens.value_or(saturating_product({4, num_hiddens})),
           .num_heads = num_heads,
           .dropout = dropout,
           .activation = activation,

@@ -5,6 +5,7 @@
 
 #include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/ops/linear.hpp"
+#include "autograd/internal/saturating_product.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/normal_weights.hpp"
 
@@ -25,7 +26,7 @@ const GptOptions& checked(const GptOptions& options) {
 TransformerOptions GptOptions::transformer() const {
   return {.num_blocks = num_blocks,
           .num_hiddens = num_hiddens,
-          .ffn_num_hiddens = ffn_num_hiddens.value_or(4 * num_hiddens),
+          .ffn_num_hiddens = ffn_num_hiddens.value_or(saturating_product({4, num_hiddens})),
           .num_heads = num_heads,
           .head_size = head_size,
           .dropout = dropout,

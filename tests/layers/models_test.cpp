@@ -277,6 +277,10 @@ TEST_CASE("models: invalid options and inputs throw", "[layers]") {
   gpt.num_blocks = 0;
   CHECK(message_of<ValueError>([&] { Gpt<float>(gpt, random); }) ==
         "TransformerEncoder: num_blocks: expected a number > 0, got 0");
+  // Four times as many are no number.
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  CHECK(GptOptions{.num_hiddens = largest}.transformer().ffn_num_hiddens == largest);
+  CHECK(BertOptions{.num_hiddens = largest}.transformer().ffn_num_hiddens == largest);
   EncoderClassifierOptions classifier = classifier_options();
   classifier.num_classes = 0;
   CHECK(message_of<ValueError>([&] { EncoderClassifier<float>(classifier, random); }) ==

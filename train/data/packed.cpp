@@ -1,6 +1,7 @@
 #include "weft/train/data/packed.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -29,8 +30,9 @@ const std::vector<LearnedText>& checked(const std::vector<LearnedText>& texts,
       fail<ValueError>(what, "a mark for each token",
                        concatenate_text(learned.size(), " for ", tokens.size()));
     if (tokens.size() < 2 || length_of(texts[i]) > options.length)
-      fail<ValueError>(what, concatenate_text("2 … ", options.length + 1, " tokens"),
-                       tokens.size());
+      fail<ValueError>(
+          what, concatenate_text("2 … ", static_cast<std::uint64_t>(options.length) + 1, " tokens"),
+          tokens.size());
     if (std::find(learned.begin() + 1, learned.end(), true) == learned.end())
       fail<ValueError>(what, "tokens to learn after the first one", "none");
   }

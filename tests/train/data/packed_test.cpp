@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/layers/models/gpt.hpp>
@@ -104,10 +106,12 @@ TEST_CASE("packed: other data have another fingerprint", "[train]") {
 }
 
 TEST_CASE("packed: wrong texts are named", "[train]") {
-  const auto error = [](std::vector<LearnedText> of) {
-    return message_of<ValueError>([&] { PackedBatches(std::move(of), {.length = 3}); });
+  const auto error = [](std::vector<LearnedText> of, Index length = 3) {
+    return message_of<ValueError>([&] { PackedBatches(std::move(of), {.length = length}); });
   };
   CHECK(error({}) == "PackedBatches: expected texts, got none");
+  CHECK(error({text({1})}, std::numeric_limits<Index>::max()) ==
+        "PackedBatches: text 1: expected 2 … 9223372036854775808 tokens, got 1");
   CHECK(error({text({1, 2}), text({1})}) == "PackedBatches: text 2: expected 2 … 4 tokens, got 1");
   CHECK(error({text({1, 2, 3, 4, 5})}) == "PackedBatches: text 1: expected 2 … 4 tokens, got 5");
   CHECK(error({text({1, 2, 3}, 3)}) ==
