@@ -5,7 +5,7 @@
 # that a run that was stopped goes on: results are in tests/checks.txt, which is committed, so that it
 # goes on on another machine, too. Their outputs are build/checks/NAME.log. Ends with 1 unless all have
 # passed.
-#   PYTHON=python3, with the packages that tests/golden.sh names, for the checks beside other programs
+#   PYTHON=python3, with the packages that examples/guide/testing.md names, for those beside other programs
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 folder=$build/checks
 mkdir -p "$folder"
@@ -26,7 +26,7 @@ checks=(
   "threads|1, 2 and 3 threads train the same weights, bit for bit|threads.sh"
   "address|no undefined behaviour, no invalid memory access, no leak in all tests|sanitize.sh address"
   "thread|no data race in all tests|sanitize.sh thread"
-  "random-calls|half an hour of random calls of the API without a sanitizer's report|random_calls.sh 900"
+  "random-calls|half an hour of random calls of the API without a sanitizer's report|random_calls.sh 1800"
   "fuzz|random files of weights, models, data and trainings do no harm|fuzz.sh 600"
   "faults|failing calls, a full disk and 200 kills lose no checkpoint|faults.sh"
   "kills|a training killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
@@ -92,8 +92,8 @@ run_check() { # NAME COMMAND
   # A script that lacks a package which is not required says so.
   if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
   { grep -v "^$1 " "$results" && echo "$1 $result $((SECONDS - start)) $commit $digest"; } |
-    LC_ALL=C sort >"$results.new"
-  mv "$results.new" "$results"
+    LC_ALL=C sort >"$folder/results"
+  mv "$folder/results" "$results"
   echo "$result in $((SECONDS - start)) s"
   [ $result = passed ] || tail -n 3 "$folder/$1.log"
 }
