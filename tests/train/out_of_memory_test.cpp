@@ -1,5 +1,4 @@
 // Memory that ends at any allocation: an exception, and nothing else has happened.
-#include <cstdlib>
 #include <new>
 
 #include <weft/train/generation/sampling.hpp>
@@ -7,37 +6,11 @@
 #include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/affine.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
-
-namespace {
-
-// The number of allocations of this thread that succeed before all others fail; none fail below 0.
-thread_local std::int64_t allocations_left = -1;
-
-void* allocated(std::size_t bytes, std::size_t alignment) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  if (allocations_left > 0) --allocations_left;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocated(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocated(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocations_left == 0 ? nullptr : std::malloc(bytes);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace weft {
 namespace {
@@ -46,10 +19,10 @@ namespace {
 // which the message fits, and `check` after each failure.
 template <class Action, class Check>
 void run_out_of_memory(const Action& action, const Check& check) {
-  for (std::int64_t allocations = 0;; ++allocations) {
+  for (std::int64_t successes = 0;; ++successes) {
     bool enough = false;
     try {
-      allocations_left = allocations;
+      allocations_left = successes;
       action();
       enough = true;
     } catch (const std::bad_alloc&) {
@@ -60,7 +33,7 @@ void run_out_of_memory(const Action& action, const Check& check) {
     allocations_left = -1;
     if (enough) return;
     check();
-    REQUIRE(allocations < 100'000);
+    REQUIRE(successes < 100'000);
   }
 }
 
