@@ -31,11 +31,12 @@ inline Outcome process_of(const std::string& command) {
 }
 
 // A command that runs `program`, sends it `signal` once it has written `text`, and waits for it.
+// The program obeys SIGHUP below nohup, too.
 inline std::string signalled(const std::string& program, const std::string& signal,
                              const std::string& text) {
-  return program + " > written & process=$!\n" + "for i in $(seq 600); do grep -q '" + text +
-         "' written && break; sleep 0.05; done\n" + "kill -" + signal +
-         " $process; wait $process; status=$?; cat written; exit $status";
+  return "env --default-signal=HUP " + program + " > written & process=$!\n" +
+         "for i in $(seq 600); do grep -q '" + text + "' written && break; sleep 0.05; done\n" +
+         "kill -" + signal + " $process; wait $process; status=$?; cat written; exit $status";
 }
 
 }  // namespace weft
