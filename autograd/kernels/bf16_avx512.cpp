@@ -205,7 +205,9 @@ void block_product(const Block& block) {
     const __m512bh b1 = (__m512bh)_mm512_load_si512(b + lanes);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
-      const __m512bh factor = (__m512bh)_mm512_set1_epi32(a[r * max_pairs]);
+      // Clang 16 and 17 crash where this is _mm512_set1_epi32.
+      const __m512bh factor =
+          (__m512bh)_mm512_broadcastd_epi32(_mm_cvtsi32_si128(a[r * max_pairs]));
       sums[r][0] = _mm512_dpbf16_ps(sums[r][0], factor, b0);
       sums[r][1] = _mm512_dpbf16_ps(sums[r][1], factor, b1);
     }
