@@ -154,7 +154,7 @@ void show_rotary(const fs::path& out) {
          "encoding\nit also depends on the position of the key:\n\n"
          "               rotary, key at        sinusoidal, key at\n"
          "  distance          0       500           0       500\n";
-  for (const std::size_t distance : {0, 1, 2, 5, 10, 20, 50}) {
+  for (const std::size_t distance : {0u, 1u, 2u, 5u, 10u, 20u, 50u}) {
     std::cout << std::setw(10) << distance << std::setprecision(4);
     for (std::size_t i = 0; i < columns.size(); ++i)
       std::cout << std::setw(i == 2 ? 12 : i == 0 ? 11 : 10) << columns[i][distance];

@@ -16,7 +16,7 @@ TEMPLATE_TEST_CASE("finite: the first NaN or infinity of either sign is found an
   CHECK(all_finite(values.data(), std::ssize(values)));
   CHECK(first_non_finite<TestType>({}) == -1);
   for (const TestType wrong : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()})
-    for (const std::size_t at : {0, 7, 8, 36}) {
+    for (const std::size_t at : {0u, 7u, 8u, 36u}) {
       std::vector<TestType> changed = values;
       changed[at] = changed[36] = wrong;
       CHECK(first_non_finite<TestType>(changed) == static_cast<Index>(at));

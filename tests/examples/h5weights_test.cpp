@@ -126,7 +126,7 @@ TEST_CASE("h5weights verify: complete and finite files pass", "[examples]") {
   const Outcome other = run({"verify", golden + "torch_flat.h5"});
   CHECK(other.status == 0);
   CHECK(contains(other.output, "4 datasets complete, 58 numbers finite, no checksum\n"));
-  for (const std::uintmax_t left : {45, 1}) {
+  for (const std::uintmax_t left : {45u, 1u}) {
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 46 + left);
     const Outcome damaged = run({"verify", path});
     CHECK(damaged.status == 1);

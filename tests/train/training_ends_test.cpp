@@ -58,7 +58,7 @@ TEST_CASE("trainer: batches without labels are no error, but have no mean loss",
 }
 
 TEST_CASE("trainer: a validation gives a value for each column", "[train]") {
-  for (const std::size_t values : {1, 3}) {
+  for (const std::size_t values : {1u, 3u}) {
     ToyTraining<float> toy;
     Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.epochs = 1});
     trainer.validate_with(

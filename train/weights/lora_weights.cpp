@@ -107,7 +107,7 @@ void save_lora(const fs::path& folder, const Module<T>& model, Layout layout,
     targets.insert(layer.substr(layer.rfind('.') + 1));
     for (const auto& [end, value] : {std::pair(a_end, lora->a.value()), {b_end, lora->b.value()}}) {
       check_finite(name + end, value);
-      writer.tensor<T>(prefix + layer + end, value.shape(), [value = value] { return value; });
+      writer.tensor<T>(prefix + layer + end, value.shape(), [tensor = value] { return tensor; });
     }
   }
   if (!options) fail<ValueError>("save_lora", "a model with adapters", "one without");

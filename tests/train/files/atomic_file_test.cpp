@@ -221,8 +221,8 @@ TEST_CASE("atomic file: a file that is replaced keeps its mode, also behind a li
   const TemporaryFolder folder;
   write_text(folder / "file", "old");
   fs::create_symlink("file", folder / "link");
-  for (const mode_t mode : {0600, 0640, 0666, 0444, 0755}) {
-    for (const mode_t mask : {0, 077}) {
+  for (const mode_t mode : {0600u, 0640u, 0666u, 0444u, 0755u}) {
+    for (const mode_t mask : {0u, 077u}) {
       fs::permissions(folder / "file", fs::perms{mode});
       const Umask umask(mask);
       write_text(folder / "file", "new");

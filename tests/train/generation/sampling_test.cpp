@@ -121,7 +121,7 @@ const std::vector<SamplingOptions> all_options{
 TEMPLATE_TEST_CASE("sampling: probabilities are those of the definitions", "[train]", float,
                    double) {
   Random random(5);
-  for (const std::size_t size : {1, 2, 3, 15, 17, 65, 255, 257, 1000, 5000})
+  for (const std::size_t size : {1u, 2u, 3u, 15u, 17u, 65u, 255u, 257u, 1000u, 5000u})
     for (const bool with_ties : {false, true}) {
       const auto logits = random_logits<TestType>(size, random, with_ties);
       Sequence context;
@@ -172,7 +172,7 @@ TEST_CASE("sampling: the penalty is applied once to each token of the context", 
 TEMPLATE_TEST_CASE("sampling: tokens are drawn as often as is probable", "[train]", float, double) {
   constexpr int draws = 20'000;
   Random random(7);
-  for (const std::size_t size : {1, 4, 300}) {
+  for (const std::size_t size : {1u, 4u, 300u}) {
     const auto logits = random_logits<TestType>(size, random, size == 300);
     for (const SamplingOptions& options : all_options) {
       Sampler<TestType> sampler(options, 11);

@@ -135,7 +135,7 @@ TEST_CASE("speculative generation: ends as generate does", "[train]") {
     CHECK(ended == Sequence(text.begin(), first));
   }
   options.end = {};
-  for (const std::size_t most : {1, 2, 3, 4, 7}) {
+  for (const std::size_t most : {1u, 2u, 3u, 4u, 7u}) {
     Sequence seen;
     options.on_token = [&](Index prompt_index, TokenId token) {
       CHECK(prompt_index == 0);

@@ -74,7 +74,7 @@ TEST_CASE("hdf5 damage: contiguous data of another size than the shape's", "[tra
   };
   const Written file([](hid_t) {}, add);
   REQUIRE(file.error().empty());
-  for (const std::uint64_t size : {396, 402, 404}) {
+  for (const std::uint64_t size : {396u, 402u, 404u}) {
     const Written damaged([](hid_t) {}, add);
     damaged.replace(bytes_of_number(std::uint64_t{400}), bytes_of_number(size));
     CHECK(damaged.error().find("expected 100 elements of 4 bytes") != std::string::npos);

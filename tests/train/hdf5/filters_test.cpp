@@ -57,7 +57,7 @@ TEST_CASE("hdf5 filters: are undone from the last to the first, but for skipped 
 
 TEST_CASE("hdf5 filters: a chunk has the size of its elements", "[train]") {
   const Filters filters = filters_of({deflate_id});
-  for (const std::uint64_t size : {7, 9})
+  for (const std::uint64_t size : {7u, 9u})
     CHECK_THROWS_AS(filters.undo(deflated(elements), 0, size), StructureError);
   std::vector<std::byte> cut = deflated(elements);
   cut.resize(cut.size() - 5);

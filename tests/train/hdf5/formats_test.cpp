@@ -76,7 +76,7 @@ void check(const Hdf5File& file, const std::string& name, std::size_t count) {
 
 TEST_CASE("hdf5 formats: groups of any number of links are listed", "[train]") {
   for (const bool newest : {false, true})
-    for (const std::size_t links : {0, 1, 9, 200, 5000}) {
+    for (const std::size_t links : {0u, 1u, 9u, 200u, 5000u}) {
       INFO("newest format " << newest << ", " << links << " links");
       const Written written(newest, [links](hid_t file) {
         const Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -305,7 +305,7 @@ TEST_CASE("hdf5 formats: attributes, few and many, and strings of both kinds", "
 }
 
 TEST_CASE("hdf5 formats: a file may follow other data", "[train]") {
-  for (const hsize_t user_block : {512, 1024, 65536}) {
+  for (const hsize_t user_block : {512u, 1024u, 65536u}) {
     const Written written(
         false,
         [](hid_t file) {

@@ -159,7 +159,7 @@ Cases edits(const std::string& file,
   Cases cases;
   for (const auto& [what, expected, from, to] : what_expected_from_to)
     cases.push_back({what, file, expected,
-                     [=, from = from, to = to](const Folder& f) { (f.*edit)(file, from, to); }});
+                     [=, old = from, text = to](const Folder& f) { (f.*edit)(file, old, text); }});
   return cases;
 }
 

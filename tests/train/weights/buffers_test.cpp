@@ -66,7 +66,8 @@ TEMPLATE_TEST_CASE("buffers: saved and loaded with the parameters, in checkpoint
                    "[train]", float, double) {
   const TemporaryFolder folder;
   Model<TestType> model;
-  model.layers[1].running_mean = Tensor<TestType>({3}, {0.1, 0.2, 0.3});
+  model.layers[1].running_mean =
+      Tensor<TestType>({3}, {TestType(0.1), TestType(0.2), TestType(0.3)});
   save_checkpoint(folder / "model.h5", model);
   CHECK(Hdf5File(folder / "model.h5").datasets("model").size() == 4);
   Model<TestType> checkpoint, weights, copy = model;

@@ -193,7 +193,7 @@ TEST_CASE("safetensors: a tensor has the bytes of its elements, and no others", 
     return error_of(R"({"a":)" + tensor("F32", shape, places) + "}", bytes);
   };
   CHECK(with("[2]", "[0,8]", 8).empty());
-  for (const std::size_t bytes : {4, 7, 9, 12})
+  for (const std::size_t bytes : {4u, 7u, 9u, 12u})
     CHECK(with("[2]", "[0," + std::to_string(bytes) + "]", bytes)
               .find("a of 2 elements of 4 bytes") != std::string::npos);
 }
