@@ -84,11 +84,14 @@ build_targets() {
   cmake --build "$build" --parallel "$(nproc)" --target "$@" || fail "the build failed (see above)"
 }
 
-# Runs the tests that build_targets built, as the preset says; with additional options for ctest.
+# Runs the tests that build_targets built, with additional options for ctest; as the preset says, if the
+# build is in its own directory, where Debian 12's ctest looks for them whatever --test-dir says.
 run_tests() {
+  local -a tests=(--test-dir "$build" --output-on-failure --no-tests=error)
+  [ "$build" != "$repository/build/$preset" ] || tests=(--preset "$preset")
   log "Running the tests"
   # Several at a time: waiting threads should sleep.
   export OMP_WAIT_POLICY=passive
-  (cd "$repository" && ctest --preset "${preset:-release}" --test-dir "$build" \
-    --parallel "$(nproc)" "$@") || fail "some tests failed (see above)"
+  (cd "$repository" && ctest "${tests[@]}" --parallel "$(nproc)" "$@") ||
+    fail "some tests failed (see above)"
 }
