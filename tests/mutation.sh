@@ -94,9 +94,9 @@ done <"$results/seconds"
 
 # Prints "[#first_test],[#second_test]": the tests in the files of this pattern.
 tests_of() { # PATTERN
-  local file tests=
-  for file in $(compgen -G "$repository/tests/$1"); do tests+=",[#$(basename "$file" .cpp)]"; done
-  echo "${tests#,}"
+  local file named=
+  for file in $(compgen -G "$repository/tests/$1"); do named+=",[#$(basename "$file" .cpp)]"; done
+  echo "${named#,}"
 }
 
 # Prints programs, each with the tests of it to run or with none for all: first the tests of several
