@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/normalization.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/kernels/column_sums.hpp"
@@ -27,6 +28,22 @@ void check_norm(const char* operation, const Var<T>& x, double eps,
   if (!(eps >= 0.0)) fail<ValueError>(concatenate_text(operation, ": eps"), "a number ≥ 0", eps);
 }
 
+// Returns 1 / √(mean(d²) + eps) over d = deviation(x_j) of a row. Deviations whose squares overflow
+// are divided by the largest one first; next to them, eps is 0.
+template <class T, class Deviation>
+T inverse_scale(Index n, const T* row, double eps, const Deviation& deviation) {
+  const auto square = [&](const auto& v) { return deviation(v) * deviation(v); };
+  const T mean_square = sum_of_row(n, square, row) / static_cast<T>(n);
+  if (!std::isinf(mean_square)) return T{1} / std::sqrt(mean_square + static_cast<T>(eps));
+  T largest = 0;
+  for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(deviation(row[j])));
+  const auto share = [&](const auto& v) {
+    const auto d = deviation(v) / largest;
+    return d * d;
+  };
+  return T{1} / largest / std::sqrt(sum_of_row(n, share, row) / static_cast<T>(n));
+}
+
 }  // namespace
 
 // Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
@@ -47,9 +64,7 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
     for (Index row = begin; row < end; ++row) {
       const T* x_row = x.value().data() + row * n;
       const T mean = sum_of_row(n, identity, x_row) / static_cast<T>(n);
-      const auto square = [=](const auto& v) { return (v - mean) * (v - mean); };
-      const T variance = sum_of_row(n, square, x_row) / static_cast<T>(n);
-      const T scale = T{1} / std::sqrt(variance + static_cast<T>(eps));
+      const T scale = inverse_scale(n, x_row, eps, [=](const auto& v) { return v - mean; });
       const auto result = [=](const auto& v, const auto& weight_j, const auto& bias_j) {
         return (v - mean) * scale * weight_j + bias_j;
       };
@@ -114,8 +129,7 @@ Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps) {
   parallel_for(rows, grain_of(3 * n), [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const T* x_row = x.value().data() + row * n;
-      const T square = sum_of_row(n, product, x_row, x_row) / static_cast<T>(n);
-      const T scale = T{1} / std::sqrt(square + static_cast<T>(eps));
+      const T scale = inverse_scale(n, x_row, eps, identity);
       const auto result = [scale](const auto& v, const auto& w) { return v * scale * w; };
       map_row(n, y.data() + row * n, result, x_row, weight.value().data());
       scales.data()[row] = scale;

@@ -1,11 +1,13 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/normalization.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 
@@ -30,6 +32,31 @@ TEST_CASE("layer norm: a row of equal numbers gives the bias", "[autograd]") {
   const auto y = layer_norm(tape.constant(Tensor<float>({1, 2}, {7, 7})), w, b).value();
   CHECK(y(0, 0) == 0.5F);
   CHECK(y(0, 1) == -1.0F);
+}
+
+TEMPLATE_TEST_CASE("layer norm and rms norm: rows whose squares overflow", "[autograd]", float,
+                   double) {
+  // A row times a large number has the same norm, and gradients divided by that number.
+  const TestType large = std::sqrt(std::numeric_limits<TestType>::max());
+  Random random(9);
+  const auto weight = random.normal_tensor<TestType>({5});
+  const auto upstream = random.normal_tensor<TestType>({3, 5});
+  const auto row = random.normal_tensor<TestType>({3, 5});
+  const auto run = [&](TestType factor, bool has_mean) {
+    Tape<TestType> tape;
+    const Var x = tape.variable(row) * factor, w = tape.variable(weight);
+    const Var y = has_mean ? layer_norm(x, w, tape.constant(Tensor<TestType>({5})), 1e-30)
+                           : rms_norm(x, w, 1e-30);
+    std::vector<Tensor<TestType>> results = tape.gradients(y, upstream, {x, w});
+    results.push_back(y.value());
+    for (TestType& value : results[0].values()) value *= factor;
+    return results;
+  };
+  for (const bool has_mean : {true, false}) {
+    const auto expected = run(1, has_mean), results = run(16 * large, has_mean);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      CHECK(distance(results[i], expected[i]) < (std::is_same_v<TestType, float> ? 1e-5 : 1e-13));
+  }
 }
 
 TEST_CASE("layer norm: invalid shapes and eps throw", "[autograd]") {
