@@ -32,12 +32,17 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   check_positive("batches: examples", static_cast<Index>(lengths_.size()));
   check_positive("batches: batch_size", options.batch_size);
   check_positive("batches: bucket_batches", options.bucket_batches);
+  if (options.drop_last && std::ssize(lengths_) < options.batch_size)
+    fail<ValueError>("batches: examples, with drop_last",
+                     concatenate_text("at least the ", options.batch_size, " of a batch"),
+                     lengths_.size());
   // So that sums and products of it do not overflow.
   options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }
 
 Index BatchSampler::num_batches() const {
-  return (static_cast<Index>(lengths_.size()) + options_.batch_size - 1) / options_.batch_size;
+  const Index rounding = options_.drop_last ? 0 : options_.batch_size - 1;
+  return (std::ssize(lengths_) + rounding) / options_.batch_size;
 }
 
 std::span<const Index> BatchSampler::batch(std::int64_t epoch, Index position) {
@@ -55,6 +60,9 @@ void BatchSampler::order_epoch(std::int64_t epoch) {
   order_.resize(lengths_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
   if (options_.shuffle) random.shuffle(order_);
+  // Before they are sorted, so that the longest ones are not always left out.
+  if (options_.drop_last)
+    order_.resize(static_cast<std::size_t>(num_batches() * options_.batch_size));
 
   const auto count = static_cast<Index>(order_.size());
   const Index bucket = options_.batch_size * std::min(options_.bucket_batches, num_batches());

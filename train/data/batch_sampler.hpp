@@ -11,9 +11,9 @@
 
 namespace weft {
 
-// Of BatchSampler, and of the data sources that use one.
+// Options of BatchSampler, and of the data sources that use one.
 struct BatchOptions {
-  // Examples per batch; one batch of an epoch has the remaining ones.
+  // Examples per batch; one batch of an epoch has the remaining ones, unless `drop_last`.
   Index batch_size = 32;
   // Determines the order of the examples, together with the epoch.
   std::uint64_t seed = 0;
@@ -22,6 +22,9 @@ struct BatchOptions {
   // The size in batches of the buckets within which examples are sorted by length. Larger buckets
   // need less padding and shuffle less.
   Index bucket_batches = 64;
+  // Whether an epoch leaves out the examples that do not fill a batch: with `shuffle`, random ones,
+  // different in each epoch; otherwise the last ones. As torch's DataLoader.
+  bool drop_last = false;
 };
 
 // The random numbers of a batch of an epoch, apart from those of all others and of the order.
@@ -37,15 +40,17 @@ struct ExampleLengths {
 
 // Divides examples into batches: shuffles them, sorts them by length within buckets, splits the
 // buckets into batches and shuffles the batches. Every example is in exactly one batch of every
-// epoch.
+// epoch, or with `drop_last` in at most one.
 //   BatchSampler sampler({{.source = 5}, {.source = 3}, {.source = 4}}, {.batch_size = 2});
 //   const std::span<const Index> examples = sampler.batch(0, 0);
 class WEFT_API BatchSampler {
  public:
-  // Throws ValueError when there is no example, or batch_size or bucket_batches is not positive.
+  // Throws ValueError when there is no example, batch_size or bucket_batches is not positive, or
+  // there are fewer examples than batch_size although drop_last is set.
   BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options);
 
-  Index num_batches() const;  // of an epoch
+  // The number of batches per epoch.
+  Index num_batches() const;
   // The indices of a batch's examples; valid until the next call. Throws ValueError unless
   // epoch ≥ 0 and 0 ≤ position < num_batches().
   std::span<const Index> batch(std::int64_t epoch, Index position);

@@ -15,6 +15,13 @@ namespace {
 
 const TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
+BatchOptions batch_options(const PackedOptions& options) {
+  return {.batch_size = options.batch_size,
+          .seed = options.seed,
+          .shuffle = options.shuffle,
+          .drop_last = options.drop_last};
+}
+
 // The positions that a text takes: each token but the last one is an input.
 Index length_of(const LearnedText& text) { return std::ssize(text.tokens) - 1; }
 
@@ -81,13 +88,9 @@ PackedBatches::PackedBatches(std::vector<LearnedText> texts, const PackedOptions
     : texts_(std::move(texts)),
       rows_(packed(checked(texts_, options), options.length)),
       options_(options),
-      sampler_(
-          std::vector<ExampleLengths>(rows_.size()),
-          {.batch_size = options.batch_size, .seed = options.seed, .shuffle = options.shuffle}),
+      sampler_(std::vector<ExampleLengths>(rows_.size()), batch_options(options)),
       fingerprint_([this] {
-        Fingerprint fingerprint(options_.length, BatchOptions{.batch_size = options_.batch_size,
-                                                              .seed = options_.seed,
-                                                              .shuffle = options_.shuffle});
+        Fingerprint fingerprint(options_.length, batch_options(options_));
         for (const auto& [tokens, learned] : texts_) {
           fingerprint.add(tokens);
           fingerprint.add(std::vector<TokenId>(learned.begin(), learned.end()));

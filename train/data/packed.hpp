@@ -45,6 +45,8 @@ struct PackedOptions {
   std::uint64_t seed = 0;  // of the order of the rows
   // When false, texts stay in their order.
   bool shuffle = true;
+  // Whether an epoch leaves out the rows that do not fill a batch; see BatchOptions.
+  bool drop_last = false;
 };
 
 // Each text is in one row of one batch of every epoch, in the order of their lengths where they fit

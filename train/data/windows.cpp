@@ -59,7 +59,8 @@ Index span_of(const WindowOptions& options, Index rows) {
 BatchOptions batch_options(const WindowOptions& options) {
   return {.batch_size = options.batch_size,
           .seed = options.seed,
-          .shuffle = options.shuffle && !options.random_starts};
+          .shuffle = options.shuffle && !options.random_starts,
+          .drop_last = options.drop_last};
 }
 
 std::vector<ExampleLengths> windows_in(Index rows, Index span, Index stride) {

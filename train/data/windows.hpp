@@ -28,11 +28,12 @@ struct WindowOptions {
   // Whether windows start at random rows instead, in each batch anew, as nanoGPT's do. An epoch has
   // as many as without.
   bool random_starts = false;
-  // Windows per batch; the last batch of an epoch has the remaining ones.
+  // Windows per batch; one batch of an epoch has the remaining ones, unless `drop_last`.
   Index batch_size = 32;
   std::uint64_t seed = 0;  // of the order, or of the starts
   // When false, windows are in order, without random starts.
   bool shuffle = true;
+  bool drop_last = false;  // see BatchOptions
 };
 
 // Batches of inputs [batch, length, …] and targets [batch, target_length, …]. Instances: float,

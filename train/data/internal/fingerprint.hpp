@@ -24,6 +24,7 @@ class Fingerprint {
     for (const Index number : {options.batch_size, options.bucket_batches, Index{options.shuffle}})
       add(std::int64_t{number});
     add(static_cast<std::int64_t>(options.seed));
+    if (options.drop_last) add(std::int64_t{1});
   }
   void add(const Shape& shape) {
     for (const Index size : shape) add(std::int64_t{size});
