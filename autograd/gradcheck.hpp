@@ -14,9 +14,13 @@ namespace weft {
 
 // Of the differences, and of what is checked.
 struct GradCheckOptions {
-  // The step of the central differences, > 0.
+  // The step of the central differences, > 0, times max(1, |x|) for an element x of a parameter, so
+  // that it is not lost in the rounding of a large one.
   double eps = 1e-6;
-  // An element passes when |analytic - numeric| ≤ atol + rtol · |numeric|. NaN never passes.
+  // An element passes if |analytic - numeric| ≤ atol + rtol · |numeric|, except if the error
+  // exceeds rtol · |numeric| and differences of steps of eps, 10 eps and 100 eps agree that it is
+  // one: atol is for gradients that differences cannot resolve (see GradCheckEntry::unresolved).
+  // NaN never passes.
   double atol = 1e-5;
   double rtol = 1e-3;  // see atol
   // 0 checks every element of every parameter. Otherwise the number of random directions per
@@ -40,6 +44,10 @@ struct WEFT_API GradCheckEntry {
   // Elements where the two one-sided differences disagree: they are near a kink, such as relu's at
   // 0, and the numeric gradient is unreliable.
   Index near_kinks = 0;
+  // Elements that passed by `atol` alone. Their gradients are too small, next to the rounding of
+  // the result, for the check to say that they are right: a wrong sign would pass. Multiply the
+  // result by a larger number, or check in a place where the gradient is larger.
+  Index unresolved = 0;
 
   // The worst element: its index in row-major order, its gradients and their difference.
   Index index = 0;
@@ -73,7 +81,7 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& repo
 
 // Compares the gradients of `function`, computed by backward, with central differences of its
 // result:
-//   df/dx ≈ (f(x + eps) - f(x - eps)) / (2 eps)
+//   df/dx ≈ (f(x + h) - f(x - h)) / (2 h), with h = eps · max(1, |x|)
 // The result may have any shape: it is multiplied by a fixed random upstream gradient. Each
 // gradient is computed twice, once into an empty gradient and once added to existing values, and
 // the larger error counts. The parameters are restored and their gradients cleared, also after an

@@ -158,6 +158,84 @@ TEST_CASE("gradcheck: names the worst element, both gradients and both errors", 
                                          "layer.wrong at [1, 2]"));
 }
 
+TEST_CASE("gradcheck: mistakes in gradients below the absolute tolerance are caught",
+          "[autograd]") {
+  for (const double factor : {1e-6, 1e-8, 1e-10}) {
+    for (const char* name : {"a wrong sign", "a dropped term", "a missing scale",
+                             "a backward that does nothing", "two elements swapped"})
+      for (const Index directions : {0, 3}) {
+        INFO(name << " times " << factor << ", " << directions << " directions");
+        const Operation& mistake = mistakes.at(name);
+        CHECK_FALSE(check([&](const Var<double>& x) { return scale(mistake(x), factor); },
+                          {.directions = directions})
+                        .passed());
+      }
+    const auto right = with_slope([](double x) { return 2 * x + 1; });
+    const GradCheckReport report =
+        check([&](const Var<double>& x) { return scale(right(x), factor); });
+    CHECK(report.passed());
+    CHECK(report.entries[0].unresolved == 0);
+  }
+}
+
+TEST_CASE("gradcheck: gradients that differences cannot resolve pass by atol, and are counted",
+          "[autograd]") {
+  // Softmax does not change when a number is added: the gradient of the number is 0, and its
+  // difference the rounding of the result.
+  Parameter<double> x(Random(1).normal_tensor<double>({2, 3})), number(Tensor<double>({1}, {0.3}));
+  const GradCheckReport report = gradcheck(
+      [&](Tape<double>& tape) { return softmax(tape.parameter(x) + tape.parameter(number)); },
+      {{"x", &x}, {"number", &number}}, {.atol = 1e-7, .rtol = 1e-6});
+  CHECK(report.passed());
+  CHECK(report.entries[0].unresolved == 0);
+  CHECK(report.entries[1].unresolved == 1);
+  std::ostringstream text;
+  text << report;
+  CHECK_THAT(text.str(), Catch::Contains("warning: 1 too small to be compared, which passed by "
+                                         "atol alone"));
+  // A gradient of 1e-9 beside 1e6: also with a wrong sign.
+  const auto tiny = [&](double sign) {
+    return gradcheck(
+        [&, sign](Tape<double>& tape) {
+          const Var<double> v = tape.parameter(number);
+          return v.tape().record(
+              "tiny", (scale(v, 1e-9) + 1e6).value(), {v.node()},
+              [v = v.node(), sign](Tape<double>& backward, const Tensor<double>& dy) {
+                backward.gradient(v).add([sign](double d) { return sign * 1e-9 * d; }, dy);
+              });
+        },
+        {{"number", &number}});
+  };
+  for (const double sign : {1.0, -1.0}) {
+    CHECK(tiny(sign).passed());
+    CHECK(tiny(sign).entries[0].unresolved == 1);
+  }
+}
+
+TEST_CASE("gradcheck: steps are relative to large parameters", "[autograd]") {
+  for (const double size : {1.0, 1e4, 1e8, 1e12})
+    for (const Index directions : {0, 3}) {
+      INFO("parameters of " << size << ", " << directions << " directions");
+      Parameter<double> x(Tensor<double>({4}, {size, -0.7 * size, 1.5, 0.0}));
+      const auto square = [&](Tape<double>& tape) {
+        const Var<double> v = tape.parameter(x);
+        return scale(v * v, 1.0 / size);
+      };
+      CHECK(gradcheck(square, {{"x", &x}}, {.directions = directions}).passed());
+      const auto wrong = [&](Tape<double>& tape) {
+        const Var<double> v = tape.parameter(x);
+        return v.tape().record("square", (scale(v * v, 1.0 / size)).value(), {v.node()},
+                               [v = v.node(), value = v.value(), size](Tape<double>& backward,
+                                                                       const Tensor<double>& dy) {
+                                 Gradient<double> dx = backward.gradient(v).zero_if_fresh();
+                                 for (Index i = 0; i < dy.size(); ++i)
+                                   dx.data()[i] -= 2.0 * value.data()[i] / size * dy.data()[i];
+                               });
+      };
+      CHECK_FALSE(gradcheck(wrong, {{"x", &x}}, {.directions = directions}).passed());
+    }
+}
+
 TEST_CASE("gradcheck: a scalar parameter's element is at []", "[autograd]") {
   Parameter<double> x(Tensor<double>(Shape{}, {2.0}));
   const auto report =
