@@ -204,8 +204,15 @@ void Tape<T>::clear() {
   nodes_.clear();
   touched_.clear();
   streams_ = 0;
+  num_label_counts_ = 0;
   ++number_;
   ++step_;
+}
+
+template <class T>
+void Tape<T>::count_labels(double labels) {
+  if (std::ranges::count(label_counts(), labels) > 0) return;
+  if (num_label_counts_ < label_counts_.size()) label_counts_[num_label_counts_++] = labels;
 }
 
 template <class T>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -62,7 +64,8 @@ struct TapeOptions {
   bool training = false;
   // Whether operations are recorded for `backward`.
   bool recording = true;
-  // Random numbers (dropout masks) depend on the seed and the step.
+  // Random numbers (dropout masks) depend on the seed and the step, which a new tape begins at 0:
+  // one made for each step of a training has the same masks each time, unless `set_step` is called.
   std::uint64_t seed = 0;
   // Checks every value and every gradient, and throws NonFiniteError at the first NaN or infinity,
   // naming its operation. Slow; for finding the cause of one.
@@ -201,6 +204,13 @@ class WEFT_API Tape {
     return push(operation, std::move(value), std::move(backward));
   }
 
+  // For a loss that is a mean: adds the number of labels, or the sum of weights, by which it
+  // divides.
+  void count_labels(double labels);
+  // The different numbers that `count_labels` was called with in this pass, at most the first two.
+  // A single one is the weight of the pass's loss among the losses of other batches.
+  std::span<const double> label_counts() const { return {label_counts_.data(), num_label_counts_}; }
+
   // Products of matrices [m, k] and [k, n] that the operation which is recorded next has computed,
   // for an observer.
   void count_products(Index m, Index n, Index k, Index count = 1) {
@@ -308,6 +318,8 @@ class WEFT_API Tape {
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
   double flops_ = 0.0;  // counted since the last operation
+  std::array<double, 2> label_counts_ = {};
+  std::size_t num_label_counts_ = 0;
   std::unique_ptr<Tape> replay_;
 
   friend class Var<T>;

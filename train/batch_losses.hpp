@@ -6,29 +6,49 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
-#include "weft/autograd/ops/elementwise.hpp"
 #include "weft/autograd/tape.hpp"
 #include "weft/train/data/data_source.hpp"
 
 namespace weft {
 
-// Returns the mean loss over the labels of a batch, or of a part of one: a scalar. Called
-// concurrently when a batch is computed in parts.
-template <class T, class B>
-using LossFunction = std::function<Var<T>(Tape<T>& tape, const B& batch)>;
+// The mean loss of a batch, a scalar, and its weight among the losses of other batches: the number
+// of labels, or the sum of weights, by which the mean divides. Implicitly made of a Var. If
+// `weight` is not set, it is the number of labels that the loss's own operations divide by:
+// `cross_entropy` and `linear_cross_entropy` count the labels that they do not ignore. Without such
+// an operation, it is `labels_of` the batch. A loss of weight 0 contributes nothing, whatever its
+// value.
+//   const Var mask = tape.constant(batch.mask);  // 0 or 1 for each element
+//   return WeightedLoss(sum(mask * errors) / sum(mask), sum(mask).item());
+template <class T>
+struct WeightedLoss : Var<T> {
+  WeightedLoss(Var<T> mean, std::optional<double> loss_weight = {})
+      : Var<T>(std::move(mean)), weight(loss_weight) {}
+  std::optional<double> weight;  // ≥ 0 and finite
+};
 
-// A batch that was read.
+// Returns the mean loss over the labels of a batch, or of a part of one. Called concurrently when a
+// batch is computed in parts.
+template <class T, class B>
+using LossFunction = std::function<WeightedLoss<T>(Tape<T>& tape, const B& batch)>;
+
+// Returns the weight of a loss that was just computed on `tape`: see WeightedLoss, where `labels`
+// is labels_of the batch. Throws ValueError for a weight that is negative or not finite, and if the
+// loss's operations divide by different numbers of labels and `given` is not set.
+template <class T>
+WEFT_API double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Index labels);
+
+// A loaded batch.
 template <class T>
 struct LoadedBatch {
   Index labels = 0;  // see labels_of
   Index parts = 1;   // in which it is computed
-  // The mean loss of a part, times its share of `all_labels`, the labels of all batches of an
-  // update: these add up to the mean loss of the update.
-  std::function<Var<T>(Tape<T>& tape, Index part, Index all_labels)> loss = {};
+  // Computes the mean loss of a part and its weight, which is set.
+  std::function<WeightedLoss<T>(Tape<T>& tape, Index part)> loss = {};
 };
 
 // A data source with its loss, whatever the type of its batches.
@@ -48,7 +68,7 @@ void check_parts(const char* what, Index parts) {
     fail<ValueError>(what, "1 for batches without num_examples and part_of", parts);
 }
 
-// The loss of the batches of a source, which must outlive the result.
+// Combines a data source and a loss function. `source` must outlive the result.
 template <class T, class B>
 BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
   const auto load = [&source, loss = std::move(loss)](std::int64_t epoch, Index position,
@@ -57,19 +77,19 @@ BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
     LoadedBatch<T> loaded{.labels = labels_of(*batch)};
     if constexpr (has_parts<B>)
       if (most_parts > 1) loaded.parts = std::clamp<Index>(num_examples(*batch), 1, most_parts);
-    loaded.loss = [batch, loss, parts = loaded.parts](Tape<T>& tape, Index part, Index all_labels) {
-      const auto share_of_loss = [&](const B& examples) {
-        const double share =
-            static_cast<double>(labels_of(examples)) / static_cast<double>(all_labels);
-        const Var<T> mean = loss(tape, examples);
-        return share == 1.0 ? mean : scale(mean, share);
+    loaded.loss = [batch, loss, parts = loaded.parts](Tape<T>& tape, Index part) {
+      const auto weighted_loss = [&](const B& examples) {
+        const Index labels = labels_of(examples);
+        WeightedLoss<T> mean = loss(tape, examples);
+        mean.weight = loss_weight(mean.weight, tape, labels);
+        return mean;
       };
       if constexpr (has_parts<B>)
         if (parts > 1) {
           const Index count = num_examples(*batch);
-          return share_of_loss(part_of(*batch, part * count / parts, (part + 1) * count / parts));
+          return weighted_loss(part_of(*batch, part * count / parts, (part + 1) * count / parts));
         }
-      return share_of_loss(*batch);
+      return weighted_loss(*batch);
     };
     return loaded;
   };

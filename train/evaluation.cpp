@@ -14,33 +14,37 @@ namespace {
 template <class T>
 double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& processes) {
   check_positive("mean over batches: parts", parts);
-  // Of each batch its number of labels and the losses of its parts; 0, which changes no sum, for
-  // parts that it does not have, and for batches that another process computes.
-  const Index batches = losses.num_batches(), width = 1 + parts;
+  // For each batch, the weights of its parts, and their values times their weights; 0, which
+  // changes no sum, for parts that it does not have, and for batches that another process computes.
+  const Index batches = losses.num_batches(), width = 2 * parts;
   std::vector<double> results(static_cast<std::size_t>(batches * width));
   std::deque<Tape<T>> tapes;
   for (Index position = processes.rank(); position < batches; position += processes.size()) {
     const LoadedBatch<T> batch = losses.load(0, position, parts);
     while (std::ssize(tapes) < batch.parts) tapes.emplace_back(TapeOptions{.recording = false});
-    double* const result = results.data() + position * width;
-    result[0] = static_cast<double>(batch.labels);
+    double* const weights = results.data() + position * width;
+    double* const weighted_values = weights + parts;
     parallel_for(batch.parts, 1, [&](Index first, Index last) {
       for (Index part = first; part < last; ++part) {
         Tape<T>& tape = tapes[static_cast<std::size_t>(part)];
-        result[1 + part] = static_cast<double>(batch.loss(tape, part, 1).item());
+        const WeightedLoss<T> mean = batch.loss(tape, part);
+        weights[part] = *mean.weight;
+        // The value of a part without labels may be NaN.
+        if (*mean.weight > 0.0)
+          weighted_values[part] = *mean.weight * static_cast<double>(mean.item());
         tape.clear();
       }
     });
   }
   processes.sum(results);
-  double sum = 0.0, labels = 0.0;
+  double sum = 0.0, weight = 0.0;
   for (Index position = 0; position < batches; ++position) {
-    const double* const result = results.data() + position * width;
-    labels += result[0];
-    sum = std::accumulate(result + 1, result + width, sum);
+    const double* const weights = results.data() + position * width;
+    weight = std::accumulate(weights, weights + parts, weight);
+    sum = std::accumulate(weights + parts, weights + width, sum);
   }
-  if (labels == 0.0) fail<ValueError>("mean over batches", "at least one label", "none");
-  return sum / labels;
+  if (weight == 0.0) fail<ValueError>("mean over batches", "at least one label", "none");
+  return sum / weight;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/train/batch_losses.hpp"
+#include "weft/train/metrics.hpp"
 #include "weft/train/parallel/process_group.hpp"
 
 namespace weft {
@@ -18,7 +19,7 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
                           ProcessGroup* processes = nullptr);
 
 // The mean loss over all labels of the batches of epoch 0, on tapes without training and without
-// recording:
+// recording. Batches and parts are weighted as WeightedLoss says.
 //   mean_loss(test_set, [&](Tape<float>& tape, const auto& batch) {
 //     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
 //   }, 2);
@@ -31,9 +32,10 @@ double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<
   return mean_over(batch_losses<T, B>(source, loss), parts, processes);
 }
 
-// A number computed from a batch, or a part of one, as a mean over its labels, such as an accuracy.
+// Computes a number from a batch, or a part of one, as a mean over its labels, such as an accuracy.
+// If the result has no weight, it is weighted as a WeightedLoss without one.
 template <class T, class B>
-using MetricFunction = std::function<double(Tape<T>& tape, const B& batch)>;
+using MetricFunction = std::function<MetricValue(Tape<T>& tape, const B& batch)>;
 
 // The mean of a metric over all labels. Throws as `mean_loss` does.
 //   const double part = mean_metric(test_set, [&](Tape<float>& tape, const auto& batch) {
@@ -45,7 +47,9 @@ double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunct
   return mean_loss<T, B>(
       source,
       [&metric](Tape<T>& tape, const B& batch) {
-        return tape.constant(Tensor<T>(Shape{}, {static_cast<T>(metric(tape, batch))}));
+        const MetricValue value = metric(tape, batch);
+        return WeightedLoss<T>(tape.constant(Tensor<T>(Shape{}, {static_cast<T>(value.value)})),
+                               value.weight);
       },
       parts, processes);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
-#include "weft/autograd/ops/cross_entropy.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
@@ -13,7 +12,7 @@ namespace {
 // Calls body(label, class with the highest logit) for each label that counts.
 template <class T, class Body>
 void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& labels,
-                    const Body& body) {
+                    const MetricOptions& options, const Body& body) {
   const Shape& shape = logits.shape();
   if (shape.rank() == 0 || shape.without(shape.rank() - 1) != labels.shape())
     fail<ShapeError>(what, "logits [..., classes] and labels [...]",
@@ -21,7 +20,7 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
   const Index classes = shape[shape.rank() - 1];
   for (Index i = 0; i < labels.size(); ++i) {
     const TokenId label = labels.data()[i];
-    if (label == CrossEntropyOptions{}.ignore_index) continue;
+    if (label == options.ignore_index) continue;
     if (label < 0 || label >= classes)
       fail<ValueError>(what, "labels of " + index_range(classes),
                        concatenate_text(label, " at ", labels.shape().position(i)));
@@ -33,27 +32,28 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
 }  // namespace
 
 template <class T>
-double accuracy(const Tensor<T>& logits, const Tokens& labels) {
-  Index counted = 0, correct = 0;
-  for_each_label("accuracy", logits, labels, [&](TokenId label, Index predicted) {
-    ++counted;
-    correct += predicted == label ? 1 : 0;
+MetricValue accuracy(const Tensor<T>& logits, const Tokens& labels, const MetricOptions& options) {
+  double counted = 0.0, correct = 0.0;
+  for_each_label("accuracy", logits, labels, options, [&](TokenId label, Index predicted) {
+    counted += 1.0;
+    correct += predicted == label ? 1.0 : 0.0;
   });
-  return counted == 0 ? 0.0 : static_cast<double>(correct) / static_cast<double>(counted);
+  return {counted == 0.0 ? 0.0 : correct / counted, counted};
 }
 
 template <class T>
-Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels) {
+Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels,
+                         const MetricOptions& options) {
   const Index classes = logits.shape().rank() == 0 ? 0 : logits.shape()[logits.shape().rank() - 1];
   Tensor<double> counts({classes, classes});
-  for_each_label("confusion", logits, labels,
+  for_each_label("confusion", logits, labels, options,
                  [&](TokenId label, Index predicted) { counts(label, predicted) += 1.0; });
   return counts;
 }
 
-template Tensor<double> confusion(const Tensor<float>&, const Tokens&);
-template Tensor<double> confusion(const Tensor<double>&, const Tokens&);
-template double accuracy(const Tensor<float>&, const Tokens&);
-template double accuracy(const Tensor<double>&, const Tokens&);
+template Tensor<double> confusion(const Tensor<float>&, const Tokens&, const MetricOptions&);
+template Tensor<double> confusion(const Tensor<double>&, const Tokens&, const MetricOptions&);
+template MetricValue accuracy(const Tensor<float>&, const Tokens&, const MetricOptions&);
+template MetricValue accuracy(const Tensor<double>&, const Tokens&, const MetricOptions&);
 
 }  // namespace weft

@@ -1,27 +1,54 @@
 // Metrics: numbers that say how well a model does, for validation.
 #pragma once
 
+#include <optional>
+
 #include "weft/autograd/export.hpp"
+#include "weft/autograd/ops/cross_entropy.hpp"
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
 
-// The part of the labels that have the highest of their logits, in 0 … 1; with several highest, the
-// first of them counts. logits [..., classes], labels [...]; labels of CrossEntropyOptions's
-// ignore_index do not count, and without any others the result is 0. Throws ShapeError, and
-// ValueError for a label outside 0 … classes - 1.
+// A number computed from a batch, as a mean over its labels, and its weight among the numbers of
+// other batches: the number of these labels. Converts from and to double.
+struct MetricValue {
+  MetricValue(double mean, std::optional<double> mean_weight = {})
+      : value(mean), weight(mean_weight) {}
+  operator double() const { return value; }
+
+  double value;
+  std::optional<double> weight;  // if not set, see MetricFunction
+};
+
+// Options of accuracy and confusion.
+struct MetricOptions {
+  // Labels of this value do not count, as in `cross_entropy`.
+  TokenId ignore_index = CrossEntropyOptions{}.ignore_index;
+};
+
+// Returns the proportion, in [0, 1], of the labels whose logit is the highest; of several highest
+// logits, the first one counts. Its weight is the number of labels that are not ignored; the result
+// is 0 if all are. logits [..., classes], labels [...]. Throws ShapeError, and ValueError for a
+// label outside [0, classes).
 //   const double part = accuracy(logits, targets);  // logits [2, 10], targets [2]
 template <class T>
-WEFT_API double accuracy(const Tensor<T>& logits, const Tokens& labels);
+WEFT_API MetricValue accuracy(const Tensor<T>& logits, const Tokens& labels,
+                              const MetricOptions& options = {});
+// Also counts the labels in the pass of `logits`, so that a number made from the result, such as 1
+// - accuracy, has the same weight in `mean_metric`.
 template <class T>
-double accuracy(const Var<T>& logits, const Tokens& labels) {
-  return accuracy(logits.value(), labels);
+MetricValue accuracy(const Var<T>& logits, const Tokens& labels,
+                     const MetricOptions& options = {}) {
+  const MetricValue result = accuracy(logits.value(), labels, options);
+  logits.tape().count_labels(*result.weight);
+  return result;
 }
 
-// A confusion table, which adds up over batches: of the labels that count of each class (rows), how
-// many have the highest logit of which class (columns), [classes, classes]. logits [..., classes],
-// labels [...]. Throws as `accuracy` does.
+// Returns the confusion matrix [classes, classes]: element (i, j) counts the labels of class i
+// whose highest logit is that of class j. Ignored labels do not count. Matrices of several batches
+// can be added. logits [..., classes], labels [...]. Throws the same exceptions as `accuracy`.
 template <class T>
-WEFT_API Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels);
+WEFT_API Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels,
+                                  const MetricOptions& options = {});
 
 }  // namespace weft

@@ -52,7 +52,7 @@ struct TrainerOptions {
   // The number of parts, at most 4096, that each batch is split into by its `part_of`: parts run in
   // parallel, each on one thread, and their gradients are added in order. With 1, each operation is
   // parallelized instead, which is faster only for large models. The number of parts affects
-  // rounding; the number of threads does not.
+  // rounding and the masks of dropout; the number of threads does not.
   Index parts = 1;
   // The maximum norm of the gradients; larger ones are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();
@@ -204,8 +204,9 @@ struct Metric {
 //   trainer.run();
 //
 // The loss is the mean over the labels of the batch, or of the part of a batch, that it is given;
-// the trainer weights parts and accumulated batches by their numbers of labels (see
-// data_source.hpp). All referenced arguments must outlive the trainer.
+// the trainer weights parts and accumulated batches by the numbers of labels that these means
+// divide by (see WeightedLoss). An update without any labels changes no weights. All referenced
+// arguments must outlive the trainer.
 template <class T, class B>
 class Trainer : public TrainingLoop<T> {
  public:

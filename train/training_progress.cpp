@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
@@ -45,8 +46,8 @@ bool TrainingProgress<T>::add_validation(double value, const Plateau& plateau) {
 template <class T>
 double TrainingProgress<T>::take_mean_loss(double without_labels) {
   const double sum = std::exchange(loss_sum, 0.0);
-  const std::int64_t labels = std::exchange(label_sum, 0);
-  return labels > 0 ? sum / static_cast<double>(labels) : without_labels;
+  const double labels = std::exchange(label_sum, 0.0);
+  return labels > 0.0 ? sum / labels : without_labels;
 }
 
 template <class T>
@@ -59,7 +60,7 @@ void TrainingProgress<T>::state(State<T>& state) {
   state.number("best_value", best_value);
   state.integer("validations_without_improvement", validations_without_improvement);
   state.number("loss_sum", loss_sum);
-  state.integer("label_sum", label_sum);
+  state.number("label_sum", label_sum);
   if (with_plateau_) {
     state.number("plateau_factor", plateau_factor);
     state.number("plateau_best", plateau_best);
@@ -81,7 +82,6 @@ void TrainingProgress<T>::check_state() const {
            {"micro_step", micro_step},
            {"best_step", best_step},
            {"validations_without_improvement", validations_without_improvement},
-           {"label_sum", label_sum},
            {"plateau_validations", plateau_validations}})
     if (count < 0 || count > most)
       fail<ValueError>(concatenate_text("training progress: ", name),
@@ -89,6 +89,7 @@ void TrainingProgress<T>::check_state() const {
   if (!(plateau_factor >= 0.0 && plateau_factor <= 1.0) || !std::isfinite(plateau_best))
     fail<ValueError>("training progress: plateau", "a factor of 0 … 1 and a finite best value",
                      concatenate_text(plateau_factor, " and ", plateau_best));
+  check_finite_non_negative("training progress: label_sum", label_sum);
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
     fail<ValueError>("training progress", "a finite best_value and loss_sum",
                      concatenate_text(best_value, " and ", loss_sum));

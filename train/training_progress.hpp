@@ -47,8 +47,8 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   double plateau_best = std::numeric_limits<double>::max();  // the lowest value
   std::int64_t plateau_validations = 0;                      // since the lowest value
 
-  double loss_sum = 0.0;       // losses times labels since the last row of metrics.csv
-  std::int64_t label_sum = 0;  // labels since then
+  double loss_sum = 0.0;   // losses times their weights since the last row of metrics.csv
+  double label_sum = 0.0;  // weights since then: numbers of labels (see WeightedLoss)
 
   std::string schedule;  // the description of the schedule
 

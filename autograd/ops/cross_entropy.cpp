@@ -13,10 +13,11 @@
 namespace weft {
 namespace {
 
-// Throws unless the options and the targets match logits [..., classes]. Returns the number of
-// targets that are not ignored.
-Index check_targets(const Shape& logits, const Tokens& targets,
-                    const CrossEntropyOptions& options) {
+// Throws unless the options and the targets match logits [..., classes]. Counts the labels of the
+// pass. Returns the divisor of the loss.
+template <class T>
+double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets,
+                       const CrossEntropyOptions& options) {
   if (logits.rank() < 1 || targets.shape() != logits.without(-1))
     fail<ShapeError>("cross_entropy", "logits [..., classes] and targets [...]",
                      concatenate_text(logits, " and ", targets.shape()));
@@ -37,7 +38,9 @@ Index check_targets(const Shape& logits, const Tokens& targets,
           concatenate_text("0 to ", classes - 1, " or the ignored ", options.ignore_index), target);
     ++counted;
   }
-  return counted;
+  const double divisor = options.divisor.value_or(static_cast<double>(counted));
+  tape.count_labels(divisor);
+  return divisor > 0.0 ? divisor : 1.0;
 }
 
 }  // namespace
@@ -51,11 +54,9 @@ Index check_targets(const Shape& logits, const Tokens& targets,
 template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
-  const Index counted = check_targets(logits.shape(), targets, options);
   Tape<T>& tape = logits.tape();
+  const double divisor = checked_divisor(tape, logits.shape(), targets, options);
   const Index rows = targets.size(), classes = logits.shape()[-1];
-  const double divisor =
-      options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted)));
   const T smoothing = static_cast<T>(options.label_smoothing);
   const TokenId ignore_index = options.ignore_index;
 
@@ -129,9 +130,8 @@ Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens&
   if (weight.rank() != 2 || x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
     fail<ShapeError>("linear_cross_entropy", "input [..., in] and weight [classes, in]",
                      concatenate_text(x.shape(), " and ", weight.shape()));
-  const Index counted = check_targets(x.shape().with(-1, weight.shape()[0]), targets, options);
   CrossEntropyOptions of_strip = options;
-  of_strip.divisor = options.divisor.value_or(std::max<double>(1.0, static_cast<double>(counted)));
+  of_strip.divisor = checked_divisor(tape, x.shape().with(-1, weight.shape()[0]), targets, options);
   std::vector<Index> rows;
   for (Index row = 0; row < targets.size(); ++row)
     if (targets.data()[row] != options.ignore_index) rows.push_back(row);

@@ -14,8 +14,9 @@ struct CrossEntropyOptions {
   // ε in 0 … 1: the target distribution is 1 - ε on the target, plus ε / classes on every class
   // (Szegedy et al., 2016; as in torch).
   double label_smoothing = 0.0;
-  // The divisor of the summed loss, > 0; when not given, the number of targets that are not
-  // ignored. For gradient accumulation, the number of targets of the whole batch.
+  // The divisor of the summed loss, > 0; if not set, the number of targets that are not ignored.
+  // For gradient accumulation, the number of targets of the whole batch. It is also the weight of
+  // the loss among those of other batches (see Tape::count_labels).
   std::optional<double> divisor = {};
 };
 

@@ -25,6 +25,7 @@ Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others)
   tape.set_random_streams(forward_tape.random_streams());
   const bool has_parameters = result.node() != no_node;
   const Tensor<T> y = result.value();
+  for (const double labels : forward_tape.label_counts()) tape.count_labels(labels);
   forward_tape.clear();
   if (!has_parameters && first.node() == no_node && ((others.node() == no_node) && ...))
     return tape.constant(y);

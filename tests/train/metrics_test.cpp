@@ -4,6 +4,7 @@
 #include <weft/train/data/split.hpp>
 #include <weft/train/metrics.hpp>
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 #include "tests/messages.hpp"
 
 using namespace weft;
@@ -14,6 +15,24 @@ TEST_CASE("accuracy: the part of labels with the highest logit", "[train]") {
   CHECK(accuracy(logits, Tokens({2, 2}, {1, 1, 2, 1})) == 0.5);
   CHECK(accuracy(logits, Tokens({2, 2}, {1, 1, -100, -100})) == 0.5);
   CHECK(accuracy(logits, Tokens::full({2, 2}, -100)) == 0.0);
+}
+
+TEST_CASE("accuracy, confusion: ignore the label that the options say", "[train]") {
+  const Tensor<float> logits({4, 3}, {1, 2, 0, 5, 4, 3, 0, 0, 1, 7, 7, 7});
+  const MetricValue counted = accuracy(logits, Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0});
+  CHECK(counted.value == 2.0 / 3.0);
+  CHECK(counted.weight == 3.0);
+  CHECK(accuracy(logits, Tokens({4}, {1, -1, -1, -1}), {.ignore_index = -1}).weight == 1.0);
+  CHECK(accuracy(logits, Tokens::full({4}, 7), {.ignore_index = 7}).weight == 0.0);
+  CHECK(message_of<ValueError>([&] {
+          accuracy(logits, Tokens::full({4}, -100), {.ignore_index = 0});
+        }) == "accuracy: expected labels of 0 to 2, got -100 at [0]");
+  const Tensor<double> table = confusion(logits, Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0});
+  CHECK(same(table, Tensor<double>({3, 3}, {0, 0, 0, 1, 1, 0, 0, 0, 1})));
+  Tape<float> tape;
+  CHECK(accuracy(tape.constant(logits), Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0}) ==
+        2.0 / 3.0);
+  CHECK(std::ranges::equal(tape.label_counts(), std::vector{3.0}));
 }
 
 TEST_CASE("accuracy: other shapes and labels outside the classes are refused", "[train]") {

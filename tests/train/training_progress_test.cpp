@@ -12,7 +12,7 @@ TEST_CASE("training progress: counts that training could not add to are refused"
   using Progress = TrainingProgress<float>;
   for (std::int64_t Progress::*count :
        {&Progress::step, &Progress::epoch, &Progress::batch, &Progress::micro_step,
-        &Progress::best_step, &Progress::validations_without_improvement, &Progress::label_sum}) {
+        &Progress::best_step, &Progress::validations_without_improvement}) {
     Progress progress(TrainingIdentity{});
     progress.*count = std::int64_t{1} << 60;
     progress.check_state();
@@ -40,6 +40,9 @@ TEST_CASE("training progress: values that no training has are refused", "[train]
   CHECK(message_with(&Progress::loss_sum, infinity) ==
         "training progress: expected a finite best_value and loss_sum, got 0 and inf");
   CHECK(contains(message_with(&Progress::best_value, -infinity), "got -inf and 0"));
+  for (const double wrong : {-1.0, infinity})
+    CHECK(contains(message_with(&Progress::label_sum, wrong),
+                   "training progress: label_sum: expected a finite number ≥ 0, got "));
 }
 
 TEST_CASE("training progress: NaN and infinity are never the best value", "[train]") {

@@ -35,9 +35,10 @@ class DataSource {
 //   Index num_examples(const B& batch);
 //   B part_of(const B& batch, Index first, Index last);  // examples first … last - 1
 //   Index num_labels(const B& batch);  // over which the mean of the loss is taken
-// The first two are required for parts, which run in parallel; the third one is the weight of a
-// part or batch among several. Without it, each example has the same weight, and without
-// `num_examples` each batch.
+// The first two are required for parts, which run in parallel. The third one is counted in reports
+// (labels per second), and is the weight of a part or batch among several if its loss does not say
+// (see WeightedLoss). Without it, each example has the same weight, and without `num_examples` each
+// batch.
 template <class B>
 concept has_num_labels = requires(const B& batch) {
   Index{num_labels(batch)};
@@ -59,7 +60,8 @@ inline constexpr const char* label_unit = has_num_labels<B>     ? "labels"
                                           : has_num_examples<B> ? "examples"
                                                                 : "batches";
 
-// The weight of a batch: its labels, its examples where they are not known, and 1 without these.
+// Returns the number of labels of a batch: `num_labels`, or the number of examples if that is not
+// declared, or else 1.
 template <class B>
 Index labels_of(const B& batch) {
   if constexpr (has_num_labels<B>)

@@ -33,6 +33,8 @@ Index num_examples(const LabelledBatch& batch) {
   return examples;
 }
 
+Index num_labels(const LabelledBatch& batch) { return num_counted(batch.labels); }
+
 LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
   num_examples(batch);
   LabelledBatch part{.labels = rows_of(batch.labels, first, last)};

@@ -18,9 +18,11 @@ struct LabelledBatch {
   std::vector<Index> examples = {};  // indices of the examples in the data set; may be left out
 };
 
-// The number of labels. Throws ShapeError or ValueError, naming the field, when a field has not as
-// many rows or lengths outside of its tokens.
+// Returns the number of sequences. Throws ShapeError or ValueError, naming the field, when a field
+// has not as many rows or lengths outside of its tokens.
 WEFT_API Index num_examples(const LabelledBatch& batch);
+// Returns the number of labels that `cross_entropy` counts by default (see num_counted).
+WEFT_API Index num_labels(const LabelledBatch& batch);
 // What its labels are.
 template <>
 inline constexpr const char* label_unit<LabelledBatch> = "sequences";

@@ -74,9 +74,7 @@ std::vector<std::vector<std::size_t>> packed(const std::vector<LearnedText>& tex
 
 }  // namespace
 
-Index num_labels(const PackedBatch& batch) {
-  return batch.targets.size() - std::ranges::count(batch.targets.values(), ignored);
-}
+Index num_labels(const PackedBatch& batch) { return num_counted(batch.targets); }
 
 PackedBatch part_of(const PackedBatch& batch, Index first, Index last) {
   return {rows_of(batch.inputs, first, last),

@@ -94,8 +94,7 @@ PairBatch part_of(const PairBatch& batch, Index first, Index last) {
   part.labels = rows_of(batch.labels, first, last);
   if (batch.labels.shape() == batch.target.tokens.shape())
     part.labels = narrowed(part.labels, first, part.target.tokens.shape()[1]);
-  part.num_labels = std::ranges::count_if(std::as_const(part.labels),
-                                          [](TokenId label) { return label != ignored; });
+  part.num_labels = num_counted(part.labels);
   if (!batch.examples.empty())
     part.examples.assign(batch.examples.begin() + first, batch.examples.begin() + last);
   return part;

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "weft/autograd/ops/cross_entropy.hpp"
 #include "train/data/internal/fingerprint.hpp"
 
 namespace weft {
@@ -30,6 +31,10 @@ Tensor<E> rows_of(const Tensor<E>& tensor, Index first, Index last) {
   auto result = Tensor<E>::uninitialized(tensor.shape().with(0, last - first));
   std::copy_n(tensor.data() + first * row_size, (last - first) * row_size, result.data());
   return result;
+}
+
+Index num_counted(const Tokens& targets) {
+  return targets.size() - std::ranges::count(targets.values(), CrossEntropyOptions{}.ignore_index);
 }
 
 template <class X, class Y>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
@@ -27,10 +28,17 @@ Index num_examples(const TensorBatch<X, Y>& batch) {
                      concatenate_text(inputs, " and ", targets));
   return inputs[0];
 }
-// The number of targets.
+// Returns the number of targets that `cross_entropy` counts by default: all but the targets of
+// CrossEntropyOptions's ignore_index.
+WEFT_API Index num_counted(const Tokens& targets);
+
+// The number of targets; token ids that `cross_entropy` ignores by default do not count.
 template <class X, class Y>
 Index num_labels(const TensorBatch<X, Y>& batch) {
-  return batch.targets.size();
+  if constexpr (std::is_same_v<Y, TokenId>)
+    return num_counted(batch.targets);
+  else
+    return batch.targets.size();
 }
 // What its labels are.
 template <class X, class Y>

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
 #include "weft/train/optim/clip.hpp"
 
 namespace weft {
@@ -88,18 +89,23 @@ void Update<T>::run() {
     if (exchange_) exchange_->begin();
     add_batches(pass_, exchange_.has_value());
   });
-  loss_ = measured("sum of gradients",
-                   [&] { return exchange_ ? exchange_->add_up() : pass_.sum_gradients(); });
+  const double loss = measured("sum of gradients", [&] {
+    return exchange_ ? exchange_->add_up(weights_) : pass_.sum_gradients();
+  });
+  const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  // Losses and gradients were divided by the number of labels that the batches say they have.
+  const double correction = has_one_loss() || weight == 0.0 ? 1.0 : expected_weight() / weight;
+  if (weight > 0.0) loss_ = correction * loss;  // without labels, the last one stays
   if (!std::isfinite(loss_)) fail_non_finite("loss");
   const Profile::Phase optimizer_phase(profile_, "optimizer");
-  grad_norm_ = exchange_ ? exchange_->norm() : optimizer_.grad_norm();
+  grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
   if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
   if (options_.schedule)
     optimizer_.set_learning_rate(progress_.plateau_factor *
                                  (*options_.schedule)(progress_.step + 1));
   // Of several processes, none has the gradients of all.
-  if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters());
-  optimizer_.step(clip_factor(grad_norm_, options_.clip_norm));
+  if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
+  optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));
   if (!exchange_) watch_.after_update(optimizer_.parameters());
   if (exchange_) exchange_->begin_weights();
   if (average_) {
@@ -115,8 +121,8 @@ void Update<T>::run() {
     ++progress_.epoch;
     progress_.batch = 0;
   }
-  progress_.loss_sum += loss_ * static_cast<double>(labels_);
-  progress_.label_sum += labels_;
+  progress_.loss_sum += loss_ * weight;
+  progress_.label_sum += weight;
 }
 
 template <class T>
@@ -149,6 +155,13 @@ void Update<T>::read_batches() {
     batches_.push_back(losses_.load(progress_.epoch, position + i, options_.parts));
     labels_ += batches_.back().labels;
   }
+  weights_.assign(static_cast<std::size_t>(count * options_.parts), 0.0);
+}
+
+template <class T>
+double& Update<T>::weight_of(std::size_t batch, Index part) {
+  return weights_[batch * static_cast<std::size_t>(options_.parts) +
+                  static_cast<std::size_t>(part)];
 }
 
 // Runs forward and backward for the batches. Stops at a loss that is not finite. When it `sends`,
@@ -166,8 +179,15 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
     pass.add_batch(
         static_cast<std::uint32_t>(progress_.micro_step + static_cast<std::int64_t>(i)),
         batches_[i].parts,
-        [&](Tape<T>& tape, Index part) {
-          return batches_[i].loss(tape, part, std::max<Index>(labels_, 1));
+        [&](Tape<T>& tape, Index part) -> std::optional<Var<T>> {
+          double& weight = weight_of(i, part);
+          // Without labels, a mean is often 0 / 0, which is no anomaly.
+          if (tape.options().detect_anomaly && weight == 0.0) return std::nullopt;
+          const WeightedLoss<T> mean = batches_[i].loss(tape, part);
+          weight = *mean.weight;
+          if (weight == 0.0) return std::nullopt;
+          const double share = has_one_loss() ? 1.0 : weight / expected_weight();
+          return share == 1.0 ? Var<T>(mean) : scale(mean, share);
         },
         on_complete);
   }

@@ -39,7 +39,7 @@ class Update {
   // Of the last step.
   double loss() const { return loss_; }
   double grad_norm() const { return grad_norm_; }
-  Index labels() const { return labels_; }
+  Index labels() const { return labels_; }               // see labels_of
   double data_seconds() const { return data_seconds_; }  // spent waiting for data
   Index num_batches() const { return num_batches_; }     // per epoch
 
@@ -49,6 +49,11 @@ class Update {
   ParallelPass<T> new_pass(bool detect_anomaly) const;
   void read_batches();
   void add_batches(ParallelPass<T>& pass, bool sends);
+  // Whether the update consists of a single loss, whose weight does not matter.
+  bool has_one_loss() const { return batches_.size() == 1 && batches_.front().parts == 1; }
+  // The number that the weights of all parts should add up to.
+  double expected_weight() const { return static_cast<double>(std::max<Index>(labels_, 1)); }
+  double& weight_of(std::size_t batch, Index part);
   void zero_grad();
   std::string non_finite_operation();
   [[noreturn]] void fail_non_finite(const char* what);
@@ -66,6 +71,7 @@ class Update {
   std::optional<GradientExchange<T>> exchange_;
   std::optional<DividedOptimizer<T>> divided_;
   std::vector<LoadedBatch<T>> batches_;  // of the current step
+  std::vector<double> weights_;  // of the parts of each batch; 0 for those not computed here
   Index num_batches_ = 0;
   Index labels_ = 0;
   double loss_ = 0.0;

@@ -101,8 +101,7 @@ void ParallelPass<T>::begin() {
 }
 
 template <class T>
-void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts,
-                                    const std::function<Var<T>(Tape<T>& tape, Index part)>& loss) {
+void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossOfPart& loss) {
   if (parts < 1 || parts > max_parts_)
     fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", max_parts_), parts);
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
@@ -114,11 +113,17 @@ void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts,
       part.tape.clear();
       part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
                          static_cast<std::uint32_t>(first_part_ + i));
-      const Var<T> value = loss(part.tape, first_part_ + i);
-      losses_[static_cast<std::size_t>(i)] += static_cast<double>(value.item());
-      if (!std::isfinite(value.item())) continue;
+      const std::optional<Var<T>> value = loss(part.tape, first_part_ + i);
+      if (!value) {
+        part.tape.clear();
+        part.begin_forward();
+        part.begin_backward();
+        continue;
+      }
+      losses_[static_cast<std::size_t>(i)] += static_cast<double>(value->item());
+      if (!std::isfinite(value->item())) continue;
       part.begin_backward();
-      part.tape.backward(value);
+      part.tape.backward(*value);
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -41,7 +42,8 @@ class WEFT_API ParallelPass {
   Index max_parts() const { return max_parts_; }                      // of a batch
   const ParameterElements<T>& elements() const { return elements_; }  // of all parameters
 
-  // Calls loss(tape, part), which returns a scalar Var, for parts 0 … parts - 1, concurrently, and
+  // Calls loss(tape, part), which returns a scalar Var, or std::optional<Var> without a value for a
+  // part that contributes nothing, for parts 0 … parts - 1, concurrently, and
   // adds their gradients to those of the parameters: the sums of both halves of the parts are
   // added, and each of these is made in the same way. Returns the sum of the losses; when it is not
   // finite, gradients may be missing. Random numbers depend on `step`. Throws ValueError unless
@@ -81,8 +83,9 @@ class WEFT_API ParallelPass {
  private:
   class Part;
 
-  void compute_parts(std::uint32_t step, Index parts,
-                     const std::function<Var<T>(Tape<T>& tape, Index part)>& loss);
+  using LossOfPart = std::function<std::optional<Var<T>>(Tape<T>& tape, Index part)>;
+
+  void compute_parts(std::uint32_t step, Index parts, const LossOfPart& loss);
   void complete(std::size_t parameter);
   std::size_t number_of(const Parameter<T>& parameter) const;
 

@@ -68,6 +68,12 @@ class StagedState {
       const StoredDataset dataset = file.dataset(entry.mapped());
       const std::string type = dataset.type();
       const Shape found = dataset.shape();
+      if constexpr (std::is_same_v<Value, double>)
+        // weft 0.2 stored progress/label_sum as an integer.
+        if (type == type_of<std::int64_t>() && found == shape) {
+          values_.back() = static_cast<double>(dataset.value<std::int64_t>());
+          return;
+        }
       differences.check_type(name, type_of<Value>(), type);
       differences.check_shape(name, shape, found);
       if (type != type_of<Value>() || found != shape) return;

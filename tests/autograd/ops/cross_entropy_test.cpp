@@ -27,6 +27,33 @@ TEMPLATE_TEST_CASE("cross entropy: values computed by hand", "[autograd]", float
         Approx((0.4076059644 + std::log(3.0)) / 10.0));
 }
 
+TEST_CASE("cross entropy: counts the labels of its mean in the pass", "[autograd]") {
+  Tape<double> tape;
+  const auto x = tape.constant(Tensor<double>({3, 2}, {1, 2, 3, 4, 5, 6}));
+  const auto weight = tape.constant(Tensor<double>({2, 2}, {1, 0, 0, 1}));
+  const auto counts = [&] {
+    const auto all = tape.label_counts();
+    std::vector<double> result(all.begin(), all.end());
+    tape.clear();
+    CHECK(tape.label_counts().empty());
+    return result;
+  };
+  const auto logits = [&] { return tape.constant(x.value()); };
+  cross_entropy(logits(), Tokens({3}, {0, -100, 1}));
+  CHECK(counts() == std::vector{2.0});
+  cross_entropy(logits(), Tokens({3}, {0, 1, 1}), {.ignore_index = 1});
+  cross_entropy(logits(), Tokens({3}, {1, 0, 1}), {.ignore_index = 0});
+  CHECK(counts() == std::vector{1.0, 2.0});
+  cross_entropy(logits(), Tokens::full({3}, -100));
+  CHECK(counts() == std::vector{0.0});
+  cross_entropy(logits(), Tokens({3}, {0, -100, 1}), {.divisor = 0.5});
+  CHECK(counts() == std::vector{0.5});
+  linear_cross_entropy(x, weight, Tokens({3}, {0, -100, 1}));
+  CHECK(counts() == std::vector{2.0});
+  linear_cross_entropy(x, weight, Tokens({3}, {0, -100, 1}), {.divisor = 6.0});
+  CHECK(counts() == std::vector{6.0});
+}
+
 TEST_CASE("cross entropy: is finite for huge logits", "[autograd]") {
   for (const float huge : {1e4F, 1e38F})
     for (const double smoothing : {0.0, 0.1}) {

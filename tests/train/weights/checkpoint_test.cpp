@@ -84,6 +84,23 @@ std::string error_of_loading(const std::filesystem::path& path) {
 
 }  // namespace
 
+TEST_CASE("checkpoint: a real number that an earlier version stored as an integer is read",
+          "[train]") {
+  struct Old final : Stateful<float> {
+    std::int64_t sum = 12;
+    void state(State<float>& state) override { state.integer("sum", sum); }
+  } old;
+  struct New final : Stateful<float> {
+    double sum = 0.0;
+    void state(State<float>& state) override { state.number("sum", sum); }
+  } current;
+  const TemporaryFolder folder;
+  auto model = random_model<float>(1);
+  save_checkpoint(folder / "old.h5", model, {{"progress", old}});
+  load_checkpoint(folder / "old.h5", model, {{"progress", current}});
+  CHECK(current.sum == 12.0);
+}
+
 TEMPLATE_TEST_CASE("checkpoint: everything is restored bit for bit", "[train]", float, double) {
   const TemporaryFolder folder;
   Affine<TestType> model = random_model<TestType>(1);

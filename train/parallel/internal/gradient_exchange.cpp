@@ -24,7 +24,6 @@ GradientExchange<T>::GradientExchange(ProcessGroup& processes, ParallelPass<T>& 
       transport_(*processes.transport()),
       pass_(pass),
       elements_(pass.elements()),
-      report_(static_cast<std::size_t>(pass.max_parts()) + elements_.parameters().size()),
       range_sums_(static_cast<std::size_t>(elements_.num_ranges())) {
   add_sums(divide());
   add_messages();
@@ -226,13 +225,15 @@ void GradientExchange<T>::for_each_own_range(const Body& body) const {
 }
 
 template <class T>
-double GradientExchange<T>::add_up() {
-  std::ranges::fill(report_, 0.0);
+double GradientExchange<T>::add_up(std::span<double> values) {
   const Index parts = pass_.max_parts();
+  const std::size_t parameters = elements_.parameters().size();
+  report_.assign(static_cast<std::size_t>(parts) + parameters, 0.0);
+  report_.insert(report_.end(), values.begin(), values.end());
   const PartRange own_parts = parts_of_process(parts, processes_.rank(), processes_.size());
   std::ranges::copy(pass_.losses(), report_.begin() + own_parts.first);
   const std::span<double> has_gradient =
-      std::span(report_).subspan(static_cast<std::size_t>(parts));
+      std::span(report_).subspan(static_cast<std::size_t>(parts), parameters);
   for (std::size_t i = 0; i < has_gradient.size(); ++i) {
     pass_.prepare_sum(i);
     for (const std::size_t own : own_sums_)
@@ -242,6 +243,7 @@ double GradientExchange<T>::add_up() {
     if (bucket.incomplete > 0) send(bucket);
 
   processes_.sum(report_);
+  std::copy(report_.end() - std::ssize(values), report_.end(), values.begin());
   for (std::size_t i = 0; i < has_gradient.size(); ++i) {
     const Parameter<T>& parameter = *elements_.parameters()[i].parameter;
     if (has_gradient[i] > 0.0 && parameter.gradient_sum().empty())

@@ -38,9 +38,9 @@ class GradientExchange {
   // that have waited for it. Called concurrently.
   void complete(std::size_t parameter);
   // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
-  // order of the parts, for the parameters that have a gradient in any process. Returns the sum of
-  // the losses of all parts. Collective.
-  double add_up();
+  // order of the parts, for the parameters that have a gradient in any process. Each of `values`
+  // becomes its sum over the processes. Returns the sum of the losses of all parts. Collective.
+  double add_up(std::span<double> values);
   // The norm of all gradients. Collective.
   double norm();
 
@@ -97,7 +97,8 @@ class GradientExchange {
   std::vector<std::size_t> own_sums_;                           // those of this process
   std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
 
-  // The losses of all parts; then, of each parameter, in how many processes it has a gradient.
+  // The losses of all parts; then, of each parameter, in how many processes it has a gradient; then
+  // the values of `add_up`.
   std::vector<double> report_;
   std::vector<double> range_sums_;  // of squares
 

@@ -28,7 +28,8 @@ double square(double value) { return value * value; }
 }  // namespace
 
 template <class T>
-void ParameterWatch<T>::before_update(std::int64_t step, const NamedParameters<T>& parameters) {
+void ParameterWatch<T>::before_update(std::int64_t step, const NamedParameters<T>& parameters,
+                                      double gradient_scale) {
   is_watching_ = step % every_steps == 0;
   if (!is_watching_) return;
   updates_.clear();
@@ -48,7 +49,7 @@ void ParameterWatch<T>::before_update(std::int64_t step, const NamedParameters<T
       const Tensor<T>& gradient = parameter->gradient_sum().values();
       sum = 0.0;
       for_each_sample(parameter->size(), [&](Index i) {
-        update.gradients.push_back(static_cast<double>(gradient.data()[i]));
+        update.gradients.push_back(gradient_scale * static_cast<double>(gradient.data()[i]));
         sum += square(update.gradients.back());
       });
       update.gradient = root_mean_square(sum, parameter->size());

@@ -15,8 +15,10 @@ class ParameterWatch {
   // One step in so many is looked at, not the first ones.
   static constexpr std::int64_t every_steps = 100;
 
-  // Between backward and the step of the optimizer, and after it.
-  void before_update(std::int64_t step, const NamedParameters<T>& parameters);
+  // Between backward and the step of the optimizer, and after it. The gradients are those of the
+  // parameters times `gradient_scale`.
+  void before_update(std::int64_t step, const NamedParameters<T>& parameters,
+                     double gradient_scale = 1.0);
   void after_update(const NamedParameters<T>& parameters);
   // Of the last step that was looked at; empty until then, and again after `clear`.
   const std::vector<ParameterUpdate>& updates() const { return updates_; }
