@@ -26,7 +26,11 @@ WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const T
 // tensors, without gradients, or one of them is a number; they broadcast together with the
 // condition. The gradient of an element goes to the one that was chosen, 0 to the other (also where
 // the other is NaN or infinite). Throws ShapeError for shapes that do not broadcast.
-//   Var y = where(x > 0, x, 0);  // relu
+// As in torch, that 0 is multiplied by the derivative of whatever computed the other: where the
+// derivative is NaN or infinite, so is the gradient. Choose its input, too:
+//   Var y = where(x > 0, x, 0);                       // relu
+//   Var z = where(x > 0, sqrt(x), x);                 // its gradient is NaN for x ≤ 0
+//   Var w = where(x > 0, sqrt(where(x > 0, x, 1)), x);  // the same values, finite gradients
 template <class T>
 WEFT_API Var<T> where(const Tensor<bool>& condition, const Var<T>& a, const Var<T>& b);
 template <class A, class B>

@@ -246,6 +246,20 @@ TEST_CASE("tape: random numbers depend on the step and on the operation's positi
   CHECK(draw() == second);
 }
 
+TEST_CASE(
+    "tape: one made for each step has the same dropout mask each time, unless the step is set",
+    "[autograd]") {
+  const Tensor<float> ones = Tensor<float>::full({64}, 1.0f);
+  const auto mask = [&](std::optional<std::uint32_t> step) {
+    Tape<float> tape({.training = true, .seed = 7});
+    if (step) tape.set_step(*step);
+    return values(dropout(tape.constant(ones), 0.5).value());
+  };
+  CHECK(mask({}) == mask({}));
+  CHECK(mask({}) == mask(0));
+  CHECK(mask(0) != mask(1));
+}
+
 TEST_CASE("tape: memory is reused from the second pass on", "[autograd]") {
   Random random(4);
   Parameter<float> weight(random.normal_tensor<float>({64, 48}));

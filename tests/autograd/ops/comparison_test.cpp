@@ -8,6 +8,7 @@
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 namespace {
@@ -88,6 +89,27 @@ TEST_CASE("comparisons: NaN differs from every number, and from NaN", "[autograd
   CHECK(values(x < 2) == Booleans{false, true});
   CHECK(values(x >= 0) == Booleans{false, true});
   CHECK(values(0 > x) == Booleans{false, false});
+}
+
+TEST_CASE(
+    "where: an infinite derivative that is not chosen gives NaN, unless its input is chosen too",
+    "[autograd]") {
+  Parameter<double> p(Tensor<double>({3}, {4.0, 0.0, -1.0}));
+  Tape<double> tape;
+  const auto gradient = [&](const auto& function) {
+    p.zero_grad();
+    const Var x = tape.parameter(p);
+    tape.backward(sum(function(x)));
+    return p.grad();
+  };
+  const Tensor<double> once =
+      gradient([](const Var<double>& x) { return where(x > 0, sqrt(x), x); });
+  CHECK(once(0) == 0.25);
+  CHECK(std::isnan(once(1)));
+  CHECK(std::isnan(once(2)));
+  const Tensor<double> twice =
+      gradient([](const Var<double>& x) { return where(x > 0, sqrt(where(x > 0, x, 1)), x); });
+  CHECK(same(twice, Tensor<double>({3}, {0.25, 1.0, 1.0})));
 }
 
 TEMPLATE_TEST_CASE("where: tensors, variables and numbers, broadcast", "[autograd]", float,
