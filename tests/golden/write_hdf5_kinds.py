@@ -1,5 +1,6 @@
-"""Writes hdf5_kinds.h5: datasets and attributes of every type that h5py writes and weft reads; and
-hdf5_newest.h5: every kind of chunks in the newest format of HDF5 2."""
+"""Writes hdf5_kinds.h5: datasets and attributes of every type that h5py writes and weft reads;
+hdf5_newest.h5: every kind of chunks in the newest format of HDF5 2; and hdf5_lzf.h5: h5py's filter
+LZF."""
 
 from pathlib import Path
 
@@ -49,3 +50,13 @@ with h5py.File(Path(__file__).with_name("hdf5_newest.h5"), "w", libver="latest")
             file.create_dataset(
                 f"{group}/{name}", data=numbers, chunks=chunks, maxshape=limits, **options
             )
+
+with h5py.File(Path(__file__).with_name("hdf5_lzf.h5"), "w") as file:
+    numbers = (np.arange(600) // 7 % 5).astype(np.float32).reshape(20, 30) / 2
+    noise = np.random.default_rng(1).normal(size=(8, 8)).astype(np.float32)
+    file["numbers"], file["noise"] = numbers, noise
+    lzf = {"compression": "lzf"}
+    file.create_dataset("lzf", data=numbers, chunks=(7, 11), **lzf)
+    file.create_dataset("shuffled", data=numbers, chunks=(20, 30), shuffle=True, **lzf)
+    file.create_dataset("with checksums", data=numbers, fletcher32=True, **lzf)
+    file.create_dataset("incompressible", data=noise, chunks=(8, 4), **lzf)

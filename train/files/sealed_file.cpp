@@ -56,6 +56,18 @@ void SealedFile::commit() {
   file_.commit();
 }
 
+bool is_like_checksum_line(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  bytes = bytes.substr(0, checksum_line_size);
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (i < prefix.size())
+      equal += bytes[i] == prefix[i];
+    else
+      equal += i + 1 < checksum_line_size ? digits.find(bytes[i]) != digits.npos : bytes[i] == '\n';
+  return 4 * equal >= 3 * bytes.size();
+}
+
 bool has_checksum_line(const OpenFile& file) { return last_line(file).starts_with(prefix); }
 
 void verify_checksum_line(const OpenFile& file, const std::filesystem::path& path) {

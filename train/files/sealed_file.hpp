@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "train/files/atomic_file.hpp"
@@ -37,6 +38,10 @@ class SealedFile {
   std::vector<std::byte> buffer_;  // written, but not in the file yet
   std::uint64_t size_ = 0;
 };
+
+// Returns whether bytes are a checksum line, or the beginning of one, possibly with a few changed
+// bytes. Other programs leave bytes of other kinds after the end of their data.
+bool is_like_checksum_line(std::string_view bytes);
 
 // Returns whether the file ends with a checksum line, without reading the bytes before it.
 bool has_checksum_line(const OpenFile& file);

@@ -18,11 +18,11 @@ class Hierarchy;
 }
 
 // An HDF5 file open for reading. Nothing outside the file is read or loaded: links to other files,
-// data in other files and filters other than deflate, shuffle and fletcher32 are errors; elements
-// that were never written have the dataset's fill value, and structures are read only when the
-// checksums are right that HDF5's newer formats give them. Soft links within the file are followed;
-// named types are left out. Functions of an object that was moved from throw ValueError. Copies are
-// the same open file.
+// data in other files and filters other than deflate, shuffle, fletcher32 and h5py's LZF are
+// errors; elements that were never written have the dataset's fill value, and structures are read
+// only when the checksums are right that HDF5's newer formats give them. Soft links within the file
+// are followed; named types are left out. Functions of an object that was moved from throw
+// ValueError. Copies are the same open file.
 //   const Hdf5File file("model.h5");
 //   for (const std::string& path : file.datasets("/model")) std::cout << path << file.shape(path);
 class WEFT_API Hdf5File final : public TensorFile {
@@ -34,8 +34,8 @@ class WEFT_API Hdf5File final : public TensorFile {
 
   // Throws unless `path` is a complete HDF5 file, regular and readable, that no other process is
   // writing. When its last line has a checksum (see Hdf5Writer::save), or is what is left of such a
-  // line, throws unless it is that of all bytes before it. Opened while it is being replaced, it is
-  // the old file or the new one.
+  // line, throws unless it is that of all bytes before it. Other bytes after the data are ignored.
+  // Opened while it is being replaced, it is the old file or the new one.
   explicit Hdf5File(const std::filesystem::path& path);
   // Opens a file as the constructor, and throws when its last line has no checksum: every byte is
   // as Hdf5Writer wrote it.
@@ -44,7 +44,7 @@ class WEFT_API Hdf5File final : public TensorFile {
   const std::filesystem::path& path() const override;
   bool has_group(const std::string& path) const override;
   std::vector<std::string> datasets(const std::string& group = "/") const override;
-  // Throws also for a dataset with data in other files or with filters that are not built in.
+  // Throws also for a dataset with data in other files or with other filters.
   StoredDataset dataset(const std::string& path) const override;
 
   // A single-element attribute of a group or dataset: std::int64_t, double or std::string.

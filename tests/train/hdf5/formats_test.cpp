@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "train/hdf5/internal/handle.hpp"
 
@@ -22,12 +24,15 @@ struct Written {
   TemporaryFolder folder;
   std::filesystem::path path = folder / "file.h5";
 
-  Written(bool newest, const std::function<void(hid_t file)>& write, hsize_t user_block = 0) {
+  // `chunks_in_node` is half of the largest number of chunks in a node of an index.
+  Written(bool newest, const std::function<void(hid_t file)>& write, hsize_t user_block = 0,
+          unsigned chunks_in_node = 0) {
     const hdf5::LibraryLock silent;
     const Handle access(H5Pcreate(H5P_FILE_ACCESS));
     if (newest) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     const Handle creation(H5Pcreate(H5P_FILE_CREATE));
     H5Pset_userblock(creation, user_block);
+    if (chunks_in_node > 0) H5Pset_istore_k(creation, chunks_in_node);
     write(Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access)));
   }
 };
@@ -165,6 +170,87 @@ TEST_CASE("hdf5 formats: HDF5 2's newest layouts are read", "[train]") {
   CHECK(names.size() == 5);
   for (const std::string& name : names) check(file, name, 60);
   for (const std::string& name : file.datasets("plain")) check(file, name, 60);
+}
+
+TEST_CASE("hdf5 formats: h5py's LZF is read, alone and with other filters", "[train]") {
+  // By write_hdf5_kinds.py.
+  const Hdf5File file(WEFT_TEST_DATA "/hdf5_lzf.h5");
+  const Tensor<float> numbers = file.tensor<float>("numbers"), noise = file.tensor<float>("noise");
+  for (const char* name : {"lzf", "shuffled", "with checksums"})
+    CHECK(same(file.tensor<float>(name), numbers));
+  // Chunks that it would make longer are stored as they are.
+  CHECK(same(file.tensor<float>("incompressible"), noise));
+}
+
+TEST_CASE("hdf5 formats: filters that a chunk skips, in every index", "[train]") {
+  for (const bool newest : {false, true}) {
+    INFO("newest format " << newest);
+    const Written written(newest, [&](hid_t file) {
+      for (const auto& [name, chunk, limits] :
+           {std::tuple("one", Sizes{6, 10}, Sizes{6, 10}),
+            {"array", Sizes{2, 5}, Sizes{6, 10}},
+            {"paged", Sizes{1, 1}, Sizes{6, 400}},
+            {"growing", Sizes{2, 5}, Sizes{6, H5S_UNLIMITED}},
+            {"tree", Sizes{2, 5}, Sizes{H5S_UNLIMITED, H5S_UNLIMITED}}}) {
+        const Handle properties = chunks_of(chunk);
+        H5Pset_shuffle(properties);
+        H5Pset_deflate(properties, 6);
+        write(file, name, {6, 10}, properties, limits);
+        const Handle dataset(H5Dopen2(file, name, H5P_DEFAULT));
+        // The first and the last chunk again, with no filter, and with the first one alone.
+        for (const bool is_last : {false, true}) {
+          std::vector<float> values;
+          const Sizes start{is_last ? 6 - chunk[0] : 0, is_last ? 10 - chunk[1] : 0};
+          for (hsize_t row = start[0]; row < start[0] + chunk[0]; ++row)
+            for (hsize_t column = start[1]; column < start[1] + chunk[1]; ++column)
+              values.push_back(static_cast<float>(10 * row + column) + 0.5f);
+          const std::size_t size = values.size() * sizeof(float);
+          std::vector<char> bytes(size);
+          const char* from = reinterpret_cast<const char*>(values.data());
+          for (std::size_t i = 0; i < size; ++i)
+            bytes[is_last ? i % 4 * values.size() + i / 4 : i] = from[i];
+          REQUIRE(H5Dwrite_chunk(dataset, H5P_DEFAULT, is_last ? 0b10 : 0b11, start.data(), size,
+                                 bytes.data()) >= 0);
+        }
+      }
+    });
+    const Hdf5File file(written.path);
+    for (const std::string& name : file.datasets()) check(file, name, 60);
+  }
+}
+
+TEST_CASE("hdf5 formats: a superblock of version 1", "[train]") {
+  // It has the size of the nodes of chunks.
+  const Written written(
+      false,
+      [](hid_t file) {
+        write(file, "x", {60, 5}, chunks_of({1, 5}), {H5S_UNLIMITED, 5});
+      },
+      0, 3);
+  CHECK(bytes_of(written.path)[8] == 1);
+  check(Hdf5File(written.path), "x", 300);
+}
+
+TEST_CASE("hdf5 formats: a chunk beside those of a dataset that was larger is left", "[train]") {
+  const Written written(false, [](hid_t file) {
+    write(file, "x", {4, 6}, chunks_of({2, 2}), {H5S_UNLIMITED, H5S_UNLIMITED});
+  });
+  // The library would remove the chunks: the file of a program that only changes the sizes.
+  std::string bytes = bytes_of(written.path);
+  const auto sizes = [](char rows, char columns) {
+    return std::string{rows, 0, 0, 0, 0, 0, 0, 0, columns, 0, 0, 0, 0, 0, 0, 0} +
+           std::string(16, '\xff');
+  };
+  const std::size_t at = bytes.find(sizes(4, 6));
+  REQUIRE(at != bytes.npos);
+  const auto [rows, columns] = GENERATE(table<Index, Index>({{4, 4}, {2, 6}, {3, 3}, {4, 2}}));
+  write_bytes(written.path,
+              bytes.replace(at, 32, sizes(static_cast<char>(rows), static_cast<char>(columns))));
+  const Tensor<float> x = Hdf5File(written.path).tensor<float>("x");
+  REQUIRE(x.shape() == Shape{rows, columns});
+  for (Index row = 0; row < rows; ++row)
+    for (Index column = 0; column < columns; ++column)
+      CHECK(x(row, column) == static_cast<float>(6 * row + column) + 0.5f);
 }
 
 TEST_CASE("hdf5 formats: what was never written has the fill value", "[train]") {

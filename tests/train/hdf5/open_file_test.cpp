@@ -143,6 +143,38 @@ TEST_CASE("hdf5: a damaged checksum line is an error", "[train]") {
   }
 }
 
+TEST_CASE("hdf5: bytes of another program after the data are ignored", "[train]") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "file.h5";
+  save(path, 1.0f);
+  const std::string bytes = bytes_of(path);
+  constexpr std::size_t line_size = 46;
+  const std::string data = bytes.substr(0, bytes.size() - line_size),
+                    line = bytes.substr(bytes.size() - line_size);
+  for (const std::size_t count : {1, 2, 3, 7, 12, 13, 14, 30, 45, 46, 47, 100, 5000})
+    for (const std::string& kind : {std::string(1, '\0'), std::string("0123456789abcdef"),
+                                    std::string("\x89HDF\r\n"), std::string("weft xxh128 ")}) {
+      std::string tail;
+      while (tail.size() < count) tail += kind;
+      INFO(count << " bytes " << printable(kind));
+      write_bytes(path, data + tail.substr(0, count));
+      CHECK(Hdf5File(path).tensor<float>("group/weight")(999) == 1.0f);
+      CHECK_THAT(message_of<FileError>([&] { Hdf5File::open_verified(path); }),
+                 Catch::Contains("expected a file of weft with its checksum"));
+    }
+  // A checksum that is not that of the data, cut or followed by other bytes.
+  std::string damaged = data;
+  damaged[damaged.size() - 8] ^= 1;
+  for (std::size_t count = 1; count <= line_size; ++count) {
+    write_bytes(path, damaged + line.substr(0, count));
+    CHECK_THROWS_AS(Hdf5File(path), FileError);
+  }
+  for (const std::string tail : {"x", "more"}) {
+    write_bytes(path, damaged + line + tail);
+    CHECK_THROWS_AS(Hdf5File(path), FileError);
+  }
+}
+
 TEST_CASE("hdf5: a file that is much longer than its data is refused by its length", "[train]") {
   const TemporaryFolder folder;
   const fs::path path = folder / "file.h5";

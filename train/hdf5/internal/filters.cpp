@@ -34,6 +34,51 @@ std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
   return inflated;
 }
 
+// LZF (Lehmann, 2000): runs of literal bytes, and copies of earlier bytes of the result, each after
+// a byte whose highest three bits are 0 for a run and else the length of the copy less 2. Of `size`
+// bytes and no other number.
+std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
+  std::vector<std::byte> expanded;
+  expanded.reserve(size);
+  std::size_t at = 0;
+  const auto next = [&] {
+    if (at == compressed.size()) fail_with_damage("compressed data that end too early");
+    return std::to_integer<std::size_t>(compressed[at++]);
+  };
+  while (at < compressed.size()) {
+    const std::size_t control = next();
+    std::size_t length = control >> 5;
+    const bool is_run = length == 0;
+    if (is_run)
+      length = control + 1;
+    else
+      length += 2 + (length == 7 ? next() : 0);
+    if (length > size - expanded.size()) fail_with_size(size, true);
+    if (is_run) {
+      for (std::size_t i = 0; i < length; ++i) expanded.push_back(static_cast<std::byte>(next()));
+      continue;
+    }
+    const std::size_t distance = ((control & 31) << 8 | next()) + 1;
+    if (distance > expanded.size()) fail_with_damage("compressed data before the start");
+    // One at a time: the copy may include bytes of its own.
+    for (std::size_t i = 0; i < length; ++i)
+      expanded.push_back(expanded[expanded.size() - distance]);
+  }
+  if (expanded.size() != size) fail_with_size(size, false);
+  return expanded;
+}
+
+// "szip (filter 4)"
+std::string name_of_filter(unsigned id) {
+  constexpr std::pair<unsigned, const char*> names[] = {
+      {4, "szip"},    {5, "nbit"},          {6, "scale-offset"}, {305, "LZO"},
+      {307, "bzip2"}, {32001, "Blosc"},     {32004, "LZ4"},      {32008, "bitshuffle"},
+      {32013, "ZFP"}, {32015, "Zstandard"}, {32026, "Blosc2"}};
+  const auto known = std::ranges::find(names, id, [](const auto& name) { return name.first; });
+  return known == std::end(names) ? concatenate_text("filter ", id)
+                                  : concatenate_text(known->second, " (filter ", id, ')');
+}
+
 // The first bytes of all elements stand first, then the second ones, …; a rest stays as it is.
 std::vector<std::byte> unshuffle(const std::vector<std::byte>& shuffled, std::uint64_t element) {
   if (element <= 1 || element > shuffled.size()) return shuffled;
@@ -79,11 +124,11 @@ Filters::Filters(Cursor cursor) {
     const std::uint64_t parameter = parameters > 0 ? cursor.number(4) : 0;
     if (parameters > 0) cursor.skip(4 * (std::uint64_t{parameters} - 1));
     if (version == 1 && parameters % 2 != 0) cursor.skip(4);
-    const bool built_in = id >= 1 && id <= 3;
-    if (!built_in ||
+    const bool is_known = (id >= 1 && id <= 3) || id == static_cast<unsigned>(Id::lzf);
+    if (!is_known ||
         std::ranges::find(filters_, static_cast<Id>(id), &Filter::id) != filters_.end())
-      fail_structure("no filters except deflate, shuffle and fletcher32, each once",
-                     concatenate_text("filter ", id, " at position ", i));
+      fail_structure("no filters except deflate, shuffle, fletcher32 and LZF, each once",
+                     concatenate_text(name_of_filter(id), " at position ", i));
     filters_.push_back({static_cast<Id>(id), parameter});
   }
 }
@@ -102,6 +147,9 @@ std::vector<std::byte> Filters::undo(std::vector<std::byte> stored, std::uint32_
     switch (filters_[i].id) {
       case Id::deflate:
         stored = inflate(stored, sizes[i]);
+        break;
+      case Id::lzf:
+        stored = expand_lzf(stored, sizes[i]);
         break;
       case Id::shuffle:
         stored = unshuffle(stored, filters_[i].parameter);

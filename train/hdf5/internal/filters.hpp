@@ -13,7 +13,7 @@ class Filters {
   // None.
   Filters() = default;
   // Those that a message describes, in the order in which they were applied. Throws StructureError
-  // for filters that are not built in (deflate, shuffle and fletcher32), for one that stands there
+  // for filters other than deflate, shuffle, fletcher32 and h5py's LZF, for one that stands there
   // twice, and for a damaged message.
   explicit Filters(Cursor message);
 
@@ -24,7 +24,7 @@ class Filters {
                               std::uint64_t size) const;
 
  private:
-  enum class Id : unsigned { deflate = 1, shuffle = 2, fletcher32 = 3 };
+  enum class Id : unsigned { deflate = 1, shuffle = 2, fletcher32 = 3, lzf = 32000 };
   struct Filter {
     Id id;
     std::uint64_t parameter;  // the first one: the element's size for shuffle

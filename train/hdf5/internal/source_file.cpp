@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 
 #include "train/files/sealed_file.hpp"
 #include "train/hdf5/internal/checksum.hpp"
@@ -81,8 +82,11 @@ void SourceFile::check_last_line(Checksum checksum) const {
     fail_structure(concatenate_text("an HDF5 file of ", bytes_.size() - checksum_line_size,
                                     " bytes before the checksum line"),
                    concatenate_text("one of ", end_));
-  // Other programs leave nothing after the data, or more: this is a checksum line, if damaged.
-  if (0 < after_data && after_data <= checksum_line_size)
+  std::string line(std::min<std::uint64_t>(after_data, checksum_line_size), '\0');
+  if (!bytes_.read(end_, std::as_writable_bytes(std::span(line))))
+    fail_structure("a file that can be read", "an error of the disk");
+  // Programs may leave other bytes after the data.
+  if (!line.empty() && is_like_checksum_line(line))
     verify_checksum_line(bytes_, path_);
   else if (checksum == Checksum::required)
     fail_structure("a file of weft with its checksum in the last line",
