@@ -1,5 +1,6 @@
 """Loads the files of saved_weights_test.cpp into the models of their layouts with all names
-(strict=True), and the folders of language_models_test.cpp by from_pretrained, and compares outputs. Run by tests/state_dicts.sh.
+(strict=True), and the folders of language_models_test.cpp by from_pretrained, and compares
+outputs. Run by tests/state_dicts.sh.
 
 python3 load_state_dicts.py FOLDER
 """
@@ -9,9 +10,11 @@ import sys
 from pathlib import Path
 
 import h5py
+import safetensors.torch
 import torch
 import transformers
 from nanogpt_form import NanoGpt
+from torch import nn
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 from load_state_dict import read_state_dict  # noqa: E402
@@ -26,7 +29,7 @@ worst = 0.0
 def compare(name, actual, expected, bound):
     global worst
     difference = (actual - torch.tensor(expected[()])).abs().max().item()
-    print(f"{name:24} {difference:.1e}")
+    print(f"{name:36} {difference:.1e}")
     if bound == 1e-5:
         worst = max(worst, difference)
     assert difference < bound, name
@@ -101,7 +104,128 @@ for path in sorted(folder.glob("*/config.json")):
     print(f"{name:24} {'equal' if equal else 'different'} to the original, by from_pretrained")
     assert equal, name
 
-flat, nested = (read_state_dict(folder / name) for name in ("own.h5", "own_nested.h5"))
-assert flat.keys() == nested.keys() and "1.ffn.dense2.bias" in flat
-assert all(torch.equal(flat[name], nested[name]) for name in flat)
+# Modules of PyTorch.
+layer = {"d_model": width, "nhead": heads, "dim_feedforward": 8, "dropout": 0.0, "batch_first": True}
+before = {**layer, "norm_first": True, "activation": "gelu"}
+states = {"input_size": width, "hidden_size": 6, "num_layers": 2, "bidirectional": True,
+          "batch_first": True}
+
+
+class Tagger(nn.Module):
+    """The model of the same name in saved_weights_test.cpp."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens = nn.Embedding(29, width)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**layer), 1)
+        self.states = nn.LSTM(width, width, batch_first=True)
+        self.head = nn.Sequential(nn.Linear(width, 8), nn.Linear(8, 4))
+
+    def forward(self, tokens):
+        return self.head(self.states(self.encoder(self.tokens(tokens)))[0])
+
+
+def encoder(norm=None, **options):
+    return nn.TransformerEncoder(nn.TransformerEncoderLayer(**options), 2, norm,
+                                 enable_nested_tensor=False)
+
+
+def decoder(norm=None, **options):
+    return nn.TransformerDecoder(nn.TransformerDecoderLayer(**options), 2, norm)
+
+
+def attention(**options):
+    return nn.MultiheadAttention(width, heads, batch_first=True, **options)
+
+
+def causal(module, target, memory):
+    mask = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+    return module(target, memory, tgt_mask=mask)
+
+
+modules = {
+    "encoder": lambda: encoder(**layer),
+    "encoder_before": lambda: encoder(nn.LayerNorm(width), **before),
+    "encoder_biased": lambda: encoder(**layer),
+    "encoder_unbiased": lambda: encoder(**layer, bias=False),
+    "encoder_layer": lambda: nn.TransformerEncoderLayer(**layer),
+    "decoder": lambda: decoder(**layer),
+    "decoder_before": lambda: decoder(nn.LayerNorm(width), **before),
+    "decoder_layer": lambda: nn.TransformerDecoderLayer(**layer, bias=False),
+    "transformer": lambda: nn.Transformer(width, heads, 2, 2, 8, 0.0, batch_first=True),
+    "attention": attention,
+    "attention_unbiased": lambda: attention(bias=False),
+    "attention_partly_biased": attention,
+    "attention_of_sizes": lambda: attention(kdim=7, vdim=7),
+    "self_attention": attention,
+    "gru": lambda: nn.GRU(**states),
+    "lstm": lambda: nn.LSTM(**states),
+    "rnn": lambda: nn.RNN(**states),
+    "conv1d": lambda: nn.Conv1d(width, 7, 3),
+    "linear": lambda: nn.Linear(width, 4),
+    "layer_norm": lambda: nn.LayerNorm(width),
+    "layer_norm_unbiased": lambda: nn.LayerNorm(width, bias=False),
+    "rms_norm": lambda: nn.RMSNorm(width, eps=1e-5),
+    "embedding": lambda: nn.Embedding(29, 4),
+    "tagger": Tagger,
+}
+with torch.no_grad(), h5py.File(folder / "outputs.h5") as outputs:
+    x, memory = (torch.tensor(outputs[name][()]) for name in ("x", "memory"))
+
+    def output_of(name, module):
+        if name.startswith("attention"):
+            keys = memory[..., :7] if name == "attention_of_sizes" else memory
+            return module(x, keys, keys)[0]
+        if name == "self_attention":
+            return module(x, x, x)[0]
+        if name.startswith("decoder"):
+            return causal(module, x, memory)
+        if name == "transformer":
+            return causal(module.decoder, memory, module.encoder(x))
+        if name == "conv1d":
+            return module(x.mT).mT
+        if name == "embedding":
+            return module(torch.tensor([[3, 0, 28]]))
+        if name == "tagger":
+            return module(torch.tensor([[3, 0, 28], [7, 7, 1]]))
+        result = module(x)
+        return result[0] if isinstance(result, tuple) else result
+
+    written = {path.stem for path in folder.glob("torch_*.safetensors")}
+    assert written == {f"torch_{name}" for name in modules}, written
+    for name, make in modules.items():
+        for state_dict in (
+            read_state_dict(folder / f"torch_{name}.h5"),
+            read_state_dict(folder / f"torch_{name}_nested.h5"),
+            safetensors.torch.load_file(folder / f"torch_{name}.safetensors"),
+        ):
+            module = make().eval()
+            module.load_state_dict(state_dict, strict=True)
+            compare(f"torch.nn, {name}", output_of(name, module), outputs[f"torch_{name}"], 1e-5)
+
+    sizes = {"vocab_size": vocabulary, "hidden_size": width}
+    llama = {**sizes, "intermediate_size": 20, "num_hidden_layers": blocks,
+             "num_attention_heads": heads, "num_key_value_heads": 1, "rms_norm_eps": 1e-5}
+    for name, model in {
+        "llama": transformers.LlamaForCausalLM(
+            transformers.LlamaConfig(**llama, tie_word_embeddings=False)),
+        "llama_tied": transformers.LlamaForCausalLM(
+            transformers.LlamaConfig(**llama, tie_word_embeddings=True)),
+        "gpt_neox": transformers.GPTNeoXForCausalLM(
+            transformers.GPTNeoXConfig(**sizes, num_hidden_layers=blocks, intermediate_size=48,
+                                       num_attention_heads=heads, rotary_pct=1.0)),
+        "bloom": transformers.BloomForCausalLM(
+            transformers.BloomConfig(**sizes, n_layer=blocks, n_head=heads)),
+        "t5": transformers.T5ForConditionalGeneration(
+            transformers.T5Config(vocab_size=vocabulary, d_model=width, d_kv=4, d_ff=20,
+                                  num_layers=blocks, num_heads=heads)),
+    }.items():
+        state_dict = read_state_dict(folder / f"{name}.h5")
+        if name == "gpt_neox" and "lm_head.weight" in model.state_dict():
+            # The name in transformers 5, whose from_pretrained reads the older one.
+            state_dict["lm_head.weight"] = state_dict.pop("embed_out.weight")
+        model.eval().load_state_dict(state_dict, strict=True)
+        targets = {"decoder_input_ids": segments} if name == "t5" else {}
+        compare(name, model(tokens, **targets).logits, outputs[name], 1e-5)
+
 print(f"all names were taken; the largest difference of an output is {worst:.1e}")

@@ -123,6 +123,40 @@ TEST_CASE("weights of other programs: recurrent layers of Keras", "[weights]") {
   check_recurrent<RNN<float>>("rnn", "simple_rnn");
 }
 
+TEST_CASE("weights of other programs: renamed layers of Keras keep the order of their gates",
+          "[weights]") {
+  struct Network : Module<float> {
+    explicit Network(Random& random)
+        : gru({.input_size = 3, .num_hiddens = 4, .bidirectional = true}, random),
+          lstm({.input_size = 8, .num_hiddens = 4, .bidirectional = true}, random),
+          dense({8, 2}, random) {}
+    void members(Members<float>& members) const override {
+      members.type("Network");
+      members("gru", gru);
+      members("lstm", lstm);
+      members("dense", dense);
+    }
+    GRU<float> gru;
+    LSTM<float> lstm;
+    Linear<float> dense;
+  };
+  Random random(1);
+  Network network(random);
+  const std::string file = "keras_bidirectional.weights.h5";
+  const LoadWeightsReport report =
+      load_weights(data(file), network,
+                   {.rename = {{"^bidirectional\\.", "gru."},
+                               {"^bidirectional_1\\.", "lstm."},
+                               {"forward_layer\\.", ""},
+                               {"backward_layer\\.(.*)", "$1_reverse"}}});
+  CHECK(report.loaded.size() == 18);
+  const Hdf5File values(data("keras_values.h5"));
+  Tape<float> tape = Tape<float>::inference();
+  const Var x = tape.constant(values.tensor<float>("bidirectional/x"));
+  check_outputs(file, report, network.dense(network.lstm(network.gru(x).states).states).value(),
+                values.tensor<float>("bidirectional/y"));
+}
+
 TEST_CASE("weights of other programs: GPTs", "[weights]") {
   const auto [file, layout, prefix, model] =
       GENERATE(table<std::string, std::string, std::string, std::string>({

@@ -60,6 +60,13 @@ def recurrent(layer):
     )
 
 
+def bidirectional():
+    """Two recurrent layers that also read from the end, and a dense one."""
+    both = [layers.Bidirectional(layer(4, return_sequences=True))
+            for layer in (layers.GRU, layers.LSTM)]
+    return keras.Sequential([keras.Input((time, 3)), *both, layers.Dense(2)])
+
+
 sequential = keras.Sequential(
     [
         keras.Input((4,)),
@@ -85,6 +92,8 @@ with h5py.File(folder / "keras_values.h5", "w") as values:
     save("gru", recurrent(layers.GRU), series)
     save("lstm", recurrent(layers.LSTM), series)
     save("rnn", recurrent(layers.SimpleRNN), series)
+
+    save("bidirectional", bidirectional(), series)
 
     # After a step of training, with the optimizer's state; the file of weights of a whole model,
     # and both kinds of the legacy format.

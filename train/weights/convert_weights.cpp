@@ -33,7 +33,12 @@ Contents contents_of(const TensorFile& file) {
     return {datasets_by_name(file, group), &weight_layout(Layout::weft), "weft"};
   Contents contents{datasets_by_name(file, "/"), nullptr, ""};
   contents.layout = marked_layout(file, contents.paths);
-  if (!contents.layout) contents.layout = &weight_layout(Layout::pytorch);
+  if (!contents.layout)
+    contents.layout = std::ranges::any_of(
+                          contents.paths,
+                          [](const auto& entry) { return entry.first.ends_with("in_proj_weight"); })
+                          ? &weight_layout("PyTorch modules")
+                          : &weight_layout(Layout::pytorch);
   contents.layout_name = contents.layout->name;
   return contents;
 }
@@ -86,7 +91,8 @@ class Conversion {
                      "weights that are not packed by heads, whose number only a model has",
                      "the layout " + layout.name);
     PathsByName& paths = contents.paths;
-    const WeightLayout& layout = *contents.layout;
+    const bool keeps_names = contents.layout->rewrites_model && datasets_.has_own_names();
+    const WeightLayout& layout = keeps_names ? weight_layout(Layout::pytorch) : *contents.layout;
     report_.averaged = averaged && !use_average(*file_, "", paths).empty();
     std::set<std::string> read;
     for (const auto& [dataset, path] : paths) read.insert(path);
@@ -140,12 +146,22 @@ class Conversion {
       fail_on_file(file_->path(),
                    concatenate_text(weight.parts, " equal parts of ", dataset.path().substr(1)),
                    concatenate_text(shape));
-    const auto [same, is_new] =
-        sources_.emplace(name, Source{dataset.path(), dataset.type(), form});
+    const auto [same, is_new] = sources_.emplace(layout.rewrites_model ? own_name(name) : name,
+                                                 Source{dataset.path(), dataset.type(), form});
     if (!is_new)
       fail_on_file(file_->path(), "one dataset for " + name,
                    concatenate_text(same->second.path, " and ", dataset.path()));
     return true;
+  }
+
+  // The name in a model of weft for the common form of PyTorch's names, where the attention of
+  // encoders and of decoders is called the same.
+  std::string own_name(std::string name) const {
+    const std::string common = "self_attention.", encoders = "attention.";
+    const std::size_t at = name.find(common);
+    if (at != name.npos && weight_layout(options_.layout).dataset_of(name).name.empty())
+      name.replace(at, common.size(), encoders);
+    return name;
   }
 
   // weft writes a weight with two names once.
@@ -172,7 +188,7 @@ class Conversion {
         tokens != sources_.end())
       sources_.emplace(output_weight, tokens->second);
     for (const auto& [name, source] : sources_)
-      if (!datasets_.add({name, source.form.parameter, source.form.parameter.rank() == 2}))
+      if (!datasets_.add("", {name, source.form.parameter, source.form.parameter.rank() == 2}))
         fail_on_file(
             file_->path(),
             concatenate_text("weights with names in the layout ", to_string(options_.layout)),

@@ -24,14 +24,16 @@ struct [[nodiscard]] ConvertWeightsReport {
   std::vector<std::string> left;
 };
 
-// The layout of a file of weights, by its names: "weft", "state_dict", "nanoGPT", "GPT-2", "BERT",
-// "GPT-2 of TensorFlow", "BERT of TensorFlow", "Keras 2" or "Keras 3". Throws FileError.
+// Returns the layout of a file of weights, by its names: "weft", "state_dict", "PyTorch modules",
+// "nanoGPT", "GPT-2", "BERT", "GPT-2 of TensorFlow", "BERT of TensorFlow", "Keras 2" or "Keras 3".
+// Throws FileError.
 WEFT_API std::string weights_layout(const TensorFile& file);
 
 // Reads a file in any layout but Keras's, without a model, and writes its weights as `save_weights`
 // does; numbers keep their type unless `options.storage` says another. Names change only where
 // a Gpt or a Bert has others in one of the layouts, so a state_dict of another model stays as it
-// is, flat or nested. Of a checkpoint with a MovingAverage, the weights are the averages if
+// is, flat or nested: only `save_weights`, which has the model, writes the names of torch.nn's
+// modules. Of a checkpoint with a MovingAverage, the weights are the averages if
 // `averaged` is true. Only one dataset at a time is in memory. Throws FileError for a file that
 // cannot be read, is `to` itself (also under another name), has two datasets for one weight or no
 // weights, or has weights without a name in the new layout, ValueError for a number that overflows

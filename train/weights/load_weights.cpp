@@ -148,12 +148,15 @@ class Loader {
 
   void add_match(std::size_t index, const WeightSource& source) {
     const ModelWeight& weight = weights_.all[index];
+    const std::string what =
+        is_renamed(index, source) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
+    if (const std::string unknown = weight.unknown_in(*sources_.layout, source.weight);
+        !unknown.empty())
+      return differences_.unknown_form.push_back(what + ": " + unknown);
     const bool is_tied = !matches_.empty() && matches_.back().index == index;
     const Match& match =
         matches_.emplace_back(Match{index, source, file_->dataset(source.path),
                                     weight.form(*sources_.layout, source.weight), is_tied});
-    const std::string what =
-        is_renamed(match) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
     if (const std::string type = match.dataset.type(); !is_float(type))
       differences_.check_type(what, "floating-point numbers", type);
     else if (const Shape shape = match.dataset.shape(); !match.form.fits(shape))
@@ -177,18 +180,29 @@ class Loader {
                                                    : concatenate_text(name, " (", source, ')'));
   }
 
-  // Whether it is a bias that save_weights writes for a weight without one.
+  // Whether it is a bias that save_weights writes for a weight without one: zeros in all parts of
+  // the dataset that no parameter has.
   bool is_zero_bias(const WeightSource& source) const {
     const std::string end = "bias";
     if (!sources_.layout->has_all_biases || !source.weight.name.ends_with('.' + end)) return false;
     const std::string name = source.weight.name.substr(sources_.prefix.size()),
                       weight = name.substr(0, name.size() - end.size()) + "weight";
-    const auto found = std::ranges::find(weights_.all, weight, &ModelWeight::name);
-    if (found == weights_.all.end() || found->shape.rank() == 0) return false;
+    const auto found = std::ranges::find(sources_.names, weight);
+    if (found == sources_.names.end()) return false;
+    const Shape& beside =
+        weights_.all[static_cast<std::size_t>(found - sources_.names.begin())].shape;
+    if (beside.rank() == 0) return false;
+    StoredForm unused{.parameter = {}, .parts = source.weight.parts, .own = {}};
+    for (Index part = 0; part < unused.parts; ++part)
+      if (std::ranges::none_of(sources_.found, [&](const FoundWeight& weight_found) {
+            return weight_found.source.path == source.path &&
+                   weight_found.source.weight.part == part;
+          }))
+        unused.own.push_back(part);
+    unused.parameter = {std::ssize(unused.own) * beside[0]};
     const StoredDataset dataset = file_->dataset(source.path);
-    const Shape shape{source.weight.parts * found->shape[0]};
-    return is_float(dataset.type()) && dataset.shape() == shape &&
-           has_values(dataset, {.parameter = shape}, Tensor<T>(shape));
+    return is_float(dataset.type()) && dataset.shape() == unused.dataset() &&
+           has_values(dataset, unused, Tensor<T>(unused.parameter));
   }
 
   // In the message, with the unexpected datasets that may be meant.
@@ -206,6 +220,11 @@ class Loader {
       std::string name;
       const WeightSource* source;
     };
+    // As a part, which the bias of a cell is.
+    if (const std::string unknown =
+            weight.unknown_in(*sources_.layout, {.name = weight.name, .parts = 2});
+        !unknown.empty())
+      return concatenate_text(" (", unknown, " are not read from this layout)");
     const std::string in_layout = sources_.layout->dataset_of(weight.name).name;
     std::vector<Candidate> candidates;
     for (const WeightSource& source : sources_.unexpected) {
@@ -224,7 +243,8 @@ class Loader {
     for (std::size_t i = 0; i < std::min(candidates.size(), max_opened); ++i) {
       const auto& [nearness, name, source] = candidates[i];
       const Shape shape = shape_of(*source);
-      const bool fits = weight.form(*sources_.layout, source->weight).fits(shape);
+      const bool fits = weight.unknown_in(*sources_.layout, source->weight).empty() &&
+                        weight.form(*sources_.layout, source->weight).fits(shape);
       if (similar.size() + of_shape.size() == proposed) break;
       if (nearness.is_similar)
         similar.push_back(fits ? name : concatenate_text(name, ' ', shape));
@@ -247,9 +267,9 @@ class Loader {
     }
   }
 
-  // Returns whether the parameter has another name in the file.
-  bool is_renamed(const Match& match) const {
-    return match.source.dataset != sources_.prefix + weights_.all[match.index].name;
+  // Returns whether a parameter has another name in the file.
+  bool is_renamed(std::size_t index, const WeightSource& source) const {
+    return source.dataset != sources_.prefix + weights_.all[index].name;
   }
 
   void check_tied(const Match& match) {
@@ -265,7 +285,7 @@ class Loader {
   void describe(const Match& match) {
     const ModelWeight& weight = weights_.all[match.index];
     report_.loaded.push_back(weight.name);
-    if (is_renamed(match))
+    if (is_renamed(match.index, match.source))
       report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
     if (const Shape shape = match.dataset.shape();
         match.form.is_transposed || shape != match.form.dataset())

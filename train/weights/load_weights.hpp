@@ -85,11 +85,14 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   for a Gpt, and of its BERT, for a Bert.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
 //   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
-//   GRU (with `reset_after`), LSTM and SimpleRNN.
+//   GRU (with `reset_after`), LSTM and SimpleRNN. Recurrent layers of Keras 2 and kernels of Conv1D
+//   have another form and are errors, also when `rename` gives them names of parameters.
 // - transformers' tf_model.h5 of GPT-2 and BERT.
 //
 // Of a checkpoint with a MovingAverage, the parameters are the averages. Biases of zeros in a
-// state_dict of GPT-2 need not be in the model.
+// state_dict of GPT-2 and of torch.nn's modules need not be in the model. Weights of Linear and
+// recurrent layers are transposed where the layout has [in, out]; a parameter of a module of your
+// own is read as it is in the file.
 //
 // Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
 // parameter with several names (tied weights) may have any of them in the file, or several with

@@ -38,10 +38,12 @@ void save_weights(const std::filesystem::path& path, const Module<T>& model,
   const ModelWeights weights(model);
   check_rotary_pairs("save_weights", weights, weight_layout(options.layout));
   std::map<std::string, Tensor<T>> values;
-  WrittenDatasets datasets(options.layout);
+  const bool has_torch_names =
+      options.layout == Layout::pytorch || options.layout == Layout::pytorch_nested;
+  WrittenDatasets datasets(options.layout, has_torch_names ? torch_names(model) : TorchNames());
   auto weight = weights.all.begin();
   const auto add = [&](const ModelWeight& added, const Tensor<T>& value) {
-    if (!datasets.add(added))
+    if (!datasets.add("save_weights: parameter ", added))
       fail<ValueError>(
           "save_weights: parameter " + added.name,
           concatenate_text("one with a name in the layout ", to_string(options.layout)), "another");
@@ -50,13 +52,15 @@ void save_weights(const std::filesystem::path& path, const Module<T>& model,
   };
   for (const auto& [name, parameter] : named_parameters(model)) add(*weight++, parameter->value());
   for (const auto& [name, buffer] : named_buffers(model)) add(*weight++, *buffer);
-  if (options.layout != Layout::weft && !is_safetensors(path))
+  if (options.layout != Layout::weft)
     for (const auto& [name, first] : weights.tied) {
+      if (is_safetensors(path) && !datasets.is_packed(name)) continue;
       ModelWeight tied = weights.all[first];
       const Tensor<T> value = values.at(tied.name);
       tied.name = name;
       add(tied, value);
     }
+  if (!is_safetensors(path)) datasets.add_copies();
   datasets.complete("save_weights: ");
 
   if (is_safetensors(path))

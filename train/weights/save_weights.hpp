@@ -16,7 +16,10 @@ namespace weft {
 enum class Layout {
   // weft's own: groups below /model.
   weft,
-  // A state_dict of the model's own names: "encoder.0.weight", or with groups for dots.
+  // A state_dict of PyTorch: "encoder.0.weight", or with groups for dots. Attention and transformer
+  // layers that torch.nn has, too, get its names and its packed projections
+  // ("layers.0.self_attn.in_proj_weight"), with zeros for biases that only the PyTorch layer has;
+  // all other names are the model's own.
   pytorch,
   pytorch_nested,
   // A state_dict of nanoGPT's form, or of transformers' GPT2LMHeadModel, for a Gpt. The latter has
@@ -59,7 +62,8 @@ struct SaveWeightsOptions {
 // state, or to a safetensors file if the path ends with ".safetensors", which has no groups: its
 // layout is `pytorch` unless another is given. `load_weights` reads them in every layout and type.
 // A layout other than weft's has a dataset for each name of tied weights in HDF5, as state_dicts
-// do, and one for all in safetensors, as its library does. Throws ValueError for a parameter that
+// do, and one for all in safetensors, as its library does, except for packed weights. Throws
+// ValueError for a parameter that
 // has no name in the layout, a model with other rotary pairs than the layout, and for a number that
 // overflows the storage type, NonFiniteError for a NaN or an infinity, each naming the parameter,
 // and FileError when writing fails; an existing file is then unchanged.

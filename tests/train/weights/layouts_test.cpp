@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include <weft/layers/conv1d.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
@@ -293,6 +294,107 @@ TEST_CASE("layouts: a GRU with another formula has another bias", "[train]") {
   for (const float value : file.model.layers[0].bias_hh.value()) CHECK(value == 0.0f);
 }
 
+TEST_CASE("layouts: recurrent layers of Keras 2 are refused by name, also when renamed",
+          "[train]") {
+  Random random(1);
+  const std::string end = GENERATE("", ":0");
+  const RecurrentOptions options{.input_size = 3, .num_hiddens = 4};
+  const auto check = [&](auto layer, const std::string& type) {
+    const Index gates = layer.layers[0].weight_ih.shape()[0];
+    WeightFile file(std::move(layer), [&](Hdf5Writer& writer) {
+      const std::string cell = "/model_weights/rnn/rnn/rnn_cell/";
+      writer.tensor(cell + "kernel" + end, Tensor<float>({3, gates}));
+      writer.tensor(cell + "recurrent_kernel" + end, Tensor<float>({4, gates}));
+      writer.tensor(cell + "bias" + end, Tensor<float>({gates}));
+    });
+    CHECK_THAT(file.error(),
+               Catch::Contains("layout Keras 2") &&
+                   Catch::Contains(concatenate_text("weight_ih_l0 [", gates, ", 3] (weights of a ",
+                                                    type, " are not read from this layout)")) &&
+                   !Catch::Contains("of its shape"));
+    CHECK_THAT(file.error({.ignore_missing = {".*"},
+                           .rename = {{".*recurrent_kernel", "weight_hh_l0"},
+                                      {".*cell.weight", "weight_ih_l0"},
+                                      {".*cell.bias", "bias_ih_l0"}}}),
+               Catch::Contains("not read from this layout (3): weight_ih_l0 (") &&
+                   Catch::Contains("): weights of a " + type));
+  };
+  check(GRU<float>(options, random), "GRU");
+  check(LSTM<float>(options, random), "LSTM");
+  check(RNN<float>(options, random), "RNN");
+}
+
+TEST_CASE("layouts: what Keras has in another form is refused, also where sizes are equal",
+          "[train]") {
+  Random random(1);
+  // The bias of a GRU with reset_after=False, which has another formula.
+  WeightFile cell(GRU<float>({.input_size = 3, .num_hiddens = 4}, random), [](Hdf5Writer& writer) {
+    for (const auto& [name, shape] :
+         {std::pair("0", Shape{3, 12}), {"1", Shape{4, 12}}, {"2", Shape{12}}})
+      writer.tensor(concatenate_text("/layers/rnn/cell/cells/gru_cell/vars/", name),
+                    Tensor<float>(shape));
+  });
+  CHECK_THAT(cell.error({.ignore_missing = {"bias_hh_l0"},
+                         .rename = {{".*gru_cell\\.weight", "weight_ih_l0"},
+                                    {".*gru_cell\\.bias", "weight_hh_l0"},
+                                    {".*vars\\.2", "bias_ih_l0"}}}),
+             Catch::Contains("not read from this layout (1): bias_ih_l0 "
+                             "(layers.rnn.cell.cells.gru_cell.vars.2): weights of a GRU"));
+  // [kernel, in, out], not [out, in, kernel].
+  for (const std::string path : {"/layers/conv1d/vars/", "/conv1d/conv1d/"}) {
+    const bool is_new = path.starts_with("/layers");
+    WeightFile file(Conv1d<float>({.in_channels = 2, .out_channels = 3, .kernel_size = 3}, random),
+                    [&](Hdf5Writer& writer) {
+                      writer.tensor(path + (is_new ? "0" : "kernel:0"), Tensor<float>({3, 2, 3}));
+                      writer.tensor(path + (is_new ? "1" : "bias:0"), Tensor<float>({3}));
+                    });
+    CHECK_THAT(file.error(), Catch::Contains("not read from this layout (1): weight (") &&
+                                 Catch::EndsWith("weights of a Conv1d"));
+  }
+}
+
+TEST_CASE("layouts: heads that are packed side by side need an attention", "[train]") {
+  struct Own : Module<float> {
+    explicit Own(Random& random) : q({4, 4, false}, random), k(q), v(q) {}
+    void members(Members<float>& members) const override {
+      members.type("Own");
+      members("q", q);
+      members("k", k);
+      members("v", v);
+    }
+    Linear<float> q, k, v;
+  };
+  Random random(1);
+  WeightFile file(Own(random), [](Hdf5Writer& writer) {
+    writer.tensor("/gpt_neox.layers.0.attention.query_key_value.weight", Tensor<float>({12, 4}));
+  });
+  CHECK_THAT(file.error({.rename = {{".*attention\\.W_([qkv])", "$1"}}}),
+             Catch::Contains("not read from this layout (3): q.weight (gpt_neox.layers.0.attention."
+                             "query_key_value.weight, part 1 of 3): weights of no attention"));
+}
+
+TEST_CASE("layouts: PyTorch's files with gamma and beta are none of Keras", "[train]") {
+  struct Normalized : Module<float> {
+    explicit Normalized(Random& random) : fc({3, 3, false}, random), norm({.num_hiddens = 3}) {}
+    void members(Members<float>& members) const override {
+      members.type("Normalized");
+      members("fc", fc);
+      members("norm", norm);
+    }
+    Linear<float> fc;
+    LayerNorm<float> norm;
+  };
+  Random random(1);
+  WeightFile file(Normalized(random), [](Hdf5Writer& writer) {
+    writer.tensor("/encoder.fc.weight", Tensor<float>({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    writer.tensor("/encoder.norm.gamma", Tensor<float>({3}));
+    writer.tensor("/encoder.norm.beta", Tensor<float>({3}));
+  });
+  CHECK_THAT(file.error(), Catch::Contains("missing (2): norm.weight [3]"));
+  (void)load_weights(file.path, file.model, {.rename = {{"gamma$", "weight"}, {"beta$", "bias"}}});
+  CHECK(file.model.fc.weight.value()(0, 1) == 2.0f);
+}
+
 TEST_CASE("load_weights: names are changed by regular expressions, one after the other",
           "[train]") {
   Random random(1);
@@ -355,6 +457,44 @@ TEST_CASE("load_weights: only some parameters, and all but some", "[train]") {
             .loaded.size() == 35);
   CHECK_THAT(error_of(data("gpt_huggingface.h5"), model, {.only = {"none"}}),
              Catch::EndsWith("got none of them, layout GPT-2"));
+}
+
+TEST_CASE("load_weights: exceptions from what is loaded, and names that are ignored after renaming",
+          "[train]") {
+  Gpt<float> model = gpt();
+  for (const auto& [name, parameter] : named_parameters<float>(model))
+    std::ranges::fill(parameter->values(), 5.0f);
+  LoadWeightsReport report =
+      load_weights(data("gpt_huggingface.h5"), model,
+                   {.only = {"blocks\\.1\\..*", "tokens.*"}, .except = {".*norm.*", ".*bias"}});
+  CHECK(report.loaded == Names{"tokens.weight", "blocks.1.attention.W_q.weight",
+                               "blocks.1.attention.W_k.weight", "blocks.1.attention.W_v.weight",
+                               "blocks.1.attention.W_o.weight", "blocks.1.ffn.dense1.weight",
+                               "blocks.1.ffn.dense2.weight"});
+  CHECK(report.left.size() == 29);
+  CHECK(model.blocks.blocks[1].norm1.get_if<LayerNorm>()->weight.value()(0) == 5.0f);
+  CHECK(model.blocks.blocks[1].attention.W_q.bias->value()(0) == 5.0f);
+  CHECK_FALSE(model.blocks.blocks[1].attention.W_q.weight.value()(0, 0) == 5.0f);
+
+  WeightFile file(Affine<float>({2}, {1}), [](Hdf5Writer& writer) {
+    writer.tensor("/scale", Tensor<float>::full({2}, 1.0f));
+    writer.tensor("/offset", Tensor<float>::full({1}, 2.0f));
+    writer.tensor("/extra", Tensor<float>::full({1}, 3.0f));
+  });
+  const std::vector<Rename> rename{{"scale", "weight"}, {"offset", "bias"}, {"extra", "more"}};
+  // The name in the file, the name after renaming, and a name that neither has.
+  for (const std::string name : {"extra", "more"}) {
+    report = load_weights(file.path, file.model, {.ignore_unexpected = {name}, .rename = rename});
+    CHECK(report.unexpected == Names{"extra"});
+    CHECK(file.model.bias.value()(0) == 2.0f);
+  }
+  CHECK_THAT(file.error({.ignore_unexpected = {"scale", "offset", "weight"}, .rename = rename}),
+             Catch::Contains("unexpected (1): more (extra)"));
+  // A parameter that is excluded is not missing, and its dataset not unexpected.
+  report = load_weights(file.path, file.model,
+                        {.ignore_unexpected = {"more"}, .rename = rename, .except = {"weight"}});
+  CHECK(report.loaded == Names{"bias"});
+  CHECK(report.left == Names{"weight"});
 }
 
 TEST_CASE("load_weights: a prefix of dotted names", "[train]") {

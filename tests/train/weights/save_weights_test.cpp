@@ -79,8 +79,8 @@ void check_same_datasets(const Hdf5File& actual, const Hdf5File& expected) {
 TEMPLATE_TEST_CASE("save_weights: every layout of a Gpt is read back", "[train]", float, double) {
   const auto [layout, name] = GENERATE(table<Layout, std::string>({
       {Layout::weft, "state_dict"},
-      {Layout::pytorch, "state_dict"},
-      {Layout::pytorch_nested, "state_dict"},
+      {Layout::pytorch, "PyTorch modules"},
+      {Layout::pytorch_nested, "PyTorch modules"},
       {Layout::nanogpt, "nanoGPT"},
       {Layout::gpt2, "GPT-2"},
   }));
@@ -142,14 +142,14 @@ TEST_CASE("save_weights: packed and transposed datasets larger than a block are 
           W_k(row, column));
 }
 
-TEST_CASE("save_weights: the state_dict of a model's own names, flat and nested", "[train]") {
+TEST_CASE("save_weights: a state_dict for PyTorch, flat and nested", "[train]") {
   const TemporaryFolder folder;
   Gpt<float> model = gpt<float>(1);
   save_weights(folder / "flat.h5", model, {.layout = Layout::pytorch});
   save_weights(folder / "nested.h5", model, {.layout = Layout::pytorch_nested});
   const Hdf5File flat(folder / "flat.h5"), nested(folder / "nested.h5");
-  CHECK(same(flat.tensor<float>("blocks.0.norm1.weight"),
-             nested.tensor<float>("blocks/0/norm1/weight")));
+  CHECK(same(flat.tensor<float>("blocks.layers.0.norm1.weight"),
+             nested.tensor<float>("blocks/layers/0/norm1/weight")));
   CHECK(same(flat.tensor<float>("output.weight"), model.tokens.weight.value()));
   check_same_datasets(flat, nested);
 }
@@ -246,6 +246,22 @@ TEST_CASE("save_weights: what cannot be saved throws, and the old file stays", "
   CHECK_THAT(error_of(swiglu, {.layout = Layout::gpt2}),
              Catch::StartsWith("save_weights: parameter blocks.0.ffn.w1.weight: expected one with "
                                "a name in the layout gpt2"));
+  // An attention of its own under the names of a Gpt.
+  struct Named : Module<float> {
+    Linear<float> linear = [] {
+      Random random(1);
+      return Linear<float>({4, 4}, random);
+    }();
+    void members(Members<float>& members) const override {
+      members.type("Named");
+      for (const std::string projection : {"W_q", "W_k", "W_v"})
+        members("blocks.0.attention." + projection, linear);
+    }
+  } named;
+  CHECK_THAT(error_of(named, {.layout = Layout::gpt_neox}),
+             Catch::Equals("save_weights: parameter blocks.0.attention.W_q.weight: expected a "
+                           "weight whose form in the layout is known, got weights of no attention, "
+                           "whose number of heads is not known"));
   options = gpt_options();
   options.num_kv_heads = 1;
   Gpt<float> grouped = gpt<float>(1, options);

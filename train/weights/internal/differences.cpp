@@ -79,6 +79,7 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   write("of another shape", differences.other_shape);
   write("of another type", differences.other_type);
   write("in several datasets", differences.ambiguous);
+  write("not read from this layout", differences.unknown_form);
   if (differences.unexpected.size() > Differences::shown)
     out << " (h5weights inspect lists all that the file has)";
   return out;

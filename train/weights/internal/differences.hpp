@@ -20,10 +20,12 @@ struct Differences {
   std::vector<std::string> other_type;
   // Parameters, each with several datasets.
   std::vector<std::string> ambiguous;
+  // Parameters whose form in the layout of the file is not known.
+  std::vector<std::string> unknown_form;
 
   bool empty() const {
     return missing.empty() && unexpected.empty() && other_shape.empty() && other_type.empty() &&
-           ambiguous.empty();
+           ambiguous.empty() && unknown_form.empty();
   }
   // Records a shape other than the expected one, with a hint if it is the transpose.
   void check_shape(const std::string& name, const Shape& expected, const Shape& found);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 #include "weft/autograd/error.hpp"
 
@@ -53,6 +54,7 @@ constexpr NameRow gpt_neox_names[] = {
     {"layers.#.mlp.dense_4h_to_h", "blocks.#.ffn.dense2"},
     {"final_layer_norm", "blocks.norm"},
     {"embed_out", "output"},
+    {"lm_head", "output"},  // in transformers 5
 };
 
 constexpr NameRow bloom_names[] = {
@@ -164,18 +166,21 @@ constexpr NameRow module_names[] = {
     {"out_proj", "W_o"},
     // torch.nn.TransformerEncoder and TransformerDecoder, and their layers
     {"layers.#", "#"},
-    {"self_attn", "self_attention"},
-    {"multihead_attn", "cross_attention"},
     {"linear1", "ffn.dense1"},
     {"linear2", "ffn.dense2"},
-    // TransformerEncoderBlock of weft and of d2l.ai, and d2l.ai's TransformerDecoderBlock
+    // TransformerEncoderBlock of d2l.ai
     {"block#", "#"},
+    {"addnorm#.ln", "norm#"},
+    {"addnorm#", "norm#"},
+    // The attention of torch.nn's blocks, of weft's TransformerEncoderBlock, and of d2l.ai's
+    {"self_attn", "self_attention"},
+    {"multihead_attn", "cross_attention"},
     {"attention", "self_attention"},
     {"attention1", "self_attention"},
     {"attention2", "cross_attention"},
-    {"addnorm#.ln", "norm#"},
-    {"addnorm#", "norm#"},
 };
+// All but those of attention, for a model that has several of its names.
+constexpr std::span<const NameRow> distinct_module_names(module_names, std::size(module_names) - 5);
 
 // Where the parts of a row end in a name, and the number that is there for #.
 struct Found {
@@ -360,6 +365,7 @@ std::vector<WeightLayout> make_layouts() {
        .marks = {".DenseReluDense.wi.weight"},
        .rows = t5_plain_names,
        .has_all_names = true,
+       .copies = {{"shared.weight", "encoder.embed_tokens.weight"}},
        .optional = unused_of_t5},
       {.name = "T5 with gates",
        .marks = {".DenseReluDense.wi_0.weight"},
@@ -403,12 +409,20 @@ std::vector<WeightLayout> make_layouts() {
        .splits_axes = true},
       {.name = "Keras 2",
        .marks = {".kernel:0", ".embeddings:0", ".gamma:0", ".kernel", ".embeddings", ".gamma"},
+       .foreign = ".weight",
        .rows = keras_2_names,
        .spelling = without_keras_2_groups,
        .optional = {"/optimizer_weights.", "top_level_model_weights."},
        .transposed = {""},
        .splits_axes = true},
-      {.name = "PyTorch modules", .rows = module_names, .rewrites_model = true},
+      {.name = "PyTorch modules",
+       .rows = distinct_module_names,
+       .rewrites_model = true,
+       .has_all_biases = true},
+      {.name = "PyTorch modules",
+       .rows = module_names,
+       .rewrites_model = true,
+       .has_all_biases = true},
   };
 }
 
@@ -438,8 +452,9 @@ const std::vector<WeightLayout>& weight_layouts() {
 }
 
 const WeightLayout& weight_layout(std::string_view name) {
-  const auto layout = std::ranges::find(weight_layouts(), name, &WeightLayout::name);
-  if (layout == weight_layouts().end()) fail<ValueError>("layout", "one that is known", name);
+  const auto reversed = std::views::reverse(weight_layouts());
+  const auto layout = std::ranges::find(reversed, name, &WeightLayout::name);
+  if (layout == reversed.end()) fail<ValueError>("layout", "one that is known", name);
   return *layout;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/autograd/shape.hpp"
@@ -39,6 +40,8 @@ struct WeightLayout {
   // Ends of names, one of which is in every file of the layout; when there are none, any file may
   // have it.
   std::vector<std::string_view> marks = {};
+  // The end of names that no file of the layout has; none when empty.
+  std::string_view foreign = "";
   // Whether the dataset with a mark may have a shape; any when null.
   bool (*may_have)(const Shape& shape) = nullptr;
   // What is replaced in names.
@@ -48,6 +51,8 @@ struct WeightLayout {
   bool has_all_names = false;
   // What the names of datasets begin with when they are written, but that of the head.
   std::string_view group = "";
+  // Datasets that a state_dict has again, and the names of these copies.
+  std::vector<std::pair<std::string, std::string>> copies = {};
   // The name of a dataset as the rows have it; the same when null.
   std::string (*spelling)(std::string dataset) = nullptr;
   // Parts of the names of datasets that are optional, and of those that are transposed if they are
@@ -66,8 +71,7 @@ struct WeightLayout {
   bool packs_by_head = false;
   // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
   bool splits_axes = false;
-  // Whether all linear layers and norms of a Gpt's blocks have biases, zeros where the Gpt has
-  // none.
+  // Whether linear layers and norms have biases, zeros where the model has none.
   bool has_all_biases = false;
   // Whether a GRU has its gates in the order of Keras, and an LSTM and an RNN have no bias of the
   // states, which then is 0.
@@ -84,7 +88,7 @@ inline const std::string token_embedding = "tokens.weight";
 
 // All layouts, in the order in which they are tried.
 const std::vector<WeightLayout>& weight_layouts();
-// The layout of that name.
+// The layout of that name; the last of several.
 const WeightLayout& weight_layout(std::string_view name);
 // The layout that is written for that choice; weft's and PyTorch's are that of a state_dict.
 const WeightLayout& weight_layout(Layout written);

@@ -30,14 +30,17 @@ class Layers final : public Members<T> {
   void child(const std::string&, const Module<T>& child) override {
     const std::string outer = std::exchange(type_, "");
     const Index outer_heads = heads_;
-    if (const auto* attention = dynamic_cast<const MultiHeadAttention<T>*>(&child)) {
+    enter(child);
+    type_ = outer;
+    heads_ = outer_heads;
+  }
+  void enter(const Module<T>& module) {
+    if (const auto* attention = dynamic_cast<const MultiHeadAttention<T>*>(&module)) {
       heads_ = attention->attention.num_heads;
       has_interleaved_pairs |=
           attention->rotary && attention->rotary->pairs == RotaryPairs::interleaved;
     }
-    child.members(*this);
-    type_ = outer;
-    heads_ = outer_heads;
+    module.members(*this);
   }
 
   std::unordered_map<const Parameter<T>*, Place> places;
@@ -45,7 +48,7 @@ class Layers final : public Members<T> {
 
  private:
   std::string type_;
-  Index heads_ = 1;
+  Index heads_ = 0;
 };
 
 bool is_recurrent(const std::string& layer) {
@@ -60,6 +63,10 @@ using Names = std::vector<std::string>;
 using Sources = std::multimap<std::string, WeightSource>;  // by the name of the weight
 
 bool has_mark(const WeightLayout& layout, const TensorFile& file, const PathsByName& paths) {
+  if (!layout.foreign.empty() && std::ranges::any_of(paths, [&](const auto& entry) {
+        return entry.first.ends_with(layout.foreign);
+      }))
+    return false;
   return std::ranges::any_of(paths, [&](const auto& entry) {
     const auto& [name, path] = entry;
     const bool is_marked = std::ranges::any_of(
@@ -96,9 +103,9 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
   const auto in_model = [&](const std::string& name) {
     return layout.rewrites_model ? layout.weights_in(name).front().name : name;
   };
-  Names parameters;
-  for (const ModelWeight& weight : model.all) parameters.push_back(in_model(weight.name));
   WeightSources result{&layout};
+  Names& parameters = result.names;
+  for (const ModelWeight& weight : model.all) parameters.push_back(in_model(weight.name));
   for (const std::string& prefix : anywhere ? prefixes_of(sources, layout) : Names{""}) {
     const auto count = static_cast<std::size_t>(std::ranges::count_if(
         parameters, [&](const std::string& name) { return sources.contains(prefix + name); }));
@@ -110,11 +117,8 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
   const auto take = [&](const std::string& name, std::size_t index) {
     const auto entry = sources.find(result.prefix + name);
     if (entry == sources.end()) return;
-    // Another source of the same name is ambiguous, unless it is for a parameter with the same name
-    // in the form of the layout.
     const auto next = std::next(entry);
-    if (next != sources.end() && next->first == entry->first &&
-        std::ranges::count(parameters, name) < 2)
+    if (next != sources.end() && next->first == entry->first)
       result.ambiguous.push_back(
           concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
     result.found.push_back({index, entry->second});
@@ -140,6 +144,17 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
 
 }  // namespace
 
+std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart& part) const {
+  // The bias of a cell of Keras is that of inputs and that of states.
+  const bool is_of_cell = layout.has_keras_cells && (is_linear || part.parts == 2);
+  if (layout.splits_axes &&
+      ((is_recurrent(layer) && !is_of_cell) || (layer == "Conv1d" && shape.rank() > 1)))
+    return "weights of a " + layer;
+  if (layout.packs_by_head && part.parts > 1 && heads == 0)
+    return "weights of no attention, whose number of heads is not known";
+  return "";
+}
+
 StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
   StoredForm form{.parameter = shape,
                   .is_transposed = is_linear && part.is_transposed,
@@ -163,7 +178,7 @@ StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part)
 template <class T>
 ModelWeights::ModelWeights(const Module<T>& model) {
   Layers<T> layers;
-  model.members(layers);
+  layers.enter(model);
   for (const auto& [name, parameter] : named_parameters(model)) {
     const auto& [layer, own_name, heads] = layers.places.at(parameter);
     all.push_back({name, parameter->shape(), is_linear(layer, own_name), layer, heads});

@@ -22,10 +22,13 @@ struct ModelWeight {
   bool is_linear = false;
   // The type of its layer, where a parameter has one.
   std::string layer = "";
-  // The number of heads of the attention that it belongs to.
-  Index heads = 1;
+  // The number of heads of the attention that it belongs to; 0 if there is none.
+  Index heads = 0;
 
-  // Its form as a part of a dataset.
+  // "weights of a GRU" if its form as a part of a dataset is not known, for example the order of
+  // gates; empty if it is.
+  std::string unknown_in(const WeightLayout& layout, const WeightPart& part) const;
+  // Its form as a part of a dataset, which must be known.
   StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
 };
 
@@ -65,6 +68,8 @@ struct WeightSources {
   // The common prefix of the names, and the number of parameters whose first names it has.
   std::string prefix = "";
   std::size_t parameters = 0;
+  // The names of all parameters and buffers of the model as the layout has them.
+  std::vector<std::string> names = {};
   // By increasing index; where a parameter has several names (tied weights), all that are there,
   // the first being its own if that is.
   std::vector<FoundWeight> found = {};

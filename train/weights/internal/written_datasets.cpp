@@ -6,7 +6,14 @@
 #include "train/weights/internal/dataset_names.hpp"
 
 namespace weft {
-WrittenDatasets::WrittenDatasets(Layout layout) : layout_(layout), table_(weight_layout(layout)) {}
+
+WrittenDatasets::WrittenDatasets(Layout layout, TorchNames torch)
+    : layout_(layout), table_(weight_layout(layout)), torch_(std::move(torch)) {}
+
+WeightPart WrittenDatasets::dataset_of(const std::string& weight) const {
+  const auto named = torch_.datasets.find(weight);
+  return named == torch_.datasets.end() ? table_.dataset_of(weight) : named->second;
+}
 
 std::string WrittenDatasets::path_of(const std::string& dataset) const {
   if (layout_ == Layout::weft) return path_of_name("model." + dataset);
@@ -14,12 +21,20 @@ std::string WrittenDatasets::path_of(const std::string& dataset) const {
   return layout_ == Layout::pytorch_nested ? nested : '/' + dataset;
 }
 
-bool WrittenDatasets::add(const ModelWeight& weight) {
-  const WeightPart dataset = table_.dataset_of(weight.name);
+bool WrittenDatasets::add(const std::string& what, const ModelWeight& weight) {
+  const WeightPart dataset = dataset_of(weight.name);
   if (dataset.name.empty()) return false;
+  if (const std::string unknown = weight.unknown_in(table_, dataset); !unknown.empty())
+    fail<ValueError>(what + weight.name, "a weight whose form in the layout is known", unknown);
   parts_[path_of(dataset.name)].push_back({weight.form(table_, dataset), weight.name});
   weights_.emplace(weight.name, weight);
   return true;
+}
+
+void WrittenDatasets::add_copies() {
+  for (const auto& [dataset, copy] : table_.copies)
+    if (const auto parts = parts_.find(path_of(dataset)); parts != parts_.end())
+      parts_.emplace(path_of(copy), parts->second);
 }
 
 void WrittenDatasets::complete(const std::string& what) {
@@ -33,6 +48,9 @@ void WrittenDatasets::complete(const std::string& what) {
         if (!weights_.contains(bias.name))
           parts_[path_of(dataset.name)].push_back({bias.form(table_, dataset), name, true});
       }
+  for (const auto& [bias, weight, shape, dataset] : torch_.zero_biases)
+    parts_[path_of(dataset.name)].push_back(
+        {ModelWeight{bias, shape}.form(table_, dataset), weight, true});
   for (const auto& [path, parts] : parts_) {
     const StoredForm& first = parts.front().form;
     const std::string dataset = what + path.substr(1);

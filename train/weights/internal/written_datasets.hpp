@@ -8,6 +8,7 @@
 #include "weft/train/weights/save_weights.hpp"
 #include "train/weights/internal/layouts.hpp"
 #include "train/weights/internal/stored_form.hpp"
+#include "train/weights/internal/torch_names.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -21,12 +22,18 @@ class WrittenDatasets {
     bool is_zero_bias = false;
   };
 
-  explicit WrittenDatasets(Layout layout);
+  // With `torch`, weights have the names that PyTorch's modules give them.
+  explicit WrittenDatasets(Layout layout, TorchNames torch = {});
 
   // Whether the datasets have the names of the weights.
   bool has_own_names() const { return !table_.has_all_names; }
-  // Adds a weight; returns false when the layout has no name for it.
-  [[nodiscard]] bool add(const ModelWeight& weight);
+  // Returns whether a weight is in a dataset with others.
+  bool is_packed(const std::string& weight) const { return dataset_of(weight).parts > 1; }
+  // Adds a weight; returns false when the layout has no name for it. Throws ValueError, starting
+  // with `what`, for a weight whose form in the layout is not known.
+  [[nodiscard]] bool add(const std::string& what, const ModelWeight& weight);
+  // Adds the datasets that a state_dict has under a second name.
+  void add_copies();
   // Adds zeros for the biases that every file of the layout has. Throws ValueError, starting with
   // `what`, for a dataset of which parts are missing or have other shapes.
   void complete(const std::string& what);
@@ -35,9 +42,11 @@ class WrittenDatasets {
   const std::map<std::string, std::vector<Part>>& by_path() const { return parts_; }
 
  private:
+  WeightPart dataset_of(const std::string& weight) const;
   std::string path_of(const std::string& dataset) const;
   Layout layout_;
   const WeightLayout& table_;
+  TorchNames torch_;
   std::map<std::string, ModelWeight> weights_;      // by name
   std::map<std::string, std::vector<Part>> parts_;  // by path
 };
