@@ -33,7 +33,7 @@ apt() {
 
 # What building the library and the examples needs.
 build_packages=(g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev
-  libutf8proc-dev nlohmann-json3-dev libcsv-dev libpcre2-dev)
+  libutf8proc-dev nlohmann-json3-dev libcsv-dev libonig-dev)
 # Not required; they make matrix products faster.
 optional_packages=(libdnnl-dev)
 

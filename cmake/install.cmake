@@ -28,7 +28,7 @@ install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
 set(weft_link_flags "")
 if(weft_type STREQUAL STATIC_LIBRARY)
   set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${CSV_LIBRARY} ${UTF8PROC_LIBRARY}
-                ${PCRE2_LIBRARY} ${OpenMP_CXX_LIBRARIES})
+                ${ONIGURUMA_LIBRARY} ${OpenMP_CXX_LIBRARIES})
   if(WEFT_HAS_ONEDNN)
     list(APPEND libraries ${ONEDNN_LIBRARY})
   endif()

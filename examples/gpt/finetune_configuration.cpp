@@ -1,21 +1,11 @@
 #include "examples/gpt/finetune_configuration.hpp"
 
-#include <regex>
-
-#include <weft/autograd/error.hpp>
+#include <weft/train/weights/name_pattern.hpp>
 #include "examples/common/settings.hpp"
 
 namespace weft::gpt {
 
-NameFilter FinetuneConfiguration::adapted_layers() const {
-  try {
-    return [expression = std::regex(layers)](const std::string& name) {
-      return std::regex_match(name, expression);
-    };
-  } catch (const std::regex_error&) {
-    fail<ValueError>("layers", "a regular expression", "'" + layers + "'");
-  }
-}
+NameFilter FinetuneConfiguration::adapted_layers() const { return matching(layers, "layers"); }
 
 void FinetuneConfiguration::check_state() const {
   examples::check_settings(*this);

@@ -56,7 +56,7 @@ const std::map<std::string, Lines> libraries = {
     {"nlohmann/",
      {"train/tokenizers/", "train/weights/", "train/report/", "examples/common/",
       "examples/gpt/conversations.cpp"}},
-    {"pcre2.h", {"train/tokenizers/internal/text_pattern.cpp"}},
+    {"oniguruma.h", {"train/tokenizers/internal/text_pattern.cpp"}},
     {"catch2/", {}},
 };
 

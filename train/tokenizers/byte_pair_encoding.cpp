@@ -91,11 +91,14 @@ json described(const NamedTokens& all, const fs::path& vocabulary_path) {
     const std::string& name = all.names[id];
     vocabulary[name] = id;
     if (added.contains(name))
-      added_tokens.push_back({{"id", id}, {"content", name}, {"special", true}});
+      added_tokens.push_back(
+          {{"id", id}, {"content", name}, {"special", true}, {"normalized", false}});
   }
+  const json byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}};
   return {{"added_tokens", std::move(added_tokens)},
-          {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
-          {"decoder", {{"type", "ByteLevel"}}},
+          {"pre_tokenizer", byte_level},
+          {"decoder", byte_level},
           {"model",
            {{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", std::move(merges)}}}};
 }

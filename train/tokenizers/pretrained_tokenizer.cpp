@@ -1,8 +1,5 @@
 #include "weft/train/tokenizers/pretrained_tokenizer.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
@@ -12,9 +9,9 @@
 #include "weft/train/data/characters.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/added_tokens.hpp"
-#include "train/tokenizers/internal/byte_letters.hpp"
-#include "train/tokenizers/internal/json_entries.hpp"
+#include "train/tokenizers/internal/step_types.hpp"
 #include "train/tokenizers/internal/text_steps.hpp"
+#include "train/tokenizers/internal/token_decoder.hpp"
 #include "train/tokenizers/internal/token_model.hpp"
 
 namespace weft {
@@ -37,50 +34,73 @@ const json& list_in(const json& object, const char* name) {
   return list;
 }
 
-std::string replaced(const std::string& text, const std::string& part, char replacement) {
-  std::string result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(part, begin), text.size());
-    result.append(text, begin, end - begin);
-    if (end < text.size()) result += replacement;
-    begin = end + part.size();
+// The tokens that begin and end a whole text.
+struct Ends {
+  Sequence before, after;
+};
+
+Ends template_ends(const json& d) {
+  Ends ends;
+  Sequence* current = &ends.before;
+  for (const json& part : list_in(d, "single")) {
+    const json& special = entry(part, "SpecialToken");
+    if (special.is_null()) {
+      if (current == &ends.after || entry(entry(part, "Sequence"), "id") != "A")
+        fail<ValueError>("post_processor", "one sequence A in its template", shown(part));
+      current = &ends.after;
+      continue;
+    }
+    const auto name = required_entry<std::string>(special, "id");
+    const json& ids = list_in(entry(entry(d, "special_tokens"), name), "ids");
+    if (ids.empty())
+      fail<ValueError>("post_processor", "special_tokens with the ids of " + shown(name), "none");
+    for (const json& id : ids) current->push_back(id_of({{"id", id}}));
   }
-  return result;
+  if (current != &ends.after)
+    fail<ValueError>("post_processor", "one sequence A in its template", "none");
+  return ends;
 }
 
-// How names of tokens become the bytes of a text.
-struct Decoding {
-  bool byte_letters = false;  // GPT-2's
-  std::string space;          // what stands for a space, "▁"
-  bool byte_names = false;    // "<0x0A>"
-  bool strips_space = false;  // at the beginning of a text
-  bool separates = false;     // a space before each token but one that begins with
-  std::string continuation;   // this, "##", which is removed,
-  bool joins_marks = false;   // or with a punctuation mark
-};
+Ends pair_ends(const json& d) {
+  const json &first = entry(d, "cls"), &last = entry(d, "sep");
+  if (!first.is_array() || first.size() != 2 || !last.is_array() || last.size() != 2)
+    fail<ValueError>("post_processor", "cls and sep, each a token and its id", "others");
+  return {{id_of({{"id", first[1]}})}, {id_of({{"id", last[1]}})}};
+}
+
+const std::vector<StepType<Ends>>& end_types() {
+  static const std::vector<StepType<Ends>> types = {
+      {"TemplateProcessing", {"single", "?pair", "special_tokens"}, template_ends},
+      {"BertProcessing", {"sep", "cls"}, pair_ends},
+      {"RobertaProcessing", {"sep", "cls", "?trim_offsets", "?add_prefix_space"}, pair_ends},
+      {"ByteLevel", {"?add_prefix_space", "?trim_offsets", "?use_regex"}, [](const json&) {
+         return Ends();
+       }}};
+  return types;
+}
 
 }  // namespace
 
 struct PretrainedTokenizer::State {
   State(std::string file_text, const json& file);
-  void add_decoder(const json& description);
-  std::string bytes_of(const std::string& name) const;
-  void set_token(TokenId id, std::string bytes);
+  void set_name(TokenId id, const std::string& name);
   void add_tokens(const json& list);
   void add_ends(const json& description);
   std::optional<TokenId> find(std::string_view name) const;
   // Appends the ids of a part of a text without added tokens.
   struct Words;
-  void encode_words(std::string_view part, bool is_first, Words& words) const;
+  void encode_words(std::string_view part, bool is_first, TextPass& pass, Words& words) const;
 
   std::string text;
   Normalizer normalizer;
-  PreTokenizer pre_tokenizer;
   std::unique_ptr<TokenModel> model;
+  PreTokenizer pre_tokenizer;
   Sequence before, after;  // a whole text
-  Decoding decoding;
+  TokenDecoder decoder;
   AddedTokens added, added_to_normalized;
   TokenIds added_names;
+  // By id: the names that are decoded, if there is such a token, and the bytes that they add.
+  std::vector<std::optional<std::string>> names;
   std::vector<std::string> tokens;
   std::vector<bool> specials;
 };
@@ -88,128 +108,73 @@ struct PretrainedTokenizer::State {
 PretrainedTokenizer::State::State(std::string file_text, const json& file)
     : text(std::move(file_text)),
       normalizer(make_normalizer(entry(file, "normalizer"))),
-      pre_tokenizer(make_pre_tokenizer(entry(file, "pre_tokenizer"))),
-      model(
-          make_token_model(entry(file, "model"), has_byte_letters(entry(file, "pre_tokenizer")))) {
-  const json& decoder = entry(file, "decoder");
-  decoding.separates = decoding.strips_space = decoder.is_null();
-  add_decoder(decoder);
-  for (const auto& [token, id] : model->ids()) set_token(id, bytes_of(token));
+      model(make_token_model(entry(file, "model"),
+                             ends_with_byte_letters(entry(file, "pre_tokenizer")))),
+      pre_tokenizer(make_pre_tokenizer(entry(file, "pre_tokenizer"), model->takes_bytes())),
+      decoder(entry(file, "decoder")) {
+  check_entries("tokenizer", file,
+                {"model", "?version", "?truncation", "?padding", "?added_tokens", "?normalizer",
+                 "?pre_tokenizer", "?post_processor", "?decoder"});
+  if (const auto version = entry_or<std::string>(file, "version", "1.0"); version != "1.0")
+    fail<ValueError>("version", "1.0", shown(version));
+  for (const auto& [name, id] : model->ids()) set_name(id, name);
   add_tokens(list_in(file, "added_tokens"));
   if (model->ids().empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
   add_ends(entry(file, "post_processor"));
   for (const Sequence& ends : {before, after})
     for (const TokenId id : ends)
-      if (id >= std::ssize(tokens)) fail<ValueError>("post_processor", "known tokens", id);
+      if (id >= std::ssize(names)) fail<ValueError>("post_processor", "known tokens", id);
+  for (const std::optional<std::string>& name : names)
+    tokens.push_back(name ? decoder.bytes_of(*name) : "");
 }
 
-void PretrainedTokenizer::State::add_decoder(const json& description) {
-  const auto type = entry_or<std::string>(description, "type", "");
-  if (type == "Sequence") {
-    for (const json& part : list_in(description, "decoders")) add_decoder(part);
-  } else if (type == "ByteLevel") {
-    decoding.byte_letters = true;
-  } else if (type == "WordPiece") {
-    decoding.separates = decoding.strips_space = true;
-    decoding.continuation = entry_or<std::string>(description, "prefix", "##");
-    decoding.joins_marks = entry_or(description, "cleanup", true);
-  } else if (type == "Metaspace") {
-    decoding.space = entry_or<std::string>(description, "replacement", "▁");
-    decoding.strips_space =
-        entry_or<std::string>(description, "prepend_scheme", "always") != "never";
-  } else if (type == "Replace") {
-    decoding.space = entry_or<std::string>(entry(description, "pattern"), "String", "");
-    if (decoding.space.empty() || entry_or<std::string>(description, "content", "") != " ")
-      fail<ValueError>("decoder", "Replace of a text by a space", shown(description));
-  } else if (type == "ByteFallback") {
-    decoding.byte_names = true;
-  } else if (type == "Strip") {
-    decoding.strips_space = true;
-  } else if (!type.empty() && type != "Fuse") {
-    fail<ValueError>("decoder",
-                     "ByteLevel, WordPiece, Metaspace, Replace, ByteFallback, Strip or Fuse",
-                     shown(type));
-  }
-}
-
-std::string PretrainedTokenizer::State::bytes_of(const std::string& name) const {
-  if (decoding.byte_letters) return byte_pairs::bytes_of(name).value_or(name);
-  if (decoding.separates) {
-    if (!decoding.continuation.empty() && name.starts_with(decoding.continuation))
-      return name.substr(decoding.continuation.size());
-    constexpr std::array marks = {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
-    const bool joins = decoding.joins_marks && std::ranges::any_of(marks, [&](const char* mark) {
-                         return name.starts_with(mark);
-                       });
-    return joins ? name : ' ' + name;
-  }
-  if (decoding.byte_names && name.size() == 6 && name.starts_with("<0x") && name.ends_with('>')) {
-    unsigned byte = 0;
-    const auto [end, error] = std::from_chars(name.data() + 3, name.data() + 5, byte, 16);
-    if (error == std::errc() && end == name.data() + 5)
-      return std::string(1, static_cast<char>(byte));
-  }
-  return decoding.space.empty() ? name : replaced(name, decoding.space, ' ');
-}
-
-void PretrainedTokenizer::State::set_token(TokenId id, std::string bytes) {
+void PretrainedTokenizer::State::set_name(TokenId id, const std::string& name) {
   const auto index = static_cast<std::size_t>(id);
-  if (index >= tokens.size()) {
-    tokens.resize(index + 1);
+  if (index >= names.size()) {
+    names.resize(index + 1);
     specials.resize(index + 1);
   }
-  tokens[index] = std::move(bytes);
+  names[index] = name;
 }
 
 void PretrainedTokenizer::State::add_tokens(const json& list) {
+  // Tokens that the model lacks follow its own, in the order of the list.
+  auto next = static_cast<TokenId>(model->size());
   for (const json& token : list) {
+    check_entries(
+        "added_tokens", token,
+        {"id", "content", "normalized", "?single_word", "?lstrip", "?rstrip", "?special"});
     const auto name = required_entry<std::string>(token, "content");
-    const TokenId id = id_of(token);
     const std::optional<TokenId> own = find(name);
-    if (own ? *own != id : id < std::ssize(tokens) && !tokens[static_cast<std::size_t>(id)].empty())
+    const TokenId expected = own ? *own : next++;
+    if (const TokenId id = id_of(token); id != expected)
       fail<ValueError>("added_tokens",
-                       own ? concatenate_text("id ", *own, ", as before, for token ", shown(name))
-                           : concatenate_text("an id of its own for token ", shown(name)),
-                       id);
-    const bool is_normalized = entry_or(token, "normalized", true) && normalizer;
+                       concatenate_text("id ", expected, " for token ", shown(name)), id);
+    std::string content = name;
+    const auto is_normalized = required_entry<bool>(token, "normalized");
+    if (is_normalized && normalizer) {
+      TextPass pass(name.size());
+      content = normalizer(name, pass);
+    }
     (is_normalized ? added_to_normalized : added)
-        .add({is_normalized ? normalizer(name) : name, id, entry_or(token, "single_word", false),
+        .add({content, expected, entry_or(token, "single_word", false),
               entry_or(token, "lstrip", false), entry_or(token, "rstrip", false)});
-    set_token(id, decoding.separates ? bytes_of(name) : name);
-    added_names.emplace(name, id);
-    specials[static_cast<std::size_t>(id)] = entry_or(token, "special", false);
+    set_name(expected, content);
+    added_names.emplace(name, expected);
+    specials[static_cast<std::size_t>(expected)] = entry_or(token, "special", false);
   }
 }
 
-// All post-processors but these add nothing.
+// ByteLevel changes offsets only.
 void PretrainedTokenizer::State::add_ends(const json& description) {
-  const auto type = entry_or<std::string>(description, "type", "");
-  if (type == "Sequence") {
-    for (const json& part : list_in(description, "processors")) add_ends(part);
-  } else if (type == "TemplateProcessing") {
-    Sequence* ends = &before;
-    for (const json& part : list_in(description, "single")) {
-      const json& special = entry(part, "SpecialToken");
-      if (special.is_null()) {
-        ends = &after;
-        continue;
-      }
-      const auto name = required_entry<std::string>(special, "id");
-      const json& ids = list_in(entry(entry(description, "special_tokens"), name), "ids");
-      if (ids.empty())
-        fail<ValueError>("post_processor", "special_tokens with the ids of " + shown(name), "none");
-      for (const json& id : ids) ends->push_back(id_of({{"id", id}}));
-    }
-  } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-    const json &first = entry(description, "cls"), &last = entry(description, "sep");
-    if (!first.is_array() || first.size() != 2 || !last.is_array() || last.size() != 2)
-      fail<ValueError>("post_processor", "cls and sep, each a token and its id", "others");
-    before = {id_of({{"id", first[1]}})};
-    after = {id_of({{"id", last[1]}})};
-  } else if (!type.empty() && type != "ByteLevel") {
-    fail<ValueError>("post_processor",
-                     "TemplateProcessing, BertProcessing, RobertaProcessing or ByteLevel",
-                     shown(type));
+  bool is_added = false;
+  for (const json& step : steps_of(description, "processors")) {
+    const Ends ends = make_step("post_processor", end_types(), step);
+    if (ends.before.empty() && ends.after.empty()) continue;
+    if (is_added) fail<ValueError>("post_processor", "one that adds tokens", "several");
+    is_added = true;
+    before = ends.before;
+    after = ends.after;
   }
 }
 
@@ -227,11 +192,11 @@ struct PretrainedTokenizer::State::Words {
   std::unordered_map<std::string, Encoded, TextHash, std::equal_to<>> encoded;
 };
 
-void PretrainedTokenizer::State::encode_words(std::string_view part, bool is_first,
+void PretrainedTokenizer::State::encode_words(std::string_view part, bool is_first, TextPass& pass,
                                               Words& words) const {
   // Longer words are rarely repeated.
   constexpr std::size_t longest_kept = 64;
-  pre_tokenizer(part, is_first, [&](std::string_view word, bool) {
+  pre_tokenizer(part, is_first, pass, [&](std::string_view word, bool) {
     Sequence& ids = words.ids;
     if (const auto found = words.encoded.find(word); found != words.encoded.end()) {
       for (std::size_t i = 0; i < found->second.size; ++i)
@@ -239,7 +204,7 @@ void PretrainedTokenizer::State::encode_words(std::string_view part, bool is_fir
       return;
     }
     const std::size_t begin = ids.size();
-    model->encode(word, ids);
+    model->encode(word, pass.budget, ids);
     if (word.size() <= longest_kept)
       words.encoded.emplace(word, Words::Encoded{begin, ids.size() - begin});
   });
@@ -284,13 +249,16 @@ Sequence PretrainedTokenizer::encode(std::string_view text) const {
   check_utf8(text, "text");
   const State& state = *state_;
   State::Words words;
-  state.added.divide(text, words.ids, [&](std::string_view part, bool is_first) {
-    if (!state.normalizer) return state.encode_words(part, is_first, words);
-    const std::string normalized = state.normalizer(part);
-    state.added_to_normalized.divide(normalized, words.ids,
-                                     [&](std::string_view rest, bool rest_is_first) {
-                                       state.encode_words(rest, is_first && rest_is_first, words);
-                                     });
+  TextPass pass(text.size());
+  state.added.divide(text, pass.budget, words.ids, [&](std::string_view part, bool is_first) {
+    std::string normalized;
+    pass.keeps_beginning = true;
+    if (state.normalizer) part = normalized = state.normalizer(part, pass);
+    is_first = is_first && pass.keeps_beginning;
+    state.added_to_normalized.divide(
+        part, pass.budget, words.ids, [&](std::string_view rest, bool rest_is_first) {
+          state.encode_words(rest, is_first && rest_is_first, pass, words);
+        });
   });
   return std::move(words.ids);
 }
@@ -302,13 +270,12 @@ Sequence PretrainedTokenizer::with_ends(Sequence ids) const {
 }
 
 std::string PretrainedTokenizer::decode(std::span<const TokenId> ids) const {
-  std::string bytes;
-  for (const TokenId id : ids) bytes += token(id);
-  if (state_->decoding.strips_space && bytes.starts_with(' ')) return bytes.substr(1);
-  // Nothing is before the first token that it could continue.
-  if (const std::string& prefix = state_->decoding.continuation; !prefix.empty() && !ids.empty())
-    if (find(prefix + token(ids.front())) == ids.front()) return prefix + bytes;
-  return bytes;
+  std::vector<std::string> names;
+  for (const TokenId id : ids) {
+    token(id);
+    if (const auto& name = state_->names[static_cast<std::size_t>(id)]) names.push_back(*name);
+  }
+  return state_->decoder.text_of(std::move(names));
 }
 
 }  // namespace weft

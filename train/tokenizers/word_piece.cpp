@@ -47,12 +47,19 @@ json described(const std::vector<std::string>& tokens, const WordPieceOptions& o
   return {{"added_tokens", std::move(added)},
           {"normalizer",
            {{"type", "BertNormalizer"},
+            {"clean_text", true},
+            {"handle_chinese_chars", true},
             {"lowercase", options.lower_case},
             {"strip_accents", options.strip_accents.value_or(options.lower_case)}}},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
           {"post_processor", {{"type", "BertProcessing"}, {"cls", first}, {"sep", last}}},
-          {"decoder", {{"type", "WordPiece"}}},
-          {"model", {{"type", "WordPiece"}, {"vocab", std::move(vocabulary)}}}};
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+          {"model",
+           {{"type", "WordPiece"},
+            {"unk_token", "[UNK]"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", 100},
+            {"vocab", std::move(vocabulary)}}}};
 }
 
 // The number of tokens that are kept of two texts with these numbers, `room` in all.

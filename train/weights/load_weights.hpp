@@ -12,7 +12,8 @@
 
 namespace weft {
 
-// Replaces each match of a regular expression (ECMAScript's) in a name; "$1" is its first group.
+// Replaces each match of a regular expression in a name. "$1" in `replacement` is the first group,
+// "$&" the match, "$$" a dollar sign. See name_pattern.hpp for the syntax.
 struct Rename {
   std::string pattern, replacement;  // the expression, and what replaces its matches
 };
@@ -102,8 +103,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // report of a load that ignores {".*"} has all that are missing or unexpected), two names of a
 // parameter have different values, no parameter is left to load, or the data cannot be read,
 // NonFiniteError for a NaN or an infinity, and ValueError for a model with other rotary pairs
-// than the layout, and for what should be a regular expression and is none, or is applied to a name
-// of more than 1000 bytes; the model is then unchanged.
+// than the layout, and if a pattern is no regular expression or takes too long to match a name; the
+// model is then unchanged.
 //   const auto report = load_weights("gpt2.h5", gpt, {.ignore_unexpected = {"lm_head\\..*"}});
 //   std::cout << report;
 template <class T>

@@ -34,24 +34,26 @@ void AddedTokens::add(const AddedToken& token) {
     first_bytes_ += token.text.front();
 }
 
-AddedTokens::Found AddedTokens::find(std::string_view text, std::size_t begin) const {
-  for (std::size_t at = text.find_first_of(first_bytes_, begin); at < text.size();) {
-    const auto [size, id] = tree_.longest(text.substr(at));
-    Found found{at, at + size, id};
-    at = text.find_first_of(first_bytes_, id ? found.end : at + 1);
+std::optional<AddedTokens::Found> AddedTokens::find(std::string_view text, std::size_t rest,
+                                                    std::size_t& at, TextBudget& budget) const {
+  while ((at = text.find_first_of(first_bytes_, at)) < text.size()) {
+    const auto [size, id] = tree_.longest(text.substr(at), budget);
+    Found found{at, at + size, id.value_or(0)};
+    at += id ? size : 1;
     if (!id) continue;
     const AddedToken& token = tokens_.at(*id);
     if (token.is_whole_word && (is_before(unicode::is_in_word, text, found.begin) ||
                                 is_at(unicode::is_in_word, text, found.end)))
       continue;
-    while (token.takes_left && found.begin > begin &&
-           is_before(unicode::is_space, text, found.begin))
-      found.begin = character_before(text, found.begin);
+    if (token.takes_left && found.begin > rest)
+      found.begin = rest + unicode::end_without_spaces(text.substr(rest, found.begin - rest));
+    else if (token.takes_left)
+      found.begin = rest;
     while (token.takes_right && is_at(unicode::is_space, text, found.end))
       unicode::next_code_point(text, found.end);
     return found;
   }
-  return {text.size(), text.size(), {}};
+  return std::nullopt;
 }
 
 }  // namespace weft

@@ -26,23 +26,30 @@ class AddedTokens {
   // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of
   // several tokens at a place, the longest one is found.
   template <class Use>
-  void divide(std::string_view text, Sequence& ids, const Use& use) const {
-    for (std::size_t begin = 0;;) {
-      const Found found = find(text, begin);
-      if (found.begin > begin) use(text.substr(begin, found.begin - begin), begin == 0);
-      if (!found.id) return;
-      ids.push_back(*found.id);
-      begin = found.end;
+  void divide(std::string_view text, TextBudget& budget, Sequence& ids, const Use& use) const {
+    std::size_t rest = 0;
+    const auto use_until = [&](std::size_t end) {
+      if (rest < end) use(text.substr(rest, end - rest), rest == 0);
+    };
+    for (std::size_t at = 0; const std::optional<Found> found = find(text, rest, at, budget);) {
+      use_until(found->begin);
+      if (found->begin < found->end) ids.push_back(found->id);
+      rest = found->end;
     }
+    use_until(text.size());
   }
 
  private:
-  // Where the first token from a position on is; the end of the text without one.
+  // A token, and what it takes of the text.
   struct Found {
     std::size_t begin, end;
-    std::optional<TokenId> id;
+    TokenId id;
   };
-  Found find(std::string_view text, std::size_t begin) const;
+  // Finds the first token from `at` on, which becomes the token's end. The spaces that a token
+  // takes on its left begin at `rest` or later. Spaces that it takes on its right may be tokens,
+  // too.
+  std::optional<Found> find(std::string_view text, std::size_t rest, std::size_t& at,
+                            TextBudget& budget) const;
 
   TokenTree tree_;
   std::unordered_map<TokenId, AddedToken> tokens_;

@@ -71,12 +71,13 @@ bool CharacterTable::append_mapped(std::string_view text, std::string& result) c
   return false;
 }
 
-std::string CharacterTable::mapped(std::string_view text) const {
+std::string CharacterTable::mapped(std::string_view text, TextBudget& budget) const {
   std::string result;
   const auto append_character = [&](std::string_view character) {
     if (!append_mapped(character, result)) result += character;
   };
   for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t size = result.size();
     // One grapheme.
     std::size_t end = begin;
     char32_t last = unicode::next_code_point(text, end);
@@ -96,6 +97,7 @@ std::string CharacterTable::mapped(std::string_view text) const {
         unicode::next_code_point(grapheme, at);
         append_character(grapheme.substr(character, at - character));
       }
+    budget.replace(end - begin, result.size() - size);
     begin = end;
   }
   return result;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "train/tokenizers/internal/text_budget.hpp"
+
 namespace weft {
 
 class CharacterTable {
@@ -14,7 +16,8 @@ class CharacterTable {
   explicit CharacterTable(std::string_view base64);
 
   // The text with its characters, each with the marks after it, replaced where the table has them.
-  std::string mapped(std::string_view text) const;
+  // Throws ValueError if `budget` does not suffice.
+  std::string mapped(std::string_view text, TextBudget& budget) const;
 
  private:
   // Appends what a text becomes; returns false when the table does not have it.

@@ -51,9 +51,12 @@ void Merges::apply(Sequence& word) const {
     const Candidate merge = candidates.top();
     candidates.pop();
     Part& part = parts[merge.position];
-    if (!part.is_left || part.next >= size || part.token != merge.pair.first ||
-        parts[part.next].token != merge.pair.second)
-      continue;
+    if (!part.is_left || part.next >= size) continue;
+    if (const TokenPair pair{part.token, parts[part.next].token}; pair != merge.pair) {
+      // What has become of the pair may give the same token.
+      const auto found = merges_.find(pair);
+      if (found == merges_.end() || found->second.result != merge.result) continue;
+    }
     parts[part.next].is_left = false;
     part.token = merge.result;
     part.next = parts[part.next].next;

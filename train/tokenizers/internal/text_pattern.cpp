@@ -1,14 +1,15 @@
 #include "train/tokenizers/internal/text_pattern.hpp"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <oniguruma.h>
 
-#include <algorithm>
 #include <array>
+#include <limits>
+#include <mutex>
 #include <new>
-#include <utility>
+#include <optional>
 
 #include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/unicode.hpp"
 
 namespace weft {
 namespace {
@@ -20,123 +21,209 @@ struct FreedBy {
     free(pointer);
   }
 };
-template <class T, auto free>
-using Owned = std::unique_ptr<T, FreedBy<free>>;
 
-std::string message_of(int error) {
-  std::array<PCRE2_UCHAR, 256> text{};
-  pcre2_get_error_message(error, text.data(), text.size());
-  return reinterpret_cast<const char*>(text.data());
+void free_region(OnigRegion* region) { onig_region_free(region, 1); }
+
+using Expression = std::unique_ptr<OnigRegexType, FreedBy<onig_free>>;
+using Region = std::unique_ptr<OnigRegion, FreedBy<free_region>>;
+using Limits = std::unique_ptr<OnigMatchParam, FreedBy<onig_free_match_param>>;
+
+const OnigUChar* characters_of(std::string_view text) {
+  return reinterpret_cast<const OnigUChar*>(text.data());
 }
 
-PCRE2_SPTR characters_of(std::string_view text) {
-  return reinterpret_cast<PCRE2_SPTR>(text.data());
+std::string message_of(int error, OnigErrorInfo* info = nullptr) {
+  std::array<OnigUChar, ONIG_MAX_ERROR_MESSAGE_LEN> text{};
+  const int size = info ? onig_error_code_to_str(text.data(), error, info)
+                        : onig_error_code_to_str(text.data(), error);
+  return std::string(text.begin(), text.begin() + size);
 }
 
-// The expression with the property White_Space for \s, as PCRE2's \s also has U+180E.
-std::string with_unicode_spaces(std::string_view expression) {
-  constexpr std::string_view spaces =
-      R"(\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
-  std::string result;
-  bool is_in_class = false;
+// The library parses by recursion: through parentheses and classes, and through quantifiers of
+// quantifiers.
+void check_form(const std::string& what, std::string_view expression) {
+  constexpr std::size_t max_bytes = 64 << 10, max_depth = 250;
+  if (expression.size() > max_bytes)
+    fail<ValueError>(what, concatenate_text("an expression of at most ", max_bytes, " bytes"),
+                     concatenate_text("one of ", expression.size()));
+  std::size_t depth = 0, quantifiers = 0;
   for (std::size_t at = 0; at < expression.size(); ++at) {
     const char c = expression[at];
-    const char next = at + 1 < expression.size() ? expression[at + 1] : '\0';
-    if (c == '\\' && next == 's') {
-      result.append(is_in_class ? "" : "[").append(spaces).append(is_in_class ? "" : "]");
-    } else if (c == '\\' && next == 'S' && !is_in_class) {
-      result.append("[^").append(spaces).append("]");
-    } else {
-      result += c;
-      if (c == '[') is_in_class = true;
-      if (c == ']') is_in_class = false;
-      if (c != '\\') continue;
-      result += next;
-    }
-    ++at;
+    if (c == '(' || c == '[') ++depth;
+    if ((c == ')' || c == ']') && depth > 0) --depth;
+    if (std::string_view("*+?{").find(c) != std::string_view::npos)
+      ++quantifiers;
+    else if (std::string_view(",}0123456789").find(c) == std::string_view::npos)
+      quantifiers = 0;
+    if (c == '\\') ++at;
+    if (depth > max_depth || quantifiers > max_depth)
+      fail<ValueError>(what, concatenate_text("an expression nested at most ", max_depth, " times"),
+                       concatenate_text('\'', expression.substr(0, 80), "…'"));
   }
-  return result;
 }
 
-// What an expression may take to match at one place: far above any that splits words.
-constexpr std::uint32_t max_steps = 10'000'000;
-constexpr std::size_t jit_stack_bytes = 8 << 20;
-
-// What a thread needs to match any expression; a stack costs more than most matches.
-struct Scratch {
-  Scratch() {
-    if (!match || !context || !stack) throw std::bad_alloc();
-    pcre2_set_match_limit(context.get(), max_steps);
-    pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
+// Searches one text. A search gets few retries first, which suffice for a word, and four times as
+// many until it ends; those count for all searches with the same budget.
+class Search {
+ public:
+  Search(OnigRegex code, std::string_view text, TextBudget& budget)
+      : code_(code), text_(text), budget_(budget) {
+    if (!region_ || !limits_) throw std::bad_alloc();
+    if (text.size() > std::numeric_limits<int>::max())
+      fail<ValueError>("text", "at most 2 GiB", concatenate_text(text.size(), " bytes"));
+    onig_set_match_stack_limit_size_of_match_param(limits_.get(), max_stack);
   }
 
-  Owned<pcre2_match_data, pcre2_match_data_free> match{pcre2_match_data_create(1, nullptr)};
-  Owned<pcre2_match_context, pcre2_match_context_free> context{pcre2_match_context_create(nullptr)};
-  Owned<pcre2_jit_stack, pcre2_jit_stack_free> stack{
-      pcre2_jit_stack_create(32 << 10, jit_stack_bytes, nullptr)};
+  // Finds the first match that begins at `at` or later. Returns an error of the library, or
+  // ONIG_MISMATCH without one.
+  int find_from(std::size_t at) {
+    return repeated([&] {
+      const OnigUChar* const begin = characters_of(text_);
+      const OnigUChar* const end = begin + text_.size();
+      return onig_search_with_param(code_, begin, end, begin + at, end, region_.get(),
+                                    ONIG_OPTION_NONE, limits_.get());
+    });
+  }
+  // Matches at the beginning of the text; returns the size of the match.
+  int match() {
+    return repeated([&] {
+      const OnigUChar* const begin = characters_of(text_);
+      return onig_match_with_param(code_, begin, begin + text_.size(), begin, region_.get(),
+                                   ONIG_OPTION_NONE, limits_.get());
+    });
+  }
+
+  TextMatch found() const {
+    const auto groups = static_cast<std::size_t>(region_->num_regs);
+    return {static_cast<std::size_t>(region_->beg[0]),
+            static_cast<std::size_t>(region_->end[0]),
+            {region_->beg, groups},
+            {region_->end, groups}};
+  }
+
+ private:
+  static constexpr unsigned int max_stack = 1 << 22;  // about 200 MB
+
+  template <class Try>
+  int repeated(const Try& attempt) {
+    for (unsigned long retries = 256;; retries *= 4) {
+      onig_set_retry_limit_in_match_of_match_param(limits_.get(), retries);
+      onig_set_retry_limit_in_search_of_match_param(limits_.get(), retries);
+      const int found = attempt();
+      const bool is_over =
+          found == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER || found == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
+      if (!is_over || !budget_.try_spend(retries * TextBudget::per_retry)) return found;
+    }
+  }
+
+  OnigRegex code_;
+  std::string_view text_;
+  TextBudget& budget_;
+  Region region_{onig_region_new()};
+  Limits limits_{onig_new_match_param()};
 };
 
 }  // namespace
 
 struct TextPattern::Code {
-  Owned<pcre2_code, pcre2_code_free> compiled;
+  // Throws ValueError if an attempt of a search ended with an error.
+  bool is_found(int result, const TextPattern& pattern) const {
+    if (result < ONIG_MISMATCH)
+      fail<ValueError>(pattern.what_, "an expression that matches in reasonable time",
+                       concatenate_text('\'', pattern.expression_.substr(0, 80), "' (",
+                                        message_of(result), ')'));
+    return result != ONIG_MISMATCH;
+  }
+
+  Expression compiled;
 };
 
-TextPattern::TextPattern(const std::string& what, std::string_view expression)
-    : TextPattern(what, with_unicode_spaces(expression), PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C) {}
-
-TextPattern::TextPattern(const std::string& what, const std::string& expression,
-                         std::uint32_t options)
-    : what_(what) {
-  int error = 0;
-  PCRE2_SIZE place = 0;
-  pcre2_code* const compiled = pcre2_compile(characters_of(expression), expression.size(),
-                                             PCRE2_UTF | options, &error, &place, nullptr);
-  if (!compiled)
-    fail<ValueError>(what, "a regular expression",
-                     concatenate_text('\'', expression.substr(0, 80), "': ", message_of(error)));
-  code_ = std::make_shared<const Code>(Code{Owned<pcre2_code, pcre2_code_free>(compiled)});
-  // Without a compiler for this processor, expressions are interpreted.
-  pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
+TextPattern::TextPattern(const std::string& what, std::string_view expression, Fit fit)
+    : what_(what), expression_(expression) {
+  check_form(what, expression);
+  // Compiling changes tables of the library.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  static const int initialized = [] {
+    OnigEncoding encoding = ONIG_ENCODING_UTF8;
+    return onig_initialize(&encoding, 1);
+  }();
+  OnigRegex compiled = nullptr;
+  OnigErrorInfo info{};
+  const OnigUChar* const begin = characters_of(expression_);
+  const int error = initialized != ONIG_NORMAL
+                        ? initialized
+                        : onig_new(&compiled, begin, begin + expression_.size(),
+                                   fit == Fit::whole ? ONIG_OPTION_FIND_LONGEST : ONIG_OPTION_NONE,
+                                   ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
+  if (error != ONIG_NORMAL)
+    fail<ValueError>(
+        what, "a regular expression",
+        concatenate_text('\'', expression.substr(0, 80), "' (", message_of(error, &info), ')'));
+  code_ = std::make_shared<const Code>(Code{Expression(compiled)});
 }
 
 TextPattern TextPattern::literal(std::string_view text) {
-  return TextPattern("pattern", std::string(text), PCRE2_LITERAL);
+  TextPattern pattern;
+  pattern.expression_ = text;
+  return pattern;
 }
 
-void TextPattern::for_each(
-    std::string_view text,
-    const std::function<void(std::size_t begin, std::size_t end)>& use) const {
-  const pcre2_code* const code = code_->compiled.get();
-  thread_local const Scratch scratch;
-  for (std::size_t at = 0; at < text.size();) {
-    const int found =
-        pcre2_match(code, characters_of(text), text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY,
-                    scratch.match.get(), scratch.context.get());
-    if (found == PCRE2_ERROR_NOMATCH) return;
-    if (found < 0)
-      fail<ValueError>(what_, "an expression that matches in reasonable time", message_of(found));
-    const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(scratch.match.get());
-    const std::size_t begin = place[0], end = place[1];
-    // A match may begin before the place where the search did (\K in a look-around).
-    if (begin < at || end <= begin)
-      fail<ValueError>(what_, "an expression without \\K", "one that moves the start of a match");
-    use(begin, end);
-    at = end;
+void TextPattern::for_each_literal(std::string_view text,
+                                   const std::function<void(const TextMatch&)>& use) const {
+  std::size_t at = 0;
+  while ((at = text.find(expression_, at)) != text.npos) {
+    use({at, at + expression_.size(), {}, {}});
+    at += expression_.size();
+    if (!expression_.empty()) continue;
+    if (at == text.size()) return;
+    unicode::next_code_point(text, at);
+  }
+}
+
+void TextPattern::for_each(std::string_view text, TextBudget& budget,
+                           const std::function<void(const TextMatch&)>& use) const {
+  budget.spend(text.size());
+  if (text.empty()) return;
+  if (!code_) return for_each_literal(text, use);
+  Search search(code_->compiled.get(), text, budget);
+  std::optional<std::size_t> last;  // the end of the match before
+  for (std::size_t at = 0; at <= text.size();) {
+    if (!code_->is_found(search.find_from(at), *this)) return;
+    const TextMatch match = search.found();
+    if (match.begin == match.end && match.end == last) {
+      if (at == text.size()) return;
+      unicode::next_code_point(text, at);
+      continue;
+    }
+    // \K in a look-around moves the beginning of a match.
+    if (match.begin < last.value_or(0) || match.end < match.begin)
+      fail<ValueError>(what_, "an expression whose matches follow each other",
+                       concatenate_text('\'', expression_.substr(0, 80), '\''));
+    use(match);
+    last = at = match.end;
   }
 }
 
 std::string TextPattern::replaced(
-    std::string_view text,
-    const std::function<void(std::string_view match, std::string& result)>& append) const {
+    std::string_view text, TextBudget& budget,
+    const std::function<void(const TextMatch&, std::string&)>& append) const {
   std::string result;
   std::size_t rest = 0;
-  for_each(text, [&](std::size_t begin, std::size_t end) {
-    result.append(text.substr(rest, begin - rest));
-    append(text.substr(begin, end - begin), result);
-    rest = end;
+  for_each(text, budget, [&](const TextMatch& match) {
+    result.append(text.substr(rest, match.begin - rest));
+    const std::size_t begin = result.size();
+    append(match, result);
+    budget.replace(match.end - match.begin, result.size() - begin);
+    rest = match.end;
   });
   return result.append(text.substr(rest));
+}
+
+bool TextPattern::fits(std::string_view text, TextBudget& budget) const {
+  Search search(code_->compiled.get(), text, budget);
+  const int size = search.match();
+  return code_->is_found(size, *this) && static_cast<std::size_t>(size) == text.size();
 }
 
 }  // namespace weft

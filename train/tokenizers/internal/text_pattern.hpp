@@ -1,38 +1,55 @@
-// TextPattern: regular expressions over UTF-8 text. The only place that sees PCRE2.
+// TextPattern: regular expressions over UTF-8 text. The only place that sees Oniguruma.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "train/tokenizers/internal/text_budget.hpp"
+
 namespace weft {
 
-// An expression of Perl's syntax, whose classes are those of Unicode: \s, \w, \p{L}. Copies share
-// what never changes; it may be used on several threads.
+// A match of an expression in a text: its first byte and last byte + 1, and those of its groups,
+// the whole match first; -1 for groups that took no part.
+struct TextMatch {
+  std::size_t begin, end;
+  std::span<const int> group_begins, group_ends;
+};
+
+// A regular expression in Oniguruma's own syntax with its default options, as in Hugging Face's
+// tokenizers: classes are those of Unicode, ^ and $ match at lines. Copies share what never
+// changes; several threads may use one.
 class TextPattern {
  public:
-  // Throws ValueError, starting with `what`, for what is no regular expression.
-  TextPattern(const std::string& what, std::string_view expression);
-  // Of the text itself.
+  enum class Fit { anywhere, whole };
+
+  // Throws ValueError, starting with `what`, if `expression` is no regular expression, is longer
+  // than 64 KiB, or nested more than 250 times. `Fit::whole` is for `fits`.
+  TextPattern(const std::string& what, std::string_view expression, Fit fit = Fit::anywhere);
+  // Matches the text itself.
   static TextPattern literal(std::string_view text);
 
-  // Calls `use` with the first and the last byte + 1 of each match that is not empty, from left to
-  // right. `text` is UTF-8. Throws ValueError when the search takes too long.
-  void for_each(std::string_view text,
-                const std::function<void(std::size_t begin, std::size_t end)>& use) const;
-  // The text with each match replaced by what `append` appends.
-  std::string replaced(
-      std::string_view text,
-      const std::function<void(std::string_view match, std::string& result)>& append) const;
+  // Calls `use` with each match, from left to right. An empty match counts unless it directly
+  // follows another match; an empty text has none. `text` is UTF-8. Throws ValueError if `budget`
+  // does not suffice.
+  void for_each(std::string_view text, TextBudget& budget,
+                const std::function<void(const TextMatch&)>& use) const;
+  // Returns the text with each match replaced by what `append` appends.
+  std::string replaced(std::string_view text, TextBudget& budget,
+                       const std::function<void(const TextMatch&, std::string&)>& append) const;
+  // Returns whether the whole text matches. Throws as `for_each` does.
+  bool fits(std::string_view text, TextBudget& budget) const;
 
  private:
-  TextPattern(const std::string& what, const std::string& expression, std::uint32_t options);
-
   struct Code;
-  std::string what_;
-  std::shared_ptr<const Code> code_;
+  TextPattern() = default;
+  void for_each_literal(std::string_view text,
+                        const std::function<void(const TextMatch&)>& use) const;
+
+  std::string what_, expression_;
+  std::shared_ptr<const Code> code_;  // null for a literal
 };
 
 }  // namespace weft

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/data/characters.hpp"
+#include "train/tokenizers/internal/byte_letters.hpp"
 #include "train/tokenizers/internal/character_table.hpp"
-#include "train/tokenizers/internal/json_entries.hpp"
-#include "train/tokenizers/internal/text_pattern.hpp"
+#include "train/tokenizers/internal/step_types.hpp"
 #include "train/tokenizers/internal/unicode.hpp"
 
 namespace weft {
@@ -16,46 +17,52 @@ namespace {
 
 using nlohmann::json;
 
-std::string type_of(const json& description) {
-  return entry_or<std::string>(description, "type", "");
-}
+// Characters of words as Rust's regular expressions define \w: with Alphabetic characters that are
+// no letters, such as "Ⓐ", and with the joiners, which Oniguruma's \w lacks.
+constexpr const char* word_characters = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D})";
+// Punctuation: that of Unicode, and all that is printable in ASCII but letters, digits and spaces.
+constexpr const char* punctuation = R"(!-/:-@\[-`{-~\p{P})";
 
-// The parts of a Sequence, or the description itself.
-std::vector<json> parts_of(const json& description, const char* list) {
-  if (description.is_null()) return {};
-  if (type_of(description) != "Sequence") return {description};
-  const json& parts = entry(description, list);
-  if (!parts.is_array()) fail<ValueError>(list, "a list", parts.type_name());
-  return parts.get<std::vector<json>>();
-}
-
-TextPattern pattern_of(const json& description) {
-  const json& pattern = entry(description, "pattern");
-  if (!entry(pattern, "String").is_null())
-    return TextPattern::literal(entry_or<std::string>(pattern, "String", ""));
-  return TextPattern("pattern", required_entry<std::string>(pattern, "Regex"));
+std::size_t first_character_size(std::string_view text) {
+  std::size_t end = 0;
+  if (!text.empty()) unicode::next_code_point(text, end);
+  return end;
 }
 
 Normalizer replacing(const TextPattern& pattern, const std::string& content) {
-  return [=](std::string_view text) {
-    return pattern.replaced(text, [&](auto, std::string& result) { result += content; });
+  return [=](std::string_view text, TextPass& pass) {
+    return pattern.replaced(text, pass.budget, [&](const TextMatch& match, std::string& result) {
+      result += content;
+      // The content stands in the place of the last character of the match.
+      if (match.begin == 0 && match.end > (content.empty() ? 0 : first_character_size(text)))
+        pass.keeps_beginning = false;
+    });
   };
 }
 
-Normalizer replacing(const char* expression, const std::string& content = "") {
+Normalizer replacing(const std::string& expression, const std::string& content = "") {
   return replacing(TextPattern("pattern", expression), content);
 }
 
+// A change that makes no more than a few bytes of each.
+template <class Change>
+Normalizer changing(const Change& change) {
+  return [change](std::string_view text, TextPass& pass) {
+    std::string result = change(text);
+    pass.budget.replace(text.size(), result.size());
+    return result;
+  };
+}
+
 Normalizer to_form(unicode::Form form) {
-  return [form](std::string_view text) { return unicode::normal_form(text, form); };
+  return changing([form](std::string_view text) { return unicode::normal_form(text, form); });
 }
 
 Normalizer in_sequence(std::vector<Normalizer> steps) {
-  std::erase_if(steps, [](const Normalizer& step) { return !step; });
   if (steps.empty()) return {};
-  return [steps = std::move(steps)](std::string_view text) {
+  return [steps = std::move(steps)](std::string_view text, TextPass& pass) {
     std::string result(text);
-    for (const Normalizer& step : steps) result = step(result);
+    for (const Normalizer& step : steps) result = step(result, pass);
     return result;
   };
 }
@@ -70,50 +77,76 @@ Normalizer of_bert(const json& d) {
   }
   if (entry_or(d, "handle_chinese_chars", true))
     steps.emplace_back(
-        [ideograph =
-             TextPattern("pattern", R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF})"
-                                    R"(\x{20000}-\x{2A6DF}\x{2A700}-\x{2B81F}\x{2B920}-\x{2CEAF})"
-                                    R"(\x{2F800}-\x{2FA1F}])")](std::string_view text) {
-          return ideograph.replaced(text, [](std::string_view match, std::string& result) {
-            result.append(" ").append(match).append(" ");
-          });
+        [ideograph = TextPattern(
+             "pattern", R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF})"
+                        R"(\x{20000}-\x{2A6DF}\x{2A700}-\x{2B81F}\x{2B920}-\x{2CEAF})"
+                        R"(\x{2F800}-\x{2FA1F}])")](std::string_view text, TextPass& pass) {
+          return ideograph.replaced(text, pass.budget,
+                                    [&](const TextMatch& match, std::string& result) {
+                                      result.append(" ")
+                                          .append(text.substr(match.begin, match.end - match.begin))
+                                          .append(" ");
+                                    });
         });
   const bool is_lower_case = entry_or(d, "lowercase", true);
   if (entry_or(d, "strip_accents", is_lower_case)) {
     steps.push_back(to_form(unicode::Form::nfd));
     steps.push_back(replacing(R"(\p{Mn})"));
   }
-  if (is_lower_case) steps.emplace_back(unicode::lower_case);
+  if (is_lower_case) steps.push_back(changing(unicode::lower_case));
   return in_sequence(std::move(steps));
 }
 
-Normalizer one_normalizer(const json& d) {
-  const std::string type = type_of(d);
-  if (type == "NFC") return to_form(unicode::Form::nfc);
-  if (type == "NFD") return to_form(unicode::Form::nfd);
-  if (type == "NFKC") return to_form(unicode::Form::nfkc);
-  if (type == "NFKD") return to_form(unicode::Form::nfkd);
-  if (type == "Lowercase") return unicode::lower_case;
-  if (type == "StripAccents") return replacing(R"(\p{M})");
-  if (type == "BertNormalizer") return of_bert(d);
-  if (type == "Strip") {
-    std::vector<Normalizer> sides;
-    if (entry_or(d, "strip_left", true)) sides.push_back(replacing(R"(\A\s+)"));
-    if (entry_or(d, "strip_right", true)) sides.push_back(replacing(R"((?<!\s)\s+\z)"));
-    return in_sequence(std::move(sides));
-  }
-  if (type == "Prepend")
-    return [prefix = required_entry<std::string>(d, "prepend")](std::string_view text) {
-      return text.empty() ? std::string() : std::string(prefix).append(text);
-    };
-  if (type == "Replace") return replacing(pattern_of(d), required_entry<std::string>(d, "content"));
-  if (type == "Precompiled")
-    return [table = CharacterTable(required_entry<std::string>(d, "precompiled_charsmap"))](
-               std::string_view text) { return table.mapped(text); };
-  fail<ValueError>("normalizer",
-                   "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, "
-                   "Precompiled or BertNormalizer",
-                   shown(type));
+Normalizer strip(const json& d) {
+  std::vector<Normalizer> sides;
+  if (required_entry<bool>(d, "strip_left")) sides.push_back(replacing(R"(\A\s+)"));
+  if (required_entry<bool>(d, "strip_right"))
+    sides.push_back(changing([](std::string_view text) {
+      return std::string(text.substr(0, unicode::end_without_spaces(text)));
+    }));
+  return in_sequence(std::move(sides));
+}
+
+Normalizer nmt(const json&) {
+  return in_sequence(
+      {replacing(R"([\x{1}-\x{8}\x{B}\x{E}-\x{1F}\x{7F}\x{8F}\x{9F}])"),
+       replacing(R"([\t\n\f\r\x{1680}\x{200B}-\x{200F}\x{2028}\x{2029}\x{2581}\x{FEFF}\x{FFFD}])",
+                 " ")});
+}
+
+Normalizer prepend(const json& d) {
+  return changing([prefix = required_entry<std::string>(d, "prepend")](std::string_view text) {
+    return text.empty() ? std::string() : std::string(prefix).append(text);
+  });
+}
+
+Normalizer precompiled(const json& d) {
+  return [table = CharacterTable(required_entry<std::string>(d, "precompiled_charsmap"))](
+             std::string_view text, TextPass& pass) { return table.mapped(text, pass.budget); };
+}
+
+const std::vector<StepType<Normalizer>>& normalizer_types() {
+  static const std::vector<StepType<Normalizer>> types = {
+      {"NFC", {}, [](const json&) { return to_form(unicode::Form::nfc); }},
+      {"NFD", {}, [](const json&) { return to_form(unicode::Form::nfd); }},
+      {"NFKC", {}, [](const json&) { return to_form(unicode::Form::nfkc); }},
+      {"NFKD", {}, [](const json&) { return to_form(unicode::Form::nfkd); }},
+      {"Lowercase", {}, [](const json&) { return changing(unicode::lower_case); }},
+      {"StripAccents", {}, [](const json&) { return replacing(R"(\p{M})"); }},
+      {"Strip", {"strip_left", "strip_right"}, strip},
+      {"Nmt", {}, nmt},
+      {"Prepend", {"prepend"}, prepend},
+      {"Replace",
+       {"pattern", "content"},
+       [](const json& d) {
+         return replacing(pattern_of(d), required_entry<std::string>(d, "content"));
+       }},
+      {"Precompiled", {"precompiled_charsmap"}, precompiled},
+      {"ByteLevel", {}, [](const json&) { return changing(byte_pairs::letters_of); }},
+      {"BertNormalizer",
+       {"clean_text", "handle_chinese_chars", "?strip_accents", "lowercase"},
+       of_bert}};
+  return types;
 }
 
 // What becomes of the places between words where a text is split.
@@ -126,7 +159,7 @@ Behavior behavior_of(const json& description, std::optional<Behavior> otherwise 
       {"MergedWithPrevious", Behavior::merged_with_previous},
       {"MergedWithNext", Behavior::merged_with_next},
       {"Contiguous", Behavior::contiguous}};
-  if (otherwise && entry(description, "behavior").is_null()) return *otherwise;
+  if (otherwise && !description.contains("behavior")) return *otherwise;
   const auto text = required_entry<std::string>(description, "behavior");
   for (const auto& [name, behavior] : names)
     if (text == name) return behavior;
@@ -135,7 +168,7 @@ Behavior behavior_of(const json& description, std::optional<Behavior> otherwise 
 
 // Splits texts at matches, or with `invert` between them.
 PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert = false) {
-  return [=](std::string_view text, bool is_first, const WordUse& use) {
+  return [=](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
     // The word that is not yet given to `use`, and whether it ends with a match.
     std::size_t begin = 0, end = 0;
     bool was_match = false;
@@ -143,9 +176,8 @@ PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert
       if (begin < end && !(behavior == Behavior::removed && was_match))
         use(text.substr(begin, end - begin), is_first && begin == 0);
     };
-    // The next part of the text, which is a match or what is between two.
+    // The next part of the text: a match, which may be empty, or what is between two.
     const auto add = [&](std::size_t part, std::size_t part_end, bool is_match) {
-      if (part == part_end) return;
       const bool joins = behavior == Behavior::contiguous             ? is_match == was_match
                          : behavior == Behavior::merged_with_previous ? is_match && !was_match
                          : behavior == Behavior::merged_with_next     ? was_match && !is_match
@@ -158,21 +190,24 @@ PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert
       was_match = is_match;
     };
     std::size_t rest = 0;
-    pattern.for_each(text, [&](std::size_t match, std::size_t match_end) {
-      add(rest, match, invert);
-      add(match, match_end, !invert);
-      rest = match_end;
+    pattern.for_each(text, pass.budget, [&](const TextMatch& match) {
+      if (rest < match.begin) add(rest, match.begin, invert);
+      add(match.begin, match.end, !invert);
+      rest = match.end;
     });
-    add(rest, text.size(), invert);
+    if (rest < text.size()) add(rest, text.size(), invert);
     finish();
   };
 }
 
-PreTokenizer split_by(const char* expression, Behavior behavior, bool invert = false) {
+PreTokenizer split_by(const std::string& expression, Behavior behavior, bool invert = false) {
   return split_by(TextPattern("pattern", expression), behavior, invert);
 }
 
-void use_whole(std::string_view text, bool is_first, const WordUse& use) { use(text, is_first); }
+void use_whole(std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+  pass.budget.spend(text.size());
+  use(text, is_first);
+}
 
 PreTokenizer byte_level(const json& d) {
   // GPT-2's division into words.
@@ -181,84 +216,161 @@ PreTokenizer byte_level(const json& d) {
           ? split_by(R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
                      Behavior::isolated)
           : use_whole;
-  if (!entry_or(d, "add_prefix_space", true)) return words;
-  return [words](std::string_view text, bool is_first, const WordUse& use) {
-    if (text.starts_with(' ')) return words(text, is_first, use);
-    words(std::string(" ").append(text), is_first, use);
+  if (!required_entry<bool>(d, "add_prefix_space")) return words;
+  return [words](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    if (text.starts_with(' ')) return words(text, is_first, pass, use);
+    words(std::string(" ").append(text), is_first, pass, use);
+  };
+}
+
+// The words of a pre-tokenizer in GPT-2's letters.
+PreTokenizer in_byte_letters(const PreTokenizer& words) {
+  return [words](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    words(text, is_first, pass, [&](std::string_view word, bool word_is_first) {
+      use(byte_pairs::letters_of(word), word_is_first);
+    });
   };
 }
 
 PreTokenizer metaspace(const json& d) {
-  const auto replacement = entry_or<std::string>(d, "replacement", "▁");
-  // Older files have add_prefix_space instead.
-  const auto scheme = entry_or<std::string>(
-      d, "prepend_scheme", entry_or(d, "add_prefix_space", true) ? "always" : "never");
-  if (scheme != "always" && scheme != "first" && scheme != "never")
-    fail<ValueError>("prepend_scheme", "always, first or never",
-                     concatenate_text('\'', scheme, '\''));
-  const Normalizer without_spaces = replacing(" ", replacement);
+  const std::string replacement = character_in(d, "replacement"), scheme = prepend_scheme(d);
+  const TextPattern space = TextPattern::literal(" ");
   const PreTokenizer words =
       entry_or(d, "split", true)
           ? split_by(TextPattern::literal(replacement), Behavior::merged_with_next)
           : use_whole;
-  return [=](std::string_view text, bool is_first, const WordUse& use) {
-    std::string replaced = without_spaces(text);
+  return [=](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    std::string replaced = space.replaced(
+        text, pass.budget, [&](const TextMatch&, std::string& result) { result += replacement; });
     if ((scheme == "always" || (scheme == "first" && is_first)) &&
         !replaced.starts_with(replacement))
-      replaced = replacement + replaced;
-    words(replaced, is_first, use);
+      replaced.insert(0, replacement);
+    words(replaced, is_first, pass, use);
   };
 }
 
-PreTokenizer one_pre_tokenizer(const json& d) {
-  // Words are what is not removed.
-  constexpr const char* bert_words = R"([!-/:-@\[-`{-~\p{P}]|[^\s!-/:-@\[-`{-~\p{P}]+)";
-  const std::string type = type_of(d);
-  if (type == "ByteLevel") return byte_level(d);
-  if (type == "Metaspace") return metaspace(d);
-  if (type == "Split") return split_by(pattern_of(d), behavior_of(d), entry_or(d, "invert", false));
-  if (type == "Digits")
-    return split_by(entry_or(d, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)",
-                    Behavior::isolated);
-  if (type == "Punctuation")
-    return split_by(R"([!-/:-@\[-`{-~\p{P}])", behavior_of(d, Behavior::isolated));
-  if (type == "WhitespaceSplit") return split_by(R"(\s)", Behavior::removed);
-  if (type == "BertPreTokenizer") return split_by(bert_words, Behavior::removed, true);
-  fail<ValueError>("pre_tokenizer",
-                   "ByteLevel, Split, Digits, Punctuation, Metaspace, WhitespaceSplit or "
-                   "BertPreTokenizer",
-                   shown(type));
+PreTokenizer fixed_length(const json& d) {
+  const auto length = entry_or<std::int64_t>(d, "length", 5);
+  if (length < 1) fail<ValueError>("length", "at least 1", length);
+  return [length](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    pass.budget.spend(text.size());
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      for (std::int64_t i = 0; i < length && end < text.size(); ++i)
+        unicode::next_code_point(text, end);
+      use(text.substr(begin, end - begin), is_first && begin == 0);
+    }
+  };
+}
+
+const std::vector<StepType<PreTokenizer>>& pre_tokenizer_types() {
+  static const std::string not_word = concatenate_text("[^", word_characters, R"(\s])");
+  static const std::string mark = concatenate_text('[', punctuation, ']');
+  static const std::vector<StepType<PreTokenizer>> types = {
+      {"ByteLevel", {"add_prefix_space", "trim_offsets", "?use_regex"}, byte_level},
+      {"Split",
+       {"pattern", "behavior", "invert"},
+       [](const json& d) {
+         return split_by(pattern_of(d), behavior_of(d), required_entry<bool>(d, "invert"));
+       }},
+      {"Digits",
+       {"individual_digits"},
+       [](const json& d) {
+         return split_by(required_entry<bool>(d, "individual_digits") ? R"(\p{N})" : R"(\p{N}+)",
+                         Behavior::isolated);
+       }},
+      {"Punctuation",
+       {"?behavior"},
+       [](const json& d) { return split_by(mark, behavior_of(d, Behavior::isolated)); }},
+      {"Metaspace",
+       {"replacement", "?add_prefix_space", "?prepend_scheme", "?split", "?str_rep"},
+       metaspace},
+      // Words are what is not removed.
+      {"Whitespace",
+       {},
+       [](const json&) {
+         return split_by(concatenate_text('[', word_characters, "]+|", not_word, '+'),
+                         Behavior::removed, true);
+       }},
+      {"WhitespaceSplit", {}, [](const json&) { return split_by(R"(\s)", Behavior::removed); }},
+      {"BertPreTokenizer",
+       {},
+       [](const json&) {
+         return split_by(concatenate_text(mark, R"(|[^\s)", punctuation, "]+"), Behavior::removed,
+                         true);
+       }},
+      {"CharDelimiterSplit",
+       {"delimiter"},
+       [](const json& d) {
+         return split_by(TextPattern::literal(character_in(d, "delimiter")), Behavior::removed);
+       }},
+      {"FixedLength", {"?length"}, fixed_length}};
+  return types;
 }
 
 // Words of the first one, each of which the second one divides.
 PreTokenizer composed(PreTokenizer first, PreTokenizer second) {
-  return [first = std::move(first), second = std::move(second)](std::string_view text,
-                                                                bool is_first, const WordUse& use) {
-    first(text, is_first,
-          [&](std::string_view word, bool word_is_first) { second(word, word_is_first, use); });
+  return [first = std::move(first), second = std::move(second)](
+             std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    first(text, is_first, pass, [&](std::string_view word, bool word_is_first) {
+      second(word, word_is_first, pass, use);
+    });
   };
+}
+
+bool is_byte_level(const json& step) {
+  return entry_or<std::string>(step, "type", "") == "ByteLevel";
 }
 
 }  // namespace
 
+std::string character_in(const json& description, const char* name) {
+  const auto text = required_entry<std::string>(description, name);
+  if (count_characters(text) != 1) fail<ValueError>(name, "one character", shown(text));
+  return text;
+}
+
+std::string prepend_scheme(const json& description) {
+  // Older files have add_prefix_space instead.
+  const bool adds_space = entry_or(description, "add_prefix_space", true);
+  const auto scheme =
+      entry_or<std::string>(description, "prepend_scheme", adds_space ? "always" : "never");
+  if (scheme != "always" && scheme != "first" && scheme != "never")
+    fail<ValueError>("prepend_scheme", "always, first or never", shown(scheme));
+  if (!adds_space && scheme != "never")
+    fail<ValueError>("prepend_scheme", "never, as add_prefix_space is false", shown(scheme));
+  return scheme;
+}
+
+TextPattern pattern_of(const json& description) {
+  const json& pattern = entry(description, "pattern");
+  if (pattern.size() == 1 && pattern.contains("String"))
+    return TextPattern::literal(required_entry<std::string>(pattern, "String"));
+  check_entries("pattern", pattern, {"Regex"});
+  return TextPattern("pattern", required_entry<std::string>(pattern, "Regex"));
+}
+
 Normalizer make_normalizer(const json& description) {
   std::vector<Normalizer> steps;
-  for (const json& part : parts_of(description, "normalizers"))
-    steps.push_back(one_normalizer(part));
+  for (const json& part : steps_of(description, "normalizers"))
+    if (Normalizer step = make_step("normalizer", normalizer_types(), part))
+      steps.push_back(std::move(step));
   return in_sequence(std::move(steps));
 }
 
-PreTokenizer make_pre_tokenizer(const json& description) {
-  PreTokenizer result;
-  for (const json& part : parts_of(description, "pretokenizers"))
-    result =
-        result ? composed(std::move(result), one_pre_tokenizer(part)) : one_pre_tokenizer(part);
-  return result ? result : use_whole;
+bool ends_with_byte_letters(const json& pre_tokenizer) {
+  const std::vector<json> steps = steps_of(pre_tokenizer, "pretokenizers");
+  return !steps.empty() && is_byte_level(steps.back()) &&
+         std::ranges::count_if(steps, is_byte_level) == 1;
 }
 
-bool has_byte_letters(const json& pre_tokenizer) {
-  return std::ranges::any_of(parts_of(pre_tokenizer, "pretokenizers"),
-                             [](const json& part) { return type_of(part) == "ByteLevel"; });
+PreTokenizer make_pre_tokenizer(const json& description, bool keeps_bytes) {
+  PreTokenizer result;
+  for (const json& part : steps_of(description, "pretokenizers")) {
+    PreTokenizer step = make_step("pre_tokenizer", pre_tokenizer_types(), part);
+    if (is_byte_level(part) && !keeps_bytes) step = in_byte_letters(step);
+    result = result ? composed(std::move(result), std::move(step)) : std::move(step);
+  }
+  return result ? result : use_whole;
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weft/train/data/vocabulary.hpp"
+#include "train/tokenizers/internal/text_budget.hpp"
 
 namespace weft {
 
@@ -28,10 +29,13 @@ class TokenTree {
   }
 
   // Calls `use` with the size and the id of each token that the text begins with, the shortest
-  // first; only of those that continue the text of a node, if one is given.
+  // first; only of those that continue the text of a node, if one is given. Charges each byte that
+  // it looks at, as tokens may be long.
   template <class Use>
-  void for_each(std::string_view text, const Use& use, Node node = root) const {
+  void for_each(std::string_view text, TextBudget& budget, const Use& use, Node node = root) const {
+    constexpr std::uint64_t per_byte = 4;
     for (std::size_t size = 1; size <= text.size(); ++size) {
+      budget.spend(per_byte);
       const auto child = children_.find(key(node, text[size - 1]));
       if (child == children_.end()) return;
       node = child->second;
@@ -44,10 +48,10 @@ class TokenTree {
     std::size_t size = 0;
     std::optional<TokenId> id;
   };
-  Longest longest(std::string_view text, Node node = root) const {
+  Longest longest(std::string_view text, TextBudget& budget, Node node = root) const {
     Longest found;
     for_each(
-        text,
+        text, budget,
         [&](std::size_t size, TokenId id) {
           found = {size, id};
         },

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/data/characters.hpp"
 #include "train/data/internal/code_point.hpp"
 
 namespace weft::unicode {
@@ -48,8 +50,28 @@ bool is_space(char32_t code) {
 
 bool is_in_word(char32_t code) {
   const utf8proc_category_t own = category(code);
-  return (UTF8PROC_CATEGORY_LU <= own && own <= UTF8PROC_CATEGORY_LO) ||
-         (UTF8PROC_CATEGORY_ND <= own && own <= UTF8PROC_CATEGORY_NO) || code == U'_';
+  if ((UTF8PROC_CATEGORY_LU <= own && own <= UTF8PROC_CATEGORY_NL) || own == UTF8PROC_CATEGORY_PC)
+    return true;
+  // The joiners, and circled and squared letters.
+  constexpr std::pair<char32_t, char32_t> others[] = {{0x200C, 0x200D},
+                                                      {0x24B6, 0x24E9},
+                                                      {0x1F130, 0x1F149},
+                                                      {0x1F150, 0x1F169},
+                                                      {0x1F170, 0x1F189}};
+  return std::ranges::any_of(
+      others, [&](const auto& range) { return range.first <= code && code <= range.second; });
+}
+
+std::size_t end_without_spaces(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0) {
+    std::size_t last = end - 1;
+    while (last > 0 && !starts_character(text[last])) --last;
+    std::size_t next = last;
+    if (!is_space(next_code_point(text, next))) break;
+    end = last;
+  }
+  return end;
 }
 
 std::string lower_case(std::string_view text) {

@@ -16,8 +16,12 @@ void append(std::string& text, char32_t code);
 
 // The property White_Space.
 bool is_space(char32_t code);
-// Letters, numbers and "_".
+// \w as Rust's regular expressions define it: letters, marks, digits, connectors such as "_", and
+// joiners.
 bool is_in_word(char32_t code);
+
+// Returns the number of bytes of valid UTF-8 without the spaces at its end.
+std::size_t end_without_spaces(std::string_view text);
 
 // The lower-case forms of the characters, each by itself, whatever its place in a word.
 std::string lower_case(std::string_view text);

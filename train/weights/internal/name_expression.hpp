@@ -2,52 +2,30 @@
 #pragma once
 
 #include <algorithm>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/text_pattern.hpp"
 
 namespace weft {
 
 class NameExpression {
  public:
-  // Throws ValueError, starting with `what`, for a pattern that is no regular expression
-  // (ECMAScript's). The other functions throw it, too, when the expression is too complex for a
-  // name, and for a name that is longer than expressions can safely be applied to.
-  NameExpression(const std::string& what, const std::string& pattern)
-      : what_(what), pattern_(pattern) {
-    apply_to("", [&] { regex_.assign(pattern); });
-  }
+  // Throws ValueError, starting with `what`, if `pattern` is no regular expression. The other
+  // functions throw it if a name is not UTF-8 or takes too long to match.
+  NameExpression(const std::string& what, const std::string& pattern);
 
-  // Returns whether the whole name has the form of the expression.
-  bool matches(const std::string& name) const {
-    return apply_to(name, [&] { return std::regex_match(name, regex_); });
-  }
-  // The name with a replacement for each match, in which "$1" is the first group.
-  std::string replaced(const std::string& name, const std::string& replacement) const {
-    return apply_to(name, [&] { return std::regex_replace(name, regex_, replacement); });
-  }
+  // Returns whether the whole name matches.
+  bool matches(std::string_view name) const;
+  // Returns the name with a replacement for each match: "$1" to "$99" are groups, "$&" is the
+  // match,
+  // "$`" and "$'" what is before and after it, "$$" is "$".
+  std::string replaced(std::string_view name, std::string_view replacement) const;
 
  private:
-  // The standard library's matching is recursive, by some hundred bytes of stack a character.
-  static constexpr std::size_t max_bytes = 1000;
-
-  template <class Use>
-  auto apply_to(const std::string& name, const Use& use) const -> decltype(use()) {
-    if (name.size() > max_bytes)
-      fail<ValueError>(what_, concatenate_text("names of at most ", max_bytes, " bytes"),
-                       concatenate_text("one of ", name.size(), " bytes"));
-    try {
-      return use();
-    } catch (const std::regex_error& error) {
-      fail<ValueError>(what_, "a regular expression",
-                       concatenate_text('\'', pattern_, "' (", error.what(), ')'));
-    }
-  }
-
-  std::string what_, pattern_;
-  std::regex regex_;
+  std::string what_;
+  TextPattern anywhere_, whole_;
 };
 
 // Several expressions, one of which a name has to match.

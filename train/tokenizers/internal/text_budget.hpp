@@ -1,0 +1,42 @@
+// TextBudget: what the steps of a tokenizer may cost for a text, and make of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+// Counts the work for one text in units of about a nanosecond. Every step charges what it does
+// here, so that time and memory are bounded by the size of the text whatever a file describes:
+// 1024 units per byte and 4 Mi units, which a usual tokenizer does not use a twentieth of.
+class TextBudget {
+ public:
+  // The units that a byte more in a text costs, and a step back of a regular expression.
+  static constexpr std::uint64_t per_new_byte = 64, per_retry = 16;
+
+  explicit TextBudget(std::size_t bytes) : left_((std::uint64_t{1} << 22) + bytes * 1024) {}
+
+  // Returns false, and charges nothing, if fewer units are left.
+  bool try_spend(std::uint64_t units) {
+    if (units > left_) return false;
+    left_ -= units;
+    return true;
+  }
+  // Throws ValueError if fewer units are left.
+  void spend(std::uint64_t units) {
+    if (!try_spend(units))
+      fail<ValueError>("text", "a tokenizer whose steps are in proportion to the text",
+                       "one that takes too long, or makes too much of it");
+  }
+  // Charges bytes that become others.
+  void replace(std::size_t bytes, std::size_t new_bytes) {
+    spend(bytes + new_bytes + (new_bytes > bytes ? (new_bytes - bytes) * per_new_byte : 0));
+  }
+
+ private:
+  std::uint64_t left_;
+};
+
+}  // namespace weft
