@@ -13,24 +13,26 @@
 
 namespace weft {
 
-// Reads a tokenizer.json and encodes as the library `tokenizers` of Hugging Face does:
+// Reads a tokenizer.json, and encodes and decodes as Hugging Face's library `tokenizers` does:
 //
-// - models: BPE, byte-level (GPT-2, Llama 3, Qwen, SmolLM) or of characters with bytes for what
-//   the vocabulary lacks (Llama 2, Mistral), Unigram (T5), and WordPiece (BERT);
-// - normalizers: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Replace, Prepend,
-//   Precompiled (SentencePiece's tables), BertNormalizer;
+// - models: BPE, of bytes (GPT-2, Llama 3, Qwen, SmolLM) or of characters with bytes for what the
+//   vocabulary lacks (Llama 2, Mistral), Unigram (T5), WordPiece (BERT) and WordLevel;
+// - normalizers: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Nmt, Replace, Prepend,
+//   Precompiled (SentencePiece's tables), ByteLevel, BertNormalizer;
 // - pre-tokenizers: ByteLevel, Split by text or regular expression, Digits, Punctuation, Metaspace,
-//   WhitespaceSplit, BertPreTokenizer;
-// - tokens that begin and end a text: TemplateProcessing, BertProcessing, RobertaProcessing.
+//   Whitespace, WhitespaceSplit, CharDelimiterSplit, FixedLength, BertPreTokenizer;
+// - tokens that begin and end a text: TemplateProcessing, BertProcessing, RobertaProcessing;
+// - decoders: ByteLevel, WordPiece, Metaspace, Replace, ByteFallback, Fuse, Strip, BPEDecoder, CTC.
 //
-// Truncation and padding of the file are ignored. Copies share the vocabulary, which never changes;
-// it may be used on several threads.
+// Regular expressions have Oniguruma's syntax, as in that library. Truncation and padding of the
+// file are ignored. Copies share the vocabulary, which never changes; it may be used on several
+// threads.
 //   const auto tokenizer = PretrainedTokenizer::load("SmolLM2-135M-Instruct/tokenizer.json");
 //   const Sequence ids = tokenizer.with_ends(tokenizer.encode("Hello"));
 class WEFT_API PretrainedTokenizer {
  public:
-  // Throws FileError for a file that cannot be read, is not JSON or has contents other than the
-  // above, with their name.
+  // Throws FileError, naming the step or the entry, for a file that cannot be read, is not JSON, or
+  // describes anything else than the above.
   static PretrainedTokenizer load(const std::filesystem::path& path);
   // The same of the contents of a file, which errors name as `path`.
   static PretrainedTokenizer from_text(std::string text,
@@ -44,18 +46,21 @@ class WEFT_API PretrainedTokenizer {
   std::optional<TokenId> find(std::string_view name) const;
   // Whether a token is special: not part of a text ("<|im_end|>").
   bool is_special(TokenId id) const;
-  // The bytes that a token adds to a text, which need not be whole characters; the name of a
-  // special one; empty for an id without a token. Throws ValueError unless 0 ≤ id < size.
+  // The bytes that a token adds to a text if others are before and after it, which need not be
+  // whole characters; empty for an id without a token. Throws ValueError unless 0 ≤ id < size.
   const std::string& token(TokenId id) const;
 
   // The ids of a text. Names of special tokens in the text are encoded as these. Throws ValueError
-  // unless the text is UTF-8.
+  // unless the text is UTF-8, if the steps of the file would take far more than a time, or make far
+  // more than a text, in proportion to its size, and if it has unknown characters for which the
+  // file has no token.
   Sequence encode(std::string_view text) const;
   // The ids with the tokens before and after them that the model expects of a whole text ("<s>"),
   // if there are any.
   Sequence with_ends(Sequence ids) const;
-  // The tokens' bytes, joined, without the space that an encoded text may begin with: for ids other
-  // than those of a text, they need not be UTF-8; see WholeCharacters. Throws as `token` does.
+  // The text of tokens. For ids other than those of a text, a decoder of bytes (ByteLevel) gives
+  // bytes that need not be UTF-8; see WholeCharacters. Ids without a token add nothing. Throws as
+  // `token` does, and ValueError if the text would be far larger than the tokens' names.
   std::string decode(std::span<const TokenId> ids) const;
 
  private:

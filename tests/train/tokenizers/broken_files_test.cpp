@@ -24,12 +24,15 @@ std::string repeated(const std::string& text, int times) {
 json good_file() {
   return json::parse(R"({
     "added_tokens": [{"id": 1, "content": "[CLS]", "special": true, "normalized": false}],
-    "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+                   "strip_accents": null, "lowercase": true},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
     "post_processor": {"type": "TemplateProcessing",
       "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A"}}],
       "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [1], "tokens": ["[CLS]"]}}},
-    "decoder": {"type": "WordPiece"},
-    "model": {"type": "WordPiece", "unk_token": "[UNK]",
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+              "max_input_chars_per_word": 100,
               "vocab": {"[UNK]": 0, "[CLS]": 1, "a": 2, "##b": 3}}})");
 }
 
@@ -80,24 +83,25 @@ TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {
   CHECK(error_of_text("[1e999]") == "expected JSON, got a number that is beyond all numbers");
   // Brackets in texts are none, whatever is escaped there.
   CHECK(error_of_text(json(repeated("[\"\\", 200)).dump()) ==
-        "model: expected BPE, Unigram or WordPiece, got ''");
+        "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
 }
 
 TEST_CASE("broken tokenizer.json: what is missing", "[train]") {
-  CHECK(error_of_text("{}") == "model: expected BPE, Unigram or WordPiece, got ''");
-  CHECK(error_without("/model", "vocab") == "vocab: expected an object of tokens, got null");
+  CHECK(error_of_text("{}") == "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
+  CHECK(error_without("/model", "vocab") == "model WordPiece: expected the entry vocab, got none");
   CHECK(error_without("/model/vocab", "[UNK]") ==
         "unk_token: expected a token of the vocabulary, got '[UNK]'");
-  CHECK(error_without("/added_tokens/0", "content") == "content: expected an entry, got none");
-  CHECK(error_without("/added_tokens/0", "id") == "id: expected an entry, got none");
+  CHECK(error_without("/added_tokens/0", "content") ==
+        "added_tokens: expected the entry content, got none");
+  CHECK(error_without("/added_tokens/0", "id") == "added_tokens: expected the entry id, got none");
   CHECK(error_without("/post_processor/special_tokens", "[CLS]") ==
         "post_processor: expected special_tokens with the ids of '[CLS]', got none");
   CHECK(error_with("/normalizer", {{"type", "Replace"}, {"content", ""}}) ==
-        "Regex: expected an entry, got none");
+        "normalizer Replace: expected the entry pattern, got none");
   CHECK(error_with("/normalizer", {{"type", "Sequence"}}) ==
-        "normalizers: expected a list, got null");
+        "Sequence: expected the entry normalizers, got none");
   CHECK(error_with("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"String", "a"}}}}) ==
-        "behavior: expected an entry, got none");
+        "pre_tokenizer Split: expected the entry behavior, got none");
   CHECK(error_with("/model", {{"type", "Unigram"}, {"vocab", json::array()}}) ==
         "model: expected a vocabulary, got an empty one");
 }
@@ -110,9 +114,9 @@ TEST_CASE("broken tokenizer.json: ids that contradict each other", "[train]") {
   CHECK(error_with("/model/vocab/a", "2") ==
         "vocab: expected ids 0 … 1048575, got '2' for token 'a'");
   CHECK(error_with("/added_tokens/0/id", 2) ==
-        "added_tokens: expected id 1, as before, for token '[CLS]', got 2");
+        "added_tokens: expected id 1 for token '[CLS]', got 2");
   CHECK(error_with("/added_tokens/0/content", "<new>") ==
-        "added_tokens: expected an id of its own for token '<new>', got 1");
+        "added_tokens: expected id 4 for token '<new>', got 1");
   CHECK(error_with("/added_tokens/0/id", -1) == "id: expected 0 ≤ id ≤ 1048575, got -1");
   CHECK(error_with("/post_processor/special_tokens/[CLS]/ids/0", 77) ==
         "post_processor: expected known tokens, got 77");
@@ -123,7 +127,7 @@ TEST_CASE("broken tokenizer.json: ids that contradict each other", "[train]") {
 
 TEST_CASE("broken tokenizer.json: entries of another type", "[train]") {
   CHECK(error_with("/added_tokens", "all") == "added_tokens: expected a list, got string");
-  CHECK(error_with("/added_tokens/0", 1) == "content: expected an entry, got none");
+  CHECK(error_with("/added_tokens/0", 1) == "added_tokens: expected an object, got number");
   CHECK(error_with("/added_tokens/0/special", "yes") ==
         "special: expected true or false, got string");
   CHECK(error_with("/normalizer/lowercase", 1) == "lowercase: expected true or false, got number");
@@ -134,7 +138,8 @@ TEST_CASE("broken tokenizer.json: entries of another type", "[train]") {
   CHECK(error_with("/model", json::parse(R"({"type": "Unigram", "vocab": [["a", "0.5"]]})")) ==
         "vocab: expected tokens and their scores, got [\"a\",\"0.5\"]");
   CHECK(error_with("/model/type", repeated("ä\n", 100)) ==
-        "model: expected BPE, Unigram or WordPiece, got '" + repeated("ä\\x0a", 26) + "ä…'");
+        "model: expected BPE, Unigram, WordPiece or WordLevel, got '" + repeated("ä\\x0a", 26) +
+            "ä…'");
 }
 
 TEST_CASE("broken tokenizer_config.json and chat_template.jinja", "[train]") {

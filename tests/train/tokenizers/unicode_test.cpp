@@ -23,9 +23,10 @@ TEST_CASE("unicode: code points and UTF-8 are inverse", "[tokenizers]") {
 }
 
 TEST_CASE("unicode: spaces and the characters of words", "[tokenizers]") {
-  for (const char32_t code : {U'é', U'中', U'1', U'٣', U'Ⅻ', U'½', U'_'})
+  for (const char32_t code :
+       {U'é', U'中', U'1', U'٣', U'Ⅻ', U'_', U'‿', U'\u0301', U'\u200D', U'Ⓐ', U'\U0001F130'})
     CHECK(unicode::is_in_word(code));
-  for (const char32_t code : {U' ', U'-', U'$', U'\u0301', U'\u200B'})
+  for (const char32_t code : {U' ', U'-', U'$', U'½', U'\u200B'})
     CHECK_FALSE(unicode::is_in_word(code));
   for (const char32_t code : {U' ', U'\t', U'\v', U'\u0085', U'\u00A0', U'\u2028', U'\u3000'})
     CHECK(unicode::is_space(code));
