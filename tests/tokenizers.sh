@@ -18,14 +18,17 @@ install_packages "${build_packages[@]}" catch2
 build_targets tokenize run_cases
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-compare=$repository/tests/tokenizers
+scripts=$repository/tests/tokenizers
 # Where the library panics, it prints where.
 export RUST_BACKTRACE=0
-log "Comparing regular expressions"
-"$python" "$compare/compare_patterns.py" "$build/tests/run_cases" "$work" 2>"$work/panics" ||
-  fail "regular expressions differ (see above)"
-log "Comparing combinations"
-"$python" "$compare/compare_combinations.py" "$build/tests/run_cases" "$work" "${COUNT:-2000}" \
-  "${SEED:-1}" 2>"$work/panics" || fail "combinations differ (see above)"
+compare() { # WHAT SCRIPT [ARGUMENT...]
+  log "Comparing $1"
+  "$python" "$scripts/$2" "$build/tests/run_cases" "$work" "${@:3}" 2>"$work/errors" || {
+    tail -n 1 "$work/errors" >&2
+    fail "$1: failed (see above)"
+  }
+}
+compare "regular expressions" compare_patterns.py
+compare combinations compare_combinations.py "${COUNT:-2000}" "${SEED:-1}"
 log "Comparing with tokenizers"
-"$python" "$compare/compare.py" "$build/tests/tokenize" "$work" "${ROUNDS:-3}"
+"$python" "$scripts/compare.py" "$build/tests/tokenize" "$work" "${ROUNDS:-3}"

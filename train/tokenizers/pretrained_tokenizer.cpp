@@ -118,8 +118,8 @@ PretrainedTokenizer::State::State(std::string file_text, const json& file)
   if (const auto version = entry_or<std::string>(file, "version", "1.0"); version != "1.0")
     fail<ValueError>("version", "1.0", shown(version));
   for (const auto& [name, id] : model->ids()) set_name(id, name);
-  add_tokens(list_in(file, "added_tokens"));
   if (model->ids().empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
+  add_tokens(list_in(file, "added_tokens"));
   add_ends(entry(file, "post_processor"));
   for (const Sequence& ends : {before, after})
     for (const TokenId id : ends)

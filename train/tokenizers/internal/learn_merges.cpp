@@ -41,10 +41,11 @@ std::vector<Word> words_of(const std::vector<std::string_view>& parts) {
     ids[bytes_in_order()[id]] = static_cast<TokenId>(id);
   std::unordered_map<std::string_view, std::size_t> indices;
   std::vector<Word> words;
-  const PreTokenizer words_of_gpt2 =
-      make_pre_tokenizer({{"type", "ByteLevel"}, {"add_prefix_space", false}});
-  for (const std::string_view part : parts)
-    words_of_gpt2(part, true, [&](std::string_view text, bool) {
+  const PreTokenizer words_of_gpt2 = make_pre_tokenizer(
+      {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}}, true);
+  for (const std::string_view part : parts) {
+    TextPass pass(part.size());
+    words_of_gpt2(part, true, pass, [&](std::string_view text, bool) {
       const auto [found, is_new] = indices.emplace(text, words.size());
       if (is_new) {
         Word& word = words.emplace_back();
@@ -52,6 +53,7 @@ std::vector<Word> words_of(const std::vector<std::string_view>& parts) {
       }
       ++words[found->second].count;
     });
+  }
   return words;
 }
 

@@ -264,6 +264,8 @@ class WordPieces : public TokenModel {
  public:
   explicit WordPieces(const json& description)
       : longest_word_(entry_or<std::int64_t>(description, "max_input_chars_per_word", 100)) {
+    if (longest_word_ < 0)
+      fail<ValueError>("max_input_chars_per_word", "at least 0", longest_word_);
     ids_ = ids_in(entry(description, "vocab"));
     for (const auto& [name, id] : ids_)
       if (!name.empty()) tree_.add(name, id);
