@@ -3,7 +3,9 @@ and flags of added tokens, and texts; for compare_combinations.py and
 tests/golden/write_combinations.py."""
 
 import json
+import multiprocessing
 import random
+import resource
 
 from tokenizers import Tokenizer
 
@@ -241,13 +243,32 @@ def results_of(text, texts, ids):
             "decoded": [value_of(lambda: theirs.decode(one, skip_special_tokens=False)) for one in ids]}
 
 
-def draw():
-    """A file, texts, ids, and the results of both; {"error": …} in the place of what is refused."""
-    made, size = tokenizer()
-    ids = [[chance.randrange(size) for _ in range(chance.randint(0, 8))] for _ in range(10)]
-    right = value_of(lambda: results_of(json.dumps(made), TEXTS, ids))
+def answer(pipe, made, ids):
+    """Sends the results of a file, and more ids. The library panics, and for some files never ends."""
+    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+    text = json.dumps(made)
+    right = value_of(lambda: results_of(text, TEXTS, ids))
+    more = []
     if "error" not in right:  # texts decode, too
         more = [one["ids"] for one in right["encoded"] if "ids" in one]
-        ids += more
-        right["decoded"] += results_of(json.dumps(made), [], more)["decoded"]
-    return {"tokenizer": made, "texts": TEXTS, "ids": ids}, right
+        right["decoded"] += results_of(text, [], more)["decoded"]
+    pipe.send((right, more))
+
+
+def draw():
+    """A file, texts, ids, and the results of both, {"error": …} in the place of what is refused; of the
+    next file for which the library ends."""
+    while True:
+        made, size = tokenizer()
+        ids = [[chance.randrange(size) for _ in range(chance.randint(0, 8))] for _ in range(10)]
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.Process(target=answer, args=(theirs, made, ids))
+        process.start()
+        theirs.close()
+        try:
+            right, more = ours.recv()
+        except EOFError:
+            continue
+        finally:
+            process.join()
+        return {"tokenizer": made, "texts": TEXTS, "ids": ids + more}, right

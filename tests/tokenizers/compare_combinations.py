@@ -23,7 +23,7 @@ for _ in range(count):
 (work / "combinations.json").write_text(json.dumps(cases))
 subprocess.run([program, work / "combinations.json", work / "results.json"], check=True)
 results = json.loads((work / "results.json").read_text())
-different, refused, refused_by_both, lines, shown = 0, collections.Counter(), 0, 0, 0
+different, refused, refused_by_both, lines, panics, shown = 0, collections.Counter(), 0, 0, 0, 0
 for case, right, got in zip(cases, expected, results, strict=True):
     if "error" in got:
         if "error" in right:
@@ -38,7 +38,8 @@ for case, right, got in zip(cases, expected, results, strict=True):
         for kind, inputs in (("encoded", case["texts"]), ("decoded", case["ids"])):
             for line, one, other in zip(inputs, right[kind], got[kind], strict=True):
                 lines += 1
-                if "error" in one and "error" in other:
+                if "error" in one:  # it panics, for texts that a decoder strips of more than they have
+                    panics += 1
                     continue
                 if one != other:
                     found.append((kind, line, one, other))
@@ -51,7 +52,8 @@ for case, right, got in zip(cases, expected, results, strict=True):
             print(json.dumps(brief, ensure_ascii=False)[:1500])
             for one in found[:3]:
                 print("   ", ascii(one)[:500])
-print(f"{count} combinations, {lines} texts encoded or decoded: {different} combinations differ;"
+print(f"{count} combinations, {lines} texts encoded or decoded, the library panics for {panics} of them;"
+      f" {different} combinations differ;"
       f" {refused_by_both} refused by both, {sum(refused.values())} by weft only")
 for message, times in refused.most_common():
     print(f"    {times}: {message}")

@@ -171,14 +171,20 @@ std::optional<TokenId> BytePairEncoding::find(std::string_view token) const {
   return std::nullopt;
 }
 
-const std::string& BytePairEncoding::token(TokenId id) const { return state_->tokenizer.token(id); }
+// Names of special tokens are no letters of bytes.
+const std::string& BytePairEncoding::token(TokenId id) const {
+  return state_->tokenizer.is_special(id) ? state_->named.names[static_cast<std::size_t>(id)]
+                                          : state_->tokenizer.token(id);
+}
 
 Sequence BytePairEncoding::encode(std::string_view text) const {
   return state_->tokenizer.encode(text);
 }
 
 std::string BytePairEncoding::decode(std::span<const TokenId> ids) const {
-  return state_->tokenizer.decode(ids);
+  std::string text;
+  for (const TokenId id : ids) text += token(id);
+  return text;
 }
 
 }  // namespace weft

@@ -242,9 +242,10 @@ TEST_CASE("pretrained tokenizer: the limits hold for a whole text", "[train]") {
   file["normalizer"] = {{"type", "Sequence"}, {"normalizers", json(4, growth)}};
   CHECK(error(file, std::string(10, 'a')).starts_with(limit));
   json decoding = small_file();
-  decoding["decoder"] = {{"type", "Sequence"}, {"decoders", json(4, growth)}};
+  decoding["decoder"] = {{"type", "Sequence"}, {"decoders", json(2, growth)}};
   const auto decoder = PretrainedTokenizer::from_text(decoding.dump());
-  CHECK(message_of<ValueError>([&] { (void)decoder.decode(Sequence(10, 1)); }).starts_with(limit));
+  CHECK(
+      message_of<ValueError>([&] { (void)decoder.decode(Sequence(1000, 1)); }).starts_with(limit));
 
   // Tokens of 50,000 bytes that begin at each byte of the text.
   file = small_file();
@@ -290,9 +291,46 @@ TEST_CASE("pretrained tokenizer: of equal scores, the first division of a word c
   json file = small_file();
   file["added_tokens"] = json::array();
   file["pre_tokenizer"] = nullptr;
-  file["model"] = {{"type", "Unigram"},
-                   {"unk_id", 0},
-                   {"vocab", {{"?", 0}, {"a", -1}, {"b", -1}, {"aa", -1}, {"ab", -1}}}};
+  json tokens = json::parse(R"([["?", 0], ["a", -1]])");
+  tokens.push_back({token, -9});
+  file["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", tokens}};
+  CHECK(error(file, text).starts_with(limit));
+  CHECK(error(file, "aaa").empty());
+}
+
+TEST_CASE(
+    "pretrained tokenizer: encodes and decodes as Hugging Face's library, whatever is combined",
+    "[train]") {
+  const json cases = json::parse(std::ifstream(WEFT_TEST_DATA "/combinations.json"));
+  REQUIRE(cases.size() >= 20);
+  for (const json& one : cases) {
+    CAPTURE(one["tokenizer"].dump());
+    const auto tokenizer = PretrainedTokenizer::from_text(one["tokenizer"].dump());
+    for (std::size_t i = 0; i < one["texts"].size(); ++i) {
+      const auto text = one["texts"][i].get<std::string>();
+      CAPTURE(text);
+      const Sequence ids = tokenizer.encode(text);
+      CHECK(ids == one["encoded"][i]["ids"].get<Sequence>());
+      CHECK(tokenizer.with_ends(ids) == one["encoded"][i]["ends"].get<Sequence>());
+    }
+    for (std::size_t i = 0; i < one["ids"].size(); ++i) {
+      const auto ids = one["ids"][i].get<Sequence>();
+      CAPTURE(ids);
+      WholeCharacters characters;
+      const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
+      CHECK(decoded == one["decoded"][i].get<std::string>());
+    }
+  }
+}
+
+TEST_CASE("pretrained tokenizer: of equal scores, the first division of a word counts", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = json::array();
+  file["pre_tokenizer"] = nullptr;
+  file["model"] = {
+      {"type", "Unigram"},
+      {"unk_id", 0},
+      {"vocab", json::parse(R"([["?", 0], ["a", -1], ["b", -1], ["aa", -1], ["ab", -1]])")}};
   CHECK(encoded(file, "aaa") == Sequence{3, 1});
   CHECK(encoded(file, "aab") == Sequence{3, 2});
   // Unknown characters beside each other are one token, also beside "?" itself.

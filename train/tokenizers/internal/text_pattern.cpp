@@ -2,6 +2,7 @@
 
 #include <oniguruma.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <mutex>
@@ -62,6 +63,46 @@ void check_form(const std::string& what, std::string_view expression) {
   }
 }
 
+// What versions of the library understand differently: [:punct:], which got the symbols in 6.9.9,
+// is written out; another one is refused.
+std::string in_every_version(const std::string& what, std::string_view expression) {
+  std::string result;
+  const auto refuse = [&](std::string_view part) {
+    fail<ValueError>(what, "an expression whose meaning does not depend on the library's version",
+                     concatenate_text('\'', part, '\''));
+  };
+  // Options of the whole expression; L makes it find the longest match.
+  if (expression.starts_with("(?"))
+    if (const std::string_view options =
+            expression.substr(0, expression.find_first_not_of("CIL", 2) + 1);
+        options.ends_with(')') && options.find('L') != options.npos)
+      refuse(options);
+  for (std::size_t at = 0; at < expression.size(); ++at) {
+    const std::string_view rest = expression.substr(at);
+    if (rest.starts_with("[:punct:]")) {
+      result += R"(\p{P}\p{S})";
+      at += 8;
+    } else if (rest.starts_with("[:^punct:]")) {
+      result += R"([^\p{P}\p{S}])";
+      at += 9;
+    } else if (rest.starts_with('\\') && rest.size() > 1) {
+      // Names of properties are the same with spaces, "_" and "-", and in upper case.
+      std::string name;
+      if (rest.starts_with(R"(\p{)") || rest.starts_with(R"(\P{)"))
+        for (const char c :
+             rest.substr(3, rest.find('}') - std::min<std::size_t>(3, rest.find('}'))))
+          if (std::string_view(" _-^").find(c) == std::string_view::npos)
+            name += static_cast<char>('A' <= c && c <= 'Z' ? c - 'A' + 'a' : c);
+      if (name == "word" || name == "punct") refuse(rest.substr(0, rest.find('}') + 1));
+      result += rest.substr(0, 2);
+      ++at;
+    } else {
+      result += rest.front();
+    }
+  }
+  return result;
+}
+
 // Searches one text. A search gets few retries first, which suffice for a word, and four times as
 // many until it ends; those count for all searches with the same budget.
 class Search {
@@ -84,7 +125,7 @@ class Search {
                                     ONIG_OPTION_NONE, limits_.get());
     });
   }
-  // Matches at the beginning of the text; returns the size of the match.
+  // Matches at the beginning of the text. Returns as `find_from` does.
   int match() {
     return repeated([&] {
       const OnigUChar* const begin = characters_of(text_);
@@ -126,6 +167,22 @@ class Search {
 }  // namespace
 
 struct TextPattern::Code {
+  // Returns ONIG_NORMAL or an error. Compiling changes tables of the library.
+  int compile(const std::string& expression, OnigErrorInfo& info) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    static const int initialized = [] {
+      OnigEncoding encoding = ONIG_ENCODING_UTF8;
+      return onig_initialize(&encoding, 1);
+    }();
+    if (initialized != ONIG_NORMAL) return initialized;
+    OnigRegex made = nullptr;
+    const OnigUChar* const begin = characters_of(expression);
+    const int error = onig_new(&made, begin, begin + expression.size(), ONIG_OPTION_NONE,
+                               ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
+    if (error == ONIG_NORMAL) compiled.reset(made);
+    return error;
+  }
   // Throws ValueError if an attempt of a search ended with an error.
   bool is_found(int result, const TextPattern& pattern) const {
     if (result < ONIG_MISMATCH)
@@ -141,26 +198,20 @@ struct TextPattern::Code {
 TextPattern::TextPattern(const std::string& what, std::string_view expression, Fit fit)
     : what_(what), expression_(expression) {
   check_form(what, expression);
-  // Compiling changes tables of the library.
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  static const int initialized = [] {
-    OnigEncoding encoding = ONIG_ENCODING_UTF8;
-    return onig_initialize(&encoding, 1);
-  }();
-  OnigRegex compiled = nullptr;
+  const std::string text = in_every_version(what, expression);
   OnigErrorInfo info{};
-  const OnigUChar* const begin = characters_of(expression_);
-  const int error = initialized != ONIG_NORMAL
-                        ? initialized
-                        : onig_new(&compiled, begin, begin + expression_.size(),
-                                   fit == Fit::whole ? ONIG_OPTION_FIND_LONGEST : ONIG_OPTION_NONE,
-                                   ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
+  Code code;
+  int error = code.compile(text, info);
+  if (error == ONIG_NORMAL && fit == Fit::whole) {
+    error = code.compile("\\A(?:" + text + ")\\z", info);
+    // The last parenthesis may be a part of a comment.
+    if (error != ONIG_NORMAL) error = code.compile("\\A(?:" + text + "\n)\\z", info);
+  }
   if (error != ONIG_NORMAL)
     fail<ValueError>(
         what, "a regular expression",
         concatenate_text('\'', expression.substr(0, 80), "' (", message_of(error, &info), ')'));
-  code_ = std::make_shared<const Code>(Code{Expression(compiled)});
+  code_ = std::make_shared<const Code>(std::move(code));
 }
 
 TextPattern TextPattern::literal(std::string_view text) {
@@ -222,8 +273,7 @@ std::string TextPattern::replaced(
 
 bool TextPattern::fits(std::string_view text, TextBudget& budget) const {
   Search search(code_->compiled.get(), text, budget);
-  const int size = search.match();
-  return code_->is_found(size, *this) && static_cast<std::size_t>(size) == text.size();
+  return code_->is_found(search.match(), *this);
 }
 
 }  // namespace weft

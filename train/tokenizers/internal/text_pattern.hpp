@@ -26,7 +26,8 @@ class TextPattern {
   enum class Fit { anywhere, whole };
 
   // Throws ValueError, starting with `what`, if `expression` is no regular expression, is longer
-  // than 64 KiB, or nested more than 250 times. `Fit::whole` is for `fits`.
+  // than 64 KiB, is nested more than 250 times, or has what versions of Oniguruma understand
+  // differently: \p{word}, \p{punct} and (?L). `Fit::whole` is for `fits`.
   TextPattern(const std::string& what, std::string_view expression, Fit fit = Fit::anywhere);
   // Matches the text itself.
   static TextPattern literal(std::string_view text);

@@ -88,7 +88,8 @@ class BytePairs : public TokenModel {
     }
     if (entry_or(description, "ignore_merges", false))
       for (const auto& [name, id] : ids_)
-        words_.emplace(takes_bytes_ ? byte_pairs::bytes_of(name).value_or(name) : name, id);
+        if (const auto word = takes_bytes_ ? byte_pairs::bytes_of(name) : name)
+          words_.emplace(*word, id);
     if (unknown_) unknown_id_ = find_id(ids_, *unknown_);
     if (entry_or(description, "byte_fallback", false)) bytes_ = hexadecimal_tokens(ids_);
     add_merges(entry(description, "merges"));
