@@ -253,6 +253,7 @@ Sequence PretrainedTokenizer::encode(std::string_view text) const {
   state.added.divide(text, pass.budget, words.ids, [&](std::string_view part, bool is_first) {
     std::string normalized;
     pass.keeps_beginning = true;
+    pass.inserts_before = false;
     if (state.normalizer) part = normalized = state.normalizer(part, pass);
     is_first = is_first && pass.keeps_beginning;
     state.added_to_normalized.divide(

@@ -36,6 +36,7 @@ Normalizer replacing(const TextPattern& pattern, const std::string& content) {
       // The content stands in the place of the last character of the match.
       if (match.begin == 0 && match.end > (content.empty() ? 0 : first_character_size(text)))
         pass.keeps_beginning = false;
+      if (match.end == 0 && !content.empty()) pass.inserts_before = true;
     });
   };
 }
@@ -115,7 +116,9 @@ Normalizer nmt(const json&) {
 }
 
 Normalizer prepend(const json& d) {
-  return changing([prefix = required_entry<std::string>(d, "prepend")](std::string_view text) {
+  const auto prefix = required_entry<std::string>(d, "prepend");
+  if (prefix.empty()) fail<ValueError>("prepend", "a text", "an empty one");
+  return changing([prefix](std::string_view text) {
     return text.empty() ? std::string() : std::string(prefix).append(text);
   });
 }
@@ -216,9 +219,13 @@ PreTokenizer byte_level(const json& d) {
           ? split_by(R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
                      Behavior::isolated)
           : use_whole;
-  if (!required_entry<bool>(d, "add_prefix_space")) return words;
-  return [words](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
-    if (text.starts_with(' ')) return words(text, is_first, pass, use);
+  const bool adds_space = required_entry<bool>(d, "add_prefix_space");
+  return [=](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
+    // The reference doubles such words.
+    if (is_first && pass.inserts_before)
+      fail<ValueError>("pre_tokenizer ByteLevel", "a text before which Replace inserts nothing",
+                       shown(std::string(text)));
+    if (!adds_space || text.starts_with(' ')) return words(text, is_first, pass, use);
     words(std::string(" ").append(text), is_first, pass, use);
   };
 }

@@ -18,6 +18,8 @@ struct TextPass {
   TextBudget budget;
   // False once a normalizer has removed the first character of the text.
   bool keeps_beginning = true;
+  // Whether a Replace has inserted something before that, where nothing was.
+  bool inserts_before = false;
 };
 
 // Changes a text.
