@@ -4,6 +4,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/data/characters.hpp>
+#include <weft/train/data/json.hpp>
 
 namespace weft::examples {
 namespace {
@@ -12,13 +13,6 @@ using Json = nlohmann::json;
 
 std::string name_of_file(const std::filesystem::path& path) {
   return concatenate_text("configuration '", path.string(), "'");
-}
-
-// Without "[json.exception.parse_error.101] " before it.
-std::string message_of(const Json::exception& error) {
-  const std::string message = error.what();
-  const std::size_t end = message.find("] ");
-  return end == std::string::npos ? message : message.substr(end + 2);
 }
 
 }  // namespace
@@ -36,9 +30,11 @@ struct JsonConfig::Fields {
 JsonConfig::JsonConfig(const std::filesystem::path& path)
     : path_(path), fields_(std::make_unique<Fields>()) {
   try {
-    fields_->json = Json::parse(read_text(path, max_bytes));
-  } catch (const Json::exception& error) {
-    fail<FileError>(name_of_file(path), "JSON", message_of(error));
+    const std::string text = read_text(path, max_bytes);
+    check_json(text);
+    fields_->json = Json::parse(text);
+  } catch (const ValueError& error) {
+    throw FileError(concatenate_text(name_of_file(path), ": ", error.what()));
   }
   if (!fields_->json.is_object())
     fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
@@ -51,8 +47,7 @@ bool JsonConfig::has(const std::string& name) const { return fields_->find(name)
 void JsonConfig::fail_on(const std::string& name, const std::string& expected) const {
   constexpr std::size_t longest = 60;
   const Json* field = fields_->find(name);
-  // Invalid UTF-8 in escapes is replaced, where it would throw.
-  std::string got = field ? field->dump(-1, ' ', false, Json::error_handler_t::replace) : "none";
+  std::string got = field ? field->dump() : "none";
   if (got.size() > longest) got = got.substr(0, longest) + "…";
   fail<FileError>(name_of_file(path_), concatenate_text(expected, " as ", name), got);
 }

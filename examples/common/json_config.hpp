@@ -17,7 +17,7 @@ class JsonConfig {
   static constexpr std::uintmax_t max_bytes = 4 << 20;
 
   // Throws FileError for a file that cannot be read or is larger, and for one that is not a JSON
-  // object, with the line and column of the mistake.
+  // object (see check_json), with the position of the mistake.
   explicit JsonConfig(const std::filesystem::path& path);
   ~JsonConfig();
 

@@ -54,8 +54,8 @@ const std::map<std::string, Lines> libraries = {
     {"mpi.h", {"train/parallel/internal/transport.cpp"}},
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
     {"nlohmann/",
-     {"train/tokenizers/", "train/weights/", "train/report/", "examples/common/",
-      "examples/gpt/conversations.cpp"}},
+     {"train/files/json", "train/tokenizers/", "train/weights/", "train/report/",
+      "examples/common/", "examples/gpt/conversations.cpp"}},
     {"oniguruma.h", {"train/tokenizers/internal/text_pattern.cpp"}},
     {"catch2/", {}},
 };

@@ -23,10 +23,15 @@ using hdf5::ElementType;
 using hdf5::fail_structure;
 using nlohmann::json;
 
-// The types of safetensors. Others (of 8 bits and fewer) are listed, but not read.
-ElementType element_type(const std::string& name) {
+// A type of safetensors.
+struct StoredType {
+  ElementType element;
+  std::uint64_t bits;
+};
+
+StoredType stored_type(const std::string& name) {
   using Kind = ElementType::Kind;
-  static const std::map<std::string, ElementType> types = {
+  static const std::map<std::string, ElementType> read = {
       {"F64", {Kind::float64, 8, false, "float64"}},
       {"F32", {Kind::float32, 4, false, "float32"}},
       {"F16", {Kind::float16, 2, false, "float16"}},
@@ -40,8 +45,15 @@ ElementType element_type(const std::string& name) {
       {"U16", {Kind::unsigned_integer, 2, false, "uint16"}},
       {"U8", {Kind::unsigned_integer, 1, false, "uint8"}},
       {"BOOL", {Kind::boolean, 1, false, "bool"}}};
-  const auto found = types.find(name);
-  return found == types.end() ? ElementType{Kind::other, 0, false, name} : found->second;
+  static const std::map<std::string, std::uint64_t> only_listed = {
+      {"C64", 64},        {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+      {"F8_E5M2FNUZ", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4}};
+  if (const auto found = read.find(name); found != read.end())
+    return {found->second, 8 * found->second.bytes};
+  const auto found = only_listed.find(name);
+  if (found == only_listed.end())
+    fail_structure("a dtype of safetensors", concatenate_text('\'', name.substr(0, 40), '\''));
+  return {{ElementType::Kind::other, 0, false, name}, found->second};
 }
 
 struct OpenShard {
@@ -82,15 +94,14 @@ class SafetensorsSource final : public hdf5::DatasetSource {
 
 // The object that a text is.
 json object_in(const std::string& text, const char* what) {
-  JsonLimits limits;
-  json object = json::parse(text, std::ref(limits), false);
-  if (!object.is_object())
-    fail_structure(concatenate_text("a JSON object as ", what), "other text");
+  json object;
   try {
-    limits.check();
+    object = read_json(text);
   } catch (const ValueError& error) {
-    throw hdf5::StructureError(error.what());
+    throw hdf5::StructureError(concatenate_text(what, ": ", error.what()));
   }
+  if (!object.is_object())
+    fail_structure(concatenate_text("a JSON object as ", what), object.type_name());
   return object;
 }
 
@@ -103,7 +114,7 @@ std::uint64_t unsigned_number(const json& value, const char* what) {
 // A tensor of the header.
 struct Entry {
   std::string name;
-  ElementType type;
+  StoredType type;
   Shape shape;
   std::uint64_t begin, end;  // in the data
 };
@@ -128,7 +139,7 @@ Entry entry_of(const std::string& name, const json& value) {
     if (number > std::uint64_t{1} << 62) fail_structure("a shape that is in the file", number);
     axes.push_back(static_cast<Index>(number));
   }
-  Entry entry{name, element_type(type.get<std::string>()), {}, 0, 0};
+  Entry entry{name, stored_type(type.get<std::string>()), {}, 0, 0};
   try {
     entry.shape = Shape(axes);
   } catch (const Error& error) {
@@ -137,6 +148,13 @@ Entry entry_of(const std::string& name, const json& value) {
   entry.begin = unsigned_number(places[0], "data_offsets");
   entry.end = unsigned_number(places[1], "data_offsets");
   return entry;
+}
+
+void check_metadata(const json& value) {
+  const bool is_texts = value.is_object() && std::ranges::all_of(value, [](const json& text) {
+                          return text.is_string();
+                        });
+  if (!is_texts) fail_structure("an object of strings as __metadata__", shown(value));
 }
 
 // Throws unless the tensors fill the data, one after the other.
@@ -151,11 +169,12 @@ void check_places(std::vector<Entry>& entries, std::uint64_t size) {
     end = entry.end;
     const auto elements = static_cast<std::uint64_t>(entry.shape.elements());
     const std::uint64_t bytes = entry.end - entry.begin;
-    if (entry.type.bytes > 0 &&
-        (bytes % entry.type.bytes != 0 || bytes / entry.type.bytes != elements))
-      fail_structure(concatenate_text(entry.name, " of ", elements, " elements of ",
-                                      entry.type.bytes, " bytes"),
-                     concatenate_text(bytes, " bytes"));
+    std::uint64_t needed_bits = 0, bits = 0;
+    if (__builtin_mul_overflow(elements, entry.type.bits, &needed_bits) ||
+        __builtin_mul_overflow(bytes, 8, &bits) || bits != needed_bits)
+      fail_structure(
+          concatenate_text(entry.name, " of ", elements, " elements of ", entry.type.bits, " bits"),
+          concatenate_text(bytes, " bytes"));
   }
   if (end != size)
     fail_structure(concatenate_text("a complete file with ", end, " bytes of data"), size);
@@ -178,6 +197,9 @@ struct SafetensorsFile::State {
       const auto map = index.find("weight_map");
       if (map == index.end() || !map->is_object())
         fail_structure("an index with a weight_map", "none");
+      if (const json& metadata = entry(index, "metadata");
+          !metadata.is_null() && !metadata.is_object())
+        fail_structure("an object as metadata", shown(metadata));
       std::map<std::string, std::set<std::string>> names;  // by file
       for (const auto& [name, file] : map->items()) {
         const std::string text_of_file = file.is_string() ? file.get<std::string>() : "";
@@ -210,17 +232,21 @@ struct SafetensorsFile::State {
       std::string header(header_size, '\0');
       if (!file->bytes.read(size_bytes.size(), std::as_writable_bytes(std::span(header))))
         fail_structure("a header that can be read", "an error");
+      if (!header.starts_with('{')) fail_structure("a header that begins with {", shown(header));
       std::vector<Entry> entries;
       const json tensors = object_in(header, "header");
       for (const auto& [name, value] : tensors.items())
-        if (name != "__metadata__") entries.push_back(entry_of(name, value));
+        if (name == "__metadata__")
+          check_metadata(value);
+        else
+          entries.push_back(entry_of(name, value));
       check_places(entries, file->bytes.size() - data);
       for (Entry& entry : entries) {
         const std::string tensor = full_path(entry.name);
         if (expected && !expected->contains(tensor))
           fail_structure("tensors that are in the index", concatenate_text("also ", entry.name));
-        auto source = std::make_shared<SafetensorsSource>(file, tensor, std::move(entry.type),
-                                                          entry.shape, data + entry.begin);
+        auto source = std::make_shared<SafetensorsSource>(
+            file, tensor, std::move(entry.type.element), entry.shape, data + entry.begin);
         if (!sources.emplace(tensor, std::move(source)).second)
           fail_structure("each tensor once", concatenate_text(entry.name, " again"));
         if (sources.size() > max_objects)

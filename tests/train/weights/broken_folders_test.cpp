@@ -240,7 +240,7 @@ TEST_CASE("broken folders: tensors and their places", "[train]") {
               {"three offsets", "two data_offsets", "[4608,9216]", "[4608,9216,1]"},
               {"a negative size", "expected integers ≥ 0 as shape, got -48", "[48,24]", "[-48,24]"},
               {"sizes that overflow", "expected", "[48,24]", "[4611686018427387904,4]"},
-              {"another size", "expected lm_head.weight of 1200 elements of 4 bytes", "[48,24]",
+              {"another size", "expected lm_head.weight of 1200 elements of 32 bits", "[48,24]",
                "[50,24]"},
               {"deep sizes", "expected", "[48,24]", "[[[[48]]],24]"},
               {"transposed", "expected [48, 24], got [24, 48]", "[48,24]", "[24,48]"},

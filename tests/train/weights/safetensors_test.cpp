@@ -1,3 +1,4 @@
+#include <chrono>
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
@@ -85,12 +86,26 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
         "expected a complete file with 8 bytes of data, got 7");
   CHECK(error_of(R"({"a":)" + f32 + "}", 9) ==
         "expected a complete file with 8 bytes of data, got 9");
-  CHECK(error_of("[]", 0) == "expected a JSON object as header, got other text");
-  CHECK(error_of("{", 0) == "expected a JSON object as header, got other text");
-  CHECK(error_of(std::string(100'000, '['), 0) ==
-        "expected a JSON object as header, got other text");
+  CHECK(error_of("[]", 0) == "expected a header that begins with {, got '[]'");
+  CHECK(error_of(" {}", 0) == "expected a header that begins with {, got ' {}'");
+  CHECK(error_of("{", 0) == "header: expected JSON, got an error in line 1, at byte 2");
+  CHECK(error_of("{}  ", 0).empty());  // aligns the data
+  CHECK(error_of("{} {}", 0) == "header: expected JSON, got an error in line 1, at byte 4");
+  CHECK(error_of({"{}\0garbage", 10}, 0) ==
+        "header: expected JSON, got an error in line 1, at byte 3");
+  CHECK(error_of("{\"a\":" + std::string(100'000, '['), 0) ==
+        "header: JSON: expected at most 100 levels, got more");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"a":)" + f32 + "}", 8) ==
-        "JSON: expected each name once, got 'a' twice");
+        "header: JSON: expected each name once, got 'a' twice");
+  CHECK(error_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"shape":[1]}})", 8) ==
+        "header: JSON: expected each name once, got 'shape' twice");
+  CHECK(error_of(R"({"__metadata__":{"format":"pt"}})", 0).empty());
+  CHECK(error_of(R"({"__metadata__":[1]})", 0) ==
+        "expected an object of strings as __metadata__, got [1]");
+  CHECK(error_of(R"({"__metadata__":{"a":1}})", 0) ==
+        "expected an object of strings as __metadata__, got {\"a\":1}");
+  CHECK(error_of(R"({"a":)" + tensor("F33", "[2]", "[0,8]") + "}", 8) ==
+        "expected a dtype of safetensors, got 'F33'");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"/a":)" + tensor("F32", "[0]", "[8,8]") + "}", 8) ==
         "expected each tensor once, got /a again");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"b":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
@@ -98,7 +113,7 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(R"({"a":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
         "expected a at byte 0 of the data, got bytes 4 … 8");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[3]", "[0,8]") + "}", 8) ==
-        "expected a of 3 elements of 4 bytes, got 8 bytes");
+        "expected a of 3 elements of 32 bits, got 8 bytes");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[-1]", "[0,8]") + "}", 8) ==
         "expected integers ≥ 0 as shape, got -1");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", "[0,8]") + "}", 8)
@@ -145,6 +160,10 @@ TEST_CASE("safetensors: an index and its files agree", "[train]") {
         "expected names of files beside the index, got \"../1.safetensors\"");
   CHECK(error(R"({"weight_map":{"a":5}})") == "expected names of files beside the index, got 5");
   CHECK(error(R"({})") == "expected an index with a weight_map, got none");
+  CHECK(error(R"({"metadata":5,"weight_map":{"a":"1.safetensors"}})") ==
+        "expected an object as metadata, got 5");
+  CHECK(error(R"({"metadata":{},"weight_map":{"a":"1.safetensors","a":"2.safetensors"}})") ==
+        "expected each name once, got 'a' twice");
   CHECK(error(R"({"weight_map":{"a":"3.safetensors"}})").find("3.safetensors") ==
         std::string::npos);
 }
@@ -195,7 +214,46 @@ TEST_CASE("safetensors: a tensor has the bytes of its elements, and no others", 
   CHECK(with("[2]", "[0,8]", 8).empty());
   for (const std::size_t bytes : {4u, 7u, 9u, 12u})
     CHECK(with("[2]", "[0," + std::to_string(bytes) + "]", bytes)
-              .find("a of 2 elements of 4 bytes") != std::string::npos);
+              .find("a of 2 elements of 32 bits") != std::string::npos);
+}
+
+TEST_CASE("safetensors: tensors of types that are only listed have their sizes, too", "[train]") {
+  // The types of safetensors 0.6, with the bits of an element.
+  for (const auto& [type, bits] : {std::pair<std::string, std::size_t>{"F4", 4},
+                                   {"F6_E2M3", 6},
+                                   {"F6_E3M2", 6},
+                                   {"F8_E4M3", 8},
+                                   {"F8_E5M2", 8},
+                                   {"F8_E8M0", 8},
+                                   {"C64", 64}}) {
+    INFO(type);
+    const std::size_t bytes = 4 * bits / 8;
+    const auto with = [&, &name = type](std::size_t size) {
+      return error_of(R"({"a":)" + tensor(name, "[4]", concatenate_text("[0,", size, "]")) + "}",
+                      size);
+    };
+    CHECK(with(bytes).empty());
+    CHECK(with(bytes + 1) == concatenate_text("expected a of 4 elements of ", bits, " bits, got ",
+                                              bytes + 1, " bytes"));
+  }
+}
+
+TEST_CASE(
+    "safetensors: a file of many tensors is opened in time that does not grow with its square",
+    "[train]") {
+  // With a comparison of each tensor with all others, a quarter of a minute.
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.safetensors";
+  std::string header = "{";
+  constexpr int count = 30'000;
+  for (int i = 0; i < count; ++i)
+    header += concatenate_text(
+        i == 0 ? "" : ",", "\"layers.", i,
+        ".weight\":", tensor("F32", "[1]", concatenate_text("[", 4 * i, ",", 4 * i + 4, "]")));
+  write(path, header + "}", 4 * count);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(SafetensorsFile(path).datasets().size() == count);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
 TEST_CASE("safetensors: data that are written are aligned, under names of their own", "[train]") {

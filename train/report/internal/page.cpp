@@ -7,6 +7,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "train/files/json.hpp"
 #include "train/report/internal/page_parts.hpp"
 
 namespace weft {
@@ -114,14 +115,11 @@ std::string beginning_of(const std::string& text, std::size_t most_bytes) {
 }
 
 Json json_in(const std::string& text) {
-  constexpr int max_depth = 100;
-  bool is_deep = false;
-  const auto callback = [&](int depth, Json::parse_event_t, const Json&) {
-    is_deep |= depth > max_depth;
-    return !is_deep;
-  };
-  Json json = Json::parse(text, callback, false);
-  return is_deep ? Json(Json::value_t::discarded) : json;
+  try {
+    return read_json<Json>(text);
+  } catch (const ValueError&) {
+    return Json(Json::value_t::discarded);
+  }
 }
 
 std::string text_of(const Json& json) {

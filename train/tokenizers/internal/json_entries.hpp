@@ -1,37 +1,14 @@
-// Reads JSON, and the entries of its objects, with errors that name them.
+// The entries of JSON objects, with errors that name them. Included by definitions only.
 #pragma once
 
-#include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
+#include "train/files/json.hpp"
 
 namespace weft {
-
-// What no file of a model needs, seen while it is parsed: other functions of the library are
-// recursive, and of two entries of one name any might be meant.
-class JsonLimits {
- public:
-  // A callback of the parser.
-  bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed);
-  // Throws ValueError for more than 100 levels, and for a name that is twice in the outer object,
-  // or in one that is its entry.
-  void check() const;
-
- private:
-  static constexpr int max_depth = 100;
-  std::array<std::set<std::string>, 2> names_;  // of the open objects
-  std::string twice_;
-  bool is_deep_ = false;
-};
-
-// Throws FileError, naming the file `path`, for a text that is not JSON, with the position of the
-// error, and as JsonLimits does.
-nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
 
 // What a message shows of a value, which may be long.
 std::string shown(const nlohmann::json& value);
