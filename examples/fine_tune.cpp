@@ -1,5 +1,6 @@
 // Fine-tuning: a saved forecaster learns another series from few data, mostly frozen.
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -44,15 +45,28 @@ void train(ProcessGroup& processes, Forecaster& model, WindowBatches<float> wind
       .run();
 }
 
+// A folder of its own, which is removed.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "fine_tune-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw FileError(name + ": cannot create the folder");
+    path = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::filesystem::path path;
+};
+
 void run(ProcessGroup& processes) {
-  const auto file = std::filesystem::temp_directory_path() /
-                    concatenate_text("forecaster-", processes.rank(), ".h5");
   WindowBatches<float> test = series(400, 2.0, 3);
   Random random(1);
   Forecaster model(random), loaded(random), from_nothing(random);
   train(processes, model, series(1000, 1.0, 1), 5);
-  save_weights(file, model);  // each process its own, as they may run on several machines
-  const LoadWeightsReport report = load_weights(file, loaded);
+  const TemporaryFolder folder;  // each process its own, as they may run on several machines
+  save_weights(folder.path / "forecaster.h5", model);
+  const LoadWeightsReport report = load_weights(folder.path / "forecaster.h5", loaded);
   if (processes.is_first())
     std::cout << report << "test MSE before " << mean_loss(test, loss_of(loaded));
   freeze(loaded, "gru");

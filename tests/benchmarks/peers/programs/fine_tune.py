@@ -41,12 +41,13 @@ def mean_loss(model, windows):
     return float(sum(loss * n for loss, n in losses) / sum(n for _, n in losses))
 
 
-file = os.path.join(tempfile.gettempdir(), "forecaster.pt")
 test = series(400, 2.0, 3)
 model, loaded, from_nothing = Forecaster(), Forecaster(), Forecaster()
 train(model, series(1000, 1.0, 1), 5)
-torch.save(model.state_dict(), file)
-print(loaded.load_state_dict(torch.load(file)))
+with tempfile.TemporaryDirectory() as folder:
+    file = os.path.join(folder, "forecaster.pt")
+    torch.save(model.state_dict(), file)
+    print(loaded.load_state_dict(torch.load(file)))
 print(f"test MSE before {mean_loss(loaded, test):.4f}")
 loaded.gru.requires_grad_(False)
 train(loaded, series(72, 2.0, 2), 20)
