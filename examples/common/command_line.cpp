@@ -200,6 +200,13 @@ void CommandLine::take(const std::vector<std::pair<std::string, std::string>>& o
   apply();
 }
 
+void CommandLine::without_effect(std::initializer_list<std::string> options,
+                                 const std::string& reason) const {
+  for (const std::string& name : options)
+    if (parser_->given_.contains(name))
+      throw UsageError(concatenate_text("option --", name, ": has no effect ", reason));
+}
+
 void CommandLine::apply() const { parser_->apply(); }
 
 }  // namespace weft::examples

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -55,6 +56,9 @@ class CommandLine {
   // Takes options as if they were given, unless they are; those that the command does not have are
   // ignored. Throws as `parse` does.
   void take(const std::vector<std::pair<std::string, std::string>>& options);
+  // Throws UsageError if one of these options is given, which has no effect; `reason`, as in
+  // "without --lora", says why.
+  void without_effect(std::initializer_list<std::string> options, const std::string& reason) const;
   // Sets the variables of the given options again, for use after the defaults were changed.
   void apply() const;
 

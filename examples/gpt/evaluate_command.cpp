@@ -66,6 +66,7 @@ int evaluate(int argc, char** argv) {
             "line; with --data, its answer",
             lines);
   if (!line.parse(argc, argv)) return 0;
+  if (!data.empty()) line.without_effect({"text", "split"}, "with --data");
 
   const SavedModel saved = SavedModel::load(model, weights);
   if (!data.empty()) {

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -68,8 +69,11 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
     fail<examples::UsageError>("command line", "either --prompt or --interactive", "both");
   if (options.chat && options.samples > 1)
     fail<examples::UsageError>("command line", "one sample with --chat", options.samples);
-  if (!options.chat && !options.system.empty())
-    fail<examples::UsageError>("command line", "--system with --chat", "--system alone");
+  if (options.chat) line.without_effect({"interactive"}, "with --chat");
+  if (!options.chat) line.without_effect({"system"}, "without --chat");
+  if (options.draft.empty()) line.without_effect({"proposals"}, "without --draft");
+  if (sampling.temperature == 0.0)
+    line.without_effect({"top-k", "top-p", "min-p"}, "with --temperature 0");
   generation.max_tokens = tokens;
   if (is_supported(options.weights)) generation.precision = options.weights;
   sampling.top_k = top_k;
@@ -84,20 +88,20 @@ void print_samples(ContinuationPrinter& printer, const std::string& prompt,
   }
 }
 
-// Continues each line of standard input, which is an error message for one that the model cannot
-// read. Returns the number of these.
-Index continue_input(ContinuationPrinter& printer, const Options& options) {
+// Calls `use` with each line of standard input, and prints an error message for one that the model
+// cannot read. Returns the number of these lines.
+Index for_each_line(const std::function<void(const std::string& line)>& use) {
   const bool is_terminal = isatty(STDIN_FILENO) != 0;
   Index errors = 0;
-  std::string prompt;
+  std::string line;
   const auto read = [&] {
     if (is_terminal) std::cout << "> " << std::flush;
-    return examples::read_line(std::cin, prompt, "standard input");
+    return examples::read_line(std::cin, line, "standard input");
   };
   for (bool is_first = true; std::cout && read(); is_first = false) {
-    if (is_first) examples::remove_byte_order_mark(prompt);
+    if (is_first) examples::remove_byte_order_mark(line);
     try {
-      print_samples(printer, prompt, options);
+      use(line);
     } catch (const ValueError& error) {
       std::cerr << "gpt sample: " << error.what() << '\n';
       ++errors;
@@ -106,25 +110,26 @@ Index continue_input(ContinuationPrinter& printer, const Options& options) {
   return errors;
 }
 
-// Answers the prompt, or each line of standard input, in one conversation.
-void chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
+// Answers the prompt, or each line of standard input, in one conversation. Returns the number of
+// lines that the model cannot read, which are left out of the conversation.
+Index chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
   const ChatTemplate chat_template = ChatTemplate::load(saved.folder);
   std::vector<ChatMessage> messages;
   if (!options.system.empty()) messages.push_back({"system", options.system});
   const auto answer = [&](const std::string& message) {
-    messages.push_back({"user", message});
-    const Sequence ids = saved.tokenizer.encode(chat_template.apply(messages, true));
-    messages.push_back(
+    std::vector<ChatMessage> asked = messages;
+    asked.push_back({"user", message});
+    const Sequence ids = saved.tokenizer.encode(chat_template.apply(asked, true));
+    asked.push_back(
         {"assistant", printer.print_after(ids, static_cast<std::uint64_t>(options.seed))});
+    messages = std::move(asked);
   };
-  if (!options.prompt.empty()) return answer(options.prompt);
-  const bool is_terminal = isatty(STDIN_FILENO) != 0;
-  std::string message;
-  while (std::cout) {
-    if (is_terminal) std::cout << "> " << std::flush;
-    if (!examples::read_line(std::cin, message, "standard input")) break;
-    if (!message.empty()) answer(message);
-  }
+  if (options.prompt.empty())
+    return for_each_line([&](const std::string& line) {
+      if (!line.empty()) answer(line);
+    });
+  answer(options.prompt);
+  return 0;
 }
 
 }  // namespace
@@ -141,9 +146,9 @@ int sample(int argc, char** argv) {
   if (draft) printer.set_draft(*draft, options.proposals);
   Index errors = 0;
   if (options.chat)
-    chat(printer, saved, options);
+    errors = chat(printer, saved, options);
   else if (options.interactive)
-    errors = continue_input(printer, options);
+    errors = for_each_line([&](const std::string& line) { print_samples(printer, line, options); });
   else
     print_samples(printer, options.prompt, options);
   std::cerr << printer.report();

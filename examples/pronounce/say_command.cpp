@@ -81,6 +81,7 @@ int say(int argc, char** argv) {
               n_best, 1, 1000);
   line.arguments("WORD...", words);
   if (!line.parse(argc, argv)) return 0;
+  if (beam < n_best) line.without_effect({"beam"}, "below --n-best");
 
   const SavedModel saved(model);
   const BeamSearchOptions options{.beam_width = std::max(beam, n_best), .n_best = n_best};

@@ -50,6 +50,8 @@ bool parse(int argc, char** argv, Options& options) {
   if (!line.parse(argc, argv)) return false;
   if (!options.question.empty() && options.task == "all")
     fail<examples::UsageError>("option --say", "the option --task", "none");
+  if (!options.question.empty())
+    line.without_effect({"steps", "seconds", "seed", "precision"}, "with --say");
   return true;
 }
 
