@@ -337,8 +337,9 @@ int run(ProcessGroup& processes, int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   const fs::path out = options.out;
   examples::make_directory(out);
-  examples::check_picture(out / "heads_offsets.svg");
-  examples::check_picture(out / "heads_similarity.svg");
+  if (options.epochs == 0) line.without_effect({"precision"}, "with --epochs 0");
+  examples::check_picture(out / "heads_offsets.svg", {options.model, options.dictionary});
+  examples::check_picture(out / "heads_similarity.svg", {options.model, options.dictionary});
   if (!fs::exists(options.model))
     fail<FileError>("model '" + options.model + "'",
                     "a checkpoint of `build/examples/pronounce train`", "no such file");

@@ -6,19 +6,22 @@
 #include <numeric>
 
 #include <weft/weft.hpp>
+#include "examples/common/training_report.hpp"
 
 using namespace weft;
 
 void run(ProcessGroup& processes, int argc, char** argv) {
-  const Table table = read_csv(argc > 1 ? argv[1] : WEFT_EXAMPLES_DATA "/words.csv");
+  const std::string file = argc > 1 ? argv[1] : WEFT_EXAMPLES_DATA "/words.csv";
+  if (argc > 2) examples::check_outputs(argv[2], {file});
+  const Table table = read_csv(file);
   const auto &words = table.texts("word"), &labels = table.texts("language");
   const Vocabulary languages = Vocabulary::of_labels(labels);
   const Vocabulary letters =
       Vocabulary::of_characters(std::accumulate(words.begin(), words.end(), std::string()));
-  std::vector<LabelledSequence> examples;
+  std::vector<LabelledSequence> labelled;
   for (std::size_t i = 0; i < words.size(); ++i)
-    examples.push_back({letters.encode_text(words[i]), languages.id(labels[i])});
-  const auto [training, held_out] = split_examples(examples, 0.8, 1);
+    labelled.push_back({letters.encode_text(words[i]), languages.id(labels[i])});
+  const auto [training, held_out] = split_examples(labelled, 0.8, 1);
 
   Random random(1);
   EncoderClassifier model({.vocabulary_size = letters.size(),

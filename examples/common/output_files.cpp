@@ -24,6 +24,30 @@ void make_directory(const fs::path& directory) {
   unlink(name.c_str());
 }
 
+std::vector<fs::path> files_in(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_directory(ignored)) files.push_back(entry->path());
+  }
+  return files;
+}
+
+std::vector<fs::path> model_files(const fs::path& model) {
+  const bool is_index = model.filename().string().ends_with(".index.json");
+  std::vector<fs::path> files = files_in(is_index ? model.parent_path() / "." : model);
+  if (files == std::vector{model}) return files;
+  std::erase_if(files, [](const fs::path& file) {
+    const std::string name = file.filename().string(), end = file.extension().string();
+    return end != ".safetensors" && end != ".json" && end != ".txt" && end != ".jinja" &&
+           name != "model.h5" && name != "best.h5";
+  });
+  return files;
+}
+
 void check_replaceable(const fs::path& file, const std::vector<fs::path>& inputs) {
   const std::string what = "output '" + file.string() + "'";
   std::error_code error;
@@ -36,8 +60,9 @@ void check_replaceable(const fs::path& file, const std::vector<fs::path>& inputs
   if (access(file.c_str(), W_OK) != 0)
     fail<FileError>(what, "a writable file", std::strerror(errno));
   for (const fs::path& input : inputs)
-    if (fs::equivalent(file, input, error))
-      fail<FileError>(what, "another file than the input", "the same one");
+    for (const fs::path& each : files_in(input))
+      if (fs::equivalent(file, each, error))
+        fail<FileError>(what, "another file than the input", "the same one");
 }
 
 fs::path file_beside(const fs::path& model, const std::string& name) {

@@ -22,9 +22,21 @@ const char* to_text(TrainingEnd end) {
 
 }  // namespace
 
-void check_outputs(const std::filesystem::path& folder, const std::filesystem::path& input) {
-  for (const char* name : {"best.h5", "last.h5", "metrics.csv", "run.json", "report.html"})
-    check_replaceable(folder / name, {input});
+void check_outputs(const std::filesystem::path& folder,
+                   const std::vector<std::filesystem::path>& inputs,
+                   std::vector<std::string> results) {
+  std::error_code error;
+  for (const std::filesystem::path& input : inputs)
+    if (std::filesystem::equivalent(folder, input, error))
+      fail<FileError>("output directory '" + folder.string() + "'",
+                      "another directory than the input", "the same one");
+  results.insert(results.end(),
+                 {"best.h5", "last.h5", "metrics.csv", "run.json", "report.html", "trace.json"});
+  for (const std::filesystem::path& file : files_in(folder))
+    if (const std::string name = file.filename().string();
+        name.starts_with("step-") || name.starts_with("events."))
+      results.push_back(name);
+  for (const std::string& name : results) check_replaceable(folder / name, inputs);
 }
 
 TrainingResult train_with_data(const std::string& option, const std::string& value,

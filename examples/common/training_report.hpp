@@ -4,14 +4,18 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <weft/train/trainer.hpp>
 
 namespace weft::examples {
 
-// Throws FileError when a file that training writes in a folder cannot be replaced, or is the
-// input; for programs to call before they train.
-void check_outputs(const std::filesystem::path& folder, const std::filesystem::path& input);
+// Throws FileError when a file that training writes in a folder cannot be replaced, or is one of
+// the inputs or in one of them, and when the folder itself is an input; for programs to call before
+// they train. `results` are the files that a program writes there besides.
+void check_outputs(const std::filesystem::path& folder,
+                   const std::vector<std::filesystem::path>& inputs,
+                   std::vector<std::string> results = {});
 
 // Returns what `train` returns. When the data are not those that the run began with, the ValueError
 // names the option that says where they are, and its value.

@@ -11,6 +11,7 @@
 #include <weft/autograd/ops/no_grad.hpp>
 #include <weft/train/data/characters.hpp>
 #include "examples/common/command_line.hpp"
+#include "examples/common/output_files.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/text_input.hpp"
 #include "examples/embed/sentence_model.hpp"
@@ -48,6 +49,7 @@ bool parse(int argc, char** argv, Options& options) {
     fail<examples::UsageError>("command line", "sentences or --file", "both");
   if (options.tokens && !options.vectors.empty())
     fail<examples::UsageError>("command line", "--tokens or --vectors", "both");
+  if (options.tokens) line.without_effect({"pooling", "batch"}, "with --tokens");
   return true;
 }
 
@@ -143,9 +145,9 @@ void print_nearest(const Tensor<float>& vectors, const std::vector<std::string>&
 
 void embed(const Options& options) {
   constexpr std::size_t largest_table = 12;
-  if (!options.vectors.empty())
-    check_vectors_file(options.vectors,
-                       {std::filesystem::path(options.model) / "model.h5", options.file});
+  std::vector<std::filesystem::path> inputs = examples::model_files(options.model);
+  inputs.insert(inputs.end(), {options.model + "/1_Pooling/config.json", options.file});
+  if (!options.vectors.empty()) check_vectors_file(options.vectors, inputs);
   const SentenceModel model = model_of(options);
   const std::vector<std::string> sentences = sentences_of(options);
   std::vector<Sequence> sequences;

@@ -51,7 +51,7 @@ int attention(int argc, char** argv) {
   if (texts.size() != 1) fail<examples::UsageError>("command line", "one text", texts.size());
 
   if (picture.empty()) picture = examples::file_beside(model, "attention.svg").string();
-  examples::check_picture(picture, {model});
+  examples::check_picture(picture, examples::model_files(model));
   std::cout << draw_attention(SavedModel::load(model), texts.front(), picture) << '\n';
   return 0;
 }

@@ -1,10 +1,12 @@
 #include "examples/gpt/conversations.hpp"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/data/characters.hpp>
+#include <weft/train/data/json.hpp>
 #include "examples/gpt/texts.hpp"
 
 namespace weft::gpt {
@@ -13,19 +15,31 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The text of an entry; nothing when there is none.
-std::optional<std::string> text_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return std::nullopt;
+// Throws ValueError unless the entry is a text.
+std::string text_of(const json& object, const std::string& name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  if (found == object.end() || found->is_null()) fail<ValueError>(name, "a text", "none");
   if (!found->is_string()) fail<ValueError>(name, "a text", found->type_name());
   return found->get<std::string>();
 }
 
-std::string required_text(const json& object, const char* name) {
-  std::optional<std::string> text = object.is_object() ? text_of(object, name) : std::nullopt;
-  if (!text) fail<ValueError>(name, "a text", "none");
-  return *std::move(text);
+// The only one of these entries that an object has; empty when it has none. Throws ValueError for
+// several: only one of them could be learned.
+std::string only_entry(const json& object, std::initializer_list<const char*> names) {
+  std::string only;
+  for (const char* const name : names) {
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) continue;
+    if (!only.empty()) fail<ValueError>("line", "one of " + only + " and " + name, "both");
+    only = name;
+  }
+  return only;
 }
+
+// Entries that other programs make a part of the text.
+constexpr const char* unsupported[] = {
+    "tools",       "functions", "documents", "system",   "input",  "chat_template_kwargs",
+    "instruction", "output",    "chosen",    "rejected", "context"};
 
 class TextReader {
  public:
@@ -33,18 +47,23 @@ class TextReader {
 
   LearnedText read(const json& object) const {
     if (!object.is_object()) fail<ValueError>("line", "an object", object.type_name());
-    if (const auto found = object.find("messages"); found != object.end())
-      return conversation(messages_of(*found));
-    const std::optional<std::string> prompt = text_of(object, "prompt");
-    if (!prompt) return with_end(form_.tokenizer.encode_beginning(required_text(object, "text")));
-    std::optional<std::string> answer;
-    for (const char* const name : {"answer", "completion", "response"})
-      if (!answer) answer = text_of(object, name);
-    if (!answer) fail<ValueError>("line", "an answer to the prompt", "none");
-    if (form_.chat) return conversation({{"user", *prompt}, {"assistant", *answer}});
+    for (const char* const name : unsupported)
+      if (const auto found = object.find(name); found != object.end() && !found->is_null())
+        fail<ValueError>("line", "messages, prompt and answer, or text",
+                         concatenate_text("also ", name, ", which is not supported"));
+    const std::string form = only_entry(object, {"messages", "prompt", "text"});
+    const std::string answer_name = only_entry(object, {"answer", "completion", "response"});
+    if (form != "prompt" && !answer_name.empty())
+      fail<ValueError>("line", "a prompt to the " + answer_name, form.empty() ? "none" : form);
+    if (form == "messages") return conversation(messages_of(object.at(form)));
+    if (form != "prompt")
+      return with_end(form_.tokenizer.encode_beginning(text_of(object, "text")));
+    if (answer_name.empty()) fail<ValueError>("line", "an answer to the prompt", "none");
+    const std::string prompt = text_of(object, form), answer = text_of(object, answer_name);
+    if (form_.chat) return conversation({{"user", prompt}, {"assistant", answer}});
     LearnedText text;
-    append(text, form_.tokenizer.encode_beginning(*prompt), false);
-    append(text, form_.tokenizer.encode(*answer), true);
+    append(text, form_.tokenizer.encode_beginning(prompt), false);
+    append(text, form_.tokenizer.encode(answer), true);
     append_end(text);
     return text;
   }
@@ -53,8 +72,12 @@ class TextReader {
   static std::vector<ChatMessage> messages_of(const json& list) {
     if (!list.is_array()) fail<ValueError>("messages", "a list", list.type_name());
     std::vector<ChatMessage> messages;
-    for (const json& message : list)
-      messages.push_back({required_text(message, "role"), required_text(message, "content")});
+    for (const json& message : list) {
+      messages.push_back({text_of(message, "role"), text_of(message, "content")});
+      for (const auto& [name, value] : message.items())
+        if (name != "role" && name != "content" && !value.is_null())
+          fail<ValueError>("messages", "objects of role and content", "also " + name);
+    }
     return messages;
   }
 
@@ -123,9 +146,8 @@ std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     const std::string what = concatenate_text("'", path.string(), "', line ", number);
     try {
-      const json object = json::parse(line, nullptr, false);
-      if (object.is_discarded()) fail<ValueError>("line", "a JSON object", "other text");
-      LearnedText text = reader.read(object);
+      check_json(line);
+      LearnedText text = reader.read(json::parse(line));
       if (std::ssize(text.tokens) > form.length + 1)
         fail<ValueError>("line", concatenate_text("at most ", form.length, " tokens (--length)"),
                          text.tokens.size() - 1);

@@ -31,7 +31,8 @@ struct TextForm {
 //   conversation where the model has a chat template; or
 //   "text", which is learned,
 // or another file, a text that is cut into pieces of `length` tokens. Throws FileError, naming the
-// line, for one that is no such object or has more tokens.
+// line, for one that is no such object, has several of these, or entries that chat templates would
+// show besides ("tools", or "tool_calls" of a message), or has more tokens.
 std::vector<LearnedText> read_learned_texts(const std::filesystem::path& path,
                                             const TextForm& form);
 

@@ -56,17 +56,23 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   options.is_resumed =
       options.training.resume &&
       examples::resume_configuration(options.training.out, line, configuration, processes);
+  if (configuration.lora == 0)
+    line.without_effect({"alpha", "lora-dropout", "layers"}, "without --lora");
   configuration.check_state();
   return true;
 }
 
 SavedModel load_base(const Options& options, const FinetuneConfiguration& configuration) {
-  SavedModel base = SavedModel::load(options.model);
   const std::string what = "'" + options.model + "'";
+  // Adapters are saved with the folder of their base, in which others would be left out.
+  if (std::error_code error;
+      configuration.lora > 0 && fs::exists(fs::path(options.model) / "adapter_config.json", error))
+    fail<FileError>(what, "a model without adapters to add some",
+                    "one with adapters (adapter_config.json); without --lora, they are merged and "
+                    "all weights are trained");
+  SavedModel base = SavedModel::load(options.model);
   if (!base.description) fail<FileError>(what, "a folder with config.json", "a checkpoint");
-  // Adapters are saved beside a note where their model is.
-  if (configuration.lora > 0 && !fs::equivalent(base.folder, options.model))
-    fail<FileError>(what, "a model without adapters to add some", "one with adapters");
+  unfreeze(base.model);  // after adapters were merged
   return base;
 }
 
@@ -111,11 +117,30 @@ void check_frozen(const Gpt<float>& model, FinetuneConfiguration& configuration,
 }
 
 // The files of a model beside its weights.
-void copy_description(const fs::path& from, const fs::path& to) {
-  for (const char* const name : {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja",
-                                 "generation_config.json", "special_tokens_map.json"})
-    if (fs::exists(from / name))
-      fs::copy_file(from / name, to / name, fs::copy_options::overwrite_existing);
+const std::vector<std::string> description_files = {"tokenizer.json",
+                                                    "tokenizer_config.json",
+                                                    "vocab.json",
+                                                    "merges.txt",
+                                                    "chat_template.jinja",
+                                                    "generation_config.json",
+                                                    "special_tokens_map.json"};
+
+// Throws FileError when a result would replace an input, or, unless a training is resumed, stand
+// beside a model or adapters.
+void check_folder(const Options& options, const SavedModel& base) {
+  const fs::path out = options.training.out;
+  const std::vector<std::string> results = {"config.json", "model.safetensors",
+                                            "adapter_config.json", "adapter_model.safetensors"};
+  std::vector<std::string> all = results;
+  all.insert(all.end(), description_files.begin(), description_files.end());
+  examples::make_directory(out);
+  examples::check_outputs(out, {options.model, base.folder, options.data, options.validation},
+                          std::move(all));
+  std::error_code error;
+  for (const std::string& name : results)
+    if (!options.is_resumed && fs::exists(out / name, error))
+      fail<FileError>("output directory '" + out.string() + "'",
+                      "one without a model or adapters, or --resume", name);
 }
 
 void save_result(const fs::path& out, const SavedModel& base, bool has_adapters) {
@@ -124,7 +149,9 @@ void save_result(const fs::path& out, const SavedModel& base, bool has_adapters)
               fs::absolute(base.folder).lexically_normal().string());
   } else {
     save_pretrained_gpt(out, base.model, *base.description);
-    copy_description(base.folder, out);
+    for (const std::string& name : description_files)
+      if (fs::exists(base.folder / name))
+        fs::copy_file(base.folder / name, out / name, fs::copy_options::overwrite_existing);
   }
 }
 
@@ -150,9 +177,17 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   const fs::path out = options.training.out;
   SavedModel base = load_base(options, configuration);
   Data data = read_data(options, TextForm(base, configuration.length));
+  std::vector<Question> questions;
+  if (options.samples > 0) {
+    questions = questions_of(base, data.validation);
+    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.samples)));
+    if (questions.empty()) fail<ValueError>("--samples", "prompts in the validation", "none");
+  }
+  if (configuration.validate_every > 0 && data.validation.empty())
+    fail<ValueError>("--validate-every", "texts for validation: --validation, or ten texts",
+                     "none");
   processes.from_first([&] {
-    examples::make_directory(out);
-    examples::check_outputs(out, options.data);
+    check_folder(options, base);
     return std::string();
   });
   for (TransformerEncoderBlock<float>& block : base.model.blocks.blocks) block.dropout.p = 0.0;
@@ -195,10 +230,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
   trainer.also_save("configuration", configuration);
   std::optional<PackedBatches> held_out;
-  std::vector<Question> questions;
   if (!data.validation.empty()) {
-    questions = questions_of(base, data.validation);
-    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.samples)));
     held_out.emplace(std::move(data.validation), PackedOptions{.length = configuration.length,
                                                                .batch_size = configuration.batch,
                                                                .shuffle = false});

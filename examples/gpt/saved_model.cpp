@@ -39,7 +39,13 @@ SavedModel load_pretrained(const fs::path& folder) {
 SavedModel load_adapted(const fs::path& folder) {
   const fs::path config = folder / "adapter_config.json";
   const fs::path base = examples::JsonConfig(config).text("base_model_name_or_path");
-  SavedModel saved = load_pretrained(base.is_absolute() ? base : folder / base);
+  const fs::path base_folder = base.is_absolute() ? base : folder / base;
+  // Which of its adapters, before or after these were trained, would not be known.
+  if (std::error_code error; fs::exists(base_folder / "adapter_config.json", error) &&
+                             !fs::equivalent(base_folder, folder, error))
+    fail<FileError>("'" + base_folder.string() + "', the base of '" + config.string() + "'",
+                    "a model without adapters of its own", "one with adapter_config.json");
+  SavedModel saved = load_pretrained(base_folder);
   load_lora(folder, saved.model);
   merge_lora(saved.model);
   return saved;

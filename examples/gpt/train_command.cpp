@@ -52,6 +52,8 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   if (options.tokenizer == "characters" && !options.tokenizer_files.empty())
     fail<examples::UsageError>("command line", "either --tokenizer characters or --tokenizer-files",
                                "both");
+  if (options.tokenizer == "characters" || !options.tokenizer_files.empty())
+    line.without_effect({"vocabulary"}, "without tokens that are learned: --tokenizer bytepairs");
   const Configuration asked = configuration;
   if (options.training.resume &&
       examples::resume_configuration(options.training.out, line, configuration, processes)) {
@@ -106,7 +108,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   // Learning byte pairs takes time.
   processes.from_first([&] {
     examples::make_directory(directory);
-    examples::check_outputs(directory, options.text);
+    examples::check_outputs(directory, {options.text, options.tokenizer_files});
     return std::string();
   });
   const Tokenizer tokenizer = make_tokenizer(options, configuration, text);

@@ -35,7 +35,7 @@ int convert(int argc, char** argv) {
             averaged);
   if (!parse_files(line, argc, argv, {"IN", "OUT"}, files)) return 0;
 
-  examples::check_replaceable(files[1]);
+  examples::check_replaceable(files[1], examples::model_files(files[0]));
   const ConvertWeightsReport report =
       convert_weights(files[0], files[1],
                       {.layout = value_named("layout", layout, layout_names),

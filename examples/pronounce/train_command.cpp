@@ -34,8 +34,11 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
 
   if (options.full) configuration = Configuration::full();
   line.apply();
-  if (options.training.resume)
-    examples::resume_configuration(options.training.out, line, configuration, processes);
+  const Configuration asked = configuration;
+  if (options.training.resume &&
+      examples::resume_configuration(options.training.out, line, configuration, processes) &&
+      options.full)
+    examples::check_settings_equal(asked, configuration);
   configuration.check_state();
   return true;
 }
@@ -68,7 +71,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   const fs::path directory = options.training.out;
-  if (processes.is_first()) examples::check_outputs(directory, options.dictionary);
+  if (processes.is_first()) examples::check_outputs(directory, {options.dictionary});
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = examples::train_with_data("--dictionary", options.dictionary, [&] {

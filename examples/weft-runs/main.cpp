@@ -131,7 +131,6 @@ void print(std::vector<Cells> table) {
 }
 
 int compare(const std::vector<std::string>& arguments, const fs::path& page) {
-  examples::check_replaceable(page);
   std::vector<fs::path> folders;
   int status = 0;
   const auto or_say = [&](const auto& work) {
@@ -146,6 +145,10 @@ int compare(const std::vector<std::string>& arguments, const fs::path& page) {
     or_say([&] {
       for (const fs::path& folder : folders_in(argument)) folders.push_back(folder);
     });
+  std::vector<fs::path> inputs;
+  for (const fs::path& folder : folders)
+    inputs.insert(inputs.end(), {folder / "metrics.csv", folder / "run.json"});
+  examples::check_replaceable(page, inputs);
   // A page of any number of runs stays below 3 MB.
   const std::size_t points = 8192 / std::max<std::size_t>(folders.size(), 1);
   std::vector<RunRecord> runs;

@@ -1,4 +1,6 @@
 // The programs as processes: their streams, files and signals.
+#include <sstream>
+
 #include "tests/catch.hpp"
 #include "tests/examples/process.hpp"
 #include "tests/messages.hpp"
@@ -44,6 +46,83 @@ TEST_CASE("programs: output that cannot be written is an error", "[examples]") {
       CHECK(outcome.errors.starts_with(name));
       CHECK(contains(outcome.errors, "standard output: expected a successful write, got an error"));
     }
+  }
+}
+
+TEST_CASE("programs: without options of their own, they answer --help and refuse others",
+          "[examples]") {
+  const std::string programs = process_of("ls '" WEFT_PROGRAMS "/guide'").output;
+  std::vector<std::string> all = {"first_steps", "forecast", "languages", "characters",
+                                  "fine_tune"};
+  std::istringstream names(programs);
+  for (std::string name; std::getline(names, name);) all.push_back("guide/" + name);
+  CHECK(all.size() > 15);
+  for (const std::string& program : all) {
+    INFO(program);
+    const Outcome help = process_of("'" WEFT_PROGRAMS "/" + program + "' --help; echo $? $(ls -A)");
+    CHECK(contains(help.output, "Usage: " + program.substr(program.find('/') + 1)));
+    CHECK(help.output.ends_with("\n0 .errors .output\n"));
+    CHECK(help.errors.empty());
+    const Outcome other = process_of("'" WEFT_PROGRAMS "/" + program + "' --nonsense");
+    CHECK(other.status == 2);
+    CHECK(other.output.empty());
+    CHECK(is_one_line(other.errors));
+    CHECK(contains(other.errors, "got '--nonsense'"));
+  }
+  CHECK(contains(process_of("languages --help").output,
+                 "languages [WORDS.csv [FOLDER]]    columns `word` and `language`"));
+  CHECK(contains(process_of("forecast 5").errors, "expected no arguments, got '5'"));
+}
+
+TEST_CASE("programs: fine_tune leaves nothing in the temporary folder", "[examples]") {
+  const Outcome outcome = process_of(
+      "mkdir temporary; TMPDIR=$PWD/temporary fine_tune > log; echo $? $(ls -A temporary)");
+  CHECK(outcome.output == "0\n");
+}
+
+TEST_CASE("programs: an output that is an input is refused, and the input is kept", "[examples]") {
+  for (const std::string command :
+       {"gpt train --text in --out .", "gpt train --text texts --out texts",
+        "gpt train --text texts --out .", "pronounce train --dictionary in --out .",
+        "languages in .", "embed --model . --file in --vectors vectors.csv",
+        "h5weights convert in vectors.h5", "h5weights convert in in",
+        "weft-runs --page run/metrics.csv run", "weft-runs --page link.html run",
+        "heads_study --model in --dictionary in --out . --epochs 0"}) {
+    INFO(command);
+    const Outcome outcome = process_of(
+        "mkdir run texts; echo 'word,language' > in; echo 'step,loss' > run/metrics.csv; "
+        "ln in texts/a; for i in metrics.csv vectors.csv vectors.h5 heads_offsets.svg; do "
+        "ln -s in $i; done; ln run/metrics.csv link.html; " +
+        command + "; status=$?; cat in run/metrics.csv; exit $status");
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status != 0);
+    CHECK(outcome.output == "word,language\nstep,loss\n");
+    CHECK(contains(outcome.errors, "than the input, got the same one"));
+  }
+}
+
+TEST_CASE("programs: options that have no effect are refused by name", "[examples]") {
+  for (const auto& [command, error] :
+       {std::pair<std::string, std::string>{"gpt sample --proposals 4",
+                                            "--proposals: has no effect without --draft"},
+        {"gpt sample --system x", "--system: has no effect without --chat"},
+        {"gpt sample --chat --interactive", "--interactive: has no effect with --chat"},
+        {"gpt sample --temperature 0 --top-k 5", "--top-k: has no effect with --temperature 0"},
+        {"gpt sample --temperature 0 --top-p 0.5", "--top-p: has no effect with"},
+        {"gpt sample --temperature 0 --min-p 0.5", "--min-p: has no effect with"},
+        {"gpt evaluate --data a --text b", "--text: has no effect with --data"},
+        {"gpt evaluate --data a --split training", "--split: has no effect with --data"},
+        {"gpt train --vocabulary 300", "--vocabulary: has no effect without tokens that are"},
+        {"pronounce say --beam 2 --n-best 3 a", "--beam: has no effect below --n-best"},
+        {"embed --tokens --pooling max a", "--pooling: has no effect with --tokens"},
+        {"embed --tokens --batch 3 a", "--batch: has no effect with --tokens"},
+        {"toy_tasks --task add --say 1+1 --steps 5", "--steps: has no effect with --say"},
+        {"heads_study --epochs 0 --precision bf16", "--precision: has no effect with"}}) {
+    INFO(command);
+    const Outcome outcome = process_of(command + "; status=$?; ls; exit $status");
+    CHECK(outcome.status == 2);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "option " + error));
   }
 }
 
