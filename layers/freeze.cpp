@@ -1,13 +1,14 @@
 #include "weft/layers/freeze.hpp"
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 
 template <class T>
 Index detail::set_requires_grad(Module<T>& module, const NameFilter& filter, bool requires_grad,
                                 const std::string& what) {
-  if (!filter) fail<ValueError>(what, "a function that selects parameters", "none");
+  check_function(what + ": filter", filter);
   Index tensors = 0;
   for (const auto& [name, parameter] : named_parameters(module)) {
     if (!filter(name)) continue;

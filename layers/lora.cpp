@@ -100,6 +100,7 @@ std::vector<NamedLinear<T>> named_linear_layers(Module<T>& model) {
 template <class T>
 Index add_lora(Module<T>& model, const LoraOptions& options, const NameFilter& filter,
                Random& random) {
+  check_function("add_lora: filter", filter);
   std::vector<NamedLinear<T>> chosen;
   for (const NamedLinear<T>& layer : named_linear_layers(model)) {
     if (!filter(layer.name)) continue;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weft/train/hdf5/hdf5_file.hpp"
+#include "autograd/internal/checks.hpp"
 #include "train/files/file_descriptor.hpp"
 #include "train/files/sealed_file.hpp"
 #include "train/hdf5/internal/elements.hpp"
@@ -163,6 +164,7 @@ void Hdf5Writer::tensor(const std::string& dataset, const Tensor<T>& tensor, Sto
 template <class T>
 void Hdf5Writer::tensor(const std::string& dataset, const Shape& shape,
                         std::function<Tensor<T>()> make, StorageType type) {
+  check_function("Hdf5Writer: " + dataset, make);
   const LibraryLock lock;
   state().reserve(
       Hdf5File::full_path(dataset), file_type<T>(type), shape,

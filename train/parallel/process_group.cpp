@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 #include "train/parallel/internal/transport.hpp"
 
 namespace weft {
@@ -48,6 +49,7 @@ int ProcessGroup::fail(const std::string& message, int exit_status) const {
 }
 
 void ProcessGroup::together(const std::function<void()>& work) {
+  check_function("processes: work", work);
   if (!transport_ || !transport_->enter()) return work();
   std::exception_ptr own;
   std::string message;
@@ -89,6 +91,7 @@ void ProcessGroup::sum(std::span<double> values) {
 }
 
 std::string ProcessGroup::from_first(const std::function<std::string()>& read) {
+  check_function("processes: read", read);
   std::string result;
   together([&] { result = broadcast(is_first() ? read() : ""); });
   return result;

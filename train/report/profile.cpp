@@ -216,6 +216,7 @@ void Profile::write_trace(const std::filesystem::path& path) const {
 template <class T>
 std::string pass_table(const Module<T>& model,
                        const std::type_identity_t<std::function<void(Tape<T>& tape)>>& pass) {
+  check_function("pass_table: pass", pass);
   Profile profile(model);
   Tape<T> tape({.observer = &profile});
   pass(tape);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
 #include "train/files/atomic_file.hpp"
 #include "train/hdf5/internal/elements.hpp"
 
@@ -32,6 +33,7 @@ template <class T>
 void SafetensorsWriter::tensor(const std::string& name, const Shape& shape,
                                std::function<Tensor<T>()> make, StorageType type) {
   const std::string own = name.starts_with('/') ? name.substr(1) : name;
+  check_function(hdf5::Location{path_, own}.text(), make);
   const auto [type_name, bytes] = number_type<T>(type);
   Entry entry{type_name, shape, bytes * static_cast<std::uint64_t>(shape.elements()),
               [path = path_, own, shape, make = std::move(make), type](const auto& sink) {
