@@ -1,6 +1,7 @@
 // The exceptions that weft throws. Every message has the form "what: expected …, got …".
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -46,10 +47,17 @@ class WEFT_API FileError : public Error {
   using Error::Error;
 };
 
-// The parts concatenated, each formatted by `operator<<`.
+// A stream that builds a string. Numbers are formatted as in C++'s classic locale, "1500.5",
+// whatever `std::locale::global` and `setlocale` have set.
+class TextStream : public std::ostringstream {
+ public:
+  TextStream() { imbue(std::locale::classic()); }
+};
+
+// Concatenates the parts, each formatted by `operator<<` of a TextStream, and returns the string.
 template <class... Parts>
 std::string concatenate_text(const Parts&... parts) {
-  std::ostringstream out;
+  TextStream out;
   (out << ... << parts);
   return std::move(out).str();
 }

@@ -264,7 +264,7 @@ TextTable table_of(const GradCheckReport& report) {
              "abs error", "rel error", "near kinks"});
   for (const GradCheckEntry& entry : report.entries) {
     std::vector<std::string> line{entry.name, entry.shape.to_string(),
-                                  std::to_string(entry.checked), std::to_string(entry.failed)};
+                                  concatenate_text(entry.checked), concatenate_text(entry.failed)};
     line.resize(9);
     if (entry.checked > 0) {
       line[4] = entry.position();
@@ -273,7 +273,7 @@ TextTable table_of(const GradCheckReport& report) {
       line[7] = scientific(entry.absolute_error, 1);
       line[8] = scientific(entry.relative_error, 1);
     }
-    line.push_back(std::to_string(entry.near_kinks));
+    line.push_back(concatenate_text(entry.near_kinks));
     table.add(std::move(line));
   }
   return table;
@@ -332,7 +332,8 @@ const GradCheckEntry& GradCheckReport::worst() const {
       [](const GradCheckEntry& a, const GradCheckEntry& b) { return a.severity < b.severity; });
 }
 
-std::ostream& operator<<(std::ostream& out, const GradCheckReport& report) {
+std::ostream& operator<<(std::ostream& stream, const GradCheckReport& report) {
+  TextStream out;
   out << table_of(report).text();
   const Index failed = total(report, &GradCheckEntry::failed);
   out << report.checked() << " gradients compared, ";
@@ -349,7 +350,7 @@ std::ostream& operator<<(std::ostream& out, const GradCheckReport& report) {
     out << "warning: " << kinks
         << " near a kink, where one-sided differences disagree and the numeric gradient "
            "is unreliable\n";
-  return out;
+  return stream << out.str();
 }
 
 }  // namespace weft

@@ -12,7 +12,7 @@ constexpr const char* at_most_max_elements = "at most 2^56 elements";
 
 std::string list_of(std::span<const Index> sizes) {
   std::string text;
-  for (const Index size : sizes) text += (text.empty() ? "[" : ", ") + std::to_string(size);
+  for (const Index size : sizes) text += (text.empty() ? "[" : ", ") + concatenate_text(size);
   return text.empty() ? "[]" : text + "]";
 }
 

@@ -32,7 +32,7 @@ examples::Line column_line(const Tensor<float>& table, Index column) {
 // Names for `count` rows or columns: every `step`-th is its index, the others are empty.
 std::vector<std::string> index_names(Index count, Index step) {
   std::vector<std::string> names(static_cast<std::size_t>(count));
-  for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = std::to_string(i);
+  for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = concatenate_text(i);
   return names;
 }
 

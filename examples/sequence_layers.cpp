@@ -11,7 +11,6 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include <weft/layers.hpp>
 #include <weft/train.hpp>
@@ -182,9 +181,8 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
     std::cout << std::left << std::setw(16) << layers[i].name << "  n^" << exponent << std::right
               << std::setw(8) << lengths[first] << " – " << std::left << std::setw(7)
               << lengths.back() << layers[i].complexity << std::right << '\n';
-    std::ostringstream name;
-    name << std::fixed << std::setprecision(2) << layers[i].name << ": n^" << exponent;
-    lines[i].name = name.str();
+    lines[i].name =
+        concatenate_text(std::fixed, std::setprecision(2), layers[i].name, ": n^", exponent);
   }
   std::cout
       << "\nConvolution and recurrence are linear in the sequence length, attention is quadratic "
@@ -427,8 +425,10 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
               << concatenate_text(2 * (group * task.length / groups) + 1, "–",
                                   2 * ((group + 1) * task.length / groups) - 1)
               << (group + 1 < groups ? "" : "\n");
-  examples::LineChart curves{
-      "Reversing " + std::to_string(task.length) + " letters", "training time, s", "accuracy", {}};
+  examples::LineChart curves{"Reversing " + concatenate_text(task.length) + " letters",
+                             "training time, s",
+                             "accuracy",
+                             {}};
   examples::LineChart distances{"Accuracy by distance", "distance, in positions", "accuracy", {}};
   for (const TrainingRun& run : runs) {
     std::cout << std::left << std::setw(16) << run.name << std::right << std::setw(10)

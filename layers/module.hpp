@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/parameter.hpp"
 
@@ -44,7 +45,7 @@ class WEFT_API Members {
   // A module's own children, named "0", "1", …
   template <class Child>
   void operator()(const std::vector<Child>& children) {
-    for (std::size_t i = 0; i < children.size(); ++i) child(std::to_string(i), children[i]);
+    for (std::size_t i = 0; i < children.size(); ++i) child(concatenate_text(i), children[i]);
   }
 };
 

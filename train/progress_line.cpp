@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <iomanip>
 #include <iostream>
 #include <vector>
 
@@ -14,15 +14,13 @@
 namespace weft {
 namespace {
 
-std::string formatted(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+std::string fixed(double value, int digits) {
+  return concatenate_text(std::fixed, std::setprecision(digits), value);
 }
 
 // "2.0e-3"
-std::string scientific(double value, const char* format = "%.1e") {
-  std::string text = formatted(format, value);
+std::string scientific(double value, int digits = 1) {
+  std::string text = concatenate_text(std::scientific, std::setprecision(digits), value);
   if (const auto exponent = text.find_first_of("+-", 1);
       exponent != std::string::npos && text[exponent + 1] == '0')
     text.erase(exponent + 1, 1);
@@ -30,14 +28,14 @@ std::string scientific(double value, const char* format = "%.1e") {
 }
 
 std::string decimal(double value) {
-  return std::abs(value) >= 1000.0 ? scientific(value) : formatted("%.2f", value);
+  return std::abs(value) >= 1000.0 ? scientific(value) : fixed(value, 2);
 }
 
 // Three significant digits: "0.834", "12.3", "3.00e-4".
 std::string significant(double value) {
   if (std::abs(value) >= 1000.0) return scientific(value);
-  if (value != 0.0 && std::abs(value) < 0.001) return scientific(value, "%.2e");
-  return formatted("%#.3g", value);
+  if (value != 0.0 && std::abs(value) < 0.001) return scientific(value, 2);
+  return concatenate_text(std::showpoint, std::setprecision(3), value);
 }
 
 // "950", "1.5k", "15k", "1.2M"
@@ -48,18 +46,18 @@ std::string thousands(double value) {
     value /= 1000.0;
     unit = next;
   }
-  return formatted(*unit && value < 9.95 ? "%.1f" : "%.0f", value) + unit;
+  return fixed(value, *unit && value < 9.95 ? 1 : 0) + unit;
 }
 
 // "6:41", "1:06:41"
 std::string duration(double seconds) {
   const auto total = static_cast<long>(std::clamp(seconds, 0.0, 3.6e6));
-  char text[32];
-  if (total < 3600)
-    std::snprintf(text, sizeof text, "%ld:%02ld", total / 60, total % 60);
-  else
-    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", total / 3600, total / 60 % 60, total % 60);
-  return text;
+  const auto two = [](long value) {
+    return concatenate_text(std::setfill('0'), std::setw(2), value);
+  };
+  return total < 3600
+             ? concatenate_text(total / 60, ':', two(total % 60))
+             : concatenate_text(total / 3600, ':', two(total / 60 % 60), ':', two(total % 60));
 }
 
 // "[===>    ]", `width` columns in all.

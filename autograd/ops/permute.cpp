@@ -214,7 +214,7 @@ Var<T> permute(const Var<T>& x, std::span<const Index> axes) {
   }
   if (!each_once) {
     std::string list;
-    for (Index axis : axes) list += (list.empty() ? "" : ", ") + std::to_string(axis);
+    for (Index axis : axes) list += (list.empty() ? "" : ", ") + concatenate_text(axis);
     fail<ShapeError>("permute", concatenate_text("each axis of ", x.shape(), " once"),
                      "(" + list + ")");
   }

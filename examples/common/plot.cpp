@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/data/characters.hpp>
@@ -94,7 +93,7 @@ std::string named_tics(const char* axis, const std::vector<std::string>& names) 
   const char* turned = longest(names) > 2 && *axis == 'x' ? " rotate by 90 right" : "";
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty())
-      tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + std::to_string(i);
+      tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + concatenate_text(i);
   if (tics.empty()) return concatenate_text("unset ", axis, "tics\n");
   return concatenate_text("set ", axis, "tics", turned, " (", tics, ")\n");
 }
@@ -113,8 +112,8 @@ void check_picture(const fs::path& picture, const std::vector<fs::path>& inputs)
 std::string draw(const LineChart& chart, const fs::path& picture) {
   if (chart.lines.empty())
     fail<ValueError>("chart '" + chart.title + "'", "at least one line", "none");
-  std::ostringstream script;
-  std::ostringstream data;
+  TextStream script;
+  TextStream data;
   script << preamble(picture, 860, 480) << "set title " << quoted(chart.title) << ' ' << ink
          << "\nset xlabel " << quoted(chart.x_label) << " offset 0,0.4 " << ink << "\nset ylabel "
          << quoted(chart.y_label) << ' ' << ink
@@ -168,8 +167,8 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const double height = top + bottom + map_height * static_cast<double>(grid_rows) +
                         gap_y * static_cast<double>(grid_rows - 1);
 
-  std::ostringstream script;
-  std::ostringstream data;
+  TextStream script;
+  TextStream data;
   script << preamble(picture, static_cast<Index>(width), static_cast<Index>(height)) << viridis
          << "unset key\nset border linecolor '#888888'\nset cbrange [" << maps.lowest << ':'
          << maps.highest << "]\nset cbtics " << (maps.highest - maps.lowest) / 4

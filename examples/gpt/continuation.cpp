@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/generation/speculative.hpp>
@@ -73,7 +72,7 @@ std::string ContinuationPrinter::print_after(const Sequence& ids, std::uint64_t 
 }
 
 std::string ContinuationPrinter::report() const {
-  std::ostringstream out;
+  TextStream out;
   out << std::fixed << std::setprecision(1) << tokens_ << " tokens";
   if (timed_tokens_ > 0)
     out << ", " << static_cast<double>(timed_tokens_) / seconds_.count() << " tokens/s";

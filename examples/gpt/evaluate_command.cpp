@@ -1,6 +1,5 @@
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include "examples/gpt/answers.hpp"
@@ -16,7 +15,7 @@ namespace {
 // "loss, bits per byte, line", with tabs between them. A line without tokens has no loss: its line
 // break is a part of a token of the line before.
 std::string lines_text(const std::vector<TextLoss>& losses, std::string_view text) {
-  std::ostringstream out;
+  TextStream out;
   out << std::fixed << std::setprecision(4);
   for (const TextLoss& loss : losses) {
     const std::string_view line = text.substr(0, loss.bytes);

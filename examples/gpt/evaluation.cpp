@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iomanip>
 #include <numbers>
-#include <sstream>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/softmax.hpp>
@@ -102,7 +101,7 @@ double TextLoss::bits_per_byte() const {
 }
 
 std::string TextLoss::to_string() const {
-  std::ostringstream out;
+  TextStream out;
   out << std::fixed << std::setprecision(4) << "loss " << mean() << " per token, perplexity "
       << perplexity() << ", " << bits_per_byte() << " bits per byte, " << tokens << " tokens, "
       << bytes << " bytes";

@@ -2,7 +2,6 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <sstream>
 
 #include <weft/weft.hpp>
 
@@ -61,7 +60,7 @@ class Drawing {
   }
 
  private:
-  std::ostringstream svg_;
+  TextStream svg_;
 };
 
 // Which keys (columns) each query (row) attends to, for each kind of mask.

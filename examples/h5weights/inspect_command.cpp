@@ -67,7 +67,7 @@ std::optional<std::string> add_dataset(const TensorFile& file, const std::string
     row.cells[1] = concatenate_text(shape);
     if (kind == Kind::text && shape.elements() == 1) row.cells[2] = text_cell(dataset);
     if (kind == Kind::wide_integer && shape.elements() == 1)
-      row.cells[2] = std::to_string(dataset.value<std::int64_t>());
+      row.cells[2] = concatenate_text(dataset.value<std::int64_t>());
     else if (kind == Kind::floating || kind == Kind::integer)
       add_numbers(dataset, row, totals);
     return std::nullopt;

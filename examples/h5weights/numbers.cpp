@@ -35,7 +35,7 @@ std::optional<Index> bytes_of_element(const std::string& full_type) {
   if (type == "bool") return 1;
   for (const char* kind : {"float", "bfloat", "int", "uint"})
     for (const Index bytes : {1, 2, 4, 8})
-      if (type == kind + std::to_string(8 * bytes)) return bytes;
+      if (type == kind + concatenate_text(8 * bytes)) return bytes;
   return std::nullopt;
 }
 

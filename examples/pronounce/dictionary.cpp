@@ -60,7 +60,7 @@ std::vector<Entry> parse(std::istream& file, const std::string& name) {
   std::string line_name = name + ", line ";
   const std::size_t before_number = line_name.size();
   for (std::size_t number = 1;; ++number) {
-    line_name.replace(before_number, line_name.npos, std::to_string(number));
+    line_name.replace(before_number, line_name.npos, concatenate_text(number));
     if (!examples::read_line(file, line, line_name)) break;
     if (number == 1) examples::remove_byte_order_mark(line);
     const std::vector<std::string_view> fields = fields_of(line);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iomanip>
 #include <numeric>
-#include <sstream>
 
 #include <weft/autograd/error.hpp>
 
@@ -45,10 +44,8 @@ double ErrorRates::percent(Index count, Index total) {
 }
 
 std::string ErrorRates::to_string() const {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << "word error rate " << word_error_rate()
-      << " %  phone error rate " << phone_error_rate() << " %  words " << words_;
-  return std::move(out).str();
+  return concatenate_text(std::fixed, std::setprecision(2), "word error rate ", word_error_rate(),
+                          " %  phone error rate ", phone_error_rate(), " %  words ", words_);
 }
 
 }  // namespace weft::pronounce

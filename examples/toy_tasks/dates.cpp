@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
@@ -59,7 +58,7 @@ std::string format_field(const std::string& name, chrono::sys_days day) {
 // `text` with each character c replaced by map(c).
 template <class Map>
 std::string map_characters(std::string text, const Map& map) {
-  for (char& c : text) c = static_cast<char>(map(static_cast<unsigned char>(c)));
+  for (char& c : text) c = static_cast<char>(map(c));
   return text;
 }
 
@@ -71,10 +70,10 @@ Example sample_date(Random& random) {
   std::string text = format_date(day, formats[static_cast<std::size_t>(format)]);
   switch (random.below(8)) {
     case 0:
-      text = map_characters(text, [](int c) { return std::toupper(c); });
+      text = map_characters(text, [](char c) { return 'a' <= c && c <= 'z' ? c - 'a' + 'A' : c; });
       break;
     case 1:
-      text = map_characters(text, [](int c) { return std::tolower(c); });
+      text = map_characters(text, [](char c) { return 'A' <= c && c <= 'Z' ? c - 'A' + 'a' : c; });
       break;
     default:
       break;

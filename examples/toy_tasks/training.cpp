@@ -41,9 +41,10 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
     history.validation_seconds.push_back(now);
     history.validation_accuracies.push_back(accuracy);
     if (options.output)
-      *options.output << std::fixed << std::setprecision(1) << "  step " << std::setw(5)
-                      << optimizer.steps() << std::setw(8) << now << " s" << std::setw(7)
-                      << accuracy << " % correct" << std::endl;
+      *options.output << concatenate_text(std::fixed, std::setprecision(1), "  step ", std::setw(5),
+                                          optimizer.steps(), std::setw(8), now, " s", std::setw(7),
+                                          accuracy, " % correct")
+                      << std::endl;
   };
 
   Trainer trainer(

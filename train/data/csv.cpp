@@ -121,7 +121,7 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   const std::size_t width = rows.front().size();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < width; ++i)
-    names.push_back(options.header ? std::move(rows.front()[i]) : std::to_string(i));
+    names.push_back(options.header ? std::move(rows.front()[i]) : concatenate_text(i));
   std::vector<std::vector<std::string>> columns(width);
   for (std::size_t i = options.header ? 1 : 0; i < rows.size(); ++i) {
     if (rows[i].size() != width)

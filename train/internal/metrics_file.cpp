@@ -1,10 +1,11 @@
 #include "train/internal/metrics_file.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <span>
-#include <sstream>
+#include <string_view>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/atomic_file.hpp"
@@ -38,14 +39,20 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
                       std::int64_t last_step) {
   std::string text = header + "\n";
   // A file that cannot be read is not replaced.
-  std::istringstream file(file_contents(path).value_or(""));
-  std::string line;
-  if (last_step == 0 || !std::getline(file, line)) return text;
-  if (line != header) fail_on_file(path, "the columns " + header, line);
+  const std::string contents = file_contents(path).value_or("");
+  if (last_step == 0 || contents.empty()) return text;
+  std::string_view rest = contents;
   // A last line without line break is a row that was not finished.
-  for (int number = 2; std::getline(file, line) && !file.eof(); ++number) {
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    const std::string line(rest.substr(0, end));
+    if (number == 1 && line != header) fail_on_file(path, "the columns " + header, line);
+    if (end == rest.npos) break;
+    rest.remove_prefix(end + 1);
+    if (number == 1) continue;
     std::int64_t step = 0;
-    if (!(std::istringstream(line) >> step))
+    const auto [stop, failed] = std::from_chars(line.data(), line.data() + line.size(), step);
+    if (failed != std::errc{} || *stop != ',')
       fail<FileError>(concatenate_text(path, ", line ", number), "a row that begins with a step",
                       "'" + line + "'");
     if (step > last_step) break;
@@ -71,7 +78,7 @@ std::vector<double> MetricsFile::add(const ProgressReport& report,
   std::vector<double> values{report.loss, report.learning_rate, report.grad_norm,
                              report.labels_per_second};
   values.insert(values.end(), validation.begin(), validation.end());
-  std::ostringstream text;
+  TextStream text;
   text.precision(std::numeric_limits<float>::max_digits10);
   text << report.step << ',' << report.epoch;
   for (const double value : values) text << ',' << value;

@@ -1,8 +1,7 @@
 #include "weft/train/report/profile.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <iomanip>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -31,9 +30,7 @@ double best_seconds(const Run& run) {
 }
 
 std::string fixed(double value, int digits = 2) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
+  return concatenate_text(std::fixed, std::setprecision(digits), value);
 }
 
 std::string percent(double share) { return fixed(100.0 * share, 1) + " %"; }
@@ -88,10 +85,12 @@ const MachineLimits& Profile::limits() const { return recorder_->limits; }
 
 namespace {
 
-// The share of its time that the machine would need at least.
+// The share of its time that the machine would need at least; at most 1, as caches are faster than
+// the memory that `limits` was measured on.
 double share_of_limit(const ProfileRow& row, const MachineLimits& limits) {
-  return std::max(row.flops / limits.flops_per_second, row.bytes / limits.bytes_per_second) /
-         row.seconds();
+  const double least =
+      std::max(row.flops / limits.flops_per_second, row.bytes / limits.bytes_per_second);
+  return least < row.seconds() ? least / row.seconds() : least > 0.0 ? 1.0 : 0.0;
 }
 
 }  // namespace
@@ -102,9 +101,9 @@ std::string Profile::phase_table() const {
   table.add({"phase", "calls", "ms/step", "share"});
   const double steps = recorder_->counted_steps();
   for (const ProfileRow& row : phases())
-    table.add({row.layer, std::to_string(row.calls), fixed(1e3 * row.seconds() / steps),
+    table.add({row.layer, concatenate_text(row.calls), fixed(1e3 * row.seconds() / steps),
                percent(row.seconds() / recorder_->seconds)});
-  table.add({"step", std::to_string(recorder_->steps), fixed(1e3 * step_seconds()), ""});
+  table.add({"step", concatenate_text(recorder_->steps), fixed(1e3 * step_seconds()), ""});
   return table.text();
 }
 
@@ -228,9 +227,9 @@ std::string Profile::pass_table() const {
   TextTable table({left, left, right, left, right, right, right});
   table.add({"layer", "type", "count", "result", "parameters", "MFLOP", "MB"});
   for (const LayerLine& line : layer_lines(*recorder_))
-    table.add({line.text, line.type, std::to_string(line.count),
+    table.add({line.text, line.type, concatenate_text(line.count),
                line.result.rank() > 0 ? line.result.to_string() : "",
-               std::to_string(line.parameters), fixed(1e-6 * line.row.flops),
+               concatenate_text(line.parameters), fixed(1e-6 * line.row.flops),
                fixed(1e-6 * line.row.memory)});
   return table.text();
 }

@@ -315,8 +315,9 @@ LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
   return Loader<T>(path, model, options).load();
 }
 
-std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
+std::ostream& operator<<(std::ostream& stream, const LoadWeightsReport& report) {
   constexpr std::size_t shown = 8;
+  TextStream out;
   out << "loaded " << report.loaded.size()
       << (report.loaded.size() == 1 ? " parameter" : " parameters");
   if (report.averaged) out << ", averaged";
@@ -333,7 +334,7 @@ std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report) {
   write("missing", report.missing);
   write("unexpected", report.unexpected);
   write("left", report.left);
-  return out;
+  return stream << out.str();
 }
 
 template LoadWeightsReport load_weights(const fs::path&, Module<float>&, const LoadWeightsOptions&);

@@ -1,7 +1,6 @@
 #include "train/parallel/internal/agreement.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <vector>
 
 #include "weft/autograd/error.hpp"
@@ -35,7 +34,7 @@ void check_same_program(ProcessGroup& processes) {
 
 template <class T>
 void check_same_model(ProcessGroup& processes, const NamedParameters<T>& parameters) {
-  std::ostringstream names;
+  TextStream names;
   Xxh128 values;
   for (const auto& [name, parameter] : parameters) {
     names << name << ' ' << parameter->shape() << '\n';

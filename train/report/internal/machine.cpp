@@ -2,11 +2,11 @@
 
 #include <sys/utsname.h>
 
+#include <charconv>
 #include <chrono>
-#include <ctime>
 #include <fstream>
+#include <iomanip>
 #include <iterator>
-#include <sstream>
 #include <thread>
 
 #include "weft/autograd/error.hpp"
@@ -51,20 +51,25 @@ std::string command_line() {
 }
 
 std::string utc_time() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  char text[64] = "";
-  if (gmtime_r(&now, &utc)) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return text;
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto day = std::chrono::floor<std::chrono::days>(now);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(now - day);
+  const auto two = std::setw(2);
+  return concatenate_text(std::setfill('0'), static_cast<int>(date.year()), '-', two,
+                          static_cast<unsigned>(date.month()), '-', two,
+                          static_cast<unsigned>(date.day()), ' ', two, time.hours().count(), ':',
+                          two, time.minutes().count(), ':', two, time.seconds().count(), " UTC");
 }
 
 std::vector<std::pair<std::string, std::string>> machine_settings() {
   std::vector<std::pair<std::string, std::string>> settings;
   settings.emplace_back("processor", value_in("/proc/cpuinfo", "model name"));
-  settings.emplace_back("logical cores", std::to_string(std::thread::hardware_concurrency()));
-  double kibibytes = 0.0;
-  if (std::istringstream(value_in("/proc/meminfo", "MemTotal")) >> kibibytes)
-    settings.emplace_back("memory", concatenate_text(static_cast<long>(kibibytes / 1024), " MiB"));
+  settings.emplace_back("logical cores", concatenate_text(std::thread::hardware_concurrency()));
+  const std::string memory = value_in("/proc/meminfo", "MemTotal");
+  if (long kibibytes = 0;
+      std::from_chars(memory.data(), memory.data() + memory.size(), kibibytes).ec == std::errc{})
+    settings.emplace_back("memory", concatenate_text(kibibytes / 1024, " MiB"));
   utsname system{};
   if (uname(&system) == 0)
     settings.emplace_back("system", concatenate_text(system.sysname, ' ', system.release));

@@ -1,9 +1,9 @@
 #include "train/report/internal/page.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <iomanip>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
@@ -15,9 +15,9 @@ namespace {
 
 // Six digits, as many as are seen.
 double rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return std::strtod(text, nullptr);
+  const std::string text = concatenate_text(std::setprecision(6), value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 // A character for each weight: base64's digits for 0 … 1 in 64 levels.

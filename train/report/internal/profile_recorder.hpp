@@ -326,7 +326,9 @@ class ProfileRecorder final : public ParallelObserver {
 
   void add_forward(TapeState& tape, const TapeEvent& event, double time) {
     const bool is_recorded = event.record >= 0;
-    double bytes = static_cast<double>(event.elements * event.element_size);
+    // A reshaped tensor shares the memory of its input.
+    const Index moved = event.operation == std::string_view("reshape") ? 0 : event.elements;
+    double bytes = static_cast<double>(moved * event.element_size);
     // The parameters of a recorded operation are among its recorded inputs.
     if (!is_recorded) bytes += tape.parameter_bytes;
     const double memory =
