@@ -44,6 +44,12 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+std::vector<std::string> kept_in(const fs::path& folder) {
+  std::vector<std::string> names = names_in(folder);
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("step-"); });
+  return names;
+}
+
 // Limits the size of the files that the process writes.
 struct FileSizeLimit {
   explicit FileSizeLimit(rlim_t bytes) {
@@ -84,11 +90,58 @@ TEST_CASE("saving: the newest checkpoints are kept, and other files", "[train]")
                           .save_in_background = in_background,
                           .keep_checkpoints = 3});
     CHECK(names_in(folder.path()) ==
-          std::vector<std::string>{"last.h5", "metrics.csv", "my-99.h5", "report.html", "run.json",
-                                   "step-1.txt", "step-10.h5", "step-11.h5", "step-12.h5"});
+          std::vector<std::string>{"checkpoints.txt", "last.h5", "metrics.csv", "my-99.h5",
+                                   "report.html", "run.json", "step-1.txt", "step-10.h5",
+                                   "step-11.h5", "step-12.h5"});
     ToyTraining<float> toy;
     load_checkpoint(folder / "step-11.h5", toy.model, {{"optimizer", toy.optimizer}});
     CHECK(toy.optimizer.steps() == 11);
+  }
+}
+
+TEST_CASE("saving: after training went back, what was just written is kept", "[train]") {
+  const TemporaryFolder folder;
+  train(folder.path(), {.max_steps = 12, .keep_checkpoints = 5});
+  // Back to step 8, of which a checkpoint is kept.
+  std::filesystem::copy_file(folder / "step-8.h5", folder / "last.h5",
+                             std::filesystem::copy_options::overwrite_existing);
+  // In the order of writing: 10, 11, 12, 9.
+  train(folder.path(), {.max_steps = 9, .resume = true, .keep_checkpoints = 4});
+  CHECK(kept_in(folder.path()) ==
+        std::vector<std::string>{"step-10.h5", "step-11.h5", "step-12.h5", "step-9.h5"});
+  train(folder.path(), {.max_steps = 10, .resume = true, .keep_checkpoints = 2});
+  CHECK(kept_in(folder.path()) == std::vector<std::string>{"step-10.h5", "step-9.h5"});
+  ToyTraining<float> toy;
+  load_checkpoint(folder / "step-10.h5", toy.model, {{"optimizer", toy.optimizer}});
+  CHECK(toy.optimizer.steps() == 10);
+  CHECK((bytes_of(folder / "step-10.h5") == bytes_of(folder / "last.h5")));
+}
+
+TEST_CASE("saving: the checkpoints of an earlier training stay", "[train]") {
+  const TemporaryFolder folder;
+  train(folder.path(), {.max_steps = 5, .keep_checkpoints = 2});  // leaves steps 4 and 5
+  const std::string earlier = bytes_of(folder / "step-4.h5");
+  write_bytes(folder / "step-1000.h5", "of another program");
+  std::filesystem::remove(folder / "last.h5");
+  for (const std::int64_t steps : {4, 8})
+    train(folder.path(), {.max_steps = steps, .resume = true, .keep_checkpoints = 2});
+  CHECK(kept_in(folder.path()) == std::vector<std::string>{"step-1000.h5", "step-4.h5.old1",
+                                                           "step-5.h5.old1", "step-7.h5",
+                                                           "step-8.h5"});
+  CHECK((bytes_of(folder / "step-4.h5.old1") == earlier));
+  CHECK(bytes_of(folder / "checkpoints.txt").ends_with("7\n8\n"));
+}
+
+TEST_CASE("saving: a list of kept checkpoints that was edited removes nothing else", "[train]") {
+  for (const char* list : {"", "no numbers", "3\n../x\n4", "-1\n", "99999999999999999999\n3"}) {
+    INFO(list);
+    const TemporaryFolder folder;
+    train(folder.path(), {.max_steps = 5, .keep_checkpoints = 3});  // leaves steps 3, 4 and 5
+    write_bytes(folder / "checkpoints.txt", list);
+    train(folder.path(), {.max_steps = 6, .resume = true, .keep_checkpoints = 1});
+    CHECK(std::filesystem::exists(folder / "step-6.h5"));
+    CHECK(std::filesystem::exists(folder / "step-5.h5"));
+    CHECK(std::filesystem::exists(folder / "step-4.h5"));
   }
 }
 

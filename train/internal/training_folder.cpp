@@ -1,12 +1,16 @@
 #include "train/internal/training_folder.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "train/files/atomic_file.hpp"
+#include "train/files/open_file.hpp"
 
 namespace weft {
 namespace {
@@ -15,12 +19,32 @@ namespace fs = std::filesystem;
 
 std::string name_of_step(std::int64_t step) { return concatenate_text("step-", step, ".h5"); }
 
-// The step of a file that was kept; none for other files.
-std::optional<std::int64_t> step_of(const std::string& name) {
-  const std::size_t digits = name.find_first_of("0123456789");
-  if (digits == name.npos) return std::nullopt;
-  const std::int64_t step = std::strtoll(name.c_str() + digits, nullptr, 10);
-  return name == name_of_step(step) ? std::optional(step) : std::nullopt;
+// The list of kept checkpoints: a step a line, in the order of writing.
+constexpr const char* list_name = "checkpoints.txt";
+
+std::vector<std::int64_t> steps_in(const std::string& list) {
+  std::vector<std::int64_t> steps;
+  const char *at = list.data(), *const end = at + list.size();
+  for (std::int64_t step = 0; at < end; ++at) {
+    const auto [stop, failed] = std::from_chars(at, end, step);
+    if (failed != std::errc{}) break;
+    steps.push_back(step);
+    at = stop;
+  }
+  return steps;
+}
+
+// Writes a copy: a second hard link would change with last.h5 if a user overwrote that in place.
+void copy_atomically(const fs::path& from, const fs::path& to) {
+  const OpenFile source(from);
+  AtomicFile copy(to);
+  std::vector<std::byte> bytes(std::size_t{1} << 20);
+  for (std::uint64_t offset = 0; offset < source.size(); offset += bytes.size()) {
+    bytes.resize(std::min<std::uint64_t>(bytes.size(), source.size() - offset));
+    if (!source.read(offset, bytes)) fail_on_file(from, "a file that can be read", "an error");
+    copy.write(bytes);
+  }
+  copy.commit();
 }
 
 }  // namespace
@@ -53,13 +77,18 @@ bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns,
     fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                     "checkpoints of an earlier training");
   metrics_.emplace(file("metrics.csv"), validation_columns, progress_.step, label_unit);
+  // What an earlier training kept is not this one's to remove.
+  if (progress_.step == 0)
+    fs::remove(file(list_name), error);
+  else
+    kept_ = steps_in(file_contents(file(list_name)).value_or(""));
   best_is_missing_ = resumes && !best_exists;
   return resumes;
 }
 
 // Whether there is an entry of this name, which may be a symbolic link without target.
 template <class T>
-bool TrainingFolder<T>::exists(const char* name) const {
+bool TrainingFolder<T>::exists(const std::string& name) const {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::symlink_status(file(name), error);
   if (!std::filesystem::status_known(status))
@@ -93,20 +122,26 @@ void TrainingFolder<T>::wait() {
   if (pending_.valid()) pending_.get();
 }
 
-// Gives last.h5 another name, and removes the oldest of such files.
+// Copies last.h5, and removes the checkpoints that were kept first.
 template <class T>
-void TrainingFolder<T>::keep(std::int64_t step) const {
-  const fs::path kept = options_.folder / name_of_step(step);
+void TrainingFolder<T>::keep(std::int64_t step) {
+  const std::string name = name_of_step(step);
   std::error_code error;
-  fs::remove(kept, error);
-  fs::create_hard_link(options_.folder / "last.h5", kept, error);
-  if (error) fail_on_file(kept, "a hard link to last.h5", error.message());
-  std::vector<std::int64_t> steps;
-  for (const auto& entry : fs::directory_iterator(options_.folder, error))
-    if (const auto other = step_of(entry.path().filename().string())) steps.push_back(*other);
-  std::ranges::sort(steps, std::greater());
-  for (std::size_t i = static_cast<std::size_t>(options_.keep_checkpoints); i < steps.size(); ++i)
-    fs::remove(options_.folder / name_of_step(steps[i]), error);
+  if (std::erase(kept_, step) == 0 && exists(name)) {
+    // Another training's.
+    int number = 1;
+    while (exists(concatenate_text(name, ".old", number))) ++number;
+    fs::rename(file(name), file(concatenate_text(name, ".old", number)), error);
+    if (error) fail_on_file(file(name), "a file that can be renamed", error.message());
+  }
+  kept_.push_back(step);
+  // With the checkpoints that are removed only afterwards, so that none is lost track of.
+  std::string list;
+  for (const std::int64_t each : kept_) list += concatenate_text(each, '\n');
+  write_atomically(file(list_name), std::as_bytes(std::span(list)));
+  copy_atomically(file("last.h5"), file(name));
+  for (; std::ssize(kept_) > options_.keep_checkpoints; kept_.erase(kept_.begin()))
+    fs::remove(file(name_of_step(kept_.front())), error);
 }
 
 template class TrainingFolder<float>;

@@ -46,10 +46,10 @@ class TrainingFolder {
   const std::vector<std::string>& columns() const { return metrics_->columns(); }
 
  private:
-  std::filesystem::path file(const char* name) const { return options_.folder / name; }
-  bool exists(const char* name) const;
+  std::filesystem::path file(const std::string& name) const { return options_.folder / name; }
+  bool exists(const std::string& name) const;
   void save(const char* name, bool is_kept);
-  void keep(std::int64_t step) const;
+  void keep(std::int64_t step);
 
   const TrainerOptions& options_;
   Module<T>& model_;
@@ -59,6 +59,7 @@ class TrainingFolder {
   std::optional<MetricsFile> metrics_;
   std::future<void> pending_;
   bool best_is_missing_ = false;
+  std::vector<std::int64_t> kept_;  // the steps of kept checkpoints in the order of writing
 };
 
 extern template class TrainingFolder<float>;
