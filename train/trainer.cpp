@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <iomanip>
 #include <limits>
 #include <span>
 #include <utility>
@@ -15,6 +15,7 @@
 #include "train/internal/training_display.hpp"
 #include "train/internal/training_folder.hpp"
 #include "train/internal/training_report.hpp"
+#include "train/internal/training_settings.hpp"
 #include "train/internal/update.hpp"
 #include "train/parallel/internal/agreement.hpp"
 #include "train/weights/internal/dataset_names.hpp"
@@ -65,13 +66,7 @@ constexpr const char* training_loss = "training_loss";
 
 // "+0.0123"
 std::string signed_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.3g", value);
-  return text;
-}
-
-std::string description_of(const std::optional<Schedule>& schedule) {
-  return schedule ? schedule->description() : "the optimizer's learning rate";
+  return concatenate_text(std::showpos, std::setprecision(3), value);
 }
 
 }  // namespace
@@ -317,7 +312,7 @@ class TrainingLoop<T>::Run {
   }
 
   void lower_learning_rate(double factor) {
-    if (!options_.schedule) optimizer_.set_learning_rate(optimizer_.learning_rate() * factor);
+    if (!options_.schedule) optimizer_.schedule_learning_rate(optimizer_.learning_rate() * factor);
     display_.message(
         concatenate_text("no improvement: the learning rate is multiplied by ", factor));
   }
@@ -353,18 +348,24 @@ class TrainingLoop<T>::Run {
   }
 
   void open_folder() {
-    const std::string schedule = description_of(options_.schedule);
+    const Settings settings = training_settings(options_, optimizer_.description());
+    std::vector<std::string> changes;
     if (folder_.open(columns_, trainer_.losses_.unit)) {
       saved_step_ = progress_.step;
       display_.message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(),
                                         " at step ", progress_.step));
-      if (progress_.schedule != schedule)
-        display_.message(concatenate_text("the schedule was '", progress_.schedule,
-                                          "' and is now '", schedule, "'"));
+      changes = changes_between(progress_.settings, lines_of(settings));
+      for (const std::string& change : changes) {
+        display_.message(change);
+        // The rate of the next step is not that of the earlier schedule.
+        if (change.starts_with("the schedule was ") && !options_.schedule)
+          optimizer_.schedule_learning_rate(optimizer_.initial_learning_rate() *
+                                            progress_.plateau_factor);
+      }
     }
-    report_.begin(optimizer_, trainer_.losses_, trainer_.also_saved_, folder_);
+    report_.begin(settings, trainer_.losses_, trainer_.also_saved_, folder_, changes);
     best_is_missing_ = folder_.best_is_missing();
-    progress_.schedule = schedule;
+    progress_.settings = lines_of(settings);
   }
 
   // For a best.h5 that is gone, or was not saved yet when the training was killed.

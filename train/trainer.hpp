@@ -70,8 +70,10 @@ struct TrainerOptions {
   // run.json, which are written as the training goes on, at most 0.5 % of the time; when empty,
   // nothing is saved.
   std::filesystem::path folder = {};
-  // Resumes from last.h5 in `folder`, or starts when `folder` contains no checkpoint. When false,
-  // `folder` must not contain checkpoints.
+  // Resumes from last.h5 in `folder`, or starts if `folder` contains no checkpoint. The options and
+  // the optimizer's settings given now count, including its `lr`; each difference from the settings
+  // before is written to `output` and to the report. If false, `folder` must not contain last.h5 or
+  // best.h5.
   bool resume = false;
   // last.h5 is written at the end of every epoch and of training, and also after this many steps or
   // seconds; 0 disables.
@@ -83,6 +85,9 @@ struct TrainerOptions {
   // What reports say beside the configuration: where data come from, and what a program needs to
   // resume (see recorded_notes).
   std::vector<std::pair<std::string, std::string>> notes = {};
+  // Values of the configuration's settings in use, for reports, if they differ from the stored
+  // ones: the size of the vocabulary found in the data, a warmup shortened for a short training.
+  std::vector<std::pair<std::string, std::string>> settings_in_use = {};
   // Whether TensorBoard's event files are written to `folder`: scalars, histograms, examples.
   bool tensorboard = false;
 
@@ -94,7 +99,10 @@ struct TrainerOptions {
   // Whether training goes on while a checkpoint is written, with the same result. A step in between
   // copies what it changes: parameters and the optimizer's state.
   bool save_in_background = false;
-  // How many of the last checkpoints are kept as step-N.h5 beside last.h5; 0: none.
+  // The number of checkpoints to keep as step-N.h5 besides last.h5: those written last, even if an
+  // earlier one has a higher N because training went back. Only checkpoints in checkpoints.txt are
+  // removed, which lists what this training kept; an earlier training's file of the same name is
+  // renamed to step-N.h5.old1. 0 keeps none.
   std::int64_t keep_checkpoints = 0;
   // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
   Precision precision = Precision::full;

@@ -66,7 +66,7 @@ void TrainingProgress<T>::state(State<T>& state) {
     state.number("plateau_best", plateau_best);
     state.integer("plateau_validations", plateau_validations);
   }
-  state.text("schedule", schedule);
+  state.text("settings", settings);
   state.integer("seed", seed_);
   state.integer("data_fingerprint", data_fingerprint_);
 }

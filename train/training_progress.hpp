@@ -50,7 +50,8 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   double loss_sum = 0.0;   // losses times their weights since the last row of metrics.csv
   double label_sum = 0.0;  // weights since then: numbers of labels (see WeightedLoss)
 
-  std::string schedule;  // the description of the schedule
+  // How the model is trained: the optimizer, the schedule, … in lines of "name: value".
+  std::string settings;
 
   // Of a validation at this step, its first value. Returns whether it is the best one so far; if
   // not, it counts as one without improvement when it is a scheduled one.

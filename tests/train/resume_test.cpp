@@ -238,6 +238,82 @@ TEST_CASE("trainer: another schedule on resuming is reported", "[train]") {
                  "total_steps 9, final 0' and is now 'constant, lr 0.5'"));
 }
 
+namespace {
+
+// A training of the toy model in a folder, until a step. Returns the rate of its last step, and
+// what it has written.
+struct Resumed {
+  double learning_rate;
+  std::string output;
+};
+Resumed train_until(std::int64_t step, const std::filesystem::path& folder,
+                    const AdamWOptions& settings, TrainerOptions options = {}) {
+  std::ostringstream output;
+  ToyTraining<float> toy;
+  AdamW<float> optimizer(toy.model, settings);
+  options.epochs = 100;
+  options.max_steps = step;
+  options.folder = folder;
+  options.resume = true;
+  options.output = &output;
+  Trainer trainer(toy.model, optimizer, toy.batches, toy.loss_function(), options);
+  trainer.validate_with(
+      {.columns = {"val_loss"}, .run = [] { return std::vector{1.0}; }, .every_steps = 2});
+  trainer.run();
+  return {optimizer.learning_rate(), output.str()};
+}
+
+}  // namespace
+
+TEST_CASE("trainer: the optimizer's settings of a resumed training count, and changes are said",
+          "[train]") {
+  const TemporaryFolder folder;
+  train_until(3, folder.path(), {.lr = 0.05});
+  CHECK_FALSE(contains(train_until(4, folder.path(), {.lr = 0.05}).output, "is now"));
+  const Resumed other_rate = train_until(5, folder.path(), {.lr = 0.01});
+  CHECK(other_rate.learning_rate == Approx(0.01).epsilon(1e-12));
+  CHECK(contains(other_rate.output, "the optimizer was 'AdamW, lr 0.05, betas 0.9 and 0.999"));
+  CHECK(contains(other_rate.output, "' and is now 'AdamW, lr 0.01, betas 0.9 and 0.999"));
+  CHECK(contains(bytes_of(folder / "run.json"), "\"optimizer\":\"AdamW, lr 0.01, "));
+  CHECK(contains(bytes_of(folder / "run.json"),
+                 "\"changes\":[\"the optimizer was 'AdamW, lr 0.05, "));
+  AdamWOptions settings{.lr = 0.01, .beta2 = 0.99};
+  CHECK(contains(train_until(6, folder.path(), settings).output, "the optimizer was"));
+  settings.weight_decay = 0.5;
+  CHECK(contains(train_until(7, folder.path(), settings).output, "the optimizer was"));
+  const Resumed clipped = train_until(8, folder.path(), settings, {.parts = 2, .clip_norm = 0.5});
+  CHECK(contains(clipped.output, "the clip_norm was 'inf' and is now '0.5'"));
+  CHECK(contains(clipped.output, "the parts was '1' and is now '2'"));
+  CHECK_FALSE(contains(clipped.output, "the optimizer was"));
+}
+
+TEST_CASE("trainer: a plateau's factor remains with another lr on resuming", "[train]") {
+  const TemporaryFolder folder;
+  const TrainerOptions options{.plateau = Plateau{.factor = 0.5, .patience = 0}};
+  // Validations that are all 1: lowered at steps 4, 6 and 8.
+  CHECK(train_until(5, folder.path(), {.lr = 0.08}, options).learning_rate == 0.04);
+  CHECK(train_until(6, folder.path(), {.lr = 0.08}, options).learning_rate == 0.02);
+  CHECK(train_until(7, folder.path(), {.lr = 0.16}, options).learning_rate == 0.04);
+  CHECK(contains(bytes_of(folder / "run.json"), "\"optimizer\":\"AdamW, lr 0.16, "));
+}
+
+TEST_CASE("trainer: reports say the optimizer's lr, not the schedule's rate, after resuming",
+          "[train]") {
+  const TemporaryFolder folder;
+  const TrainerOptions options{
+      .schedule = warmup_cosine_schedule({.peak = 0.05, .warmup_steps = 2, .total_steps = 9})};
+  for (const std::int64_t step : {3, 6}) {
+    const Resumed run = train_until(step, folder.path(), {.lr = 0.05}, options);
+    CHECK(run.learning_rate == Approx((*options.schedule)(step)));
+    CHECK_FALSE(contains(run.output, "is now"));
+    CHECK(contains(bytes_of(folder / "run.json"), "\"optimizer\":\"AdamW, lr 0.05, "));
+  }
+  // Without the schedule, the lr counts, not the schedule's last rate.
+  const Resumed without = train_until(7, folder.path(), {.lr = 0.05});
+  CHECK(without.learning_rate == 0.05);
+  CHECK(contains(without.output, "and is now 'the optimizer's learning rate'"));
+}
+
 TEST_CASE("trainer: checkpoints of an earlier training are not overwritten", "[train]") {
   const TemporaryFolder folder;
   Session(folder.path()).run();

@@ -15,27 +15,6 @@ const char* name_of(TrainingEnd end) {
                                              : "interrupted";
 }
 
-template <class Value>
-std::string text_of(const Value& value) {
-  return concatenate_text(value);
-}
-
-Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
-  Settings settings{{"optimizer", optimizer},
-                    {"seed", text_of(o.seed)},
-                    {"epochs", text_of(o.epochs)},
-                    {"accumulation", text_of(o.accumulation)},
-                    {"parts", text_of(o.parts)},
-                    {"clip_norm", text_of(o.clip_norm)},
-                    {"precision", weft::name_of("precision", o.precision, precision_names)}};
-  if (o.max_steps > 0) settings.emplace_back("max_steps", text_of(o.max_steps));
-  if (o.schedule) settings.emplace_back("schedule", o.schedule->description());
-  if (o.plateau)
-    settings.emplace_back("plateau", concatenate_text("× ", o.plateau->factor, " after more than ",
-                                                      o.plateau->patience, " validations"));
-  return settings;
-}
-
 }  // namespace
 
 template <class T>
@@ -44,18 +23,23 @@ TrainingReport<T>::TrainingReport(const TrainerOptions& options, const Module<T>
     : options_(options), model_(model), progress_(progress), display_(display) {}
 
 template <class T>
-void TrainingReport<T>::begin(const Optimizer<T>& optimizer, const BatchLosses<T>& losses,
-                              const NamedStates<T>& saved, const TrainingFolder<T>& folder) {
+void TrainingReport<T>::begin(const Settings& training, const BatchLosses<T>& losses,
+                              const NamedStates<T>& saved, const TrainingFolder<T>& folder,
+                              const std::vector<std::string>& changes) {
   if (options_.folder.empty()) return;
   columns_ = folder.columns();
   RunDescription description{.label_unit = losses.unit, .columns = columns_};
   if (options_.processes) description.processes = options_.processes->size();
   for (const auto& [name, object] : saved)
     if (name == "configuration") description.configuration = settings_of(*object);
-  description.training = training_settings(options_, optimizer.description());
+  for (auto& [name, value] : description.configuration)
+    for (const auto& [its_name, in_use] : options_.settings_in_use)
+      if (its_name == name) value = in_use;
+  description.training = training;
+  description.changes = changes;
   description.notes = options_.notes;
-  description.data.emplace_back("batches per epoch", text_of(losses.num_batches()));
-  description.data.emplace_back("fingerprint", text_of(losses.fingerprint));
+  description.data.emplace_back("batches per epoch", concatenate_text(losses.num_batches()));
+  description.data.emplace_back("fingerprint", concatenate_text(losses.fingerprint));
   describe_model(model_, description);
   report_.emplace(options_.folder, description, progress_.step);
   if (options_.tensorboard)

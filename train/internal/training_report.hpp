@@ -27,9 +27,10 @@ class TrainingReport {
   TrainingReport(const TrainerOptions& options, const Module<T>& model,
                  const TrainingProgress<T>& progress, TrainingDisplay& display);
 
-  // The folder, if there is one, is open.
-  void begin(const Optimizer<T>& optimizer, const BatchLosses<T>& losses,
-             const NamedStates<T>& saved, const TrainingFolder<T>& folder);
+  // The folder, if there is one, is open. `changes`: the settings that differ from those before
+  // the training resumed.
+  void begin(const Settings& training, const BatchLosses<T>& losses, const NamedStates<T>& saved,
+             const TrainingFolder<T>& folder, const std::vector<std::string>& changes);
   // For the step's sample of the parameters.
   ParameterWatch<T>& watch() { return watch_; }
   void after_step(const Update<T>& update, double seconds, double learning_rate);

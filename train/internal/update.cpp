@@ -101,8 +101,8 @@ void Update<T>::run() {
   grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
   if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
   if (options_.schedule)
-    optimizer_.set_learning_rate(progress_.plateau_factor *
-                                 (*options_.schedule)(progress_.step + 1));
+    optimizer_.schedule_learning_rate(progress_.plateau_factor *
+                                      (*options_.schedule)(progress_.step + 1));
   // Of several processes, none has the gradients of all.
   if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
   optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));

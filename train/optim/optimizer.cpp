@@ -23,7 +23,7 @@ Optimizer<T>::Optimizer(
       elements_(std::move(parameters)),
       settings_(elements_.parameters().size()),
       slices_{elements_.sequence()},
-      learning_rate_(learning_rate),
+      initial_learning_rate_(learning_rate),
       weight_decay_(weight_decay) {
   check_finite_non_negative<T>("learning rate", learning_rate);
   check_finite_non_negative<T>(type_ + ": weight_decay", weight_decay);
@@ -56,6 +56,7 @@ void Optimizer<T>::step(double gradient_scale) {
   check_finite_non_negative<T>("gradient scale", gradient_scale);
   elements_.prepare(type_);
   prepare_state();
+  schedule_learning_rate(learning_rate());
   ++steps_;
   const auto scale = static_cast<T>(gradient_scale);
   const Index size = slices_.sequence.size();
@@ -132,9 +133,23 @@ double Optimizer<T>::grad_norm() const {
 }
 
 template <class T>
+double Optimizer<T>::learning_rate() const {
+  if (base_learning_rate_ == initial_learning_rate_) return learning_rate_;
+  return base_learning_rate_ > 0.0 ? learning_rate_ / base_learning_rate_ * initial_learning_rate_
+                                   : initial_learning_rate_;
+}
+
+template <class T>
 void Optimizer<T>::set_learning_rate(double learning_rate) {
+  schedule_learning_rate(learning_rate);
+  if (steps_ == 0) initial_learning_rate_ = base_learning_rate_ = learning_rate;
+}
+
+template <class T>
+void Optimizer<T>::schedule_learning_rate(double learning_rate) {
   check_finite_non_negative<T>("learning rate", learning_rate);
   learning_rate_ = learning_rate;
+  base_learning_rate_ = initial_learning_rate_;
 }
 
 template <class T>
@@ -142,6 +157,7 @@ void Optimizer<T>::state(State<T>& state) {
   state.text("type", loaded_type_);
   state.integer("step", steps_);
   state.number("learning_rate", learning_rate_);
+  state.number("initial_learning_rate", base_learning_rate_);
   if (!is_whole()) fail<Error>(type_ + ": state", "that of all elements", "that of some");
   add_missing_state();
   for (std::size_t number = 0; number < tensors(); ++number)
@@ -156,6 +172,7 @@ void Optimizer<T>::check_state() const {
                      concatenate_text("that of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
   check_finite_non_negative<T>("learning rate", learning_rate_);
+  check_finite_non_negative<T>("initial learning rate", base_learning_rate_);
   for (std::size_t number = 0; number < slices_.state.size(); ++number)
     for (std::size_t i = 0; states_[number].non_negative && i < slices_.state[number].size(); ++i) {
       const Tensor<T>& tensor = slices_.state[number][i];
@@ -178,7 +195,7 @@ void Optimizer<T>::add_tensors(std::string name, bool non_negative) {
 
 template <class T>
 std::string Optimizer<T>::description() const {
-  return concatenate_text(type_, ", lr ", learning_rate_, ", ", options_text_, ", ",
+  return concatenate_text(type_, ", lr ", initial_learning_rate_, ", ", options_text_, ", ",
                           settings_description());
 }
 

@@ -47,16 +47,24 @@ class WEFT_API Optimizer : public Stateful<T> {
   // finite when a gradient is not.
   double grad_norm() const;
 
-  double learning_rate() const { return learning_rate_; }  // of the next step
-  // Throws ValueError for a rate that is negative or not finite.
+  // The option `lr`, or the rate set before the first step.
+  double initial_learning_rate() const { return initial_learning_rate_; }
+  // The learning rate of the next step. A checkpoint contains it relative to the initial rate: an
+  // optimizer with twice the initial rate of the one that was saved continues with twice its rate.
+  double learning_rate() const;
+  // Sets the rate from the next step on and, before the first step, the initial rate. Throws
+  // ValueError for a rate that is negative or not finite.
   void set_learning_rate(double learning_rate);
+  // Sets the rate from the next step on, as a schedule does; the initial rate remains. Throws the
+  // same exceptions as `set_learning_rate`.
+  void schedule_learning_rate(double learning_rate);
   // The number of updates.
   std::int64_t steps() const { return steps_; }
   // The parameters that it was given, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
 
-  // One line: the type, its options, the numbers of parameters with and without weight decay, and
-  // those of each group.
+  // One line: the type, its options with `initial_learning_rate()`, the numbers of parameters with
+  // and without weight decay, and those of each group.
   std::string description() const;
 
   // Throws Error unless it updates all elements.
@@ -133,7 +141,11 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::vector<Settings> settings_;  // of each parameter
   std::vector<StateKind> states_;
   OptimizerSlices<T> slices_;
-  double learning_rate_;
+  double initial_learning_rate_;
+  // Of the next step if `base_learning_rate_`, which a checkpoint may have changed, is the initial
+  // one.
+  double learning_rate_ = initial_learning_rate_;
+  double base_learning_rate_ = initial_learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;
 };

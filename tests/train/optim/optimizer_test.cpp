@@ -9,9 +9,12 @@
 #include <weft/train/optim/optimizer.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
+#include "tests/train/temporary_folder.hpp"
 #include "tests/train/weights/recorded_state.hpp"
 
 using namespace weft;
@@ -233,6 +236,33 @@ TEST_CASE("optimizer: options outside their ranges throw", "[train]") {
   CHECK(optimizer.steps() == 0);
 }
 
+TEST_CASE("optimizer: a loaded rate is relative to the initial one", "[train]") {
+  const TemporaryFolder folder;
+  Affine<float> model({2, 3}, {3});
+  SGD saved(model, {.lr = 1.0});
+  saved.set_learning_rate(0.5);  // before the first step, the option
+  CHECK(saved.initial_learning_rate() == 0.5);
+  saved.step();
+  saved.set_learning_rate(0.125);
+  CHECK(saved.initial_learning_rate() == 0.5);
+  CHECK(contains(saved.description(), "SGD, lr 0.5, "));
+  save_checkpoint(folder / "model.h5", model, {{"optimizer", saved}});
+  for (const auto& [lr, expected] :
+       {std::pair(0.5, 0.125), std::pair(1.0, 0.25), std::pair(0.0, 0.0)}) {
+    SGD loaded(model, {.lr = lr});
+    load_checkpoint(folder / "model.h5", model, {{"optimizer", loaded}});
+    CHECK(loaded.learning_rate() == expected);
+    CHECK(loaded.initial_learning_rate() == lr);
+    loaded.step();
+    CHECK(loaded.learning_rate() == expected);
+  }
+  SGD none(model, {.lr = 0.0});
+  save_checkpoint(folder / "none.h5", model, {{"optimizer", none}});
+  SGD some(model, {.lr = 0.25});
+  load_checkpoint(folder / "none.h5", model, {{"optimizer", some}});
+  CHECK(some.learning_rate() == 0.25);
+}
+
 TEST_CASE("optimizer: registers its whole state, and throws for an invalid one", "[train]") {
   Affine<float> model({2, 3}, {3});
   AdamW optimizer(model);
@@ -251,6 +281,10 @@ TEST_CASE("optimizer: registers its whole state, and throws for an invalid one",
   *state.numbers.at("learning_rate") = not_a_number;
   CHECK_THROWS_AS(optimizer.check_state(), ValueError);
   *state.numbers.at("learning_rate") = 0.1;
+  *state.numbers.at("initial_learning_rate") = -0.1;
+  CHECK_THROWS_WITH(optimizer.check_state(),
+                    "initial learning rate: expected a finite number ≥ 0, got -0.1");
+  *state.numbers.at("initial_learning_rate") = 0.1;
   *state.texts.at("type") = "Adam";
   CHECK_THROWS_WITH(optimizer.check_state(),
                     "optimizer: expected the state of AdamW, got that of Adam");

@@ -1,7 +1,7 @@
 #include "train/report/internal/run_report.hpp"
 
+#include <algorithm>
 #include <span>
-#include <sstream>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
@@ -24,6 +24,9 @@ class SettingsVisitor final : public State<T> {
   void tensor(const std::string&, Tensor<T>&) override {}
   void integer(const std::string& name, std::int64_t& value) override {
     settings.emplace_back(name, concatenate_text(value));
+  }
+  void flag(const std::string& name, std::int64_t& value) override {
+    settings.emplace_back(name, value == 0 ? "false" : "true");
   }
   void number(const std::string& name, double& value) override {
     settings.emplace_back(name, concatenate_text(value));
@@ -66,12 +69,10 @@ Settings settings_of(Stateful<T>& object) {
 
 template <class T>
 void describe_model(const Module<T>& model, RunDescription& description) {
-  std::ostringstream tree;
-  tree << whole_model(model);
-  description.model = tree.str();
+  description.model = concatenate_text(whole_model(model));
   for (const auto& [name, parameter] : named_parameters(whole_model(model)))
     description.parameters.push_back({name, parameter->shape().to_string(),
-                                      std::to_string(parameter->size()),
+                                      concatenate_text(parameter->size()),
                                       parameter->requires_grad() ? "trained" : "frozen"});
 }
 
@@ -114,10 +115,11 @@ RunReport::RunReport(std::filesystem::path folder, const RunDescription& descrip
       continued[list] = earlier.at(list);
       keep_until(continued[list], first_step);
     }
-    continued["resumed"].push_back({{"step", first_step}, {"command", record["command"]}});
+    continued["resumed"].push_back(
+        {{"step", first_step}, {"command", record["command"]}, {"changes", description.changes}});
     continued["started"] = earlier.at("started");
     continued["command"] = earlier.at("command");
-    seconds_before_ = earlier.at("seconds");
+    seconds_before_ = std::max(0.0, earlier.at("seconds").get<double>());
     record = std::move(continued);
   } catch (const Json::exception&) {
     // The report begins here: what is to be seen of the earlier part are its curves.

@@ -34,6 +34,7 @@ struct RunDescription {
   std::string model = {};                                 // the tree of its layers
   std::vector<std::vector<std::string>> parameters = {};  // "name", "shape", "count", "trained"
   int processes = 1;
+  std::vector<std::string> changes = {};  // of settings, where a run resumes
 };
 
 template <class T>

@@ -1,0 +1,66 @@
+#include "train/internal/training_settings.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+namespace {
+
+std::map<std::string, std::string> settings_in(std::string_view lines) {
+  std::map<std::string, std::string> settings;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    settings.emplace(line.substr(0, colon), line.substr(std::min(colon + 2, line.size())));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::string description_of(const std::optional<Schedule>& schedule) {
+  return schedule ? schedule->description() : "the optimizer's learning rate";
+}
+
+Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
+  Settings settings{{"optimizer", optimizer},
+                    {"schedule", description_of(o.schedule)},
+                    {"seed", concatenate_text(o.seed)},
+                    {"epochs", concatenate_text(o.epochs)},
+                    {"accumulation", concatenate_text(o.accumulation)},
+                    {"parts", concatenate_text(o.parts)},
+                    {"clip_norm", concatenate_text(o.clip_norm)},
+                    {"precision", name_of("precision", o.precision, precision_names)}};
+  if (o.max_steps > 0) settings.emplace_back("max_steps", concatenate_text(o.max_steps));
+  if (o.plateau)
+    settings.emplace_back("plateau", concatenate_text("× ", o.plateau->factor, " after more than ",
+                                                      o.plateau->patience, " validations"));
+  return settings;
+}
+
+std::string lines_of(const Settings& settings) {
+  std::string lines;
+  for (const auto& [name, value] : settings)
+    if (name != "epochs" && name != "max_steps")
+      lines += concatenate_text(name, ": ", printable(value), '\n');
+  return lines;
+}
+
+std::vector<std::string> changes_between(const std::string& earlier, const std::string& now) {
+  std::map<std::string, std::string> before = settings_in(earlier), after = settings_in(now);
+  std::vector<std::string> changes;
+  for (const auto& [name, value] : settings_in(earlier + now)) {
+    const std::string &old_value = before[name], &new_value = after[name];
+    if (old_value != new_value)
+      changes.push_back(
+          concatenate_text("the ", name, " was '", old_value, "' and is now '", new_value, "'"));
+  }
+  return changes;
+}
+
+}  // namespace weft

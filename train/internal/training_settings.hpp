@@ -1,0 +1,27 @@
+// Training settings: the options that determine how a training updates the model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/train/optim/schedule.hpp"
+#include "weft/train/trainer.hpp"
+#include "train/report/internal/run_report.hpp"
+
+namespace weft {
+
+std::string description_of(const std::optional<Schedule>& schedule);
+
+// The settings of a training, with the optimizer's description.
+Settings training_settings(const TrainerOptions& options, const std::string& optimizer);
+
+// A line of "name: value" for each setting but `epochs` and `max_steps`, with which a training may
+// go on without being another one.
+std::string lines_of(const Settings& settings);
+
+// Compares two results of `lines_of`. Returns "the NAME was 'A' and is now 'B'" for each setting
+// that differs.
+std::vector<std::string> changes_between(const std::string& earlier, const std::string& now);
+
+}  // namespace weft
