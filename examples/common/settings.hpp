@@ -38,13 +38,16 @@ void setting_options(CommandLine& line, Configuration& configuration) {
 template <class Configuration>
 void save_settings(State<float>& state, Configuration& configuration) {
   Configuration::for_each_setting(
-      configuration, [&](const char* name, const char*, auto& value, auto...) {
-        if constexpr (std::is_same_v<decltype(value), double&>)
+      configuration,
+      [&]<class Value, class... Range>(const char* name, const char*, Value& value, Range...) {
+        if constexpr (std::is_same_v<Value, double>)
           state.number(name, value);
-        else if constexpr (std::is_same_v<decltype(value), std::string&>)
+        else if constexpr (std::is_same_v<Value, std::string>)
           state.text(name, value);
-        else
+        else if constexpr (sizeof...(Range) > 0)
           state.integer(name, value);
+        else
+          state.flag(name, value);
       });
 }
 

@@ -44,12 +44,11 @@ WindowBatches<TokenId> validation_windows(const Sequence& ids, const Configurati
            .shuffle = false}};
 }
 
-Schedule make_schedule(const Configuration& configuration) {
-  return warmup_cosine_schedule(
-      {.peak = configuration.lr,
-       .warmup_steps = std::min(configuration.warmup, configuration.steps / 2),
-       .total_steps = configuration.steps,
-       .final = configuration.final_lr});
+WarmupCosineOptions schedule_options(const Configuration& configuration) {
+  return {.peak = configuration.lr,
+          .warmup_steps = std::min(configuration.warmup, configuration.steps / 2),
+          .total_steps = configuration.steps,
+          .final = configuration.final_lr};
 }
 
 // Adds to a report how the model continues a prompt.
@@ -90,7 +89,14 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   options.accumulation = configuration.accumulation;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
-  options.schedule = make_schedule(configuration);
+  const WarmupCosineOptions schedule = schedule_options(configuration);
+  options.schedule = warmup_cosine_schedule(schedule);
+  const GptOptions form = configuration.model_options(tokenizer.size());
+  options.settings_in_use = {
+      {"vocabulary", concatenate_text(form.vocabulary_size)},
+      {"warmup", concatenate_text(schedule.warmup_steps)},
+      {"kv-heads", concatenate_text(form.num_kv_heads.value_or(form.num_heads))},
+      {"ffn", concatenate_text(form.ffn_num_hiddens.value_or(4 * form.num_hiddens))}};
   options.seed = static_cast<std::uint64_t>(configuration.seed);
   Trainer trainer(
       model, optimizer, windows,

@@ -16,11 +16,11 @@
 namespace weft::pronounce {
 namespace {
 
-Schedule make_schedule(const Configuration& configuration, Index batches_per_epoch) {
+WarmupCosineOptions schedule_options(const Configuration& configuration, Index batches_per_epoch) {
   const std::int64_t steps = configuration.epochs * batches_per_epoch;
-  return warmup_cosine_schedule({.peak = configuration.lr,
-                                 .warmup_steps = std::min(configuration.warmup, steps / 2),
-                                 .total_steps = steps});
+  return {.peak = configuration.lr,
+          .warmup_steps = std::min(configuration.warmup, steps / 2),
+          .total_steps = steps};
 }
 
 std::string text_of(const Phones& phones) {
@@ -101,7 +101,9 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.epochs = configuration.epochs;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
-  options.schedule = make_schedule(configuration, batches.num_batches());
+  const WarmupCosineOptions schedule = schedule_options(configuration, batches.num_batches());
+  options.schedule = warmup_cosine_schedule(schedule);
+  options.settings_in_use = {{"warmup", concatenate_text(schedule.warmup_steps)}};
   options.seed = seed;
   Validation validation =
       make_validation(model, language, dataset.validation, options.parts, options.processes);

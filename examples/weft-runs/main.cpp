@@ -7,7 +7,6 @@
 #include <iomanip>
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include <weft/train/data/characters.hpp>
 #include <weft/train/report/run_record.hpp>
@@ -61,13 +60,38 @@ std::vector<std::string> differences(const std::vector<RunRecord>& runs) {
   return names;
 }
 
+// The values of a setting, one a run: of texts that list as many parts, separated by commas, only
+// the parts that differ. Runs whose settings are not known do not count.
+std::vector<std::string> differing_parts(const std::vector<RunRecord>& runs,
+                                         const std::string& name) {
+  std::vector<Cells> parts;
+  std::set<std::size_t> sizes;
+  for (const RunRecord& run : runs) {
+    Cells& list = parts.emplace_back();
+    std::string rest = setting(run, name);
+    for (std::size_t comma; (comma = rest.find(", ")) != rest.npos; rest.erase(0, comma + 2))
+      list.push_back(rest.substr(0, comma));
+    list.push_back(rest);
+    if (!run.settings.empty()) sizes.insert(list.size());
+  }
+  std::vector<std::string> values;
+  for (const Cells& list : parts) {
+    std::string& value = values.emplace_back();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool differs = std::ranges::any_of(parts, [&](const Cells& other) {
+        return other.size() == list.size() && other[i] != list[i];
+      });
+      if (sizes.size() != 1 || differs) value += (value.empty() ? "" : ", ") + list[i];
+    }
+  }
+  return values;
+}
+
 std::string duration_of(const RunRecord& run) {
   if (!run.seconds) return "";
   const auto seconds = static_cast<long>(*run.seconds);
-  std::ostringstream text;
-  text << seconds / 3600 << std::setfill('0') << ':' << std::setw(2) << seconds / 60 % 60 << ':'
-       << std::setw(2) << seconds % 60;
-  return text.str();
+  return concatenate_text(seconds / 3600, std::setfill('0'), ':', std::setw(2), seconds / 60 % 60,
+                          ':', std::setw(2), seconds % 60);
 }
 
 // A line of names, and one a run.
@@ -75,11 +99,13 @@ std::vector<Cells> table_of(const std::vector<RunRecord>& runs) {
   const std::vector<std::string> names = differences(runs);
   Cells header{"run"};
   header.insert(header.end(), names.begin(), names.end());
-  header.insert(header.end(), {"best", "at step", "steps", "time", "state"});
+  header.insert(header.end(), {"best", "at step", "steps done", "time", "state"});
+  std::vector<std::vector<std::string>> columns;
+  for (const std::string& name : names) columns.push_back(differing_parts(runs, name));
   std::vector<Cells> table{header};
   for (const RunRecord& run : runs) {
     Cells& line = table.emplace_back(Cells{run.name});
-    for (const std::string& name : names) line.push_back(setting(run, name));
+    for (const auto& values : columns) line.push_back(values[table.size() - 2]);
     const bool has_best = run.best_step > 0;
     line.insert(line.end(), {has_best ? concatenate_text(run.best_value) : "",
                              has_best ? concatenate_text(run.best_step) : "",

@@ -67,6 +67,49 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
       contains(process_in(folder, "weft-runs runs/first --page /dev/null/x").errors, "/dev/null"));
 }
 
+TEST_CASE("weft-runs: settings are those in use, and of lists only the parts that differ",
+          "[examples]") {
+  const TemporaryFolder folder;
+  const std::string small =
+      " --text numbers.txt --width 16 --layers 1 --heads 2 --batch 4 --context 16 --steps 12 "
+      "--validate-every 6 > /dev/null\n";
+  const Outcome outcome =
+      process_in(folder,
+                 "seq 1 1000 > numbers.txt\n"
+                 "gpt train --out runs/plain" +
+                     small + "gpt train --out runs/modern --modern" + small +
+                     "gpt train --out runs/decay --beta2 0.95" + small + "weft-runs runs");
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  // Flags are words, from wherever they are.
+  CHECK(contains(outcome.output, "true"));
+  CHECK(contains(outcome.output, "false"));
+  CHECK(contains(outcome.output, "betas 0.9 and 0.95"));
+  CHECK_FALSE(contains(outcome.output, "AdamW"));
+  const std::string record = bytes_of(folder / "runs/plain/run.json");
+  for (const char* text : {"\"vocabulary\":\"11\"", "\"warmup\":\"6\"", "\"ffn\":\"64\"",
+                           "\"kv-heads\":\"2\"", "\"modern\":\"false\""})
+    CHECK(contains(record, text));
+  // The stored settings are as before.
+  const Outcome resumed =
+      process_in(folder, "gpt train --out runs/plain --resume --warmup 100 --vocabulary 4096");
+  INFO(resumed.errors);
+  CHECK(resumed.status == 0);
+}
+
+TEST_CASE("weft-runs: a run whose record has other types is left out by one line", "[examples]") {
+  const TemporaryFolder folder;
+  const Outcome outcome = process_in(
+      folder, two_runs +
+                  "sed -i 's/\"seconds\":[0-9.e-]*/\"seconds\":-5/' runs/first/run.json\n"
+                  "weft-runs runs");
+  CHECK(outcome.status == 1);
+  CHECK(is_one_line(outcome.errors));
+  CHECK(contains(outcome.errors,
+                 "runs/first/run.json\": expected a number ≥ 0 as 'seconds', got -5"));
+  CHECK(contains(outcome.output, "runs/second"));
+}
+
 TEST_CASE("programs: a training that resumes takes the options of its start", "[examples]") {
   const TemporaryFolder folder;
   const std::string small =

@@ -231,6 +231,42 @@ TEST_CASE("rooms: each library is seen from one room", "[rooms]") {
   CHECK(strays == Lines{});
 }
 
+TEST_CASE("rooms: texts do not depend on the program's locale", "[rooms]") {
+  // What formats or reads numbers by the global or the C locale, where `concatenate_text`,
+  // TextStream and std::from_chars do not.
+  static const std::regex by_locale(
+      R"(\b(v?sn?printf|f?printf|strto(f|d|ld)|atof|sto(f|d|ld))\()"
+      R"(|std::(to_string\(|w?[io]?stringstream|put_time|get_time|locale|use_facet|setlocale))"
+      R"(|std::(is(alnum|alpha|digit|space|upper|lower|punct|xdigit|print)|to(upper|lower))\b)"
+      R"(|\b(strftime|imbue)\()");
+  // A stream of a file has the global locale: these write and read strings only.
+  static const std::regex file_stream(R"(std::(o|i)?fstream)");
+  const Lines string_files = {"train/internal/metrics_file.hpp",
+                              "train/report/internal/event_file.hpp",
+                              "train/report/internal/machine.cpp", "examples/"};
+  // Lines and words are split from texts.
+  const Lines word_streams = {"examples/common/training_options.cpp",
+                              "examples/pronounce/say_command.cpp",
+                              "examples/pronounce/training.cpp"};
+  const auto is_in = [](const Lines& places, const std::string& file) {
+    return std::ranges::any_of(places, [&](const auto& place) { return file.starts_with(place); });
+  };
+  Lines wrong;
+  for (const std::string& file : source_files(library_and_examples)) {
+    // The interpreter of templates formats integers only, and dates in the locale "C".
+    if (file == "autograd/error.hpp" || file.starts_with("train/tokenizers/internal/jinja"))
+      continue;
+    for (const std::string& line : lines_of(file)) {
+      const std::string code = line.substr(0, line.find("//"));
+      const bool splits = code.find("std::istringstream") != code.npos && is_in(word_streams, file);
+      if ((std::regex_search(code, by_locale) && !splits) ||
+          (std::regex_search(code, file_stream) && !is_in(string_files, file)))
+        wrong.push_back(file + ": " + line);
+    }
+  }
+  CHECK(wrong == Lines{});
+}
+
 TEST_CASE("rooms: definitions stand under the name of their header", "[rooms]") {
   Lines wrong;
   for (const std::string& file : source_files(library)) {

@@ -1,7 +1,7 @@
 #include "weft/train/report/run_record.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/atomic_file.hpp"
@@ -22,22 +22,105 @@ Json read_record(const std::filesystem::path& file) {
     fail_on_file(file, "the record of a run", "another file");
   if (*form > RunReport::form)
     fail_on_file(file, concatenate_text("form ", RunReport::form, " or older"),
-                 concatenate_text(form->get<std::int64_t>(), ", of a newer weft"));
+                 concatenate_text(form->dump(), ", of a newer weft"));
   return record;
 }
+
+// Checks the types of the entries that pages and RunRecord use. Throws FileError, naming the entry.
+class RecordCheck {
+ public:
+  RecordCheck(const std::filesystem::path& file, const Json& record) : file_(file) {
+    for (const char* name :
+         {"state", "weft", "name", "command", "directory", "started", "label_unit"})
+      text(record, name);
+    for (const char* name : {"step", "total_steps", "threads", "processes"}) count(record, name);
+    if (const Json* seconds = entry(record, "seconds"))
+      if (!seconds->is_number() || !(seconds->get<double>() >= 0.0))
+        fail_on("seconds", "a number ≥ 0", *seconds);
+    for (const char* name : settings_groups) texts(record, name);
+    texts(record, "machine");
+    if (const Json* best = object(record, "best")) {
+      count(*best, "step", "best.");
+      text(*best, "name", "best.");
+      if (!best->contains("step") || !best->contains("value") || !best->at("value").is_number())
+        fail_on("best", "a step and a value", *best);
+    }
+    for (const char* name : {"warnings", "resumed"})
+      for (const Json& each : list(record, name)) {
+        const std::string within = concatenate_text(name, "[…].");
+        if (!each.is_object()) fail_on(name, "a list of objects", each);
+        count(each, "step", within);
+        for (const char* part : {"text", "command"}) text(each, part, within);
+        for (const Json& change : list(each, "changes", within))
+          if (!change.is_string()) fail_on(within + "changes", "a list of strings", change);
+      }
+    if (const Json* model = object(record, "model")) {
+      text(*model, "tree", "model.");
+      for (const Json& row : list(*model, "parameters", "model."))
+        if (!row.is_array() || row.size() != 4 ||
+            !std::ranges::all_of(row, [](const Json& cell) { return cell.is_string(); }))
+          fail_on("model.parameters", "a list of rows of four strings", row);
+    }
+  }
+
+  static constexpr const char* settings_groups[] = {"configuration", "training", "data", "notes"};
+
+ private:
+  // Null if the record has no such entry.
+  static const Json* entry(const Json& parent, const std::string& name) {
+    const auto found = parent.find(name);
+    return found == parent.end() ? nullptr : &*found;
+  }
+  const Json* object(const Json& parent, const std::string& name) const {
+    const Json* const value = entry(parent, name);
+    if (value && !value->is_object()) fail_on(name, "an object", *value);
+    return value;
+  }
+  const Json& list(const Json& parent, const std::string& name,
+                   const std::string& within = "") const {
+    static const Json none = Json::array();
+    const Json* const value = entry(parent, name);
+    if (value && !value->is_array()) fail_on(within + name, "a list", *value);
+    return value ? *value : none;
+  }
+  void text(const Json& parent, const std::string& name, const std::string& within = "") const {
+    const Json* const value = entry(parent, name);
+    if (value && !value->is_string()) fail_on(within + name, "a string", *value);
+  }
+  void count(const Json& parent, const std::string& name, const std::string& within = "") const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 53;  // all integers of JavaScript
+    const Json* const value = entry(parent, name);
+    if (value && !(value->is_number_unsigned() && value->get<std::uint64_t>() <= most))
+      fail_on(within + name, "an integer ≥ 0", *value);
+  }
+  void texts(const Json& record, const std::string& group) const {
+    if (const Json* values = object(record, group))
+      for (const auto& [name, value] : values->items()) text(*values, name, group + ".");
+  }
+  [[noreturn]] void fail_on(const std::string& name, const std::string& expected,
+                            const Json& got) const {
+    constexpr std::size_t most_bytes = 60;
+    fail_on_file(file_, concatenate_text(expected, " as '", name, "'"),
+                 beginning_of(text_of(got), most_bytes));
+  }
+
+  const std::filesystem::path& file_;
+};
 
 void take(RunRecord& run, const Json& record) {
   run.state = record.value("state", "");
   run.steps = record.value("step", run.steps);
   if (record.contains("seconds")) run.seconds = record["seconds"].get<double>();
   if (record.contains("best")) {
-    run.best_step = record["best"].at("step").get<std::int64_t>();
-    run.best_value = record["best"].at("value").get<double>();
+    run.best_step = record["best"]["step"].get<std::int64_t>();
+    run.best_value = record["best"]["value"].get<double>();
   }
-  for (const char* group : {"configuration", "training", "data", "notes"})
+  // Of a name in several groups, the first one counts: notes have the words of the command line.
+  std::set<std::string> names;
+  for (const char* group : RecordCheck::settings_groups)
     if (record.contains(group))
       for (const auto& [name, value] : record[group].items())
-        run.settings.emplace_back(name, value.get<std::string>());
+        if (names.insert(name).second) run.settings.emplace_back(name, value.get<std::string>());
 }
 
 // The name of the first value of validations: the column behind the trainer's own ones.
@@ -63,11 +146,8 @@ RunRecord read_run(const std::filesystem::path& folder, std::size_t max_points) 
       }
   }
   Json record = read_record(file);
-  try {
-    take(run, record);
-  } catch (const Json::exception& error) {
-    fail_on_file(file, "the record of a run", error.what());
-  }
+  const RecordCheck check(file, record);
+  take(run, record);
   for (const char* large : {"examples", "sections"}) record.erase(large);
   record["name"] = run.name;
   record["curves"] = json_of(curves);

@@ -1,8 +1,10 @@
 // Opens pages of reports in Debian's chromium, without a window, and looks at what is drawn.
 #include <cmath>
 #include <cstdlib>
+#include <iomanip>
 #include <memory>
 #include <regex>
+#include <set>
 
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/layers/models/gpt.hpp>
@@ -235,6 +237,67 @@ TEST_CASE("page: names that look like HTML are shown as text", "[report][browser
   const std::string page = page_in(folder, "report.html");
   CHECK_FALSE(contains(page, "<script"));
   CHECK(count(page, "&lt;/script&gt;&lt;script&gt;document.body") >= 8);
+}
+
+TEST_CASE("page: a comparison shows results first, the parts that differ, and ticks of their own",
+          "[report][browser]") {
+  const TemporaryFolder folder;
+  std::vector<RunRecord> runs;
+  for (const char* name : {"a", "b", "c"}) {
+    const auto one = folder / name;
+    std::filesystem::create_directories(one);
+    RunDescription description{.label_unit = "tokens", .columns = columns};
+    const bool is_first = *name == 'a';
+    description.configuration = {{"modern", is_first ? "true" : "false"}};
+    description.training = {{"optimizer", concatenate_text("AdamW, lr ", is_first ? 0.003 : 0.001,
+                                                           ", betas 0.9 and 0.99, weight decay 0.1 "
+                                                           "on 98304 parameters in 20 tensors")}};
+    // As it was written on the command line, and an option that only one run has.
+    if (is_first) description.notes = {{"modern", "1"}, {"only", "here"}};
+    RunReport report(one, description, 0);
+    // A column that only some have.
+    const char* const last[] = {is_first ? "" : ",constructor", is_first ? "" : ",1"};
+    std::string text = concatenate_text(
+        "step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss", last[0], '\n');
+    for (int step = 1; step <= 40; ++step)
+      text += concatenate_text(step, ",1,", std::setprecision(9), 3.498 + 1e-6 * step,
+                               ",0.1,1,1000,", step % 10 ? "" : "3.49812", last[1], '\n');
+    REQUIRE_FALSE(report.write({"finished", 40, 40, 40, 3.49812}));
+    write_bytes(one / "metrics.csv", text);
+    runs.push_back(read_run(one));
+  }
+  write_comparison(folder / "runs.html", runs);
+  const std::string page = page_in(folder, "runs.html");
+  CHECK(contains(
+      page,
+      "<th>run</th><th>state</th><th>best</th><th>at step</th><th>steps done</th><th>time</th>"
+      "<th>modern</th><th>optimizer</th><th>only</th>"));
+  CHECK(contains(page, "<td>true</td><td>lr 0.003</td><td>here</td>"));
+  CHECK(count(page, "<td>false</td><td>lr 0.001</td>") == 2);
+  CHECK(count(page, "<td class=\"number\">3.49812</td>") == 3);
+  // No two ticks of a chart have the same label.
+  static const std::regex tick("class=\"y\"[^>]*>([^<]*)<");
+  std::size_t charts = 0;
+  for (std::size_t at = 0; (at = page.find("<svg role=\"img\"", at)) != page.npos; ++charts) {
+    const std::string chart = page.substr(at, page.find("</svg>", at) - at);
+    at += chart.size();
+    std::vector<std::string> labels;
+    for (std::sregex_iterator match(chart.begin(), chart.end(), tick), end; match != end; ++match)
+      labels.push_back((*match)[1]);
+    INFO(chart.substr(0, 100));
+    CHECK(labels.size() >= 2);
+    CHECK(std::set<std::string>(labels.begin(), labels.end()).size() == labels.size());
+  }
+  CHECK(charts >= 6);
+}
+
+TEST_CASE("page: a vocabulary with a character a line is shown in a few lines",
+          "[report][browser]") {
+  const TemporaryFolder folder;
+  RunDescription description{.label_unit = "tokens", .columns = columns};
+  description.configuration = {{"letters", "<unk>\na\nb\n c\n"}};
+  RunReport(folder.path(), description, 0).write({.state = "finished", .step = 1});
+  CHECK(contains(page_in(folder, "report.html"), "&lt;unk&gt; a b c "));
 }
 
 TEST_CASE("page: curves of several runs are laid over each other", "[report][browser]") {

@@ -233,6 +233,74 @@ TEST_CASE("report: a loss that is not finite says what to try, in the report too
   CHECK(contains(record["warnings"].at(0)["text"], "try a lower learning rate"));
 }
 
+TEST_CASE("report: settings in use replace those of the configuration, and flags are words",
+          "[report]") {
+  struct Configuration final : Stateful<float> {
+    void state(State<float>& state) override {
+      state.integer("warmup", warmup);
+      state.flag("modern", modern);
+    }
+    std::int64_t warmup = 100, modern = 0;
+  } configuration;
+  const TemporaryFolder folder;
+  ToyTraining<float> toy;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                  {.folder = folder.path(), .settings_in_use = {{"warmup", "30"}, {"other", "1"}}});
+  trainer.also_save("configuration", configuration);
+  trainer.run();
+  CHECK(record_in(folder.path())["configuration"] == Json{{"warmup", "30"}, {"modern", "false"}});
+  configuration.warmup = 0;
+  load_state(folder / "last.h5", "configuration", configuration);
+  CHECK(configuration.warmup == 100);
+}
+
+TEST_CASE("run record: an entry of another type is an error that names the file and the entry",
+          "[report]") {
+  const TemporaryFolder folder;
+  train({.epochs = 1, .folder = folder.path(), .notes = {{"seed", "of the notes"}}});
+  const Json good = record_in(folder.path());
+  const RunRecord run = read_run(folder.path());
+  // A name in several groups counts once.
+  CHECK(std::ranges::count(run.settings, std::pair<std::string, std::string>{"seed", "17"}) == 1);
+  CHECK(std::ranges::none_of(run.settings,
+                             [](const auto& setting) { return setting.second == "of the notes"; }));
+  const auto message = [&](const std::string& path, const Json& value) {
+    Json bad = good;
+    bad[Json::json_pointer(path)] = value;
+    write_bytes(folder / "run.json", bad.dump());
+    return message_of<FileError>([&] { read_run(folder.path()); });
+  };
+  CHECK(contains(message("/state", 7), "run.json\": expected a string as 'state', got 7"));
+  CHECK(contains(message("/seconds", -5.5),
+                 "run.json\": expected a number ≥ 0 as 'seconds', got -5.5"));
+  CHECK(contains(message("/step", -1), "expected an integer ≥ 0 as 'step', got -1"));
+  CHECK(contains(message("/step", 1.5), "expected an integer ≥ 0 as 'step', got 1.5"));
+  CHECK(contains(message("/training", "x"), "expected an object as 'training', got \"x\""));
+  CHECK(contains(message("/training/seed", 17), "expected a string as 'training.seed', got 17"));
+  CHECK(contains(message("/notes", Json::array()), "expected an object as 'notes', got []"));
+  CHECK(
+      contains(message("/best/step", nullptr), "expected an integer ≥ 0 as 'best.step', got null"));
+  CHECK(contains(message("/best/value", "1"), "expected a step and a value as 'best', got {"));
+  CHECK(contains(message("/warnings", 1), "expected a list as 'warnings', got 1"));
+  CHECK(contains(message("/warnings", Json{1}), "expected a list of objects as 'warnings', got 1"));
+  CHECK(contains(message("/model/parameters/0", 1),
+                 "expected a list of rows of four strings as 'model.parameters', got 1"));
+  CHECK(contains(message("/model/tree", 1), "expected a string as 'model.tree', got 1"));
+  CHECK(contains(message("/form", 1e300), "got another file"));
+  // No entry of any type is a crash, or another exception.
+  for (const auto& [name, value] : good.items())
+    for (const Json& other : {Json(), Json(-1), Json("x"), Json{1}, Json{{"x", 1}}}) {
+      Json bad = good;
+      bad[name] = other;
+      write_bytes(folder / "run.json", bad.dump());
+      try {
+        write_comparison(folder / "runs.html", {{read_run(folder.path())}});
+      } catch (const FileError& error) {
+        CHECK_FALSE(contains(error.what(), "json.exception"));
+      }
+    }
+}
+
 TEST_CASE("report: texts can neither end the script nor fill the page", "[report]") {
   const TemporaryFolder folder;
   const std::string hostile = "</script><script>alert(\"1\")</script><!--\xFF\x1b'";
@@ -333,6 +401,6 @@ TEST_CASE("runs: folders and records that are none are refused", "[report]") {
   write_bytes(folder / "run.json", "{\"form\":2}");
   CHECK(contains(error(), "expected form 1 or older, got 2, of a newer weft"));
   write_bytes(folder / "run.json", "{\"form\":1,\"step\":\"x\"}");
-  CHECK(contains(error(), "expected the record of a run, got "));
+  CHECK(contains(error(), "expected an integer ≥ 0 as 'step', got \"x\""));
   CHECK(recorded_notes(folder.path()).empty());
 }

@@ -66,7 +66,7 @@ class Chart {
 
   draw() {
     const width = this.width = Math.max(240, this.svg.clientWidth || 600), height = this.box.classList.contains('wide') ? 340 : 220;
-    const [left, right, top, bottom] = [56, 24, 8, 24];
+    const [right, top, bottom] = [24, 8, 24];
     this.svg.replaceChildren();
     this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
     this.svg.style.height = height + 'px';
@@ -80,13 +80,15 @@ class Chart {
     this.beyond = {};
     const [y0, y1] = this.rangeOf(lines, x0, x1, isLog);
     const f = isLog ? Math.log10 : (v) => v;
+    const ticks = ticksOf(y0, y1, 5, isLog), labels = tickLabels(ticks);
+    const left = Math.max(56, 14 + 7 * Math.max(0, ...labels.map((label) => label.length)));
     this.toX = (x) => left + (x - x0) / (x1 - x0) * (width - left - right);
     this.toStep = (px) => x0 + Math.min(1, Math.max(0, (px - left) / (width - left - right))) * (x1 - x0);
     this.toY = (y) => (isLog && y <= 0) ? height : top + (f(y1) - f(y)) / (f(y1) - f(y0)) * (height - top - bottom);
-    for (const y of ticksOf(y0, y1, 5, isLog)) {
+    ticks.forEach((y, i) => {
       makeSvg(this.svg, 'line', {class: 'grid', x1: left, x2: width - right, y1: this.toY(y), y2: this.toY(y)});
-      makeSvg(this.svg, 'text', {class: 'y', x: left - 6, y: this.toY(y) + 4, 'text-anchor': 'end'}, format(y));
-    }
+      makeSvg(this.svg, 'text', {class: 'y', x: left - 6, y: this.toY(y) + 4, 'text-anchor': 'end'}, labels[i]);
+    });
     for (const x of ticksOf(x0, x1, Math.floor(width / 90), false).filter(Number.isInteger))
       makeSvg(this.svg, 'text', {class: 'x', x: this.toX(x), y: height - 6, 'text-anchor': 'middle'}, format(x));
     const id = 'clip' + charts.indexOf(this);
@@ -156,8 +158,8 @@ class Chart {
     for (const {name, curve, colour} of this.shown()) {
       const i = nearestIndex(curve.x, step);
       if (i < 0) continue;
-      const range = curve.low && curve.low[i] !== curve.high[i] ? ` (${format(curve.low[i])} … ${format(curve.high[i])})` : '';
-      make(this.tip, 'div', {style: `color: ${colour}`}, `${name}: ${format(curve.y[i])}${range}`);
+      const range = curve.low && curve.low[i] !== curve.high[i] ? ` (${format(curve.low[i], 6)} … ${format(curve.high[i], 6)})` : '';
+      make(this.tip, 'div', {style: `color: ${colour}`}, `${name}: ${format(curve.y[i], 6)}${range}`);
       makeSvg(this.front, 'circle', {cx: this.toX(curve.x[i]), cy: this.toY(curve.y[i]), r: 4, fill: colour});
       if (nearest === null || Math.abs(curve.x[i] - step) < Math.abs(nearest - step)) nearest = curve.x[i];
     }
@@ -203,7 +205,7 @@ function makeCharts(parent) {
   const isLoss = (name) => /(^|_)loss$/.test(name);
   const isSpeed = (name) => name.endsWith('_per_s');
   const titleOf = (name) => isSpeed(name) ? name.replace(/_per_s$/, ' per second') : name.replaceAll('_', ' ');
-  const ofRuns = (name) => runs.map((run, i) => ({name: run.name, curve: run.curves[name] || empty, colour: colourOf(i), dash: dashOf(i)}));
+  const ofRuns = (name) => runs.map((run, i) => ({name: run.name, curve: valueIn(run.curves, name) || empty, colour: colourOf(i), dash: dashOf(i)}));
   if (isComparison) {
     const order = (name) => name === 'validation_loss' ? 0 : isLoss(name) ? 1 : 2;
     for (const name of names.sort((a, b) => order(a) - order(b))) new Chart(parent, titleOf(name), ofRuns(name), {wide: name === 'validation_loss'});
@@ -212,7 +214,7 @@ function makeCharts(parent) {
   const curves = runs[0].curves;
   const losses = names.filter((name) => isLoss(name) && name !== 'loss');
   const series = losses.map((name, i) => ({name: titleOf(name), curve: curves[name], colour: colourOf(i)}));
-  series.push({name: 'loss of the steps', curve: curves.loss || empty, colour: 'var(--faint)', faint: losses.length > 0});
+  series.push({name: 'loss of the steps', curve: valueIn(curves, 'loss') || empty, colour: 'var(--faint)', faint: losses.length > 0});
   new Chart(parent, 'loss', series, {wide: true, note: losses.includes('training_loss')
       ? 'Training loss and validation loss mean the same: measured at validations, without dropout; the loss of the steps is as they were trained, with dropout and label smoothing.'
       : 'The loss of the steps is as they were trained, with dropout and label smoothing.'});

@@ -28,8 +28,8 @@ function section(title) {
   return element;
 }
 
-// rows: arrays of cells; numbers are aligned to the right.
-function makeTable(parent, columns, rows) {
+// rows: arrays of cells; numbers, with so many digits, are aligned to the right.
+function makeTable(parent, columns, rows, digits) {
   const table = make(make(parent, 'div', {className: 'scroll'}), 'table');
   const head = make(make(table, 'thead'), 'tr');
   for (const column of columns) make(head, 'th', {}, column);
@@ -37,19 +37,27 @@ function makeTable(parent, columns, rows) {
   for (const row of rows) {
     const line = make(body, 'tr');
     for (const cell of row)
-      typeof cell === 'number' ? make(line, 'td', {className: 'number'}, format(cell)) : make(line, 'td', {}, String(cell ?? ''));
+      typeof cell === 'number' ? make(line, 'td', {className: 'number'}, format(cell, digits)) : make(line, 'td', {}, String(cell ?? ''));
   }
   return table;
 }
 
 // --- Numbers -------------------------------------------------------------------------------
 
-function format(value) {
+function format(value, digits = 4) {
   if (value === null || value === undefined) return '';
   if (value === 0) return '0';  // not -0
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en');
   const size = Math.abs(value);
-  return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  return size >= 1e5 || size < 1e-3 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
+}
+
+// Ticks with as many digits as tell them apart.
+function tickLabels(ticks) {
+  let labels = [];
+  for (let digits = 4; digits <= 16 && new Set(labels).size < Math.max(1, ticks.length); ++digits)
+    labels = ticks.map((tick) => format(tick, digits));
+  return labels;
 }
 
 function formatSeconds(seconds) {
@@ -88,6 +96,7 @@ function redraw() {
   for (const chart of charts) chart.draw();
 }
 
+const valueIn = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;
 const toggle = (list, name) => list.includes(name) ? list.splice(list.indexOf(name), 1) : list.push(name);
 
 // An exponential moving average without a bias to its first value, over the points' means.

@@ -64,7 +64,7 @@ class FlameGraph {
     const own = node.sums[this.direction], time = node.sums[0] + node.sums[1];
     this.tip.replaceChildren();
     for (const line of [node.path, `${format(own)} ms, ${(100 * time / this.all).toFixed(1)} % of the step with ${format(time)} ms of both`,
-      `${(node.sums[2] / time * 1e3).toFixed(1)} GFLOP/s, ${Math.round(100 * node.sums[3] / time)} % of the limit`]) make(this.tip, 'div', {}, line);
+      `${(node.sums[2] / time * 1e3).toFixed(1)} GFLOP/s, ${Math.round(100 * Math.min(1, node.sums[3] / time))} % of the limit`]) make(this.tip, 'div', {}, line);
     const isLeft = left < this.width / 2;
     this.tip.style.left = isLeft ? '16px' : '';
     this.tip.style.right = isLeft ? '' : '16px';

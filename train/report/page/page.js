@@ -3,7 +3,7 @@
 function stateOf(run) {
   const parts = [run.state || 'of an older version'];
   if (run.step !== undefined) parts.push(`step ${format(run.step)}` + (run.total_steps > run.step ? ` of ${format(run.total_steps)}` : ''));
-  if (run.best) parts.push(`best ${run.best.name || 'validation'} ${format(run.best.value)} at step ${format(run.best.step)}`);
+  if (run.best) parts.push(`best ${run.best.name || 'validation'} ${format(run.best.value, 6)} at step ${format(run.best.step)}`);
   if (run.seconds !== undefined) parts.push(formatSeconds(run.seconds));
   return parts.join(' · ');
 }
@@ -14,7 +14,8 @@ function makeSettings(parent, title, settings) {
   const box = make(parent, 'div');
   make(box, 'h3', {}, title);
   const table = makeTable(box, ['name', 'value'], entries.map(([name]) => [name, '']));
-  entries.forEach(([, value], i) => make(table.tBodies[0].rows[i].cells[1], 'div', {className: 'long'}, String(value)));
+  // Lists, such as the characters of a vocabulary, have an entry a line.
+  entries.forEach(([, value], i) => make(table.tBodies[0].rows[i].cells[1], 'div', {className: 'long'}, String(value).replace(/\s*\n\s*/g, ' ')));
 }
 
 function makeRunPage(run) {
@@ -47,20 +48,35 @@ function makeRunPage(run) {
   if (run.command) {
     const again = section('The command that repeats it');
     make(again, 'pre', {}, `cd ${run.directory}\n${run.command}`);
-    for (const {step, command} of run.resumed || []) make(again, 'p', {className: 'faint'}, `resumed at step ${format(step)}: ${command}`);
+    for (const {step, command, changes} of run.resumed || []) {
+      make(again, 'p', {className: 'faint'}, `resumed at step ${format(step)}: ${command}`);
+      for (const change of changes || []) make(again, 'p', {className: 'faint'}, change);
+    }
   }
 }
 
-// The settings that differ come first.
+// The values of a setting of several runs, undefined where there is none: if all of `count` runs with
+// settings list as many parts, separated by commas, only the parts that differ.
+function differingParts(values, count) {
+  const parts = values.map((value) => value?.replace(/\s+/g, ' ').split(', '));
+  const known = parts.filter(Boolean);
+  const isList = known.length === count && new Set(known.map((list) => list.length)).size === 1;
+  return parts.map((list) => list?.filter((part, k) => !isList || known.some((other) => other[k] !== part)).join(', '));
+}
+
+// The results come first, then the settings that differ.
 function makeComparison() {
   make(main, 'h1', {}, `${runs.length} runs`);
-  const settings = runs.map((run) => ({...run.configuration, ...run.training, ...run.data, ...run.notes}));
-  const known = settings.filter((s) => Object.keys(s).length > 0);
-  const names = [...new Set(known.flatMap(Object.keys))].filter((name) => new Set(known.map((s) => s[name])).size > 1);
-  const table = makeTable(main, ['run', ...names, 'best', 'at step', 'steps', 'time', 'state'], runs.map((run, i) => [
-    run.name, ...names.map((name) => settings[i][name]?.replace(/\s+/g, ' ').slice(0, 60)), run.best ? run.best.value : '', run.best ? run.best.step : '',
-    run.step ?? '', run.seconds === undefined ? '' : formatSeconds(run.seconds), run.state || '']));
+  const settings = runs.map((run) => new Map([run.notes, run.data, run.training, run.configuration].flatMap((group) => Object.entries(group || {}))));
+  const known = settings.filter((s) => s.size > 0);
+  const all = runs.flatMap((run) => [run.configuration, run.training, run.data, run.notes].flatMap((group) => Object.keys(group || {})));
+  const names = [...new Set(all)].filter((name) => new Set(known.map((s) => s.get(name))).size > 1);
+  const columns = names.map((name) => differingParts(settings.map((s) => s.get(name)), known.length));
+  const table = makeTable(main, ['run', 'state', 'best', 'at step', 'steps done', 'time', ...names], runs.map((run, i) => [
+    run.name, run.state || '', run.best ? run.best.value : '', run.best ? run.best.step : '', run.step ?? '',
+    run.seconds === undefined ? '' : formatSeconds(run.seconds), ...columns.map((values) => values[i])]), 6);
   table.className = 'compact';
+  for (const cell of table.querySelectorAll('td')) if (cell.textContent.length > 24) cell.classList.add('wide');
   makeControls(main);
   const legend = makeLegend(main, runs.map((run, i) => ({name: run.name, colour: colourOf(i), dash: dashOf(i)})));
   charts.push({draw: () => legend.update()});
