@@ -1,7 +1,9 @@
 // ChatTemplate: how a conversation is written for a language model.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,45 +13,58 @@
 
 namespace weft {
 
-// What one side of a conversation says.
+// A message of a conversation.
 struct ChatMessage {
-  // "system", "user" or "assistant", or what else a template knows.
+  // "system", "user" or "assistant", or another role that the template knows.
   std::string role;
-  std::string content;  // what it says
+  std::string content;
 };
 
-// The chat template of a model of Hugging Face. Of the language Jinja it may use: if, for, set
-// (also of a namespace), {% generation %}; comparisons, arithmetic, `in`, `is`, conditional
-// expressions, slices; the filters trim, length, upper, lower, tojson, join, first, last, default,
-// string, list, replace, items; methods of texts and dictionaries (strip, split, startswith, get,
-// …); namespace, range, raise_exception and strftime_now. Copies share the template; it may be used
-// on several threads.
+// The chat template of a Hugging Face model, which it renders as transformers does (jinja2 with
+// trim_blocks and lstrip_blocks, in a sandbox). Jinja's tags are supported except block, extends,
+// include, import, call and autoescape; its filters except attr, filesizeformat, format, pprint,
+// random, striptags, urlize, wordwrap and xmlattr; all of its tests; and most methods of Python's
+// str, list and dict. Everything else is refused by name. Copies share the template, which several
+// threads may use.
 //   const auto chat = ChatTemplate::load("SmolLM2-135M-Instruct");
 //   const std::string text = chat.apply(std::vector<ChatMessage>{{"user", "Hello!"}}, true);
 class WEFT_API ChatTemplate {
  public:
-  // Tokens that templates name, "<s>" and "</s>".
+  // Special tokens that templates name, "<s>" and "</s>".
   struct Tokens {
-    std::string bos, eos;  // empty if the model has none
+    std::string bos, eos;                       // empty if the model has none
+    std::map<std::string, std::string> others;  // "pad_token", "unk_token", … and their text
   };
 
-  // Throws ValueError for a text that is no template, with the line.
+  // Throws ValueError, naming the line, for a text that is no template.
   explicit ChatTemplate(const std::string& text, Tokens tokens = {});
-  // Of a model's folder: chat_template.jinja, or the entry of tokenizer_config.json, which also has
-  // the tokens. Throws FileError when there is none, or it cannot be read.
+  // Loads the template of a model's folder: chat_template.jinja, or the entry of
+  // tokenizer_config.json, which also has the special tokens. Throws FileError if there is none,
+  // or it cannot be read.
   static ChatTemplate load(const std::filesystem::path& folder);
 
-  // The text of a conversation, at the end of which `is_answered_next` asks for an answer. Throws
-  // ValueError for what the template refuses (raise_exception) and for what it does not define.
+  // Returns a template whose dates (strftime_now) are those of a local time. Without one, they
+  // are those of the time when it is rendered.
+  ChatTemplate with_date(std::chrono::local_seconds date) const;
+  // Returns the local time now.
+  static std::chrono::local_seconds current_date();
+
+  // Returns the text of a conversation, which ends with a request for an answer if
+  // `is_answered_next`. Throws ValueError for what the template refuses (raise_exception), for
+  // what jinja2 refuses, for what is not supported, and for more work than 64 MiB of values and
+  // steps and 32 times the conversation.
   std::string apply(std::span<const ChatMessage> messages, bool is_answered_next) const;
 
-  // A part of a conversation's text, and whether the model says it: what it is trained on.
+  // A part of a conversation's text, and whether a model is trained on it.
   struct Part {
-    std::string text;  // of the part
-    bool is_answer;    // whether the model says it
+    std::string text;
+    bool is_answer;  // whether the model says it
   };
-  // The text of `apply` in parts. Throws as it does, and ValueError for a template that writes a
-  // message otherwise once others follow.
+  // Returns the text of `apply` in parts. If the template has {% generation %} blocks, their texts
+  // are the answers. Otherwise an answer is what an assistant's message adds to the text that
+  // requests it, for which each beginning of the conversation is rendered, within 16 times the
+  // work of `apply`. Throws ValueError as `apply` does, and for a template that writes a message
+  // otherwise once others follow.
   std::vector<Part> parts(std::span<const ChatMessage> messages) const;
 
  private:

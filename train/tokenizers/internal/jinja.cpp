@@ -2,385 +2,524 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <utility>
-#include <vector>
+#include <tuple>
 
 #include "weft/autograd/error.hpp"
-#include "train/tokenizers/internal/jinja_tokens.hpp"
-#include "train/tokenizers/internal/jinja_values.hpp"
+#include "weft/train/data/characters.hpp"
+#include "train/tokenizers/internal/jinja_parser.hpp"
 
 namespace weft::jinja {
 
-// What a template has while it is rendered.
-struct Context {
-  std::vector<json> scopes;
-  Values values;
-  std::string out;
+std::optional<Value>* Scope::find(std::string_view name) {
+  for (Scope* scope = this; scope; scope = scope->outer)
+    if (const auto found = scope->values.find(name); found != scope->values.end())
+      return &found->second;
+  return nullptr;
+}
 
-  void write(const std::string& text) {
-    values.charge(text.size());
-    out += text;
+OpenScope::OpenScope(Context& in, const Names& names, Scope* outer)
+    : in_(in), scope_{.outer = outer, .number = ++in.num_scopes} {
+  constexpr std::size_t entry_bytes = 96;
+  in.charge(entry_bytes * (names.size() + 1));
+  for (const auto& [name, use] : names) {
+    std::optional<Value> first;
+    std::optional<Value>* const known = outer && !use.is_parameter ? outer->find(name) : nullptr;
+    if (known && !use.is_set) continue;
+    if (known) {
+      first = *known;
+    } else if (!use.is_parameter && !use.starts_undefined) {
+      const auto variable = in.variables.find(name);
+      const Signature* const function = find_function(name);
+      if (variable != in.variables.end())
+        first = variable->second;
+      else if (function)
+        first = std::make_shared<const Function>(Function{function, std::nullopt});
+    }
+    scope_.values.emplace(name, std::move(first));
   }
-  json* find(const std::string& variable) {
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
-      if (const auto found = scope->find(variable); found != scope->end()) return &*found;
-    return nullptr;
-  }
-};
+  in.scopes.push_back(&scope_);
+}
+
+std::pair<std::string, Flow> captured(Context& in, const Statement& part) {
+  struct Capture {
+    explicit Capture(Context& of) : in(of), before(std::exchange(of.out, {})) { ++in.captures; }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+    ~Capture() {
+      in.out = std::move(before);
+      --in.captures;
+    }
+    Context& in;
+    std::string before;
+  };
+  const Capture capture(in);
+  const Flow flow = part(in);
+  return {std::exchange(in.out, {}), flow};
+}
 
 namespace {
 
-using Statement = std::function<void(Context&)>;
-using Expression = std::function<Value(Context&)>;
-// What becomes of a value: an operator with its right operand, a member, a filter, a test.
-using Step = std::function<Value(Context&, Value)>;
-
-Expression in_sequence(Expression first, std::vector<Step> steps) {
-  if (steps.empty()) return first;
-  return [first = std::move(first), steps = std::move(steps)](Context& in) {
-    in.values.charge(steps.size());
-    Value value = first(in);
-    for (const Step& step : steps) value = step(in, value);
-    return value;
-  };
+Value called_macro(Context& in, const Macro& macro, Arguments arguments) {
+  const MacroCode& code = *macro.code;
+  if (macro.place >= in.scopes.size() || in.scopes[macro.place]->number != macro.number)
+    fail_rendering("a macro where it was defined", code.name);
+  if (arguments.values.size() > code.parameters.size())
+    fail_rendering(
+        concatenate_text("at most ", code.parameters.size(), " arguments of ", code.name),
+        std::to_string(arguments.values.size()));
+  const Step step(in);
+  OpenScope scope(in, code.names, in.scopes[macro.place]);
+  std::vector<bool> is_given(code.parameters.size());
+  for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+    const auto named = std::ranges::find(arguments.named, code.parameters[i].first,
+                                         &std::pair<std::string, Value>::first);
+    is_given[i] = i < arguments.values.size() || named != arguments.named.end();
+    if (i < arguments.values.size()) {
+      scope.set(code.parameters[i].first, arguments.values[i]);
+    } else if (is_given[i]) {
+      scope.set(code.parameters[i].first, named->second);
+      arguments.named.erase(named);
+    }
+  }
+  if (!arguments.named.empty())
+    fail_rendering("an argument that " + code.name + " has", arguments.named.front().first);
+  for (std::size_t i = 0; i < code.parameters.size(); ++i)
+    if (const auto& [name, fallback] = code.parameters[i]; !is_given[i] && fallback)
+      scope.set(name, fallback(in));
+  return in.text(captured(in, code.body).first);
 }
 
-json copy_of(Value value) { return value ? *value : json(); }
+}  // namespace
 
-// Operators with two operands, the loosest first.
-const std::vector<std::vector<std::string>> operators = {
-    {"or"},     {"and"}, {"==", "!=", "<", "<=", ">", ">=", "in", "not in"},
-    {"+", "-"}, {"~"},   {"*", "/", "//", "%"}};
-constexpr std::size_t loosest = 0, comparison = 2;
+Value called(Context& in, const Value& callee, Arguments arguments) {
+  if (const auto* macro = callee.as<std::shared_ptr<const Macro>>())
+    return called_macro(in, **macro, std::move(arguments));
+  const auto* function = callee.as<std::shared_ptr<const Function>>();
+  if (const auto* undefined = callee.as<Undefined>(); undefined && undefined->name)
+    fail_rendering("a function", concatenate_text('\'', *undefined->name, "', which is undefined"));
+  if (!function) fail_rendering("a function", type_name(callee));
+  if ((*function)->own) arguments.values.insert(arguments.values.begin(), *(*function)->own);
+  return (*function)->signature->call(in, std::move(arguments));
+}
 
-class Parser {
+void Target::assign(Context& in, const Value& value) const {
+  if (is_tuple) {
+    const std::vector<Value> values = items_of(in, value);
+    if (values.size() != parts.size())
+      fail_rendering(concatenate_text(parts.size(), " values for as many names"),
+                     std::to_string(values.size()));
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].assign(in, values[i]);
+    return;
+  }
+  std::optional<Value>* const variable = in.scopes.back()->find(name);
+  if (attribute.empty()) {
+    *variable = value;
+    return;
+  }
+  Dict* const* const space = *variable ? (*variable)->as<Dict*>() : nullptr;
+  if (!space) fail_rendering(concatenate_text("a namespace '", name, '\''), "another value");
+  if (attribute.starts_with('_'))
+    fail_rendering("names without leading underscores in a namespace", attribute);
+  set_entry(in, **space, in.text(attribute), value);
+}
+
+namespace {
+
+class Parser : ExpressionParser {
  public:
-  explicit Parser(std::string_view text) : text_(text), tokens_(tokens_of(text)) {}
+  explicit Parser(std::string_view text) : ExpressionParser(text) {}
 
-  // Up to a tag that ends the block ("endfor"), which is taken.
+  std::function<void(Context&)> run() {
+    const auto names = std::make_shared<Names>();
+    names_ = names.get();
+    Statement body = block({""});
+    if (!unknown_.empty()) fail_at(text_, unknown_.front().first, unknown_.front().second);
+    return [names, body = std::move(body)](Context& in) {
+      const OpenScope scope(in, *names, nullptr);
+      body(in);
+    };
+  }
+
+  bool has_generation = false;
+
+ private:
+  // The part of a template that has a scope of its own, which `parse` reads.
+  template <class Parse>
+  auto in_scope(Names& names, const Parse& parse) {
+    const auto before = std::tuple(names_, branches_, is_soft_);
+    std::tie(names_, branches_, is_soft_) = std::tuple(&names, 0, false);
+    auto result = parse();
+    std::tie(names_, branches_, is_soft_) = before;
+    return result;
+  }
+
+  // Up to a tag that ends the block ("endfor"), of which the name is taken.
   Statement block(std::initializer_list<const char*> ends) {
     const Nested nested(*this);
     std::vector<Statement> parts;
     while (true) {
       const Token& token = tokens_[at_];
-      if (token.kind == Token::Kind::text) {
+      if (token.kind == Token::Kind::data) {
         ++at_;
-        parts.emplace_back([text = token.text](Context& in) { in.write(text); });
+        parts.emplace_back([text = token.text](Context& in) {
+          in.write(text);
+          return Flow::next;
+        });
       } else if (take("{{")) {
-        parts.emplace_back([value = expression()](Context& in) { in.write(text_of(value(in))); });
+        parts.push_back(output(tuple(true)));
         expect("}}");
+      } else if (token.kind == Token::Kind::end) {
+        if (*ends.begin()[0] != '\0') fail_here(concatenate_text("{% ", ends.end()[-1], " %}"));
+        return sequence(std::move(parts));
       } else {
-        if (!take("{%") && ends.begin()[0] != token.text)
-          fail_here(concatenate_text("{% ", ends.end()[-1], " %}"));
+        expect("{%");
         for (const char* end : ends)
-          if (take(end))
-            return [parts](Context& in) {
-              in.values.charge(sizeof(json) * parts.size());
-              for (const Statement& part : parts) part(in);
-            };
-        if (take("if"))
-          parts.push_back(condition());
-        else if (take("for"))
-          parts.push_back(loop());
-        else if (take("set"))
-          parts.push_back(assignment());
-        else if (take("generation"))
-          parts.push_back(enclosed("endgeneration"));
-        else
-          fail_here("if, for, set or generation");
+          if (*end != '\0' && take(end)) return sequence(std::move(parts));
+        parts.push_back(statement());
+        expect("%}");
       }
     }
   }
 
- private:
-  [[noreturn]] void fail_here(const std::string& expected) const {
-    fail_at(text_, tokens_[at_].place, expected);
-  }
-  bool is_next(std::string_view sign) const {
-    const Token& token = tokens_[at_];
-    return (token.kind == Token::Kind::sign || token.kind == Token::Kind::name) &&
-           token.text == sign;
-  }
-  bool take(std::string_view sign) {
-    const bool is_there = is_next(sign);
-    at_ += is_there ? 1 : 0;
-    return is_there;
-  }
-  void expect(const char* sign) {
-    if (!take(sign)) fail_here(sign);
-  }
-  std::string name() {
-    if (tokens_[at_].kind != Token::Kind::name) fail_here("a name");
-    return tokens_[at_++].text;
+  static Statement sequence(std::vector<Statement> parts) {
+    return [parts = std::move(parts)](Context& in) {
+      const Step step(in);
+      for (const Statement& part : parts) {
+        in.charge(sizeof(Value));
+        if (const Flow flow = part(in); flow != Flow::next) return flow;
+      }
+      return Flow::next;
+    };
   }
 
-  struct Nested {
-    explicit Nested(Parser& in) : depth(in.depth_) {
-      constexpr int deepest = 100;
-      if (++depth > deepest) in.fail_here("at most 100 nested parts");
-    }
-    ~Nested() { --depth; }
-    int& depth;
-  };
+  static Statement output(Expression value) {
+    return [value = std::move(value)](Context& in) {
+      in.write(str(in, value(in)));
+      return Flow::next;
+    };
+  }
 
-  // The rest of a tag, a block, and the tag that ends it.
-  Statement enclosed(const char* end) {
+  // The rest of a tag, and a block.
+  Statement body(std::initializer_list<const char*> ends) {
+    take(":");
     expect("%}");
-    Statement inner = block({end});
-    expect("%}");
-    return inner;
+    return block(ends);
+  }
+
+  Statement statement() {
+    const std::size_t begin = at_;
+    const std::string word = name("the name of a tag");
+    if (word == "if") return condition();
+    if (word == "for") return loop();
+    if (word == "set") return assignment();
+    if (word == "macro") return macro();
+    if (word == "generation") return generation();
+    if (word == "with") return with();
+    if (word == "filter") return filter_block();
+    if (word == "print") return print();
+    if ((word == "break" || word == "continue") && is_in_loop_)
+      return [flow = word == "break" ? Flow::leave_loop : Flow::next_item](Context& in) {
+        in.charge(1);
+        return flow;
+      };
+    at_ = begin;
+    fail_here(
+        "if, for, set, macro, with, filter, print, generation, or in a loop break or continue");
   }
 
   Statement condition() {
-    const Nested nested(*this);
-    Expression holds = expression();
-    expect("%}");
-    Statement chosen = block({"elif", "else", "endif"}), other = [](Context&) {};
-    const std::string& end = tokens_[at_ - 1].text;
-    if (end == "elif")
-      other = condition();
-    else if (end == "else")
-      other = enclosed("endif");
-    else
-      expect("%}");
-    return [=](Context& in) { is_true(holds(in)) ? chosen(in) : other(in); };
+    std::vector<std::pair<Expression, Statement>> cases;
+    const bool was_soft = std::exchange(is_soft_, true);
+    while (true) {
+      const std::string tag = tokens_[at_ - 1].text;
+      Expression holds = tag == "else" ? Expression() : tuple(false);
+      ++branches_;
+      Statement chosen = tag == "else" ? body({"endif"}) : body({"elif", "else", "endif"});
+      --branches_;
+      cases.emplace_back(std::move(holds), std::move(chosen));
+      if (tokens_[at_ - 1].text == "endif") break;
+    }
+    is_soft_ = was_soft;
+    return [cases = std::move(cases)](Context& in) {
+      const Step step(in);
+      for (const auto& [holds, chosen] : cases)
+        if (!holds || is_true(holds(in))) return chosen(in);
+      return Flow::next;
+    };
   }
 
+  // Names, also nested in parentheses; as parameters of a scope, or as variables that are set.
+  Target target(std::string_view end, bool may_have_attributes) {
+    const Nested nested(*this);
+    Target result;
+    while (!is_next(end) && !is_next("%}") && !is_next(")")) {
+      Target& part = result.parts.emplace_back();
+      if (take("(")) {
+        part = target(")", false);
+        expect(")");
+      } else {
+        const std::string own = name();
+        for (const char* word : {"true", "false", "none", "True", "False", "None"})
+          if (own == word) fail_here("the name of a variable");
+        part.name = own;
+        if (may_have_attributes && take(".")) part.attribute = name();
+        if (own == "loop" && part.attribute.empty() && (loops_around_ > 0 || !may_have_attributes))
+          fail_here("another name than loop");
+      }
+      if (!take(",")) break;
+      result.is_tuple = true;
+    }
+    if (result.parts.empty() || result.is_tuple) {
+      if (result.parts.empty()) fail_here("a name");
+      return result;
+    }
+    return Target(std::move(result.parts.front()));
+  }
+  void declare(const Target& made, bool is_parameter) {
+    for (const Target& part : made.parts) declare(part, is_parameter);
+    if (made.is_tuple) return;
+    if (is_parameter)
+      (*names_)[made.name].is_parameter = true;
+    else if (!made.attribute.empty())
+      load(made.name);
+    else
+      store(made.name);
+  }
+
+  struct LoopCode {
+    Target target;
+    Expression items, test;
+    Names names, test_names, other_names;
+    Statement body, other;
+  };
+
   Statement loop() {
-    std::vector<std::string> names;
-    do names.push_back(name());
-    while (take(","));
+    auto code = std::make_shared<LoopCode>();
+    code->target = target("in", false);
     expect("in");
-    const Expression list = operation(loosest);
-    const Expression is_used = take("if") ? expression() : Expression();
-    const Statement body = enclosed("endfor");
-    return [=](Context& in) {
-      const json all = items_of(defined(list(in), "a loop"));
-      in.values.charge(all);
-      in.scopes.push_back(json::object());
-      const auto bind = [&](const json& item) {
-        if (names.size() > 1 && item.size() != names.size())
-          fail_rendering("as many values as names in a loop", std::to_string(item.size()));
-        in.values.charge(item);
-        in.scopes.back() = json::object();
-        for (std::size_t i = 0; i < names.size(); ++i)
-          in.scopes.back()[names[i]] = names.size() == 1 ? item : item[i];
-      };
-      std::vector<const json*> items;
-      for (const json& item : all) {
-        if (is_used) bind(item);
-        if (!is_used || is_true(is_used(in))) items.push_back(&item);
+    code->items = tuple(false, "recursive");
+    if (take("if"))
+      code->test = in_scope(code->test_names, [&] {
+        declare(code->target, true);
+        return expression();
+      });
+    if (is_next("recursive")) fail_here("a loop without recursive, which is not supported");
+    const bool was_in_loop = std::exchange(is_in_loop_, true);
+    ++loops_around_;
+    code->body = in_scope(code->names, [&] {
+      names_->emplace("loop", Use{.is_parameter = true});
+      declare(code->target, true);
+      return body({"endfor", "else"});
+    });
+    is_in_loop_ = was_in_loop;
+    if (tokens_[at_ - 1].text == "else")
+      code->other = in_scope(code->other_names, [&] { return body({"endfor"}); });
+    --loops_around_;
+    return
+        [code = std::shared_ptr<const LoopCode>(code)](Context& in) { return looped(in, *code); };
+  }
+
+  static Flow looped(Context& in, const LoopCode& code) {
+    const Step step(in);
+    Items items(in, code.items(in));
+    Scope* const outer = in.scopes.back();
+    const auto loop = std::make_shared<Loop>();
+    const struct End {
+      ~End() {
+        of.more = nullptr;
+        of.compared.clear();  // which may contain the loop
       }
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        bind(*items[i]);
-        in.scopes.back()["loop"] = {{"index", i + 1},
-                                    {"index0", i},
-                                    {"first", i == 0},
-                                    {"last", i + 1 == items.size()},
-                                    {"length", items.size()}};
-        body(in);
+      Loop& of;
+    } end{*loop};
+    loop->more = [&] {
+      while (std::optional<Value> item = items.next()) {
+        if (code.test) {
+          OpenScope scope(in, code.test_names, outer);
+          code.target.assign(in, *item);
+          if (!is_true(code.test(in))) continue;
+          if (code.target.is_tuple) item = in.sequence(items_of(in, *item), Sequence::Kind::tuple);
+        }
+        loop->items.push_back(*std::move(item));
+        return true;
       }
-      in.scopes.pop_back();
+      return false;
     };
+    bool has_ended_one = false;
+    for (; loop->index < loop->items.size() || loop->more(); ++loop->index) {
+      OpenScope scope(in, code.names, outer);
+      scope.set("loop", loop);
+      code.target.assign(in, loop->items[loop->index]);
+      const Flow flow = code.body(in);
+      if (flow == Flow::leave_loop) break;
+      has_ended_one = has_ended_one || flow == Flow::next;
+    }
+    if (has_ended_one || !code.other) return Flow::next;
+    const OpenScope scope(in, code.other_names, outer);
+    return code.other(in);
   }
 
   Statement assignment() {
-    const std::string variable = name(), key = take(".") ? name() : "";
-    Expression value;
+    Target made = target("=", true);
     if (take("=")) {
-      value = expression();
-      expect("%}");
-    } else {
-      value = [inner = enclosed("endset")](Context& in) {
-        const std::string before = std::exchange(in.out, {});
-        inner(in);
-        return in.values.keep(std::exchange(in.out, before));
+      Expression value = tuple(true);
+      declare(made, false);
+      return [made = std::move(made), value = std::move(value)](Context& in) {
+        const Step step(in);
+        made.assign(in, value(in));
+        return Flow::next;
       };
     }
-    return [=](Context& in) {
-      json copy = copy_of(value(in));
-      json* const target = key.empty() ? &in.scopes.back() : in.find(variable);
-      if (!target || !target->is_object()) fail_rendering("a namespace", "no " + variable);
-      in.values.charge(copy);
-      (*target)[key.empty() ? variable : key] = std::move(copy);
-      if (!key.empty()) in.values.charge(*target);
+    declare(made, false);
+    has_no_names_ = true;
+    std::vector<Change> filters;
+    if (is_next("|")) filters = block_filters();
+    has_no_names_ = false;
+    const auto names = std::make_shared<Names>();
+    Statement inner = in_scope(*names, [&] { return body({"endset"}); });
+    return [=, made = std::move(made), inner = std::move(inner)](Context& in) {
+      const Step step(in);
+      const auto [text, flow] = written(in, *names, inner);
+      if (flow == Flow::next)
+        made.assign(in, in_sequence([&](Context&) { return text; }, filters)(in));
+      return flow;
     };
   }
 
-  Expression expression() {
-    const Nested nested(*this);
-    const Expression value = operation(loosest);
-    if (!take("if")) return value;
-    const Expression holds = operation(loosest);
-    const Expression other =
-        take("else") ? expression() : [](Context&) -> Value { return nullptr; };
-    return [=](Context& in) { return is_true(holds(in)) ? value(in) : other(in); };
+  // What a block with a scope of its own writes.
+  static std::pair<Value, Flow> written(Context& in, const Names& names, const Statement& inner) {
+    const OpenScope scope(in, names, in.scopes.back());
+    auto [text, flow] = captured(in, inner);
+    return {in.text(std::move(text)), flow};
   }
 
-  Expression operation(std::size_t level) {
-    if (level == operators.size()) return with_filters(negative());
-    if (level == comparison && take("not")) {
-      const Nested nested(*this);
-      return [value = operation(comparison)](Context& in) {
-        return in.values.keep(!is_true(value(in)));
-      };
-    }
-    const Expression first = operation(level + 1);
-    std::vector<Step> steps;
-    const auto is_here = [&](const std::string& sign) { return is_next(sign); };
-    while (std::ranges::any_of(operators[level], is_here)) {
-      const std::string sign = tokens_[at_++].text;
-      const Expression right = operation(level + 1);
-      if (sign == "or" || sign == "and")
-        steps.emplace_back([=](Context& in, Value left) {
-          return is_true(left) == (sign == "or") ? left : right(in);
-        });
-      else
-        steps.emplace_back(
-            [=](Context& in, Value left) { return computed(in.values, sign, left, right(in)); });
-    }
-    return in_sequence(first, std::move(steps));
+  std::vector<Change> block_filters() {
+    const bool was_soft = std::exchange(is_soft_, false);
+    std::vector<Change> filters;
+    for (take("|"); filters.empty() || take("|");) filters.push_back(filter());
+    is_soft_ = was_soft;
+    return filters;
   }
 
-  Expression negative() {
-    if (!take("-")) return with_members(primary());
-    const Nested nested(*this);
-    return [value = negative()](Context& in) {
-      return computed(in.values, "-", in.values.keep(0), value(in));
+  Statement filter_block() {
+    std::vector<Change> filters = block_filters();
+    const auto names = std::make_shared<Names>();
+    Statement inner = in_scope(*names, [&] { return body({"endfilter"}); });
+    return [=, inner = std::move(inner)](Context& in) {
+      const Step step(in);
+      const auto [text, flow] = written(in, *names, inner);
+      if (flow == Flow::next)
+        in.write(str(in, in_sequence([&](Context&) { return text; }, filters)(in)));
+      return flow;
     };
   }
 
-  // Members, elements and methods of a value.
-  Expression with_members(Expression value) {
-    std::vector<Step> steps;
-    while (true) {
-      if (take(".")) {
-        const std::string member = name();
-        if (take("("))
-          steps.push_back(function(member));
-        else
-          steps.emplace_back(
-              [key = json(member)](Context&, Value own) { return element(own, &key); });
-      } else if (take("[")) {
-        std::vector<Expression> places(3, [](Context&) -> Value { return nullptr; });
-        std::size_t last = 0;
-        if (!is_next(":")) places[0] = expression();
-        while (last < 2 && take(":"))
-          if (++last; !is_next(":") && !is_next("]")) places[last] = expression();
-        expect("]");
-        steps.emplace_back([=](Context& in, Value own) {
-          const Value begin = places[0](in);
-          if (last == 0) return element(own, begin);
-          return slice(in.values, own, begin, places[1](in), places[2](in));
-        });
-      } else {
-        return in_sequence(std::move(value), std::move(steps));
-      }
+  Statement print() {
+    std::vector<Statement> parts;
+    while (!is_next("%}")) {
+      if (!parts.empty()) expect(",");
+      parts.push_back(output(expression()));
     }
+    return sequence(std::move(parts));
   }
 
-  Expression with_filters(Expression value) {
-    std::vector<Step> steps;
-    while (true) {
-      if (take("|")) {
-        const std::string filter = name();
-        steps.push_back(take("(") ? function(filter) : [=](Context& in, Value own) {
-          return call(in.values, filter, own, {});
-        });
-      } else if (take("is")) {
-        const bool is_negated = take("not");
-        steps.emplace_back([=, test = name()](Context& in, Value own) {
-          return in.values.keep(passes(test, own) != is_negated);
-        });
-      } else {
-        return in_sequence(std::move(value), std::move(steps));
-      }
+  Statement with() {
+    std::vector<std::pair<Target, Expression>> given;
+    while (!is_next("%}")) {
+      if (!given.empty()) expect(",");
+      Target made = target("=", false);
+      expect("=");
+      given.emplace_back(std::move(made), expression());
     }
-  }
-
-  // Calls `use` for each of what stands between commas, up to the bracket that ends them.
-  template <class Use>
-  void list(const char* end, const Use& use) {
-    for (bool is_first = true; !take(end); is_first = false) {
-      if (!is_first && !take(",")) fail_here(concatenate_text(", or ", end));
-      if (is_first || !is_next(end)) use();
-    }
-  }
-
-  // A function of a value, or without one, after the parenthesis.
-  Step function(const std::string& called) {
-    std::vector<std::pair<std::string, Expression>> given;
-    list(")", [&] {
-      const bool is_named = tokens_[at_].kind == Token::Kind::name && tokens_[at_ + 1].text == "=";
-      std::string key = is_named ? name() : "";
-      if (is_named) expect("=");
-      given.emplace_back(std::move(key), expression());
+    const auto names = std::make_shared<Names>();
+    Statement inner = in_scope(*names, [&] {
+      for (const auto& [made, value] : given) declare(made, true);
+      return body({"endwith"});
     });
-    return [=](Context& in, Value own) {
-      Arguments arguments;
-      for (const auto& [key, value] : given)
-        if (key.empty())
-          arguments.values.push_back(value(in));
-        else
-          arguments.named[key] = copy_of(value(in));
-      in.values.charge(arguments.named);
-      return call(in.values, called, own, arguments);
+    return [=, given = std::move(given), inner = std::move(inner)](Context& in) {
+      const Step step(in);
+      std::vector<Value> values;
+      for (const auto& one : given) values.push_back(one.second(in));
+      const OpenScope scope(in, *names, in.scopes.back());
+      for (std::size_t i = 0; i < given.size(); ++i) given[i].first.assign(in, values[i]);
+      return inner(in);
     };
   }
 
-  Expression primary() {
-    const Token& token = tokens_[at_];
-    const auto constant = [](json value) { return [value](Context&) -> Value { return &value; }; };
-    if (take("(")) {
-      Expression value = expression();
-      expect(")");
-      return value;
-    }
-    if (take("[") || take("{")) {
-      const bool is_list = token.text == "[";
-      std::vector<std::pair<Expression, Expression>> items;
-      list(is_list ? "]" : "}", [&] {
-        Expression key = expression();
-        if (!is_list) expect(":");
-        items.emplace_back(key, is_list ? key : expression());
-      });
-      return [=](Context& in) {
-        json all = is_list ? json::array() : json::object();
-        for (const auto& [key, item] : items)
-          (is_list ? all.emplace_back() : all[text_of(key(in))]) = copy_of(item(in));
-        return in.values.keep(std::move(all));
-      };
-    }
-    if (token.kind == Token::Kind::string || token.kind == Token::Kind::number) {
-      json value = token.text;
-      if (token.kind == Token::Kind::number) value = json::parse(token.text, nullptr, false);
-      if (value.is_discarded()) fail_here("a number");
-      ++at_;
-      return constant(std::move(value));
-    }
-    const std::string word = name();
-    if (word == "true" || word == "True") return constant(true);
-    if (word == "false" || word == "False") return constant(false);
-    if (word == "none" || word == "None") return constant(nullptr);
-    if (take("(")) return [call = function(word + "()")](Context& in) { return call(in, nullptr); };
-    return [=](Context& in) -> Value { return in.find(word); };
+  // A function of Python's, out of which no loop control leads.
+  template <class Parse>
+  Statement in_function(Names& names, const Parse& parse) {
+    const bool was_in_loop = std::exchange(is_in_loop_, false);
+    const bool was_in_macro = std::exchange(is_in_macro_, true);
+    Statement inner = in_scope(names, parse);
+    is_in_loop_ = was_in_loop;
+    is_in_macro_ = was_in_macro;
+    return inner;
   }
 
-  std::string_view text_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
+  Statement macro() {
+    auto code = std::make_shared<MacroCode>();
+    code->name = name();
+    store(code->name);
+    code->body = in_function(code->names, [&] {
+      expect("(");
+      while (!take(")")) {
+        if (!code->parameters.empty()) expect(",");
+        const std::string parameter = name();
+        for (const char* word : {"caller", "varargs", "kwargs", "loop"})
+          if (parameter == word) fail_here("another name of a parameter");
+        for (const auto& other : code->parameters)
+          if (other.first == parameter) fail_here("each parameter once");
+        (*names_)[parameter].is_parameter = true;
+        const bool has_fallback = take("=");
+        if (!has_fallback && !code->parameters.empty() && code->parameters.back().second)
+          fail_here("a parameter with a default");
+        code->parameters.emplace_back(parameter, has_fallback ? expression() : Expression());
+      }
+      return body({"endmacro"});
+    });
+    return [code = std::shared_ptr<const MacroCode>(code)](Context& in) {
+      in.charge(sizeof(Macro));
+      *in.scopes.back()->find(code->name) = std::make_shared<const Macro>(
+          Macro{code, in.scopes.size() - 1, in.scopes.back()->number});
+      return Flow::next;
+    };
+  }
+
+  Statement generation() {
+    has_generation = true;
+    const auto names = std::make_shared<Names>();
+    Statement inner = in_function(*names, [&] { return body({"endgeneration"}); });
+    return [=, inner = std::move(inner)](Context& in) {
+      const Step step(in);
+      const std::size_t begin = in.out.size();
+      const OpenScope scope(in, *names, in.scopes.back());
+      inner(in);
+      if (in.captures > 0) in.generated.reset();
+      if (in.generated) in.generated->emplace_back(begin, in.out.size());
+      return Flow::next;
+    };
+  }
+
+  bool is_in_loop_ = false;  // of the same function
+  int loops_around_ = 0;
 };
 
 }  // namespace
 
-Template::Template(std::string_view text) : write_(Parser(text).block({""})) {}
+Template::Template(std::string_view text) {
+  check_utf8(text, "chat template");
+  const std::string plain = with_plain_lines(text);
+  Parser parser(plain);
+  write_ = parser.run();
+  marks_answers_ = parser.has_generation;
+}
 
-std::string Template::render(const json& variables) const {
-  Context in;
-  in.scopes.push_back(variables);
+Rendering Template::render(const nlohmann::ordered_json& variables, std::chrono::local_seconds now,
+                           Budget& budget) const {
+  Context in(budget, now);
+  for (const auto& [name, value] : variables.items()) in.variables.emplace(name, in.value(value));
   write_(in);
-  return std::move(in.out);
+  return {std::move(in.out), std::move(in.generated)};
 }
 
 }  // namespace weft::jinja

@@ -9,17 +9,18 @@
 namespace weft::jinja {
 
 struct Token {
-  // Text is what is written as it is. Signs are operators, brackets and the ends of tags: "{{",
-  // "}}", "{%", "%}"; the last token is "".
-  enum class Kind { text, name, number, string, sign };
+  // Data is text between tags. Signs are operators, brackets, "{{", "}}", "{%" and "%}".
+  enum class Kind { data, name, integer, floating, string, sign, end };
   Kind kind;
-  std::string text;   // of a string, what it stands for
+  std::string text;   // of a string, its value
   std::size_t place;  // in the template
 };
 
-// The tokens of a template, without comments and without the lines and spaces around blocks that
-// transformers omits (trim_blocks, lstrip_blocks). Throws ValueError, naming the line, for what is
-// no token.
+// Returns the template with "\n" at the ends of lines, without the last one, as Jinja reads it.
+std::string with_plain_lines(std::string_view text);
+
+// Returns the tokens of such a template, without comments and without the white space around tags
+// that transformers omits (trim_blocks, lstrip_blocks). Throws ValueError, naming the line.
 std::vector<Token> tokens_of(std::string_view text);
 
 // Throws ValueError for that place.

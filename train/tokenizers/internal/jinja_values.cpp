@@ -1,293 +1,383 @@
 #include "train/tokenizers/internal/jinja_values.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <cstdint>
-#include <ctime>
-#include <map>
-#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "train/tokenizers/internal/jinja_text.hpp"
 
 namespace weft::jinja {
 namespace {
 
-const std::string& text_in(const json& value, const std::string& what) {
-  if (!value.is_string()) fail_rendering("a text for " + what, value.type_name());
-  return value.get_ref<const std::string&>();
+// The types of sequences in Python.
+constexpr std::array list_names = {"list",      "tuple",       "tuple",      "range",
+                                   "dict_keys", "dict_values", "dict_items", "generator"};
+
+int depth_of(const Value& value) {
+  if (const auto* list = value.as<std::shared_ptr<const Sequence>>()) return (*list)->depth;
+  if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return (*dict)->depth;
+  return 0;
 }
 
-// As Python's json.dumps, with a space after each colon and comma.
-std::string json_text(const json& value) {
-  if (!value.is_structured()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string text;
-  for (const auto& [key, item] : value.items()) {
-    if (!text.empty()) text += ", ";
-    if (value.is_object()) text += json(key).dump() + ": ";
-    text += json_text(item);
+// The depth of a value around another.
+void nest(int& depth, const Value& inner) {
+  constexpr int deepest = 100;
+  depth = std::max(depth, depth_of(inner) + 1);
+  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "deeper ones");
+}
+
+class Writer {
+ public:
+  explicit Writer(Run& run) : run_(run) {}
+
+  void write(std::string_view part) {
+    run_.charge(part.size());
+    out += part;
   }
-  return value.is_object() ? '{' + text + '}' : '[' + text + ']';
-}
 
-std::string with_case(std::string text, int (*convert)(int)) {
-  for (char& c : text)
-    if (static_cast<signed char>(c) >= 0) c = static_cast<char>(convert(c));
-  return text;
-}
-
-std::string stripped(std::string_view text, bool left, bool right, const std::string& characters) {
-  if (left) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
-  if (right) text = text.substr(0, text.find_last_not_of(characters) + 1);
-  return std::string(text);
-}
-
-json parts_between(std::string_view text, const std::string& separator, Values& values) {
-  json parts = json::array();
-  for (std::size_t at; !separator.empty() && (at = text.find(separator)) != text.npos;
-       text.remove_prefix(at + separator.size())) {
-    values.charge(sizeof(std::string));
-    parts.push_back(text.substr(0, at));
+  void repr(const Value& value) {
+    const Step step(run_);
+    if (const auto* text = value.as<Text>()) return write(quoted_as_python(escapable(*text)));
+    if (const auto* markup = value.as<Markup>())
+      return write("Markup(" + quoted_as_python(escapable(markup->text)) + ')');
+    if (value.as<Undefined>()) return write("Undefined");
+    if (value.as<None>()) return write("None");
+    if (const bool* is = value.as<bool>()) return write(*is ? "True" : "False");
+    if (const auto* number = value.as<std::int64_t>()) return write(std::to_string(*number));
+    if (const double* number = value.as<double>()) return write(number_text(*number));
+    if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return entries(**dict);
+    if (Dict* const* own = value.as<Dict*>()) {
+      write("<Namespace ");
+      entries(**own);
+      return write(">");
+    }
+    const auto* list = value.as<std::shared_ptr<const Sequence>>();
+    if (!list || (*list)->kind == Sequence::Kind::generator)
+      fail_rendering("a value that can be printed", type_name(value));
+    sequence(**list);
   }
-  parts.push_back(text);
-  return parts;
-}
 
-std::string joined(const json& parts, const std::string& between, Values& values) {
-  if (!parts.is_array()) fail_rendering("a list for join", parts.type_name());
-  std::string result;
-  for (const json& part : parts) {
-    const std::string text = (&part == &parts.front() ? "" : between) + text_of(&part);
-    values.charge(text.size());
-    result += text;
+  void json(const Value& value, const JsonForm& form, const std::string& line) {
+    const Step step(run_);
+    const std::string inner = line + form.indent.value_or("");
+    const auto* dict = value.as<std::shared_ptr<const Dict>>();
+    const auto* list = value.as<std::shared_ptr<const Sequence>>();
+    const auto item = [&](bool is_first) {
+      if (!is_first) write(form.between_items);
+      if (form.indent) write(inner);
+    };
+    const auto end = [&](char bracket, bool is_empty) {
+      if (form.indent && !is_empty) write(line);
+      write({&bracket, 1});
+    };
+    if (const auto* text = value.as<Text>()) {
+      write(quoted_as_json(escapable(*text), form.only_ascii));
+    } else if (const auto* markup = value.as<Markup>()) {
+      write(quoted_as_json(escapable(markup->text), form.only_ascii));
+    } else if (dict) {
+      write("{");
+      std::vector<const std::pair<Value, Value>*> entries;
+      for (const auto& entry : (*dict)->items) entries.push_back(&entry);
+      if (form.is_sorted)
+        std::ranges::stable_sort(
+            entries, [&](auto* a, auto* b) { return is_less(run_, a->first, b->first); });
+      for (const auto* entry : entries) {
+        item(entry == entries.front());
+        const bool is_text = entry->first.template as<Text>();
+        if (entry->first.template as<std::shared_ptr<const Sequence>>())
+          fail_rendering("a key for tojson", "tuple");
+        if (!is_text) write("\"");
+        json(entry->first, form, line);
+        if (!is_text) write("\"");
+        write(form.after_key);
+        json(entry->second, form, inner);
+      }
+      end('}', entries.empty());
+    } else if (list && (*list)->kind <= Sequence::Kind::group) {
+      write("[");
+      for (const Value& one : (*list)->items) {
+        item(&one == &(*list)->items.front());
+        json(one, form, inner);
+      }
+      end(']', (*list)->items.empty());
+    } else if (value.as<None>()) {
+      write("null");
+    } else if (const bool* is = value.as<bool>()) {
+      write(*is ? "true" : "false");
+    } else if (number_of(value)) {
+      repr(value);
+    } else {
+      fail_rendering("a value for tojson", type_name(value));
+    }
   }
-  return result;
-}
 
-std::int64_t integer_of(Value value, std::int64_t otherwise) {
-  if (!value || value->is_null()) return otherwise;
-  if (!value->is_number_integer()) fail_rendering("an integer", value->type_name());
-  return value->get<std::int64_t>();
-}
+  std::string out;
 
-bool contains(const json& whole, const json& part) {
-  if (whole.is_string()) return text_in(whole, "in").find(text_in(part, "in")) != std::string::npos;
-  if (whole.is_object()) return part.is_string() && whole.contains(part.get<std::string>());
-  return std::ranges::find(whole, part) != whole.end();
-}
-
-json call_function(const std::string& name, const Arguments& arguments) {
-  if (name == "raise_exception()") throw ValueError("chat template: " + arguments.text(0));
-  if (name == "namespace()" || name == "dict()") return arguments.named;
-  if (name == "range()" && !arguments.values.empty()) {
-    const bool has_begin = arguments.values.size() > 1;
-    const std::int64_t begin = has_begin ? integer_of(arguments.values[0], 0) : 0;
-    const std::int64_t end = integer_of(arguments.values[has_begin ? 1 : 0], 0);
-    constexpr std::int64_t longest = 1'000'000;
-    if (begin < -longest || end > longest)
-      fail_rendering("a range within ± a million", "a longer one");
-    json numbers = json::array();
-    for (std::int64_t i = begin; i < end; ++i) numbers.push_back(i);
-    return numbers;
+ private:
+  // A string of which escapes make up to six times as much.
+  const std::string& escapable(const Text& text) {
+    run_.charge(6 * text->size());
+    return *text;
   }
-  if (name == "strftime_now()") {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    localtime_r(&now, &parts);
-    char text[128];
-    return std::string(text, std::strftime(text, sizeof text, arguments.text(0).c_str(), &parts));
-  }
-  fail_rendering("a known function", concatenate_text('\'', name, '\''));
-}
 
-json sum_or_product(const std::string& sign, const json& a, const json& b) {
-  if (sign == "+" && a.is_string() && b.is_string())
-    return a.get<std::string>() + b.get<std::string>();
-  if (sign == "+" && a.is_array() && b.is_array()) {
-    json sum = a;
-    sum.insert(sum.end(), b.begin(), b.end());
-    return sum;
+  void entries(const Dict& dict) {
+    write("{");
+    for (const auto& entry : dict.items) {
+      if (&entry != &dict.items.front()) write(", ");
+      repr(entry.first);
+      write(": ");
+      repr(entry.second);
+    }
+    write("}");
   }
-  if (!a.is_number() || !b.is_number())
-    fail_rendering("numbers, texts or lists for " + sign,
-                   concatenate_text(a.type_name(), " and ", b.type_name()));
-  const double x = a.get<double>(), y = b.get<double>();
-  if (y == 0.0 && (sign == "/" || sign == "//" || sign == "%")) fail_rendering("a divisor", "0");
-  const double result = sign == "+"    ? x + y
-                        : sign == "-"  ? x - y
-                        : sign == "*"  ? x * y
-                        : sign == "/"  ? x / y
-                        : sign == "//" ? std::floor(x / y)
-                                       : x - y * std::floor(x / y);
-  constexpr double largest_integer = 9e15;
-  if (sign != "/" && a.is_number_integer() && b.is_number_integer() &&
-      std::abs(result) < largest_integer)
-    return static_cast<std::int64_t>(result);
-  return result;
-}
+
+  void sequence(const Sequence& list) {
+    using Kind = Sequence::Kind;
+    if (list.kind == Kind::range) {
+      const auto& [begin, end, step] = list.range;
+      write(concatenate_text("range(", begin, ", ", end));
+      return write(step == 1 ? ")" : concatenate_text(", ", step, ')'));
+    }
+    const bool is_tuple = list.kind == Kind::tuple || list.kind == Kind::group;
+    const bool is_view = list.kind >= Kind::keys;
+    if (is_view)
+      write(std::string(list_names.at(static_cast<std::size_t>(list.kind))) + '(');
+    write(is_tuple ? "(" : "[");
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      if (i > 0) write(", ");
+      repr(list.items[i]);
+    }
+    if (is_tuple && list.items.size() == 1) write(",");
+    write(is_tuple ? ")" : "]");
+    if (is_view) write(")");
+  }
+
+  Run& run_;
+};
 
 }  // namespace
+
+const Value* Dict::find(const std::string& key) const {
+  const auto found = places.find(key);
+  return found == places.end() ? nullptr : &items[found->second].second;
+}
+
+void Dict::set(const std::string& key, const Value& name, Value value) {
+  nest(depth, value);
+  if (const auto [place, is_new] = places.emplace(key, items.size()); is_new)
+    items.emplace_back(name, std::move(value));
+  else
+    items[place->second].second = std::move(value);
+}
 
 void fail_rendering(const std::string& expected, const std::string& got) {
   fail<ValueError>("chat template", expected, got);
 }
 
-void Values::charge(std::size_t bytes) {
-  constexpr std::size_t most = 64 << 20;
-  if ((bytes_ += bytes) > most) fail_rendering("at most 64 MiB of values and steps", "more");
+void Budget::charge(std::size_t bytes) {
+  if (bytes > left)
+    fail_rendering(is_for_all ? "a conversation whose parts take less work"
+                              : "at most 64 MiB of values and steps",
+                   "more");
+  left -= bytes;
 }
 
-std::size_t Values::bytes_in(const json& value, int depth) {
-  constexpr int deepest = 100;
-  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "a deeper one");
-  std::size_t bytes = sizeof(json);
-  if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
-  if (value.is_structured())
-    for (const auto& [key, item] : value.items()) bytes += key.size() + bytes_in(item, depth + 1);
-  return bytes;
+Step::Step(Run& in) : run(in) {
+  constexpr int deepest = 1000;
+  constexpr std::size_t cost = 32;
+  run.charge(cost);
+  if (run.depth >= deepest) fail_rendering("at most 1000 nested steps", "more");
+  ++run.depth;
 }
 
-const json& defined(Value value, std::string_view what) {
-  if (!value) fail_rendering(concatenate_text("a value of ", what), "an undefined one");
-  return *value;
+const std::string& Run::read(const Text& text) {
+  charge(text->size());
+  return *text;
 }
 
-bool is_true(Value value) {
-  if (!value || value->is_null()) return false;
-  if (value->is_boolean()) return value->get<bool>();
-  if (value->is_number()) return value->get<double>() != 0.0;
-  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
+Value Run::text(std::string text) {
+  charge(sizeof(Value) + sizeof(std::string) + text.size());
+  return std::make_shared<const std::string>(std::move(text));
 }
 
-std::string text_of(Value value) {
-  if (!value) return "";
-  if (value->is_string()) return value->get<std::string>();
-  if (value->is_null()) return "None";
-  if (value->is_boolean()) return value->get<bool>() ? "True" : "False";
-  return json_text(*value);
+Value Run::sequence(std::vector<Value> items, Sequence::Kind kind) {
+  charge(sizeof(Sequence) + items.size() * sizeof(Value));
+  Sequence result{.kind = kind, .items = std::move(items)};
+  for (const Value& item : result.items) nest(result.depth, item);
+  return std::make_shared<const Sequence>(std::move(result));
 }
 
-json items_of(const json& value) {
-  json items = json::array();
-  for (const auto& [key, item] : value.items())
-    items.push_back(value.is_object() ? json(key) : item);
-  return items;
+Value Run::dict(Dict dict) {
+  charge(sizeof(Dict));
+  return std::make_shared<const Dict>(std::move(dict));
 }
 
-std::string Arguments::text(std::size_t index, const std::string& otherwise) const {
-  return index < values.size() ? text_in(defined(values[index], "an argument"), "an argument")
-                               : otherwise;
-}
-
-Value call(Values& values, const std::string& name, Value value, const Arguments& arguments) {
-  if (name.ends_with(')')) return values.keep(call_function(name, arguments));
-  const auto argument = [&](std::size_t index) { return arguments.text(index); };
-  if (name == "default")
-    return value || arguments.values.empty() ? value : arguments.values.front();
-  const json& own = defined(value, name);
-  if (name == "list" || name == "safe") return value;
-  if (name == "first" || name == "last") {
-    if (!own.is_array() || own.empty()) return nullptr;
-    return name == "first" ? &own.front() : &own.back();
+Value Run::value(const nlohmann::ordered_json& json) {
+  using Type = nlohmann::ordered_json::value_t;
+  switch (json.type()) {
+    case Type::null:
+      return None{};
+    case Type::boolean:
+      return json.get<bool>();
+    case Type::number_integer:
+      return json.get<std::int64_t>();
+    case Type::number_unsigned: {
+      const auto number = json.get<std::uint64_t>();
+      if (number >> 63 != 0) fail_rendering("integers of 64 bits", std::to_string(number));
+      return static_cast<std::int64_t>(number);
+    }
+    case Type::number_float:
+      return finite(json.get<double>());
+    case Type::string: {
+      const auto& own = json.get_ref<const std::string&>();
+      check_utf8(own, "chat message");
+      return text(own);
+    }
+    case Type::array: {
+      std::vector<Value> items;
+      for (const auto& item : json) items.push_back(value(item));
+      return sequence(std::move(items));
+    }
+    default:
+      break;
   }
-  if (name == "get") {
-    const json key = argument(0);
-    const Value found = own.is_object() ? element(value, &key) : nullptr;
-    return found ? found : arguments.values.size() > 1 ? arguments.values[1] : values.keep(nullptr);
+  Dict result;
+  for (const auto& [key, item] : json.items()) set_entry(*this, result, value(key), value(item));
+  return dict(std::move(result));
+}
+
+std::string type_name(const Value& value) {
+  if (const auto* list = value.as<std::shared_ptr<const Sequence>>())
+    return list_names.at(static_cast<std::size_t>((*list)->kind));
+  return std::array{"undefined", "NoneType", "bool",      "int",  "float", "str",     "Markup",
+                    "",          "dict",     "Namespace", "loop", "macro", "function"}
+      .at(value.index());
+}
+
+bool is_true(const Value& value) {
+  if (const bool* is = value.as<bool>()) return *is;
+  if (const auto number = number_of(value)) return *number != 0.0;
+  if (const auto* text = value.as<Text>()) return !(*text)->empty();
+  if (const auto* markup = value.as<Markup>()) return !markup->text->empty();
+  if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return !(*dict)->items.empty();
+  if (const auto* list = value.as<std::shared_ptr<const Sequence>>())
+    return (*list)->kind == Sequence::Kind::generator || !(*list)->items.empty();
+  return !value.as<Undefined>() && !value.as<None>();
+}
+
+std::optional<std::int64_t> integer_of(const Value& value) {
+  if (const bool* is = value.as<bool>()) return *is ? 1 : 0;
+  if (const auto* number = value.as<std::int64_t>()) return *number;
+  return std::nullopt;
+}
+
+std::optional<double> number_of(const Value& value) {
+  if (const double* number = value.as<double>()) return *number;
+  const auto integer = integer_of(value);
+  return integer ? std::optional(static_cast<double>(*integer)) : std::nullopt;
+}
+
+const Sequence* places_in(const Value& value) {
+  const auto* list = value.as<std::shared_ptr<const Sequence>>();
+  return list && (*list)->has_places() ? list->get() : nullptr;
+}
+
+const std::string& text_in(Run& run, const Value& value, const std::string& what) {
+  const auto* text = value.as<Text>();
+  if (!text) fail_rendering("a string for " + what, type_name(value));
+  return run.read(*text);
+}
+
+std::string str(Run& run, const Value& value) {
+  if (const auto* text = value.as<Text>()) return run.read(*text);
+  if (const auto* markup = value.as<Markup>()) return run.read(markup->text);
+  return value.as<Undefined>() ? std::string() : repr(run, value);
+}
+
+std::string repr(Run& run, const Value& value) {
+  Writer writer(run);
+  writer.repr(value);
+  return std::move(writer.out);
+}
+
+std::string json_text(Run& run, const Value& value, const JsonForm& form) {
+  Writer writer(run);
+  writer.json(value, form, "\n");
+  return std::move(writer.out);
+}
+
+std::string key_of(Run& run, const Value& value) {
+  if (const auto* text = value.as<Text>()) return 's' + run.read(*text);
+  if (const auto number = integer_of(value)) return concatenate_text('i', *number);
+  if (const double* number = value.as<double>()) {
+    constexpr double largest = 9e15;
+    const bool is_whole = std::abs(*number) < largest &&
+                          static_cast<double>(static_cast<std::int64_t>(*number)) == *number;
+    return is_whole ? concatenate_text('i', static_cast<std::int64_t>(*number))
+                    : 'f' + number_text(*number);
   }
-  const auto text = [&]() -> const std::string& { return text_in(own, name); };
-  const auto result = [&]() -> json {
-    if (name == "trim" || name.ends_with("strip"))
-      return stripped(text(), name != "rstrip", name != "lstrip", arguments.text(0, " \t\n\r\v\f"));
-    if (name == "upper") return with_case(text(), std::toupper);
-    if (name == "lower") return with_case(text(), std::tolower);
-    if (name == "startswith") return text().starts_with(argument(0));
-    if (name == "endswith") return text().ends_with(argument(0));
-    if (name == "split") return parts_between(text(), arguments.text(0, " "), values);
-    if (name == "replace")
-      return joined(parts_between(text(), argument(0), values), argument(1), values);
-    if (name == "join") return joined(own, argument(0), values);
-    if (name == "length" || name == "count")
-      return own.is_string() ? count_characters(text()) : own.size();
-    if (name == "tojson") return json_text(own);
-    if (name == "string") return text_of(value);
-    if (name != "items") fail_rendering("a known function", concatenate_text('\'', name, '\''));
-    json pairs = json::array();
-    for (const auto& [key, item] : own.items()) pairs.push_back({key, item});
-    return pairs;
-  };
-  return values.keep(result());
-}
-
-bool passes(const std::string& test, Value value) {
-  using Test = bool (*)(const json&);
-  static const std::map<std::string_view, Test> tests = {
-      {"none", [](const json& own) { return own.is_null(); }},
-      {"string", [](const json& own) { return own.is_string(); }},
-      {"mapping", [](const json& own) { return own.is_object(); }},
-      {"number", [](const json& own) { return own.is_number(); }},
-      {"true", [](const json& own) { return own == true; }},
-      {"false", [](const json& own) { return own == false; }},
-      {"iterable", [](const json& own) { return own.is_string() || own.is_structured(); }},
-      {"sequence", [](const json& own) { return own.is_string() || own.is_structured(); }}};
-  if (test == "defined" || test == "undefined") return (value != nullptr) == (test == "defined");
-  const auto found = tests.find(test);
-  if (found == tests.end()) fail_rendering("a known test", concatenate_text('\'', test, '\''));
-  return value && found->second(*value);
-}
-
-Value computed(Values& values, const std::string& sign, Value left, Value right) {
-  for (const Value operand : {left, right})
-    if (operand) values.charge(*operand);
-  if (sign == "~") return values.keep(text_of(left) + text_of(right));
-  const bool are_equal = left && right ? *left == *right : left == right;
-  if (sign == "==" || sign == "!=") return values.keep(are_equal == (sign == "=="));
-  const json &a = defined(left, "the left of " + sign), &b = defined(right, "the right of " + sign);
-  return values.keep(sign == "in"       ? json(contains(b, a))
-                     : sign == "not in" ? json(!contains(b, a))
-                     : sign == "<"      ? json(a < b)
-                     : sign == ">"      ? json(b < a)
-                     : sign == "<="     ? json(a <= b)
-                     : sign == ">="     ? json(b <= a)
-                                        : sum_or_product(sign, a, b));
-}
-
-Value slice(Values& values, Value value, Value begin, Value end, Value step) {
-  json whole = defined(value, "a slice");
-  const bool is_text = whole.is_string();
-  if (is_text) {
-    values.charge(sizeof(std::string) * text_in(whole, "a slice").size());
-    whole = utf8_characters(text_in(whole, "a slice"), "chat template");
+  if (value.as<None>() || value.as<Undefined>()) return value.as<None>() ? "n" : "u";
+  const Sequence* tuple = places_in(value);
+  if (!tuple || tuple->kind == Sequence::Kind::list || tuple->kind == Sequence::Kind::range)
+    fail_rendering("a key of a dict", type_name(value));
+  const Step step(run);
+  std::string key = "(";
+  for (const Value& item : tuple->items) {
+    const std::string own = key_of(run, item);
+    key += concatenate_text(own.size(), ':', own);
   }
-  const std::int64_t by = integer_of(step, 1), size = std::ssize(whole);
-  if (!whole.is_array() || (by != 1 && by != -1))
-    fail_rendering("a slice of a list or a text, with step 1 or -1",
-                   concatenate_text(whole.type_name(), " and step ", by));
-  const auto place = [&](Value at, std::int64_t otherwise) {
-    const std::int64_t given = integer_of(at, otherwise);
-    const bool is_from_end = at && !at->is_null() && given < 0;
-    return std::clamp<std::int64_t>(is_from_end ? given + size : given, by > 0 ? 0 : -1,
-                                    by > 0 ? size : size - 1);
-  };
-  const std::int64_t last = place(end, by > 0 ? size : -1);
-  json list = json::array();
-  for (std::int64_t i = place(begin, by > 0 ? 0 : size - 1); by > 0 ? i < last : i > last; i += by)
-    list.push_back(whole[static_cast<std::size_t>(i)]);
-  return values.keep(is_text ? json(joined(list, "", values)) : list);
+  return key;
 }
 
-Value element(Value value, Value key) {
-  const json& own = defined(value, "what has the entry " + text_of(key));
-  if (own.is_object() && key && key->is_string()) {
-    const auto found = own.find(key->get_ref<const std::string&>());
-    return found == own.end() ? nullptr : &*found;
+const Value* entry_of(Run& run, const Dict& dict, const Value& key) {
+  return dict.find(key_of(run, key));
+}
+
+void set_entry(Run& run, Dict& dict, const Value& key, Value value) {
+  constexpr std::size_t place_bytes = 64;
+  run.charge(2 * sizeof(Value) + place_bytes);
+  dict.set(key_of(run, key), key, std::move(value));
+}
+
+Items::Items(Run& run, Value value) : run_(run), value_(std::move(value)) {
+  if (value_.as<Undefined>()) value_ = std::make_shared<const Sequence>();
+  if (!value_.as<Text>() && !value_.as<std::shared_ptr<const Sequence>>() &&
+      !value_.as<std::shared_ptr<const Dict>>())
+    fail_rendering("a value with items", type_name(value_));
+}
+
+std::optional<Value> Items::next() {
+  run_.charge(sizeof(Value));
+  if (const auto* text = value_.as<Text>()) {
+    if (at_ == (*text)->size()) return std::nullopt;
+    const std::size_t begin = at_;
+    do ++at_;
+    while (at_ < (*text)->size() && !starts_character((**text)[at_]));
+    return run_.text((*text)->substr(begin, at_ - begin));
   }
-  if (!own.is_array() || !key || !key->is_number_integer()) return nullptr;
-  auto index = key->get<std::int64_t>();
-  if (index < 0) index += std::ssize(own);
-  if (index < 0 || index >= std::ssize(own)) return nullptr;
-  return &own[static_cast<std::size_t>(index)];
+  if (const auto* dict = value_.as<std::shared_ptr<const Dict>>())
+    return at_ < (*dict)->items.size() ? std::optional((*dict)->items[at_++].first) : std::nullopt;
+  const Sequence& list = **value_.as<std::shared_ptr<const Sequence>>();
+  std::size_t& at = list.kind == Sequence::Kind::generator ? list.used : at_;
+  return at < list.items.size() ? std::optional(list.items[at++]) : std::nullopt;
+}
+
+std::vector<Value> items_of(Run& run, const Value& value) {
+  Items items(run, value);
+  std::vector<Value> all;
+  while (std::optional<Value> item = items.next()) all.push_back(*std::move(item));
+  return all;
+}
+
+std::optional<std::size_t> length_of(Run& run, const Value& value) {
+  if (const auto* text = value.as<Text>()) return count_characters(run.read(*text));
+  if (const auto* markup = value.as<Markup>()) return count_characters(run.read(markup->text));
+  if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return (*dict)->items.size();
+  if (value.as<Undefined>()) return 0;
+  const auto* list = value.as<std::shared_ptr<const Sequence>>();
+  if (!list || (*list)->kind == Sequence::Kind::generator) return std::nullopt;
+  return (*list)->items.size();
 }
 
 }  // namespace weft::jinja

@@ -1,69 +1,183 @@
-// The values of chat templates, and what expressions do with them.
+// The values of chat templates, as in Python: they do not change, but for namespaces, and share
+// what they consist of.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace weft::jinja {
 
-using json = nlohmann::ordered_json;
+struct Dict;
+struct Function;
+struct Loop;
+struct Macro;
+struct Sequence;
+using Text = std::shared_ptr<const std::string>;
 
-// A value that is kept elsewhere; null when it is undefined.
-using Value = const json*;
-
-// Keeps what a template computes.
-class Values {
- public:
-  Value keep(json value) {
-    charge(value);
-    return &kept_.emplace_back(std::move(value));
-  }
-  // Counts a value, and so many bytes. Throws ValueError when there are more than 64 MiB in all,
-  // and for a value that is nested more than 100 times.
-  void charge(const json& value) { charge(bytes_in(value, 0)); }
-  void charge(std::size_t bytes);
-
- private:
-  static std::size_t bytes_in(const json& value, int depth);
-
-  std::deque<json> kept_;
-  std::size_t bytes_ = 0;
+struct Undefined {
+  Text name;  // of what is not there; null if it has none
+};
+struct None {};
+// A string to which the filters safe and escape were applied.
+struct Markup {
+  Text text;
 };
 
-// Functions throw ValueError, "chat template: expected …, got …", for values that have no meaning
-// there.
+// The pointer to a Dict is a namespace; a rendering owns these.
+struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, Markup,
+                            std::shared_ptr<const Sequence>, std::shared_ptr<const Dict>, Dict*,
+                            std::shared_ptr<Loop>, std::shared_ptr<const Macro>,
+                            std::shared_ptr<const Function>> {
+  using variant::variant;
+
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(this);
+  }
+};
+
+// A list, a tuple, the pairs of groupby, range(…), keys(), values() and items() of a dict, and what
+// is read once (Python's generators).
+struct Sequence {
+  enum class Kind { list, tuple, group, range, keys, values, items, generator };
+  Kind kind = Kind::list;
+  std::vector<Value> items;
+  std::array<std::int64_t, 3> range = {};  // its begin, end and step
+  int depth = 0;                           // of nested values
+  mutable std::size_t used = 0;            // items of a generator that were read
+
+  bool has_places() const { return kind <= Kind::range; }
+};
+
+struct Dict {
+  std::vector<std::pair<Value, Value>> items;
+  std::unordered_map<std::string, std::size_t> places;  // by key_of
+  int depth = 0;
+
+  const Value* find(const std::string& key) const;
+  void set(const std::string& key, const Value& name, Value value);
+};
+
+// What the variable loop shows.
+struct Loop {
+  std::vector<Value> items;     // those known so far
+  std::size_t index = 0;        // of the current one, from 0
+  std::function<bool()> more;   // adds the next item, if there is one; empty when the loop ended
+  bool was_compared = false;    // by loop.changed
+  std::vector<Value> compared;  // its last arguments
+};
+
+// Functions throw ValueError, "chat template: expected …, got …".
 [[noreturn]] void fail_rendering(const std::string& expected, const std::string& got);
 
-// The value. Throws when it is undefined; `what` is what needs it.
-const json& defined(Value value, std::string_view what);
-bool is_true(Value value);
-// As Python's print.
-std::string text_of(Value value);
-// What a loop over a value gives: the keys of an object.
-json items_of(const json& value);
+// What renderings may still do: one unit for about each byte of data that is read or made.
+struct Budget {
+  static constexpr std::size_t most = std::size_t{64} << 20;
+  std::size_t left = most;
+  bool is_for_all = false;  // parts of a conversation
 
-struct Arguments {
-  std::vector<Value> values;
-  json named = json::object();
-
-  // The argument of a position, a text.
-  std::string text(std::size_t index, const std::string& otherwise = "") const;
+  void charge(std::size_t bytes);
 };
 
-// A filter or a method, value | trim, value.strip(), or with "()" after the name a function,
-// namespace(found=false).
-Value call(Values& values, const std::string& name, Value value, const Arguments& arguments);
-// A test: value is defined.
-bool passes(const std::string& test, Value value);
+// A rendering. All values are made and all strings are read here, which charges their sizes.
+class Run {
+ public:
+  Run(Budget& budget, std::chrono::local_seconds time) : now(time), budget_(budget) {}
+
+  void charge(std::size_t bytes) { budget_.charge(bytes); }
+  const std::string& read(const Text& text);
+  Value text(std::string text);
+  Value sequence(std::vector<Value> items, Sequence::Kind kind = Sequence::Kind::list);
+  Value dict(Dict dict);
+  Value name_space(Dict dict) { return &namespaces_.emplace_back(std::move(dict)); }
+  Value value(const nlohmann::ordered_json& json);
+
+  const std::chrono::local_seconds now;
+  int depth = 0;  // of what is being computed
+
+ private:
+  Budget& budget_;
+  std::deque<Dict> namespaces_;
+};
+
+// Counts how deeply computations are nested, and charges each.
+struct Step {
+  explicit Step(Run& run);
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+  ~Step() { --run.depth; }
+  Run& run;
+};
+
+// The name of the type in Python.
+std::string type_name(const Value& value);
+bool is_true(const Value& value);
+// A bool or an int.
+std::optional<std::int64_t> integer_of(const Value& value);
+std::optional<double> number_of(const Value& value);
+// A number, which must be finite.
+Value finite(double number);
+
+// The sequence, if the value has one of items at places.
+const Sequence* places_in(const Value& value);
+// The text of a string, not of Markup.
+const std::string& text_in(Run& run, const Value& value, const std::string& what);
+
+// str(value) and repr(value).
+std::string str(Run& run, const Value& value);
+std::string repr(Run& run, const Value& value);
+
+struct JsonForm {
+  bool only_ascii = false, is_sorted = false;
+  std::optional<std::string> indent;
+  std::string between_items = ", ", after_key = ": ";
+};
+// json.dumps(value, …).
+std::string json_text(Run& run, const Value& value, const JsonForm& form);
+
+// A text that is equal for equal keys. Throws for what cannot be one.
+std::string key_of(Run& run, const Value& value);
+const Value* entry_of(Run& run, const Dict& dict, const Value& key);
+void set_entry(Run& run, Dict& dict, const Value& key, Value value);
+
+bool are_equal(Run& run, const Value& a, const Value& b);
+bool is_less(Run& run, const Value& a, const Value& b);
+bool contains(Run& run, const Value& whole, const Value& part);
+
+// Goes through a value, in a loop say.
+class Items {
+ public:
+  // Throws for a value that has no items.
+  Items(Run& run, Value value);
+  std::optional<Value> next();
+
+ private:
+  Run& run_;
+  Value value_;
+  std::size_t at_ = 0;
+};
+std::vector<Value> items_of(Run& run, const Value& value);
+// len(value), if it has one.
+std::optional<std::size_t> length_of(Run& run, const Value& value);
+
+// Text with & < > ' " as entities of HTML.
+std::string escaped_as_html(std::string_view text);
 // An operator with two operands: "+", "==", "not in", …
-Value computed(Values& values, const std::string& sign, Value left, Value right);
-// value[key] and value.key; undefined where there is none.
-Value element(Value value, Value key);
-// Python's value[begin:end:step].
-Value slice(Values& values, Value value, Value begin, Value end, Value step);
+Value computed(Run& run, const std::string& sign, const Value& left, const Value& right);
+// value[begin:end:step].
+Value slice(Run& run, const Value& value, const std::array<Value, 3>& places);
 
 }  // namespace weft::jinja
