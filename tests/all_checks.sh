@@ -36,6 +36,7 @@ checks=(
   "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"
   "models|tokens and vectors of a sentence encoder are those of transformers|models.sh"
   "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
+  "templates|chat templates render as in transformers|templates.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|README's two commands pass in bare systems|platforms.sh"

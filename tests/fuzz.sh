@@ -52,7 +52,7 @@ for file in "$golden"/tokenizers/*.json; do
     >"made/tokenizers/$(basename "$file")"
 done
 seed read_models t made/tokenizers/*.json
-sed -n 's/^  "[a-z_]*": \("..*"\),\{0,1\}$/\1/p' "$golden/chat_templates.json" | head -n 8 >made/templates
+sed -n 's/^  "[a-z_]*": \("..*"\),\{0,1\}$/\1/p' "$golden/chat_templates.json" | head -n 18 >made/templates
 sed 's/^"\(.*\)"$/\1/; s/\\"/"/g' made/templates | split -l 1 - made/template-
 sed 's/.*/{"bos_token": "<s>", "eos_token": {"content": "<\/s>"}, "chat_template": &}/' made/templates |
   split -l 1 - made/configuration-

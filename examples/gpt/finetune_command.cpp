@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -93,6 +94,17 @@ Data read_data(const Options& options, const TextForm& form) {
   return data;
 }
 
+// Fixes the date in conversations, which is that of the beginning of the training.
+void fix_date(TextForm& form, FinetuneConfiguration& configuration, bool is_resumed,
+              ProcessGroup& processes) {
+  if (!form.chat || !form.chat->uses_date()) return;
+  if (!is_resumed)
+    configuration.chat_date = std::stoll(processes.from_first(
+        [] { return std::to_string(ChatTemplate::current_date().time_since_epoch().count()); }));
+  form.chat = form.chat->with_date(
+      std::chrono::local_seconds(std::chrono::seconds(configuration.chat_date)));
+}
+
 // Freezes the model and adds adapters, if the configuration asks for some.
 void add_adapters(Gpt<float>& model, const FinetuneConfiguration& configuration) {
   if (configuration.lora == 0) return;
@@ -176,7 +188,9 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path out = options.training.out;
   SavedModel base = load_base(options, configuration);
-  Data data = read_data(options, TextForm(base, configuration.length));
+  TextForm form(base, configuration.length);
+  fix_date(form, configuration, options.is_resumed, processes);
+  Data data = read_data(options, form);
   std::vector<Question> questions;
   if (options.samples > 0) {
     questions = questions_of(base, data.validation);

@@ -15,6 +15,7 @@ void FinetuneConfiguration::check_state() const {
 void FinetuneConfiguration::state(State<float>& state) {
   examples::save_settings(state, *this);
   state.number("frozen_sum", frozen_sum);
+  state.integer("chat_date", chat_date);
 }
 
 }  // namespace weft::gpt

@@ -30,6 +30,9 @@ class FinetuneConfiguration final : public Stateful<float> {
   std::int64_t seed = 1;
   // The sum of the weights that are not trained, by which the model is recognized.
   double frozen_sum = 0.0;
+  // The date in conversations, in seconds of local time since 1970, if the chat template has one:
+  // a training that is resumed continues with the same texts.
+  std::int64_t chat_date = 0;
 
   // The layers that get adapters. Throws ValueError unless `layers` is a regular expression.
   NameFilter adapted_layers() const;

@@ -113,7 +113,8 @@ Index for_each_line(const std::function<void(const std::string& line)>& use) {
 // Answers the prompt, or each line of standard input, in one conversation. Returns the number of
 // lines that the model cannot read, which are left out of the conversation.
 Index chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
-  const ChatTemplate chat_template = ChatTemplate::load(saved.folder);
+  const ChatTemplate chat_template =
+      ChatTemplate::load(saved.folder).with_date(ChatTemplate::current_date());
   std::vector<ChatMessage> messages;
   if (!options.system.empty()) messages.push_back({"system", options.system});
   const auto answer = [&](const std::string& message) {

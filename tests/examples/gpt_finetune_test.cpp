@@ -1,7 +1,9 @@
 // gpt finetune and gpt sample --chat: a small model in the form of a folder of Hugging Face.
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include <weft/train/weights/lora_weights.hpp>
 #include <weft/train/weights/pretrained.hpp>
@@ -137,6 +139,22 @@ TEST_CASE("gpt finetune: all weights give a folder of Hugging Face", "[examples]
   REQUIRE(outcome.status == 0);
   CHECK(fixture.chat(fixture.out).output == "yes.\n");
   CHECK(read_pretrained_gpt(fixture.out).ends == Sequence{2});
+}
+
+TEST_CASE("gpt finetune: a resumed training has the date with which it began", "[examples]") {
+  const Fixture fixture;
+  // A letter for each second.
+  write_bytes(fs::path(fixture.model) / "chat_template.jinja",
+              "{{ 'abcdefghij'[strftime_now('%S')[-1]|int] }}{% for m in messages %}"
+              "{{ '<s>' + m['role'] + '|' + m['content'] + '</s>' }}{% endfor %}"
+              "{% if add_generation_prompt %}{{ '<s>assistant|' }}{% endif %}");
+  REQUIRE(fixture.finetune({"--max-steps", "2"}).status == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const Outcome outcome = fixture.run({"finetune", "--model", fixture.model, "--data", fixture.data,
+                                       "--out", fixture.out, "--resume"});
+  CAPTURE(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.output, "last.h5 at step 2"));
 }
 
 TEST_CASE("gpt finetune: paused and resumed, the adapters are the same", "[examples]") {

@@ -1,12 +1,16 @@
-"""Writes chat_templates.json: templates that use what models' chat templates use, conversations, and
-the texts that transformers makes of them."""
+"""Writes chat_templates.json: templates that use what models' chat templates use, variables of
+conversations, and the texts that transformers makes of them."""
 
 import json
+import sys
 from pathlib import Path
 
 from transformers.utils.chat_template_utils import _compile_jinja_template as compile_template
 
-templates = {
+sys.path.insert(0, str(Path(__file__).parents[1] / "templates"))
+from forms import FORMS, conversations  # noqa: E402
+
+templates = FORMS | {
     "marks": "{% for m in messages %}{{ '[' + m['role'] + ']\\n' + m['content'] + '[end]' + '\\n' }}"
              "{% endfor %}{% if add_generation_prompt %}{{ '[assistant]\\n' }}{% endif %}",
     "default_system": """{%- if messages[0].role == 'system' %}
@@ -104,26 +108,25 @@ templates = {
 {{ range(3) | join('-') }} {{ ('a' 'b') if false else "it's \\"quoted\\"" }} {{ 'x\\ty' }}
 """.replace("('a' 'b')", "('ab')"),
 }
-conversations = [
+plain = [
     [("user", "Hi")],
     [("system", "Be brief. "), ("user", " Hi\n"), ("assistant", "Hello!"), ("user", "Bye {{x}}")],
     [("user", "a"), ("assistant", "<t>\nhm\n</t>\n\nb"), ("user", "c"), ("assistant", "d")],
     [("user", "a"), ("user", "{b}")],
     [("system", "s"), ("user", 'ünï "q" <b>')],
 ]
+variables = [{"messages": [{"role": role, "content": content} for role, content in conversation],
+              "tools": None, "documents": None, "add_generation_prompt": is_answered_next,
+              "bos_token": "<s>", "eos_token": "</s>"}
+             for conversation in plain for is_answered_next in (False, True)] + list(conversations())
 cases = []
 for name, template in templates.items():
-    for conversation in conversations:
-        messages = [{"role": role, "content": content} for role, content in conversation]
-        for is_answered_next in (False, True):
-            try:
-                text = compile_template(template).render(
-                    messages=messages, add_generation_prompt=is_answered_next, bos_token="<s>",
-                    eos_token="</s>")
-            except Exception as error:  # of raise_exception
-                text = None
-            cases.append({"template": name, "messages": messages, "answered": is_answered_next,
-                          "text": text})
-content = {"templates": templates, "cases": cases}
+    for index, one in enumerate(variables):
+        try:
+            text = compile_template(template).render(**one)
+        except Exception:  # of raise_exception, and what has no meaning
+            text = None
+        cases.append({"template": name, "variables": index, "text": text})
+content = {"templates": templates, "variables": variables, "cases": cases}
 Path(__file__).with_name("chat_templates.json").write_text(
     json.dumps(content, ensure_ascii=False, indent=1))

@@ -205,10 +205,61 @@ class Generator:
         weights = [weight for weight, _ in kinds]
         return self.random.choices([make for _, make in kinds], weights)[0]()
 
+    def scopes(self, depth, in_loop=False):
+        """Names that are set and read in scopes of all kinds."""
+        name = lambda: self.pick(["a", "b", "x", "s", "f"])
+        value = lambda: self.pick(["1", "2", "'v'", name(), name() + " ~ 1", "[" + name() + "]", "ns.a"])
+        inner = lambda loop=in_loop: self.scopes(depth - 1, loop)
+        parts = []
+        for _ in range(self.random.randrange(1, 5)):
+            kinds = [lambda: "{{ " + self.pick([name(), "ns.a", "loop.index", name() + " is defined"]) + " }};", lambda: "{{ " + name() + " }},",
+                     lambda: "{% set " + name() + " = " + value() + " %}", lambda: "{% set ns.a = " + value() + " %}"]
+            if depth > 0:
+                kinds += [lambda: "{% for " + name() + " in " + self.pick(["[1, 2]", "[3]", "[]", name(), "'xy'"]) + self.pick(["", "", " if " + value()]) + " %}" + inner(True)
+                          + self.pick(["", "{% else %}" + inner()]) + "{% endfor %}",
+                          lambda: "{% if " + value() + " %}" + inner() + self.pick(["", "{% else %}" + inner(), "{% elif " + value() + " %}" + inner()]) + "{% endif %}",
+                          lambda: "{% macro f(" + self.pick(["", "a", "a, b=x", "a=b", "x=1"]) + ") %}" + self.scopes(depth - 1) + "{% endmacro %}{{ f(" + self.pick(["", "1", "2, 3"]) + ") }}",
+                          lambda: "{% with " + name() + " = " + value() + " %}" + inner() + "{% endwith %}",
+                          lambda: "{% set " + name() + " %}" + inner() + "{% endset %}", lambda: "{% filter upper %}" + inner() + "{% endfilter %}",
+                          lambda: "{% generation %}" + self.scopes(depth - 1) + "{% endgeneration %}"]
+            if in_loop:
+                kinds.append(lambda: "{% if " + value() + " == 1 %}{% " + self.pick(["break", "continue"]) + " %}{% endif %}")
+            parts.append(self.pick(kinds)())
+        return "".join(parts)
+
+    def layout(self):
+        """Tags, white space and signs around them."""
+        space = lambda: "".join(self.pick(["\n", "\n", " ", "\t", "a", "  ", "\r\n", "\r", "\u00a0", "\x0b", ""]) for _ in range(self.random.randrange(4)))
+        sign = lambda: self.pick(["", "", "", "-", "+"])
+        end = lambda: self.pick(["", "", "", "-", "+"])
+        one = lambda: self.pick([
+            lambda: "{%" + sign() + " if true " + end() + "%}" + space() + "{%" + sign() + space() + "endif" + space() + end() + "%}",
+            lambda: "{{" + sign() + space() + self.pick(["1", "'q\n'", "{'a': {}}", "-1", "'}}'", "'%}'"]) + space().replace("a", "") + self.pick(["", "-"]) + "}}",
+            lambda: "{#" + sign() + space() + "-" + space() + end() + "#}", lambda: "{%" + sign() + " set a = {'b': '%}'} " + end() + "%}",
+            lambda: "{%" + sign() + space().replace("a", "") + "raw" + self.pick([" ", "", "\n"]) + self.pick(["", "-"]) + "%}" + space() + "{{ {% {#" + space() + "{%" + sign() + " endraw " + end() + "%}"])()
+        return "".join(space() + one() for _ in range(self.random.randrange(1, 4))) + space() + self.pick(["", "{", "{ {", "%}", "}}", "#}"])
+
+    def literals(self):
+        """Strings with escapes and numbers, as they may be written."""
+        piece = lambda: self.pick(["a", "\\n", "\\x41", "\\u00e9", "\\U0001F600", "\\101", "\\0", "\\777", "\\q", "\\é", "\\'", "\\\"", "\\\\", "\\\n", "é", "织", "\r\n", "\\t\\v", "\\xg", "{{", "%}", "\\N{DASH}"])
+        quote = self.pick("'\"")
+        text = quote + "".join(piece() for _ in range(self.random.randrange(5))) + quote
+        digit = lambda: self.pick(["0", "1", "7", "_", "9", ".", "e", "e-", "0x", "0b", "0o", "F", "E+", "1_0"])
+        number = "".join(digit() for _ in range(self.random.randrange(1, 5)))
+        return "{{ " + self.pick([text, number, text + "|list", text + "|tojson", "[" + text + "]", number + " + 1", text + "|tojson(true)",
+                                  "[" + number + ", " + text + "]", "x." + number, text + " " + text]) + " }}"
+
     def template(self):
-        if self.chance(0.5):
+        mode = self.random.random()
+        if mode < 0.2:
+            return "{% set ns = namespace(a=0) %}" + self.scopes(3)
+        if mode < 0.3:
+            return self.layout()
+        if mode < 0.35:
+            return self.literals()
+        if mode < 0.65:
             text = self.pick(["", "{% for m in messages %}"])
-            return text + self.output(3) + ("{% endfor %}" if text else "")
+            return text + self.output(self.pick([1, 2, 2, 3])) + ("{% endfor %}" if text else "")
         begin = self.pick(["", "{% set ns = namespace(a=1, b='x') %}", "{% macro f(a, b='d') %}[{{ a }}{{ b }}]{% endmacro %}",
                            "{% set s = ' Some text ' %}{% set x = 3 %}"])
         return begin + self.block(3) + self.pick(["", "", "\n", "\r\n"])

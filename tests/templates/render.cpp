@@ -1,5 +1,5 @@
-// render: renders chat templates by the interpreter of ChatTemplate. Reads JSON lines of objects with
-// "template" and "variables"; for each, writes a line with the "text", or with the "error".
+// render: renders chat templates by the interpreter of ChatTemplate. Reads JSON lines of objects
+// with "template" and "variables"; for each, writes a line with the "text", or with the "error".
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,9 +15,9 @@ int main() {
     try {
       weft::jinja::Budget budget;
       const weft::jinja::Template chat(input["template"].get<std::string>());
-      output["text"] =
-          chat.render(input["variables"], std::chrono::local_seconds(std::chrono::seconds(0)), budget)
-              .text;
+      output["text"] = chat.render(input["variables"],
+                                   std::chrono::local_seconds(std::chrono::seconds(0)), budget)
+                           .text;
     } catch (const weft::Error& error) {
       output["error"] = error.what();
     }

@@ -78,6 +78,8 @@ ChatTemplate ChatTemplate::with_date(std::chrono::local_seconds date) const {
   return copy;
 }
 
+bool ChatTemplate::uses_date() const { return state_->text.uses_date(); }
+
 std::chrono::local_seconds ChatTemplate::current_date() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

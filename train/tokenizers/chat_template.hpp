@@ -46,6 +46,8 @@ class WEFT_API ChatTemplate {
   // Returns a template whose dates (strftime_now) are those of a local time. Without one, they
   // are those of the time when it is rendered.
   ChatTemplate with_date(std::chrono::local_seconds date) const;
+  // Returns whether the template names strftime_now.
+  bool uses_date() const;
   // Returns the local time now.
   static std::chrono::local_seconds current_date();
 

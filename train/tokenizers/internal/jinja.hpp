@@ -37,10 +37,13 @@ class Template {
 
   // Whether the template has {% generation %} blocks.
   bool marks_answers() const { return marks_answers_; }
+  // Whether the template names strftime_now.
+  bool uses_date() const { return uses_date_; }
 
  private:
   std::function<void(Context&)> write_;
   bool marks_answers_ = false;
+  bool uses_date_ = false;
 };
 
 }  // namespace weft::jinja

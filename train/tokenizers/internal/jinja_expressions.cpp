@@ -75,6 +75,8 @@ void ExpressionParser::load(const std::string& variable) {
     fail_here(concatenate_text("a template without ", variable, " here, which is not supported"));
   }
   names_->emplace(variable, Use{});
+  ++num_names_;
+  uses_date = uses_date || variable == "strftime_now";
 }
 void ExpressionParser::store(const std::string& variable) {
   Use& use = names_->emplace(variable, Use{.starts_undefined = branches_ == 0}).first->second;
@@ -125,13 +127,22 @@ Expression ExpressionParser::expression() {
 Expression ExpressionParser::operation(std::size_t level) {
   if (level == operators.size()) return unary(true);
   if (level == comparison_level) return comparison();
+  const std::size_t num_names = num_names_;
   Expression first = operation(level + 1);
   std::vector<Change> changes;
   const auto is_here = [&](const std::string& sign) { return is_next(sign); };
   while (std::ranges::any_of(operators[level], is_here)) {
     const std::string sign = tokens_[at_++].text;
+    const bool is_constant = num_names_ == num_names;
     Expression right = operation(level + 1);
-    if (level < comparison_level)
+    if (sign == "**" && is_constant && num_names_ > num_names)
+      changes.emplace_back([right](Context& in, const Value& left) {
+        // jinja2 negates the power of a negative constant, and not of other values.
+        if (number_of(left).value_or(0.0) < 0.0)
+          fail_rendering("a power of a variable", repr(in, left));
+        return computed(in, "**", left, right(in));
+      });
+    else if (level < comparison_level)
       changes.emplace_back([is_or = sign == "or", right](Context& in, Value left) {
         return is_true(left) == is_or ? left : right(in);
       });

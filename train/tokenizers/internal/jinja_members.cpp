@@ -61,7 +61,7 @@ Value splitted(Call& call, bool from_end) {
 Value partitioned(Call& call, bool from_end) {
   const std::string &text = call.text(0), &separator = call.text(1);
   if (separator.empty()) fail_rendering("a separator", "an empty one");
-  const std::size_t found = from_end ? text.rfind(separator) : text.find(separator);
+  const std::size_t found = from_end ? find_last_in(text, separator) : find_in(text, separator);
   const bool is_found = found != text.npos;
   const std::size_t begin = is_found ? found : from_end ? 0 : text.size();
   const std::size_t size = is_found ? separator.size() : 0;
@@ -97,8 +97,8 @@ Value place_of(Call& call, bool from_end, bool must_be_there) {
   const auto range = range_in(call);
   const std::string& part = call.text(1);
   const std::size_t found = !range     ? part.npos
-                            : from_end ? range->first.rfind(part)
-                                       : range->first.find(part);
+                            : from_end ? find_last_in(range->first, part)
+                                       : find_in(range->first, part);
   if (found != part.npos)
     return number_value(range->second + count_characters(range->first.substr(0, found)));
   if (must_be_there) fail_rendering("a string that contains " + quoted_as_python(part), "another");
@@ -299,8 +299,8 @@ const Table& members() {
       {"list.copy", "self; /", [](Call& call) { return call[0]; }},
       {"list.count tuple.count", "self; value; /", count_in_list},
       {"list.index tuple.index", "self; value; start:i=0; stop:i?=none; /", place_in_list},
-      {"tuple.grouper", ".", [](Call& call) { return places_in(call[0])->items[0]; }},
-      {"tuple.list", ".", [](Call& call) { return places_in(call[0])->items[1]; }},
+      {"tuple.grouper", "self; .", [](Call& call) { return places_in(call[0])->items[0]; }},
+      {"tuple.list", "self; .", [](Call& call) { return places_in(call[0])->items[1]; }},
       // Those that change a value are refused by Jinja's sandbox, too.
       {"dict.clear dict.fromkeys dict.pop dict.popitem dict.setdefault dict.update list.append "
        "list.clear list.extend list.insert list.pop list.remove list.reverse list.sort "
@@ -309,7 +309,7 @@ const Table& members() {
        "int.numerator int.real int.to_bytes float.as_integer_ratio float.conjugate float.fromhex "
        "float.hex float.imag float.is_integer float.real",
        "*; **", nullptr},
-      {"loop.changed", "self; *; /",
+      {"loop.changed", "self; *",
        [](Call& call) -> Value {
          std::vector<Value> given(call.values.begin() + 1, call.values.end());
          std::vector<Value>& last = loop_in(call).compared;
@@ -321,31 +321,32 @@ const Table& members() {
          last = std::move(given);
          return !is_same;
        }},
-      {"loop.cycle", "self; *; /",
+      {"loop.cycle", "self; *",
        [](Call& call) {
          if (call.values.size() == 1) fail_rendering("items for loop.cycle", "none");
          return call[1 + loop_in(call).index % (call.values.size() - 1)];
        }},
-      {"loop.depth", ".", [](Call& call) -> Value { return loop_in(call), std::int64_t{1}; }},
-      {"loop.depth0", ".", [](Call& call) -> Value { return loop_in(call), std::int64_t{0}; }},
-      {"loop.first", ".", [](Call& call) -> Value { return loop_in(call).index == 0; }},
-      {"loop.index", ".", [](Call& call) { return number_value(loop_in(call).index + 1); }},
-      {"loop.index0", ".", [](Call& call) { return number_value(loop_in(call).index); }},
-      {"loop.last", ".", [](Call& call) -> Value { return !has_next(loop_in(call)); }},
-      {"loop.length", ".", [](Call& call) { return number_value(length_in(call)); }},
-      {"loop.nextitem", ".",
+      {"loop.depth", "self; .", [](Call& call) -> Value { return loop_in(call), std::int64_t{1}; }},
+      {"loop.depth0", "self; .",
+       [](Call& call) -> Value { return loop_in(call), std::int64_t{0}; }},
+      {"loop.first", "self; .", [](Call& call) -> Value { return loop_in(call).index == 0; }},
+      {"loop.index", "self; .", [](Call& call) { return number_value(loop_in(call).index + 1); }},
+      {"loop.index0", "self; .", [](Call& call) { return number_value(loop_in(call).index); }},
+      {"loop.last", "self; .", [](Call& call) -> Value { return !has_next(loop_in(call)); }},
+      {"loop.length", "self; .", [](Call& call) { return number_value(length_in(call)); }},
+      {"loop.nextitem", "self; .",
        [](Call& call) -> Value {
          Loop& loop = loop_in(call);
          return has_next(loop) ? loop.items[loop.index + 1] : Undefined{};
        }},
-      {"loop.previtem", ".",
+      {"loop.previtem", "self; .",
        [](Call& call) -> Value {
          const Loop& loop = loop_in(call);
          return loop.index > 0 ? loop.items[loop.index - 1] : Undefined{};
        }},
-      {"loop.revindex", ".",
+      {"loop.revindex", "self; .",
        [](Call& call) { return number_value(length_in(call) - loop_in(call).index); }},
-      {"loop.revindex0", ".",
+      {"loop.revindex0", "self; .",
        [](Call& call) { return number_value(length_in(call) - loop_in(call).index - 1); }},
   });
   return table;

@@ -239,7 +239,7 @@ bool contains(Run& run, const Value& whole, const Value& part) {
     const auto* own = string_in(part);
     if (!own) fail_rendering("a string in a string", type_name(part));
     run.charge(text->size() + own->size());
-    return text->find(*own) != text->npos;
+    return find_in(*text, *own) != text->npos;
   }
   if (const auto* dict = whole.as<std::shared_ptr<const Dict>>())
     return entry_of(run, **dict, part) != nullptr;

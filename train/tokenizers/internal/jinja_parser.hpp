@@ -141,12 +141,15 @@ class ExpressionParser {
     int& depth;
   };
 
+  bool uses_date = false;
+
   std::string_view text_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  Names* names_ = nullptr;  // of the current scope
-  int branches_ = 0;        // around, in the current scope
+  Names* names_ = nullptr;     // of the current scope
+  std::size_t num_names_ = 0;  // that were read
+  int branches_ = 0;           // around, in the current scope
   // Unknown filters and tests, and whether they are refused only when they are used, as in jinja2
   // within conditions.
   std::vector<std::pair<std::size_t, std::string>> unknown_;

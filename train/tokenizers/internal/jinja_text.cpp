@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -114,6 +115,15 @@ bool ends_line(char32_t code) {
          code == 0x2028 || code == 0x2029;
 }
 
+// The character before or after a place, which then is on its other side.
+char32_t neighbour(std::string_view text, std::size_t& at, bool before) {
+  if (!before) return next_code_point(text, at);
+  do --at;
+  while (!starts_character(text[at]));
+  std::size_t begin = at;
+  return next_code_point(text, begin);
+}
+
 // Appends the number as N hexadecimal digits.
 void append_hex(std::string& text, const char* prefix, char32_t code, int digits) {
   text += prefix;
@@ -152,13 +162,9 @@ std::size_t space_at(std::string_view text) {
 
 std::string_view stripped(std::string_view text, bool left, bool right) {
   if (left) text.remove_prefix(space_at(text));
-  while (right && !text.empty()) {
-    std::size_t last = text.size() - 1;
-    while ((static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
-    std::size_t at = last;
-    if (!is_space(next_code_point(text, at))) break;
-    text = text.substr(0, last);
-  }
+  for (std::size_t end = text.size();
+       right && !text.empty() && is_space(neighbour(text, end, true));)
+    text = text.substr(0, end);
   return text;
 }
 
@@ -170,34 +176,50 @@ std::string stripped(std::string_view text, std::string_view characters, bool le
   return utf8(rest);
 }
 
+std::size_t find_in(std::string_view text, std::string_view part, std::size_t from) {
+  constexpr std::size_t short_size = 32;
+  if (part.size() <= short_size) return text.find(part, from);
+  const auto found = std::search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(),
+                                 std::boyer_moore_searcher(part.begin(), part.end()));
+  return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
+}
+
+std::size_t find_last_in(std::string_view text, std::string_view part) {
+  constexpr std::size_t short_size = 32;
+  if (part.size() <= short_size) return text.rfind(part);
+  const auto found = std::search(text.rbegin(), text.rend(),
+                                 std::boyer_moore_searcher(part.rbegin(), part.rend()));
+  return found == text.rend() ? text.npos
+                              : static_cast<std::size_t>(text.rend() - found) - part.size();
+}
+
 void split(std::string_view text, std::string_view separator, std::size_t most, bool from_end,
            const Add& add) {
-  std::size_t count = 0;
-  if (separator.empty()) {
-    std::vector<std::pair<std::size_t, std::size_t>> words;
-    for (std::size_t at = space_at(text); at < text.size(); at += space_at(text.substr(at))) {
-      const std::size_t begin = at;
-      for (std::size_t next = at; next < text.size() && !is_space(next_code_point(text, next));)
+  for (std::size_t count = 0;; ++count) {
+    std::string_view part = text, rest;
+    bool is_last = count == most;
+    if (separator.empty()) {
+      text = stripped(text, !from_end, from_end);
+      if (text.empty()) return;
+      std::size_t at = from_end ? text.size() : 0, next = at;
+      while (!is_last && at != (from_end ? 0 : text.size()) &&
+             !is_space(neighbour(text, next, from_end)))
         at = next;
-      words.emplace_back(begin, at);
+      part = is_last ? text : from_end ? text.substr(at) : text.substr(0, at);
+      rest = from_end ? text.substr(0, at) : text.substr(at);
+    } else if (!is_last) {
+      const std::size_t found = from_end ? find_last_in(text, separator) : find_in(text, separator);
+      is_last = found == text.npos;
+      if (!is_last) {
+        const std::string_view before = text.substr(0, found),
+                               after = text.substr(found + separator.size());
+        part = from_end ? after : before;
+        rest = from_end ? before : after;
+      }
     }
-    if (from_end) std::ranges::reverse(words);
-    for (const auto& [begin, end] : words) {
-      const bool is_rest = count++ == most;
-      add(is_rest ? from_end ? text.substr(0, end) : text.substr(begin)
-                  : text.substr(begin, end - begin));
-      if (is_rest) break;
-    }
-  } else {
-    while (count++ < most) {
-      const std::size_t found = from_end ? text.rfind(separator) : text.find(separator);
-      if (found == text.npos) break;
-      const std::string_view before = text.substr(0, found),
-                             after = text.substr(found + separator.size());
-      add(from_end ? after : before);
-      text = from_end ? before : after;
-    }
-    add(text);
+    add(part);
+    if (is_last) return;
+    text = rest;
   }
 }
 
@@ -215,7 +237,7 @@ void split_lines(std::string_view text, bool keeps_ends, const Add& add) {
 std::size_t count_of(std::string_view text, std::string_view part) {
   if (part.empty()) return count_characters(text) + 1;
   std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++count;
+  for (std::size_t at = 0; (at = find_in(text, part, at)) != text.npos; at += part.size()) ++count;
   return count;
 }
 
@@ -224,7 +246,7 @@ std::string replaced(std::string_view text, std::string_view old, std::string_vi
   std::string result;
   std::size_t at = 0;
   for (std::size_t count = 0; count < most; ++count) {
-    const std::size_t found = text.find(old, at);
+    const std::size_t found = find_in(text, old, at);
     if (found == text.npos) break;
     // Nothing is found before each character, and at the end.
     std::size_t next = found + old.size();

@@ -31,6 +31,9 @@ void split(std::string_view text, std::string_view separator, std::size_t most, 
            const Add& add);
 void split_lines(std::string_view text, bool keeps_ends, const Add& add);
 
+// str.find and rfind in bytes, in linear time.
+std::size_t find_in(std::string_view text, std::string_view part, std::size_t from = 0);
+std::size_t find_last_in(std::string_view text, std::string_view part);
 // str.count.
 std::size_t count_of(std::string_view text, std::string_view part);
 

@@ -141,8 +141,7 @@ class Writer {
     }
     const bool is_tuple = list.kind == Kind::tuple || list.kind == Kind::group;
     const bool is_view = list.kind >= Kind::keys;
-    if (is_view)
-      write(std::string(list_names.at(static_cast<std::size_t>(list.kind))) + '(');
+    if (is_view) write(std::string(list_names.at(static_cast<std::size_t>(list.kind))) + '(');
     write(is_tuple ? "(" : "[");
     for (std::size_t i = 0; i < list.items.size(); ++i) {
       if (i > 0) write(", ");
