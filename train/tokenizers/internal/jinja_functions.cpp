@@ -37,18 +37,23 @@ Dict dict_of(Call& call) {
   return dict;
 }
 
-// As in CPython and in C's locale "C".
-std::string date_text(std::chrono::local_seconds now, const std::string& format) {
+// As in CPython with C's locale "C".
+std::string date_text(Run& run, const std::string& format) {
+  bool is_known = format.find('\0') == format.npos;
   for (std::size_t i = 0; (i = format.find('%', i)) != format.npos; i += 2)
-    if (std::string_view("fzZs").find(format.substr(i + 1, 1).front()) != std::string_view::npos)
-      fail_rendering("a date without %f, %z, %Z and %s", format);
-  const std::time_t seconds = now.time_since_epoch().count();
+    is_known = is_known && i + 1 < format.size() &&
+               std::string_view("fzZs").find(format[i + 1]) == std::string_view::npos;
+  if (!is_known) fail_rendering("a date without %f, %z, %Z and %s", format);
+  const std::time_t seconds = run.now.time_since_epoch().count();
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  std::array<char, 512> text;
-  return {text.begin(),
-          text.begin() + strftime_l(text.data(), text.size(), format.c_str(), &parts, plain)};
+  constexpr std::size_t longest = 32;  // of what a directive gives
+  std::string text(longest * (format.size() + 1), '\0');
+  run.charge(text.size());
+  text.resize(strftime_l(text.data(), text.size(), format.c_str(), &parts, plain));
+  if (text.empty() && !format.empty()) fail_rendering("a shorter date", format);
+  return text;
 }
 
 Value range(Call& call) {
@@ -89,7 +94,7 @@ const Table& functions() {
       {"raise_exception", "message:T",
        [](Call& call) -> Value { throw ValueError("chat template: " + call.text(0)); }},
       {"strftime_now", "format:s",
-       [](Call& call) { return call.run.text(date_text(call.run.now, call.text(0))); }},
+       [](Call& call) { return call.run.text(date_text(call.run, call.text(0))); }},
       {"lipsum cycler joiner", "*; **", nullptr},
   });
   return table;

@@ -39,7 +39,7 @@ struct Context : Run {
   using Run::Run;
 
   void write(const std::string& text) {
-    charge(text.size());
+    charge(2 * text.size());  // it grows by copying
     out += text;
   }
 

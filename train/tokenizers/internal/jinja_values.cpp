@@ -183,10 +183,10 @@ void Budget::charge(std::size_t bytes) {
 }
 
 Step::Step(Run& in) : run(in) {
-  constexpr int deepest = 1000;
+  constexpr int deepest = 500;
   constexpr std::size_t cost = 32;
   run.charge(cost);
-  if (run.depth >= deepest) fail_rendering("at most 1000 nested steps", "more");
+  if (run.depth >= deepest) fail_rendering("at most 500 nested steps", "more");
   ++run.depth;
 }
 
