@@ -84,7 +84,6 @@ void ExpressionParser::store(const std::string& variable) {
 }
 
 Expression ExpressionParser::tuple(bool with_condition, std::string_view ends) {
-  const Nested nested(*this);
   std::vector<Expression> items;
   bool is_tuple = false;
   while (!is_next("}}") && !is_next("%}") && !is_next(")") && !(!ends.empty() && is_next(ends))) {
@@ -104,7 +103,6 @@ Expression ExpressionParser::tuple(bool with_condition, std::string_view ends) {
 }
 
 Expression ExpressionParser::expression() {
-  const Nested nested(*this);
   const bool was_soft = is_soft_;
   const std::size_t num_unknown = unknown_.size();
   Expression value = alternatives();
@@ -114,6 +112,7 @@ Expression ExpressionParser::expression() {
     unknown_.resize(num_unknown);
     is_soft_ = true;
     const Expression holds = alternatives();
+    const Nested nested(*this);
     const Expression other = take("else") ? expression() : constant(Undefined{});
     value = [value, holds, other](Context& in) {
       const Step step(in);
@@ -155,12 +154,13 @@ Expression ExpressionParser::operation(std::size_t level) {
 }
 
 Expression ExpressionParser::comparison() {
-  const Nested nested(*this);
-  if (take("not"))
+  if (take("not")) {
+    const Nested nested(*this);
     return [value = comparison()](Context& in) -> Value {
       const Step step(in);
       return !is_true(value(in));
     };
+  }
   Expression first = operation(comparison_level + 1);
   std::vector<std::pair<std::string, Expression>> others;
   while (true) {
@@ -317,7 +317,6 @@ Expression ExpressionParser::with_members(Expression value) {
 }
 
 Given ExpressionParser::arguments() {
-  const Nested nested(*this);
   Given given;
   expect("(");
   while (!take(")")) {
