@@ -3,7 +3,7 @@
 # GPT-2, Llama 3, Qwen, SmolLM and Falcon; SentencePiece's byte pairs with bytes for unknown
 # characters; unigram; WordPiece), a tokenizer is learned there; the ids and decoded texts of 1,200
 # lines in many scripts and of 6 MB must be equal. Prints the speed of both on one thread, in turn.
-# MODEL adds the tokenizer.json of a folder. Before that, compares splits and replacements by 300
+# MODEL adds the tokenizer.json of a folder. Before that, compares splits and replacements by 301
 # regular expressions, and COUNT files whose steps and flags are drawn at random, from SEED on. Needs
 # Python with tokenizers from pip; without it, nothing is compared, and the script says so.
 #   COUNT=2000 SEED=1 ROUNDS=3 PYTHON=python3 MODEL=

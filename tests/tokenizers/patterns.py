@@ -20,7 +20,7 @@ CHOSEN = [
     # classes
     r"\w", r"\w+", r"\W+", r"\s", r"\S+", r"\d+", r"\D+", r"\h", r"\h+", r"\H+", r"\R", r"\X", r"\O", r"\N", r".", r".+",
     r"[\w]+", r"[^\w]+", r"[\W]", r"[\h]+", r"[^\h]", r"[\d\s]+", r"[^\d\s]+", r"[[:alpha:]]+", r"[[:^alpha:]]+",
-    r"[[:space:]]+", r"[[:punct:]]+", r"[[:^punct:]]+", r"[^[:punct:]a]+", r"[a[:^punct:]]", r"[[:word:]]+", r"[[:digit:]]", r"[[:alnum:]]+", r"[[:upper:]]+", r"[[:lower:]]+",
+    r"[[:space:]]+", r"[[:punct:]]+", r"[[:^punct:]]+", r"[^[:punct:]a]+", r"[a[:^punct:]]", r"[:punct:]+", r"[[:word:]]+", r"[[:digit:]]", r"[[:alnum:]]+", r"[[:upper:]]+", r"[[:lower:]]+",
     r"[[:cntrl:]]", r"[[:graph:]]+", r"[[:print:]]+", r"[[:blank:]]+", r"[[:xdigit:]]+", r"[[:ascii:]]+", r"[:alpha:]+",
     r"[a-z&&[^aeiou]]+", r"[\w&&[^\d]]+", r"[a-c[x-z]]+", r"[^a-c[x-z]]+", r"[a&&b]", r"[&&a]", r"[a-]+", r"[]a]+", r"[^]a]+",
     r"[a\]b]+", r"[\p{L}&&\p{ASCII}]+", r"[a-\d]+", r"[\x{61}-\x{63}]+", r"[\x61-\x63]+", r"\x{1F600}", r"\u0065\u0301", r"\u0041",

@@ -15,6 +15,7 @@ TEST_CASE("matching: selects names that an expression matches as a whole", "[tra
   // An alternative that matches only a part gives way to the one that matches all.
   CHECK(matching("a|ab|abc")("abc"));
   CHECK(matching("(a|ab)(c|bcd)?")("abcd"));
+  CHECK(matching("(?x) a b # with a comment")("ab"));
   CHECK(matching("")(""));
   CHECK_FALSE(matching("")("a"));
 }

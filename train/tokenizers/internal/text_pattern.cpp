@@ -77,12 +77,13 @@ std::string in_every_version(const std::string& what, std::string_view expressio
             expression.substr(0, expression.find_first_not_of("CIL", 2) + 1);
         options.ends_with(')') && options.find('L') != options.npos)
       refuse(options);
+  std::size_t classes = 0;  // that are open
   for (std::size_t at = 0; at < expression.size(); ++at) {
     const std::string_view rest = expression.substr(at);
-    if (rest.starts_with("[:punct:]")) {
+    if (classes > 0 && rest.starts_with("[:punct:]")) {
       result += R"(\p{P}\p{S})";
       at += 8;
-    } else if (rest.starts_with("[:^punct:]")) {
+    } else if (classes > 0 && rest.starts_with("[:^punct:]")) {
       result += R"([^\p{P}\p{S}])";
       at += 9;
     } else if (rest.starts_with('\\') && rest.size() > 1) {
@@ -97,6 +98,8 @@ std::string in_every_version(const std::string& what, std::string_view expressio
       result += rest.substr(0, 2);
       ++at;
     } else {
+      if (rest.front() == '[') ++classes;
+      if (rest.front() == ']' && classes > 0) --classes;
       result += rest.front();
     }
   }
@@ -167,21 +170,23 @@ class Search {
 }  // namespace
 
 struct TextPattern::Code {
-  // Returns ONIG_NORMAL or an error. Compiling changes tables of the library.
-  int compile(const std::string& expression, OnigErrorInfo& info) {
+  // Returns the error of the library, empty without one. Compiling changes tables of the library.
+  std::string compile(const std::string& expression) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     static const int initialized = [] {
       OnigEncoding encoding = ONIG_ENCODING_UTF8;
       return onig_initialize(&encoding, 1);
     }();
-    if (initialized != ONIG_NORMAL) return initialized;
+    if (initialized != ONIG_NORMAL) return message_of(initialized);
     OnigRegex made = nullptr;
+    OnigErrorInfo info{};
     const OnigUChar* const begin = characters_of(expression);
     const int error = onig_new(&made, begin, begin + expression.size(), ONIG_OPTION_NONE,
                                ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
-    if (error == ONIG_NORMAL) compiled.reset(made);
-    return error;
+    if (error != ONIG_NORMAL) return message_of(error, &info);
+    compiled.reset(made);
+    return "";
   }
   // Throws ValueError if an attempt of a search ended with an error.
   bool is_found(int result, const TextPattern& pattern) const {
@@ -199,18 +204,16 @@ TextPattern::TextPattern(const std::string& what, std::string_view expression, F
     : what_(what), expression_(expression) {
   check_form(what, expression);
   const std::string text = in_every_version(what, expression);
-  OnigErrorInfo info{};
   Code code;
-  int error = code.compile(text, info);
-  if (error == ONIG_NORMAL && fit == Fit::whole) {
-    error = code.compile("\\A(?:" + text + ")\\z", info);
+  std::string error = code.compile(text);
+  if (error.empty() && fit == Fit::whole) {
+    error = code.compile("\\A(?:" + text + ")\\z");
     // The last parenthesis may be a part of a comment.
-    if (error != ONIG_NORMAL) error = code.compile("\\A(?:" + text + "\n)\\z", info);
+    if (!error.empty()) error = code.compile("\\A(?:" + text + "\n)\\z");
   }
-  if (error != ONIG_NORMAL)
-    fail<ValueError>(
-        what, "a regular expression",
-        concatenate_text('\'', expression.substr(0, 80), "' (", message_of(error, &info), ')'));
+  if (!error.empty())
+    fail<ValueError>(what, "a regular expression",
+                     concatenate_text('\'', expression.substr(0, 80), "' (", error, ')'));
   code_ = std::make_shared<const Code>(std::move(code));
 }
 
