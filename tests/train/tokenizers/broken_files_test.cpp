@@ -159,7 +159,7 @@ TEST_CASE("broken tokenizer_config.json and chat_template.jinja", "[train]") {
   CHECK(error_of_config("{\"chat_template\": [{\"name\": \"default\", \"template\": 1}]}") ==
         "/tokenizer_config.json\": template: expected a text, got number");
   CHECK(error_of_config("{\"chat_template\": \"{{ 1 +* 2 }}\"}") ==
-        "/tokenizer_config.json\": chat template, line 1: expected a name, got '* 2 }}'");
+        "/tokenizer_config.json\": chat template, line 1: expected an expression, got '* 2 }}'");
   std::ofstream(folder / "chat_template.jinja") << "{{ '\xFF' }}";
   CHECK(error_of_config("{}") ==
         "/chat_template.jinja\": expected UTF-8 text, got byte 255 at position 4");
@@ -169,24 +169,24 @@ TEST_CASE("broken tokenizer_config.json and chat_template.jinja", "[train]") {
 
 TEST_CASE("broken chat templates: what never ends, or grows without one", "[train]") {
   const std::string most = "chat template: expected at most 64 MiB of values and steps, got more";
-  const std::string forever = "{% for i in range(1000000) %}{% for j in range(1000000) %}";
+  const std::string forever = "{% for i in range(100000) %}{% for j in range(100000) %}";
   CHECK(error_of_template(forever + "{% endfor %}{% endfor %}") == most);
   CHECK(error_of_template("{% for i in range(100000) %}" +
                           repeated("{% if true %}{% endif %}", 2000) + "{% endfor %}") == most);
   CHECK(error_of_template("{% set all = namespace(x='a') %}{% for i in range(100) %}"
                           "{% set all.x = all.x + all.x %}{% endfor %}") == most);
-  CHECK(error_of_template("{% set all = namespace(x=[1]) %}{% for i in range(100) %}"
-                          "{% set all.x = [all.x, all.x] %}{% endfor %}") == most);
+  CHECK(error_of_template("{% set all = namespace(x=[1]) %}{% for i in range(90) %}"
+                          "{% set all.x = [all.x, all.x] %}{% endfor %}{{ all.x }}") == most);
   CHECK(error_of_template("{% set all = namespace(x=1) %}{% for i in range(1000) %}"
                           "{% set all.x = [all.x] %}{% endfor %}") ==
         "chat template: expected values that are nested at most 100 times, got a deeper one");
   CHECK(error_of_template("{% set all = namespace(x=1) %}{% for i in range(1000) %}"
-                          "{% set all.x = all %}{% endfor %}") ==
-        "chat template: expected values that are nested at most 100 times, got a deeper one");
-  CHECK(error_of_template("{% set x = range(900000) | join(',') %}"
+                          "{% set all.x = all %}{% endfor %}{{ all }}") ==
+        "chat template: expected at most 500 nested steps, got more");
+  CHECK(error_of_template("{% set x = range(90000) | join(',') %}"
                           "{{ x.replace(',', x) }}") == most);
-  CHECK(error_of_template("{% set x = range(900000) | join(',') %}{{ x.split(',')[1:] }}" +
-                          repeated("{{ x[::-1] }}", 9)) == most);
+  CHECK(error_of_template("{% set x = range(90000) | join(',') %}{{ x.split(',')[1:] }}" +
+                          repeated("{{ x[::-1] }}", 50)) == most);
 }
 
 TEST_CASE("broken chat templates: what is long or deep is read", "[train]") {
@@ -201,8 +201,7 @@ TEST_CASE("broken chat templates: what is long or deep is read", "[train]") {
       std::string::npos);
   CHECK(error_of_template(repeated("{% if 1 %}", 200)).find("at most 100 nested parts") !=
         std::string::npos);
-  CHECK(error_of_template("{% if 0 %}" + repeated("{% elif 0 %}", 200) + "{% endif %}")
-            .find("at most 100 nested parts") != std::string::npos);
+  CHECK(text_of("{% if 0 %}" + repeated("{% elif 0 %}", 200) + "{% endif %}") == "");
 }
 
 TEST_CASE("chat template: operators bind as in Jinja", "[train]") {
@@ -215,7 +214,7 @@ TEST_CASE("chat template: operators bind as in Jinja", "[train]") {
   CHECK(text_of("{{ 1 in [1] and 2 not in [1] or x.y }} {{ 'a' if 0 else 'b' if 0 else 'c' }}") ==
         "True c");
   CHECK(text_of("{{ {'a': {'b': 1}}}} {{ {'a': 1}.get('z', 'none') }} {{ [1, 2,] | length }}") ==
-        "{\"a\": {\"b\": 1}} none 2");
+        "{'a': {'b': 1}} none 2");
 }
 
 TEST_CASE("chat template: elements, slices and numbers are as in Python", "[train]") {

@@ -166,7 +166,7 @@ Expression ExpressionParser::comparison() {
   while (true) {
     std::string sign;
     for (const char* one : {"==", "!=", "<", "<=", ">", ">=", "in"})
-      if (take(one)) sign = one;
+      if (sign.empty() && take(one)) sign = one;
     if (sign.empty() && is_next("not") && is_next("in", 1)) {
       at_ += 2;
       sign = "not in";

@@ -24,7 +24,7 @@ int depth_of(const Value& value) {
 void nest(int& depth, const Value& inner) {
   constexpr int deepest = 100;
   depth = std::max(depth, depth_of(inner) + 1);
-  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "deeper ones");
+  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "a deeper one");
 }
 
 class Writer {
