@@ -37,13 +37,14 @@ function makeRunPage(run) {
   makeSettings(about, 'Machine and version', {weft: run.weft, started: run.started, threads: run.threads, processes: run.processes, ...run.machine});
   if (run.model) {
     const model = section('Model');
-    const count = run.model.parameters.reduce((sum, row) => sum + Number(row[2]), 0);
-    const frozen = run.model.parameters.reduce((sum, row) => sum + (row[3] === 'frozen' ? Number(row[2]) : 0), 0);
-    make(model, 'p', {}, `${format(count)} parameters in ${format(run.model.parameters.length)} tensors` + (frozen > 0 ? `, of which ${format(frozen)} are frozen` : ''));
-    makeTable(model, ['parameter', 'shape', 'count', ''], run.model.parameters.map(([name, shape, size, state]) => [name, shape, Number(size), state]));
+    const parameters = run.model.parameters || [];
+    const count = parameters.reduce((sum, row) => sum + Number(row[2]), 0);
+    const frozen = parameters.reduce((sum, row) => sum + (row[3] === 'frozen' ? Number(row[2]) : 0), 0);
+    make(model, 'p', {}, `${format(count)} parameters in ${format(parameters.length)} tensors` + (frozen > 0 ? `, of which ${format(frozen)} are frozen` : ''));
+    makeTable(model, ['parameter', 'shape', 'count', ''], parameters.map(([name, shape, size, state]) => [name, shape, Number(size), state]));
     const tree = make(model, 'details');
     make(tree, 'summary', {}, 'the tree of layers');
-    make(tree, 'pre', {}, run.model.tree);
+    make(tree, 'pre', {}, run.model.tree || '');
   }
   if (run.command) {
     const again = section('The command that repeats it');
