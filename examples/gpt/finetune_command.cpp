@@ -100,7 +100,7 @@ void fix_date(TextForm& form, FinetuneConfiguration& configuration, bool is_resu
   if (!form.chat || !form.chat->uses_date()) return;
   if (!is_resumed)
     configuration.chat_date = std::stoll(processes.from_first(
-        [] { return std::to_string(ChatTemplate::current_date().time_since_epoch().count()); }));
+        [] { return concatenate_text(ChatTemplate::current_date().time_since_epoch().count()); }));
   form.chat = form.chat->with_date(
       std::chrono::local_seconds(std::chrono::seconds(configuration.chat_date)));
 }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/ascii.hpp"
 #include "train/tokenizers/internal/jinja_parser.hpp"
 
 namespace weft::jinja {
@@ -251,8 +251,8 @@ Expression ExpressionParser::primary() {
     return constant(text_value(std::move(text)));
   }
   if (token.kind == Token::Kind::integer || token.kind == Token::Kind::floating) {
-    const bool is_prefixed = token.text.size() > 1 && token.text[0] == '0' &&
-                             !std::isdigit(static_cast<unsigned char>(token.text[1]));
+    const bool is_prefixed =
+        token.text.size() > 1 && token.text[0] == '0' && !is_ascii_digit(token.text[1]);
     const int base = token.kind == Token::Kind::floating || !is_prefixed ? 10
                      : (token.text[1] | 0x20) == 'x'                     ? 16
                      : (token.text[1] | 0x20) == 'o'                     ? 8

@@ -297,7 +297,7 @@ Value as_json(Call& call) {
   }
   if (!call.is_none(3)) {
     const std::vector<Value> both = items_of(call.run, call[3]);
-    if (both.size() != 2) fail_rendering("two separators", std::to_string(both.size()));
+    if (both.size() != 2) fail_rendering("two separators", concatenate_text(both.size()));
     form.between_items = text_in(call.run, both[0], "a separator");
     form.after_key = text_in(call.run, both[1], "a separator");
   }

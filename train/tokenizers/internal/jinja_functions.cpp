@@ -28,7 +28,7 @@ Dict dict_of(Call& call) {
       const Value pair =
           other ? call.run.sequence({item, *entry_of(call.run, **other, item)}) : item;
       const std::vector<Value> both = items_of(call.run, pair);
-      if (both.size() != 2) fail_rendering("pairs for dict", std::to_string(both.size()));
+      if (both.size() != 2) fail_rendering("pairs for dict", concatenate_text(both.size()));
       set_entry(call.run, dict, both[0], both[1]);
     }
   }
@@ -130,7 +130,7 @@ Value Signature::call(Run& rendering, Arguments arguments) const {
   const std::size_t given = arguments.values.size();
   if (given > parameters.size() && !takes_more)
     fail_rendering(concatenate_text("at most ", parameters.size(), " arguments of ", name),
-                   std::to_string(given));
+                   concatenate_text(given));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
     const std::string what = concatenate_text("argument ", parameter.name, " of ", name);

@@ -61,7 +61,7 @@ Value called_macro(Context& in, const Macro& macro, Arguments arguments) {
   if (arguments.values.size() > code.parameters.size())
     fail_rendering(
         concatenate_text("at most ", code.parameters.size(), " arguments of ", code.name),
-        std::to_string(arguments.values.size()));
+        concatenate_text(arguments.values.size()));
   const Step step(in);
   OpenScope scope(in, code.names, in.scopes[macro.place]);
   std::vector<bool> is_given(code.parameters.size());
@@ -102,7 +102,7 @@ void Target::assign(Context& in, const Value& value) const {
     const std::vector<Value> values = items_of(in, value);
     if (values.size() != parts.size())
       fail_rendering(concatenate_text(parts.size(), " values for as many names"),
-                     std::to_string(values.size()));
+                     concatenate_text(values.size()));
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].assign(in, values[i]);
     return;
   }

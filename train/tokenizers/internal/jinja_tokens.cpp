@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/ascii.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 #include "train/tokenizers/internal/unicode.hpp"
 
 namespace weft::jinja {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_character(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
 
 class Lexer {
  public:
@@ -138,7 +137,7 @@ class Lexer {
 
   void token(char c) {
     const std::size_t begin = at_;
-    if (is_digit(c)) {
+    if (is_ascii_digit(c)) {
       number();
     } else if (c == '\'' || c == '"') {
       do at_ += text_[at_] == '\\' ? 2 : 1;
@@ -185,24 +184,24 @@ class Lexer {
 
   void number() {
     const std::size_t begin = at_;
-    const std::size_t whole = digits(at_, is_digit);
+    const std::size_t whole = digits(at_, is_ascii_digit);
     std::size_t end = whole;
     if (begin == 0 || text_[begin - 1] != '.') {
-      if (starts(".", whole)) end = std::max(end, digits(whole + 1, is_digit));
+      if (starts(".", whole)) end = std::max(end, digits(whole + 1, is_ascii_digit));
       if (end == whole + 1) end = whole;
       if (starts("e", end) || starts("E", end)) {
         const std::size_t sign = end + 1 + (starts("+", end + 1) || starts("-", end + 1) ? 1 : 0);
-        if (const std::size_t exponent = digits(sign, is_digit); exponent > sign) end = exponent;
+        if (const std::size_t exponent = digits(sign, is_ascii_digit); exponent > sign)
+          end = exponent;
       }
     }
     const bool is_floating = end > whole;
     if (!is_floating) {
       const char base = whole == begin + 1 && text_[begin] == '0' && whole < text_.size()
-                            ? static_cast<char>(std::tolower(text_[whole]))
+                            ? static_cast<char>(text_[whole] | 0x20)
                             : ' ';
       const auto is_one = [base](char c) {
-        return base == 'x' ? std::isxdigit(static_cast<unsigned char>(c)) != 0
-                           : c >= '0' && c <= (base == 'b' ? '1' : '7');
+        return base == 'x' ? is_hexadecimal(c) : c >= '0' && c <= (base == 'b' ? '1' : '7');
       };
       if (base == 'x' || base == 'o' || base == 'b') end = digits(whole + 1, is_one, true);
       if (end == whole + 1) end = whole;
@@ -234,9 +233,7 @@ class Lexer {
       } else if (c == 'x' || c == 'u' || c == 'U') {
         const std::size_t size = c == 'x' ? 2 : c == 'u' ? 4 : 8;
         const std::string_view hex = raw.substr(i + 1, size);
-        const bool is_hex = hex.size() == size && std::ranges::all_of(hex, [](char digit) {
-                              return std::isxdigit(static_cast<unsigned char>(digit)) != 0;
-                            });
+        const bool is_hex = hex.size() == size && std::ranges::all_of(hex, is_hexadecimal);
         const auto code = is_hex ? static_cast<char32_t>(std::stoul(std::string(hex), nullptr, 16))
                                  : char32_t{0x110000};
         if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))

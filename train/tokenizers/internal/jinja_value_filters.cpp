@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
 #include "weft/autograd/error.hpp"
+#include "train/tokenizers/internal/ascii.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 #include "train/tokenizers/internal/unicode.hpp"
 
@@ -46,7 +46,7 @@ std::string url_quoted(Run& run, const Value& value, bool in_query) {
   std::string result;
   for (const char c : str(run, value)) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x80 && std::isalnum(byte)) ||
+    if (is_ascii_letter(c) || is_ascii_digit(c) ||
         std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !in_query))
       result += c;
     else if (c == ' ' && in_query)
@@ -75,7 +75,7 @@ Value as_integer(Call& call) {
   std::optional<double> number = number_of(call[0]);
   if (const auto* text = call[0].as<Text>()) {
     if (call.integer(2) != 10)
-      fail_rendering("the base 10 for int", std::to_string(call.integer(2)));
+      fail_rendering("the base 10 for int", concatenate_text(call.integer(2)));
     const std::string plain = number_in(call.run.read(*text));
     if (const auto integer = parsed<std::int64_t>(plain)) return *integer;
     number = parsed<double>(plain);
@@ -91,7 +91,7 @@ Value rounded(Call& call) {
   const std::string& method = call.text(2);
   const std::int64_t digits = call.integer(1);
   if (digits < 0 || digits > most)
-    fail_rendering("0 to 15 digits for round", std::to_string(digits));
+    fail_rendering("0 to 15 digits for round", concatenate_text(digits));
   if (method == "common") {
     if (const auto integer = integer_of(call[0])) return *integer;
     std::array<char, 400> buffer;
@@ -133,7 +133,7 @@ Value truncated(Call& call) {
   const std::u32string all = code_points(call.text(0)), end = code_points(call.text(3));
   const std::int64_t length = call.integer(1), leeway = call.is_none(4) ? 5 : call.integer(4);
   if (length < std::ssize(end) || leeway < 0)
-    fail_rendering("a length for truncate above that of its end", std::to_string(length));
+    fail_rendering("a length for truncate above that of its end", concatenate_text(length));
   if (std::ssize(all) - leeway <= length) return call[0];
   std::u32string_view part =
       std::u32string_view(all).substr(0, static_cast<std::size_t>(length) - end.size());
@@ -163,7 +163,7 @@ Value url_encoded(Call& call) {
   for (const Value& item : items_of(call.run, call[0])) {
     const std::vector<Value> pair =
         dict ? std::vector{item, *entry_of(call.run, **dict, item)} : items_of(call.run, item);
-    if (pair.size() != 2) fail_rendering("pairs for urlencode", std::to_string(pair.size()));
+    if (pair.size() != 2) fail_rendering("pairs for urlencode", concatenate_text(pair.size()));
     result += (result.empty() ? "" : "&") + url_quoted(call.run, pair[0], true) + '=' +
               url_quoted(call.run, pair[1], true);
   }

@@ -44,7 +44,7 @@ class Writer {
     if (value.as<Undefined>()) return write("Undefined");
     if (value.as<None>()) return write("None");
     if (const bool* is = value.as<bool>()) return write(*is ? "True" : "False");
-    if (const auto* number = value.as<std::int64_t>()) return write(std::to_string(*number));
+    if (const auto* number = value.as<std::int64_t>()) return write(concatenate_text(*number));
     if (const double* number = value.as<double>()) return write(number_text(*number));
     if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return entries(**dict);
     if (Dict* const* own = value.as<Dict*>()) {
@@ -223,7 +223,7 @@ Value Run::value(const nlohmann::ordered_json& json) {
       return json.get<std::int64_t>();
     case Type::number_unsigned: {
       const auto number = json.get<std::uint64_t>();
-      if (number >> 63 != 0) fail_rendering("integers of 64 bits", std::to_string(number));
+      if (number >> 63 != 0) fail_rendering("integers of 64 bits", concatenate_text(number));
       return static_cast<std::int64_t>(number);
     }
     case Type::number_float:
