@@ -29,6 +29,7 @@ class Restore {
   }
   ~Restore() {
     for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!parameters_[i].parameter.exists()) continue;
       parameters_[i].parameter->set_value(values_[i]);
       parameters_[i].parameter->zero_grad();
     }
@@ -290,7 +291,9 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
   check_at_least("gradcheck: directions", options.directions, Index{0});
   check_function("gradcheck: function", function);
   for (const auto& [name, parameter] : parameters)
-    if (!parameter) fail<Error>("gradcheck: " + name, "a parameter", "a null pointer");
+    if (!parameter.exists())
+      fail<Error>("gradcheck: " + name, "a parameter",
+                  parameter ? "one that was removed or replaced" : "a null pointer");
   const Restore restore(parameters);
   Result result(function, options);
   const std::vector<AnalyticGradient> analytic =

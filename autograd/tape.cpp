@@ -1,6 +1,8 @@
 #include "weft/autograd/tape.hpp"
 
+#include <cmath>
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #include "weft/autograd/error.hpp"
@@ -29,6 +31,20 @@ const TapeOptions& checked(const TapeOptions& options) {
     fail<Error>("tape: precision bf16", "a processor with AVX512-BF16 instructions",
                 "one without; use precision full");
   return options;
+}
+
+// The position of the first NaN; -1 when there is none.
+template <class T>
+Index first_nan(const Tensor<T>& x) {
+  const auto found = std::find_if(x.begin(), x.end(), [](T value) { return std::isnan(value); });
+  return found == x.end() ? -1 : found - x.begin();
+}
+
+// "nan at [1, 2] of [3, 4]"
+template <class T>
+std::string at_position(const Tensor<T>& x, Index i) {
+  const std::string value = std::isnan(x.data()[i]) ? "nan" : concatenate_text(x.data()[i]);
+  return concatenate_text(value, " at ", x.shape().position(i), " of ", x.shape());
 }
 
 }  // namespace
@@ -64,8 +80,10 @@ Var<T> Tape<T>::parameter(const Parameter<T>& parameter) {
                                 .elements = parameter.size(),
                                 .element_size = sizeof(T)});
   if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
-  GradientSum<T>& sum = target_ ? target_->use(parameter) : parameter.gradient_sum();
-  return push({.operation = "parameter", .parameter = &parameter, .parameter_sum = &sum},
+  GradientSum<T>* const sum = target_ ? &target_->use(parameter) : nullptr;
+  return push({.operation = "parameter",
+               .parameter = &parameter,
+               .target_sum = sum == &parameter.gradient_sum() ? nullptr : sum},
               parameter.value());
 }
 
@@ -93,6 +111,7 @@ template <class T>
 Tensor<T> Tape<T>::upstream_of(const Var<T>& loss) const {
   if (loss.size() != 1)
     fail<ShapeError>("backward", "a loss of one element (or an upstream gradient)", loss.shape());
+  if (options_.detect_anomaly) check_loss(loss);
   Tensor<T> one = uninitialized(loss.shape());
   one.fill(T{1});
   return one;
@@ -154,12 +173,34 @@ std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upst
   return results;
 }
 
+template <class T>
+void Tape<T>::check_parameters() const {
+  const auto check = [](const ParameterPointer<const Parameter<T>>& parameter, bool is_there) {
+    if (!is_there)
+      fail<Error>("backward", "the parameters that the pass has used",
+                  parameter.exists() ? "one that was moved" : "one that was removed or replaced");
+  };
+  for (const auto& [parameter, at] : of_parts_)
+    check(parameter, parameter.exists() && parameter.get() == at);
+  for (const Node& node : nodes_)
+    if (to_parameters_ && node.parameter) check(node.parameter, node.parameter.exists());
+}
+
+template <class T>
+void Tape<T>::keep_parameters_of(const Tape& part) {
+  for (const Node& node : part.nodes_)
+    if (node.parameter) of_parts_.emplace_back(node.parameter, node.parameter.get());
+  of_parts_.insert(of_parts_.end(), part.of_parts_.begin(), part.of_parts_.end());
+}
+
 // Calls the backward functions of the records that y depends on, last record first.
 template <class T>
 void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
                            const BackwardOptions& options) {
   if (options_.observer)
     options_.observer->observe({.kind = TapeEvent::Kind::backward_begins, .tape = this});
+  check_parameters();
+  infinite_by_.clear();
   add_gradient(y.node(), upstream);
   // A function that records or clears changes the nodes.
   for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
@@ -179,7 +220,7 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
     const char* const operation = node.operation;
     touched_.clear();
     function.run(*this, dy);
-    if (options_.detect_anomaly) check_gradients(operation);
+    if (options_.detect_anomaly) check_gradients(operation, static_cast<NodeId>(id));
     if (options_.observer)
       options_.observer->observe({.kind = TapeEvent::Kind::backward,
                                   .tape = this,
@@ -202,6 +243,8 @@ Tape<T>::Finish::~Finish() {
 template <class T>
 void Tape<T>::clear() {
   nodes_.clear();
+  of_parts_.clear();
+  infinite_by_.clear();
   touched_.clear();
   streams_ = 0;
   num_label_counts_ = 0;
@@ -258,7 +301,7 @@ void Tape<T>::add_gradient(NodeId id, const Tensor<T>& dy) {
 template <class T>
 void Tape<T>::watch(const char* operation, const Tensor<T>& value, std::span<const NodeId> inputs,
                     bool is_recorded) {
-  if (options_.detect_anomaly) check_value(operation, value);
+  if (options_.detect_anomaly) check_value(operation, value, inputs, is_recorded);
   const double flops = std::exchange(flops_, 0.0);
   if (!options_.observer) return;
   Index elements = value.size();
@@ -276,27 +319,64 @@ void Tape<T>::watch(const char* operation, const Tensor<T>& value, std::span<con
 }
 
 template <class T>
-void Tape<T>::check_value(const char* operation, const Tensor<T>& value) const {
-  if (const Index at = first_non_finite(value.values()); at >= 0)
+void Tape<T>::check_value(const char* operation, const Tensor<T>& value,
+                          std::span<const NodeId> inputs, bool is_recorded) {
+  if (all_finite(value.data(), value.size())) return;
+  const char* before = nullptr;
+  for (const NodeId input : inputs)
+    if (!before) before = infinite_by(input);
+  if (const Index at = first_nan(value); at >= 0)
     fail<NonFiniteError>(
         concatenate_text("operation '", operation, "' (record ", nodes_.size(), " of the pass)"),
         "finite values",
-        concatenate_text(value.data()[at], " at ", value.shape().position(at), " of ",
-                         value.shape()));
+        at_position(value, at) +
+            (before ? concatenate_text(", from an infinity of '", before, "'") : ""));
+  if (is_recorded) set_infinite_by(std::ssize(nodes_), before ? before : operation);
 }
 
 template <class T>
-void Tape<T>::check_gradients(const char* operation) const {
-  for (NodeId id : touched_) {
-    const Node& node = nodes_[static_cast<std::size_t>(id)];
+void Tape<T>::check_loss(const Var<T>& loss) const {
+  if (std::isfinite(loss.item())) return;
+  const NodeId id = loss.node();
+  const char* by = infinite_by(id);
+  if (!by && id != no_node) by = nodes_[static_cast<std::size_t>(id)].operation;
+  fail<NonFiniteError>(by ? concatenate_text("operation '", by, "'") : "backward", "a finite loss",
+                       loss.item());
+}
+
+// Of the nodes that the backward function of node `id` has added to.
+template <class T>
+void Tape<T>::check_gradients(const char* operation, NodeId id) {
+  const char* const before = infinite_by(id);
+  for (const NodeId input : touched_) {
+    const Node& node = nodes_[static_cast<std::size_t>(input)];
     const GradientSum<T>* const sum = sum_of(node);
     const Tensor<T>& gradient = sum ? sum->values() : node.gradient;
-    if (const Index at = first_non_finite(gradient.values()); at >= 0)
-      fail<NonFiniteError>(
-          concatenate_text("backward of operation '", operation, "'"), "finite gradients",
-          concatenate_text(gradient.data()[at], " at ", gradient.shape().position(at), " of ",
-                           gradient.shape(), ", the gradient of '", node.operation, "'"));
+    const Index nan = first_nan(gradient);
+    const Index at = nan >= 0 ? nan : first_non_finite(gradient.values());
+    if (at < 0) continue;
+    const char* const by = nan < 0 && before ? before : operation;
+    const std::string origin =
+        nan >= 0 && before ? concatenate_text(", from an infinity of '", before, "'") : "";
+    // An infinity counts where it arrives: operations may drop it on its way.
+    if (nan >= 0 || !node.function)
+      fail<NonFiniteError>(concatenate_text("backward of operation '", by, "'"), "finite gradients",
+                           concatenate_text(at_position(gradient, at), ", the gradient of '",
+                                            node.operation, "'", origin));
+    set_infinite_by(input, by);
   }
+}
+
+template <class T>
+const char* Tape<T>::infinite_by(NodeId id) const {
+  return id < 0 || id >= std::ssize(infinite_by_) ? nullptr
+                                                  : infinite_by_[static_cast<std::size_t>(id)];
+}
+
+template <class T>
+void Tape<T>::set_infinite_by(Index id, const char* operation) {
+  if (id >= std::ssize(infinite_by_)) infinite_by_.resize(static_cast<std::size_t>(id) + 1);
+  infinite_by_[static_cast<std::size_t>(id)] = operation;
 }
 
 template class Var<float>;

@@ -67,8 +67,11 @@ struct TapeOptions {
   // Random numbers (dropout masks) depend on the seed and the step, which a new tape begins at 0:
   // one made for each step of a training has the same masks each time, unless `set_step` is called.
   std::uint64_t seed = 0;
-  // Checks every value and every gradient, and throws NonFiniteError at the first NaN or infinity,
-  // naming its operation. Slow; for finding the cause of one.
+  // Checks every value and every gradient, and throws NonFiniteError at the first NaN, naming the
+  // operation that made it. An infinity in between is no error: a program may mask with -infinity.
+  // Where one reaches what `backward` starts from, or the gradient of a parameter or a variable,
+  // `backward` throws NonFiniteError that names the operation which made it. Slow; for finding the
+  // cause of a NaN.
   bool detect_anomaly = false;
   // Whether operations keep what is computed on the way to a result and is worth a look: see
   // Tape::take_intermediates.
@@ -124,7 +127,7 @@ class WEFT_API Tape {
   // A value of any shape that needs no gradient.
   Var<T> constant(Tensor<T> value) { return Var<T>(*this, std::move(value), no_node, number_); }
   // A parameter's value, of its shape; `backward` adds to the parameter's gradient. The parameter
-  // must outlive the pass.
+  // may be moved during the pass; when it was removed or replaced, `backward` throws Error.
   Var<T> parameter(const Parameter<T>& parameter);
 
   // A value of any shape that is no parameter, and whose gradient `gradients` computes: an input,
@@ -239,6 +242,10 @@ class WEFT_API Tape {
   // numbers that follow the first `streams` streams. Always the same tape.
   Tape& replay(std::uint32_t streams);
 
+  // For parts that are computed again: `backward` throws Error when a parameter that the pass of
+  // `part` has used so far does not exist any more, or elsewhere.
+  void keep_parameters_of(const Tape& part);
+
   // Null for the parameters themselves. For the following uses of parameters.
   void set_gradient_target(GradientTarget<T>* target) { target_ = target; }
 
@@ -266,8 +273,8 @@ class WEFT_API Tape {
     const char* operation;
     Shape shape = {};
     Tensor<T> gradient = {};
-    const Parameter<T>* parameter = nullptr;           // null but for parameters
-    GradientSum<T>* parameter_sum = nullptr;           // where the gradient of a parameter is added
+    ParameterPointer<const Parameter<T>> parameter = nullptr;  // null but for parameters
+    GradientSum<T>* target_sum = nullptr;  // where its gradient is added, if not to the parameter
     std::unique_ptr<Function, Destroy> function = {};  // null for parameters and variables
     bool is_returned = false;                          // the gradient, by `gradients`
 
@@ -296,11 +303,17 @@ class WEFT_API Tape {
   bool is_watched() const { return options_.detect_anomaly || options_.observer; }
   void watch(const char* operation, const Tensor<T>& value, std::span<const NodeId> inputs,
              bool is_recorded);
-  void check_value(const char* operation, const Tensor<T>& value) const;
-  void check_gradients(const char* operation) const;
+  void check_value(const char* operation, const Tensor<T>& value, std::span<const NodeId> inputs,
+                   bool is_recorded);
+  void check_loss(const Var<T>& loss) const;
+  void check_gradients(const char* operation, NodeId id);
+  const char* infinite_by(NodeId id) const;
+  void set_infinite_by(Index id, const char* operation);
+  void check_parameters() const;
   // Where backward adds a node's gradient: a parameter's sum, or null for the node itself.
   GradientSum<T>* sum_of(const Node& node) const {
-    return to_parameters_ ? node.parameter_sum : nullptr;
+    if (!to_parameters_ || !node.parameter) return nullptr;
+    return node.target_sum ? node.target_sum : &node.parameter->gradient_sum();
   }
   Tensor<T> upstream_of(const Var<T>& loss) const;
   void check_backward(const Var<T>& y, const Tensor<T>& upstream) const;
@@ -311,6 +324,11 @@ class WEFT_API Tape {
   Pool* pool_;
   std::vector<Node> nodes_;
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
+  // The parameters of parts that are computed again, and where they were.
+  std::vector<std::pair<ParameterPointer<const Parameter<T>>, const Parameter<T>*>> of_parts_;
+  // Of each node, with `detect_anomaly`: the operation that made an infinity of its value and then
+  // of its gradient; null when that has none.
+  std::vector<const char*> infinite_by_;
   std::vector<Tensor<T>> intermediates_;
   GradientTarget<T>* target_ = nullptr;
   bool to_parameters_ = true;  // false while `gradients` runs

@@ -1,5 +1,6 @@
 #include "weft/layers/module.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -66,7 +67,7 @@ template <class T>
 NamedParameters<T> named_parameters(Module<T>& module) {
   NamedParameters<T> parameters;
   for (const auto& [name, parameter] : named_parameters(std::as_const(module)))
-    parameters.push_back({name, const_cast<Parameter<T>*>(parameter)});
+    parameters.push_back({name, const_cast<Parameter<T>*>(parameter.get())});
   return parameters;
 }
 
@@ -84,6 +85,16 @@ std::vector<TiedName> tied_names(const Module<T>& module) {
 }
 
 template <class T>
+NameFilter with_tied_names(const Module<T>& module, NameFilter filter) {
+  if (!filter) return filter;
+  return [filter = std::move(filter), tied = tied_names(module)](const std::string& name) {
+    return filter(name) || std::ranges::any_of(tied, [&](const TiedName& other) {
+             return other.first == name && filter(other.name);
+           });
+  };
+}
+
+template <class T>
 void zero_grad(Module<T>& module) {
   for (const auto& [name, parameter] : named_parameters(module)) parameter->zero_grad();
 }
@@ -98,6 +109,8 @@ template NamedBuffers<double> named_buffers(Module<double>&);
 template NamedConstBuffers<double> named_buffers(const Module<double>&);
 template std::vector<TiedName> tied_names(const Module<float>&);
 template std::vector<TiedName> tied_names(const Module<double>&);
+template NameFilter with_tied_names(const Module<float>&, NameFilter);
+template NameFilter with_tied_names(const Module<double>&, NameFilter);
 template void zero_grad(Module<float>&);
 template void zero_grad(Module<double>&);
 

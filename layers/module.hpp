@@ -9,6 +9,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/parameter.hpp"
+#include "weft/layers/name_filter.hpp"
 
 namespace weft {
 
@@ -137,6 +138,12 @@ struct TiedName {
 // them. Throws as `named_parameters` does.
 template <class T>
 WEFT_API std::vector<TiedName> tied_names(const Module<T>& module);
+
+// Returns a filter for the names that `named_parameters` lists. It selects a parameter when
+// `filter` selects any of its names. Empty when `filter` is.
+//   with_tied_names(gpt, below("output"))("tokens.weight")  // true when the two are tied
+template <class T>
+WEFT_API NameFilter with_tied_names(const Module<T>& module, NameFilter filter);
 
 // Clears the gradients of all parameters of a module, also of those that no optimizer updates: with
 // these left, each backward would add to the gradients of all steps before (torch's

@@ -7,7 +7,8 @@
 
 namespace weft {
 
-// Whether a parameter of this full name is selected.
+// Whether a parameter of this full name is selected. Functions that have the model select a
+// parameter with several names (tied weights) when the filter selects any of them.
 using NameFilter = std::function<bool(const std::string& name)>;
 
 // Selects all parameters.

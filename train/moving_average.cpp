@@ -19,14 +19,13 @@ MovingAverage<T>::MovingAverage(Module<T>& model, double decay)
 template <class T>
 void MovingAverage<T>::update() {
   elements_.check_shapes("moving average");
-  const auto kept = static_cast<T>(updates_ == 0 ? 0.0 : decay_);
   const auto added = static_cast<T>(updates_ == 0 ? 1.0 : 1.0 - decay_);
   for (Tensor<T>& average : averages_) average.data();  // memory of its own, before threads write
   elements_.for_each_part([&](std::size_t index, Index begin, Index end) {
     const T* values = elements_.parameters()[index].parameter->value().data();
     T* averages = averages_[index].data();
 #pragma omp simd
-    for (Index i = begin; i < end; ++i) averages[i] = kept * averages[i] + added * values[i];
+    for (Index i = begin; i < end; ++i) averages[i] += added * (values[i] - averages[i]);
   });
   ++updates_;
 }
@@ -44,6 +43,7 @@ void MovingAverage<T>::swap() {
 
 template <class T>
 void MovingAverage<T>::state(State<T>& state) {
+  elements_.check_exist("moving average");
   state.integer("updates", updates_);
   for (std::size_t i = 0; i < averages_.size(); ++i)
     state.tensor(elements_.parameters()[i].name, averages_[i]);

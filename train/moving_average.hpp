@@ -14,7 +14,7 @@ namespace weft {
 // After each step
 //   average ← decay · average + (1 - decay) · parameter
 // The first update copies the parameters (Polyak and Juditsky, 1992; torch's AveragedModel with
-// get_ema_multi_avg_fn). The model must outlive the object and must not be moved.
+// get_ema_multi_avg_fn). Follows parameters that are moved.
 //   MovingAverage average(model, 0.999);
 //   trainer.keep_average(average);
 template <class T = float>
@@ -23,8 +23,8 @@ class WEFT_API MovingAverage final : public Stateful<T> {
   // Throws ValueError unless 0 ≤ decay < 1.
   explicit MovingAverage(Module<T>& model, double decay = 0.999);
 
-  // Adds the parameters as they are now to the averages. Throws ShapeError when a parameter was
-  // replaced by one of another shape.
+  // Adds the parameters as they are now to the averages. Throws Error when a parameter was removed
+  // or replaced, and ShapeError when it was assigned one of another shape.
   void update();
   // Exchanges the parameters' values with the averages; a second call exchanges them back. For
   // evaluating and saving the average. Throws as `update` does, and Error before the first update.

@@ -12,6 +12,8 @@ namespace weft {
 // about a third more time (Chen et al., 2016); gradients differ at most in the rounding of sums.
 // `part` takes and returns Vars; it is copied, called on a separate tape, and may use parameters,
 // but no other Var. Throws Error for inputs of different tapes, and whatever `part` throws.
+// Backward throws Error when a parameter that the part has used was moved, removed or replaced
+// since.
 //   Var y = recompute([&](const auto& v) { return encoder_block(v); }, x);
 template <class T, class Part, class... Inputs>
 Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others) {
@@ -26,6 +28,7 @@ Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others)
   const bool has_parameters = result.node() != no_node;
   const Tensor<T> y = result.value();
   for (const double labels : forward_tape.label_counts()) tape.count_labels(labels);
+  tape.keep_parameters_of(forward_tape);
   forward_tape.clear();
   if (!has_parameters && first.node() == no_node && ((others.node() == no_node) && ...))
     return tape.constant(y);

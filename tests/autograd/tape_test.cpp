@@ -1,3 +1,5 @@
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -6,6 +8,7 @@
 #include <weft/autograd/operation.hpp>
 #include <weft/autograd/ops/activation.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/comparison.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
@@ -276,21 +279,63 @@ TEST_CASE("tape: memory is reused from the second pass on", "[autograd]") {
   CHECK(tape.memory().heap_requests == requests);
 }
 
-TEST_CASE("tape: detect_anomaly names the operation where NaN or infinity first appears",
-          "[autograd]") {
+TEST_CASE("tape: detect_anomaly names the operation where a NaN first appears", "[autograd]") {
   Tape<float> tape({.detect_anomaly = true});
   const auto p = parameter_of({1, 0, -1});
   const Var x = tape.parameter(p);
   CHECK_THROWS_AS(log(x), NonFiniteError);
   CHECK_THROWS_WITH(exp(log(x)),
-                    Catch::StartsWith("operation 'log' (record 1 of the pass): expected "
-                                      "finite values, got -inf at [1] of [3]"));
-  const auto q = parameter_of({4, 0});
-  const Var root = sqrt(scale(tape.parameter(q), 1.0));
+                    Catch::StartsWith("operation 'log' (record 1 of the pass): expected finite "
+                                      "values, got ") &&
+                        Catch::EndsWith("nan at [2] of [3]"));
+  const auto q = parameter_of({0, 1});
+  const Var lowest = log(tape.parameter(q));
+  CHECK_THROWS_WITH(scale(lowest, 1.0) - lowest,
+                    Catch::StartsWith("operation 'subtract' (record 4 of the pass): expected finite "
+                                      "values, got ") &&
+                        Catch::EndsWith("nan at [0] of [2], from an infinity of 'log'"));
+  // The product of a slope of infinity and a gradient of 0.
+  const auto r = parameter_of({4, 0});
+  const Var root = where(Tensor<bool>({2}, {true, false}), sqrt(scale(tape.parameter(r), 1.0)), 0);
   CHECK_THROWS_WITH(tape.backward(sum(root)),
-                    "backward of operation 'sqrt': expected finite gradients, got inf at [1] of "
-                    "[2], the gradient of 'scale'");
+                    Catch::StartsWith("backward of operation 'sqrt': expected finite gradients, "
+                                      "got ") &&
+                        Catch::EndsWith("nan at [1] of [2], the gradient of 'scale'"));
   tape.backward(sum(exp(tape.parameter(p))));
+}
+
+TEST_CASE("tape: detect_anomaly blames infinities only where they arrive", "[autograd]") {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  Tape<float> tape({.detect_anomaly = true});
+  const auto p = parameter_of({1, 2, 3});
+  // A mask of -infinity, as for a softmax.
+  const Tensor<bool> shown({3}, {true, false, true});
+  const auto masked = [&] { return where(shown, tape.parameter(p), -infinite); };
+  tape.backward(sum(softmax(masked()) * tape.constant(Tensor<float>({3}, {1, 2, 3}))));
+  CHECK(p.grad()(1) == 0.0f);
+  CHECK(std::isfinite(p.grad()(0)));
+  tape.backward(max(masked()));
+  // Another operation's NaN is its own, beside the mask.
+  CHECK_THROWS_WITH(softmax(masked()) * log(scale(tape.parameter(p), -1.0)),
+                    Catch::StartsWith("operation 'log' ("));
+  tape.clear();
+  // An infinity in the loss is of the operation that made it.
+  const auto large = [&] { return exp(scale(tape.parameter(p), 1000.0)); };
+  CHECK_THROWS_WITH(
+      tape.backward(sum(masked()) + sum(2 * large())),
+      Catch::StartsWith("operation 'add' (") && Catch::EndsWith(", from an infinity of 'where'"));
+  tape.clear();
+  CHECK_THROWS_WITH(tape.backward(sum(2 * large())),
+                    "operation 'exp': expected a finite loss, got inf");
+  // And so is one in a gradient.
+  const auto q = parameter_of({4, 0});
+  CHECK_THROWS_WITH(tape.backward(sum(scale(sqrt(scale(tape.parameter(q), 1.0)), 2.0))),
+                    "backward of operation 'sqrt': expected finite gradients, got inf at [1] of "
+                    "[2], the gradient of 'parameter'");
+  // One that stops on its way is no error.
+  const auto r = parameter_of({4, 1, 9});
+  tape.backward(sum(sqrt(where(shown, tape.parameter(r), 0))));
+  CHECK(r.grad()(1) == 0.0f);
 }
 
 TEST_CASE("tape: operations throw for inputs of two tapes", "[autograd]") {

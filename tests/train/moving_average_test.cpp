@@ -1,4 +1,5 @@
 #include <cmath>
+#include <memory>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
@@ -121,4 +122,34 @@ TEST_CASE("moving average: a decay outside 0 … 1 is refused", "[train]") {
   Affine<float> model({2, 2}, {2});
   for (const double decay : {-0.1, 1.0, std::nan("")})
     CHECK_THROWS_AS(MovingAverage(model, decay), ValueError);
+}
+
+TEST_CASE("moving average: of a parameter that does not change is the parameter, bit by bit",
+          "[train]") {
+  Affine<float> model({3}, {1});
+  model.weight.set_value(Tensor<float>({3}, {0.1f, -7.3f, 1e-5f}));
+  MovingAverage average(model, 0.999);
+  const Tensor<float> before = model.weight.value().clone();
+  for (int i = 0; i < 5000; ++i) average.update();
+  average.swap();
+  for (Index i = 0; i < 3; ++i) CHECK(model.weight.value()(i) == before(i));
+}
+
+TEST_CASE("moving average: follows a model that is moved, and throws when it is gone", "[train]") {
+  auto model = std::make_unique<Affine<float>>(Shape{1}, Shape{1});
+  MovingAverage average(*model, 0.5);
+  auto moved = std::make_unique<Affine<float>>(std::move(*model));
+  model.reset();
+  moved->weight(0) = 3.0f;
+  average.update();
+  moved->weight(0) = 0.0f;
+  average.swap();
+  CHECK(moved->weight.value()(0) == 3.0f);
+  moved.reset();
+  const std::string text =
+      "moving average: parameter weight: expected a parameter that exists, got one that was "
+      "removed "
+      "or replaced, as merge_lora and remove_lora do";
+  CHECK(message_of<Error>([&] { average.update(); }) == text);
+  CHECK(message_of<Error>([&] { average.swap(); }) == text);
 }

@@ -6,11 +6,23 @@
 
 namespace weft {
 
+namespace {
+
+template <class T>
+void check_exists(const std::string& what, const NamedParameter<T>& named) {
+  if (!named.parameter.exists())
+    fail<Error>(concatenate_text(what, "parameter ", named.name), "a parameter that exists",
+                "one that was removed or replaced, as merge_lora and remove_lora do");
+}
+
+}  // namespace
+
 template <class T>
 ParameterElements<T>::ParameterElements(NamedParameters<T> parameters) {
   std::unordered_set<const Parameter<T>*> known;
   for (NamedParameter<T>& named : parameters) {
     if (!named.parameter) fail<Error>(named.name, "a parameter", "a null pointer");
+    check_exists("", named);
     if (!known.insert(named.parameter).second) continue;
     shapes_.push_back(named.parameter->shape());
     sequence_.add({parameters_.size(), 0, named.parameter->size()});
@@ -19,7 +31,13 @@ ParameterElements<T>::ParameterElements(NamedParameters<T> parameters) {
 }
 
 template <class T>
+void ParameterElements<T>::check_exist(const std::string& what) const {
+  for (const NamedParameter<T>& named : parameters_) check_exists(what + ": ", named);
+}
+
+template <class T>
 void ParameterElements<T>::check_shapes(const std::string& what) const {
+  check_exist(what);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto& [name, parameter] = parameters_[i];
     const auto check = [&, &named = name](const char* kind, const Shape& shape) {

@@ -53,22 +53,27 @@ class ElementSequence {
   std::vector<Index> ends_;  // where each slice ends in the sequence
 };
 
-// The elements of several parameters as one sequence, divided into ranges. The parameters must
-// outlive the object and must not be moved.
+// The elements of several parameters as one sequence, divided into ranges. Follows parameters that
+// are moved.
 template <class T>
 class WEFT_API ParameterElements {
  public:
   // A parameter that is given several times counts once, under its first name. Throws Error for a
-  // null pointer.
+  // null pointer and for a parameter that no longer exists.
   explicit ParameterElements(NamedParameters<T> parameters);
 
   const NamedParameters<T>& parameters() const { return parameters_; }  // each once
   // Each parameter as one slice.
   const ElementSequence& sequence() const { return sequence_; }
   Index size() const { return sequence_.size(); }  // the number of elements
+  // The shape of parameter i at construction.
+  const Shape& shape(std::size_t i) const { return shapes_[i]; }
 
-  // Throws ShapeError, naming `what` and the parameter, when a parameter or its gradient does not
-  // have the shape that the parameter had at construction.
+  // Throws Error, naming `what` and the parameter, when a parameter no longer exists: it was
+  // removed or replaced.
+  void check_exist(const std::string& what) const;
+  // Throws as `check_exist` does, and ShapeError, naming `what` and the parameter, when a parameter
+  // or its gradient does not have the shape that the parameter had at construction.
   void check_shapes(const std::string& what) const;
   // To be called before threads write to values and gradients: checks the shapes, and gives each
   // parameter memory of its own.

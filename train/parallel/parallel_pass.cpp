@@ -16,16 +16,15 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
  public:
   Part(ParallelPass& pass, const TapeOptions& options, bool is_first)
       : tape(options), pass_(pass), uses_(pass.numbers_.size()) {
-    for (const auto& [name, parameter] : pass.elements_.parameters())
-      sums_.push_back(is_first ? &parameter->gradient_sum()
-                               : &own_.emplace_back(parameter->shape()));
+    for (std::size_t i = 0; !is_first && i < uses_.size(); ++i)
+      own_.emplace_back(pass.elements_.shape(i));
     tape.set_gradient_target(this);
   }
 
   GradientSum<T>& use(const Parameter<T>& parameter) override {
     const std::size_t number = pass_.number_of(parameter);
     ++uses_[number];
-    return *sums_[number];
+    return sum_of(number);
   }
   void passed(const Parameter<T>& parameter) override {
     if (!is_watched_) return;
@@ -43,7 +42,10 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
     for (std::size_t number = 0; is_watched_ && number < uses_.size(); ++number)
       if (uses_[number] == 0) pass_.complete(number);
   }
-  GradientSum<T>& sum_of(std::size_t parameter) { return *sums_[parameter]; }
+  GradientSum<T>& sum_of(std::size_t parameter) {
+    return own_.empty() ? pass_.elements_.parameters()[parameter].parameter->gradient_sum()
+                        : own_[parameter];
+  }
   void clear() {
     for (GradientSum<T>& sum : own_) sum.clear();
   }
@@ -52,9 +54,8 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
 
  private:
   ParallelPass& pass_;
-  std::deque<GradientSum<T>> own_;
-  std::vector<GradientSum<T>*> sums_;  // of each parameter
-  std::vector<Index> uses_;            // that backward has not passed
+  std::vector<GradientSum<T>> own_;  // of each parameter; none in the first part
+  std::vector<Index> uses_;          // that backward has not passed
   bool is_watched_ = false;
 };
 
@@ -73,7 +74,7 @@ ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
     fail<ValueError>("parallel pass: own parts", concatenate_text("some of ", max_parts),
                      concatenate_text(first_part, " … ", last_part));
   for (const auto& [name, parameter] : elements_.parameters()) {
-    numbers_.emplace(parameter, numbers_.size());
+    numbers_.emplace(parameter.key(), numbers_.size());
     incomplete_.emplace_back(0);
   }
   for (Index part = first_part; part < last_part; ++part)
@@ -87,7 +88,7 @@ ParallelPass<T>::~ParallelPass() = default;
 
 template <class T>
 std::size_t ParallelPass<T>::number_of(const Parameter<T>& parameter) const {
-  const auto found = numbers_.find(&parameter);
+  const auto found = numbers_.find(ParameterPointer<const Parameter<T>>(&parameter).key());
   if (found == numbers_.end())
     fail<Error>("pass", "a parameter of the model that the pass is for",
                 concatenate_text("another of shape ", parameter.shape()));
@@ -104,6 +105,7 @@ template <class T>
 void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossOfPart& loss) {
   if (parts < 1 || parts > max_parts_)
     fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", max_parts_), parts);
+  elements_.check_exist("parallel pass");
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
   for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;
   parallel_for(computed, 1, [&](Index first, Index last) {
@@ -121,7 +123,8 @@ void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossO
         continue;
       }
       losses_[static_cast<std::size_t>(i)] += static_cast<double>(value->item());
-      if (!std::isfinite(value->item())) continue;
+      // With `detect_anomaly`, backward names the operation.
+      if (!std::isfinite(value->item()) && !part.tape.options().detect_anomaly) continue;
       part.begin_backward();
       part.tape.backward(*value);
     }
@@ -144,7 +147,7 @@ void ParallelPass<T>::prepare_sum(std::size_t parameter) {
     if (sum_of(from, parameter).empty()) continue;
     GradientSum<T>& sum = sum_of(to, parameter);
     // Adding to -0 gives the other number, whatever its sign.
-    const Shape& shape = elements_.parameters()[parameter].parameter->shape();
+    const Shape& shape = elements_.shape(parameter);
     if (const Gradient<T> gradient = sum.gradient(shape); gradient.fresh)
       std::fill(gradient.values.begin(), gradient.values.end(), -T{0});
     sum.data();

@@ -18,7 +18,7 @@ namespace weft {
 
 // Data parallelism for small models, whose operations are too short to be parallelized one by one.
 // The result depends on the number of parts, but is bitwise identical for any number of threads.
-// The model must outlive the object and must not be moved.
+// Follows parameters that are moved, and throws Error for one that was removed or replaced.
 //   ParallelPass<float> pass(named_parameters(gpt), 4, {.training = true});
 //   const double loss = pass.add_gradients(step, 4, [&](Tape<>& tape, Index part) {
 //     return 0.25 * mean(gpt(tape, rows_of(tokens, part, part + 1)));
@@ -90,7 +90,7 @@ class WEFT_API ParallelPass {
   std::size_t number_of(const Parameter<T>& parameter) const;
 
   ParameterElements<T> elements_;
-  std::unordered_map<const Parameter<T>*, std::size_t> numbers_;
+  std::unordered_map<const void*, std::size_t> numbers_;  // by ParameterPointer::key
   Index max_parts_;
   Index first_part_;
   std::vector<std::unique_ptr<Part>> parts_;        // that are computed here

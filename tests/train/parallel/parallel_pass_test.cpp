@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
@@ -208,4 +209,26 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   a.zero_grad();
   pass.add_gradients(0, 2, [&](Tape<float>& tape, Index) { return tape.parameter(a); });
   CHECK(a.grad().item() == 2.0F);
+}
+
+TEST_CASE("parallel pass: follows parameters that are moved, and throws for one that was removed",
+          "[train]") {
+  auto a = std::make_unique<Parameter<double>>(Tensor<double>({1}, {3.0}));
+  ParallelPass<double> pass({{"a", a.get()}}, 2, {.training = true});
+  Parameter<double> moved = std::move(*a);
+  a.reset();
+  const auto loss = [](const Parameter<double>& parameter) {
+    return [&](Tape<double>& tape, Index) { return sum(tape.parameter(parameter)); };
+  };
+  CHECK(pass.add_gradients(0, 2, loss(moved)) == 6.0);
+  CHECK(moved.grad().item() == 2.0);
+  {
+    const Parameter<double> elsewhere = std::move(moved);
+    CHECK(pass.add_gradients(0, 1, loss(elsewhere)) == 3.0);
+    CHECK(elsewhere.grad().item() == 3.0);
+  }
+  const Parameter<double> another(Tensor<double>({1}, {3.0}));
+  CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, loss(another)); }) ==
+        "parallel pass: parameter a: expected a parameter that exists, got one that was removed or "
+        "replaced, as merge_lora and remove_lora do");
 }
