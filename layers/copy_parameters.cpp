@@ -27,9 +27,10 @@ Tensor<To> converted(const Tensor<From>& values) {
 template <class Model>
 auto selected(Model& model, const NameFilter& filter) {
   const auto all = named_parameters(model);
+  const NameFilter selects = with_tied_names(model, filter);
   std::map<std::string, decltype(all.front().parameter)> parameters;
   for (const auto& [name, parameter] : all)
-    if (!filter || filter(name)) parameters.emplace(name, parameter);
+    if (!selects || selects(name)) parameters.emplace(name, parameter);
   return parameters;
 }
 

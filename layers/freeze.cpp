@@ -1,5 +1,7 @@
 #include "weft/layers/freeze.hpp"
 
+#include <unordered_map>
+
 #include "weft/autograd/error.hpp"
 #include "autograd/internal/checks.hpp"
 
@@ -9,9 +11,10 @@ template <class T>
 Index detail::set_requires_grad(Module<T>& module, const NameFilter& filter, bool requires_grad,
                                 const std::string& what) {
   check_function(what + ": filter", filter);
+  const NameFilter selects = with_tied_names(module, filter);
   Index tensors = 0;
   for (const auto& [name, parameter] : named_parameters(module)) {
-    if (!filter(name)) continue;
+    if (!selects(name)) continue;
     parameter->set_requires_grad(requires_grad);
     ++tensors;
   }
@@ -22,8 +25,15 @@ Index detail::set_requires_grad(Module<T>& module, const NameFilter& filter, boo
 template <class T>
 void TrainableParameters<T>::members(Members<T>& members) const {
   members.type("TrainableParameters");
+  std::unordered_map<std::string, const Parameter<T>*> trained;
   for (const auto& [name, parameter] : named_parameters(model_))
-    if (parameter->requires_grad()) members(name, *parameter);
+    if (parameter->requires_grad()) {
+      trained.emplace(name, parameter);
+      members(name, *parameter);
+    }
+  for (const auto& [name, first] : tied_names(model_))
+    if (const auto found = trained.find(first); found != trained.end())
+      members(name, *found->second);
 }
 
 template class TrainableParameters<float>;

@@ -19,8 +19,9 @@ WEFT_API Index set_requires_grad(Module<T>& module, const NameFilter& filter, bo
 
 // Parameters of the module get no gradient (torch's requires_grad_(False)): optimizers keep them as
 // they are, and backward does not compute what only they would need. `name` is that of a parameter
-// or of a child, "encoder.0" for instance, with all parameters below it. Returns the number of
-// tensors. Throws ValueError when there are none of that name, or none that the filter selects.
+// or of a child, "encoder.0" for instance, with all parameters below it. A parameter with several
+// names (tied weights) is selected by any of them. Their gradients are cleared. Returns the number
+// of tensors. Throws ValueError when there are none of that name, or none that the filter selects.
 //   freeze(model);
 //   unfreeze(model, "output");  // trains the head only
 template <class T>
@@ -43,8 +44,9 @@ Index unfreeze(Module<T>& module, const std::string& name) {
   return detail::set_requires_grad(module, below(name), true, "unfreeze " + name);
 }
 
-// The parameters of a model that are not frozen, under their names, and nothing else: an optimizer
-// and a trainer that have it in the model's place save only these. The model must outlive it.
+// The parameters of a model that are not frozen, under all of their names, and nothing else: an
+// optimizer and a trainer that have it in the model's place save only these. The model must outlive
+// it.
 //   TrainableParameters head(model);
 //   AdamW head_optimizer(head, {.lr = 1e-3});
 template <class T = float>

@@ -1,14 +1,14 @@
 #include "weft/layers/lora.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "weft/autograd/ops/dropout.hpp"
 #include "weft/autograd/ops/linear.hpp"
 #include "weft/autograd/ops/matmul.hpp"
-#include "weft/layers/freeze.hpp"
 #include "layers/internal/checks.hpp"
 #include "layers/internal/full_names.hpp"
 
@@ -20,16 +20,16 @@ class LinearLayers final : public FullNames<T> {
  public:
   void child(const std::string& name, const Module<T>& child) override {
     // Members of a module that is not const are not const either.
-    if (const auto* linear = dynamic_cast<const Linear<T>*>(&child);
-        linear && seen_.insert(linear).second)
-      layers.push_back({this->full_name(name), const_cast<Linear<T>*>(linear)});
+    if (const auto* linear = dynamic_cast<const Linear<T>*>(&child)) {
+      std::vector<std::string>& all = names[linear];
+      all.push_back(this->full_name(name));
+      if (all.size() == 1) layers.push_back({all.front(), const_cast<Linear<T>*>(linear)});
+    }
     FullNames<T>::child(name, child);
   }
 
-  std::vector<NamedLinear<T>> layers;
-
- private:
-  std::unordered_set<const Linear<T>*> seen_;
+  std::vector<NamedLinear<T>> layers;  // each once, under its first name
+  std::unordered_map<const Linear<T>*, std::vector<std::string>> names;
 };
 
 template <class T>
@@ -46,7 +46,7 @@ const LoraOptions& checked(const LoraOptions& options) {
   return options;
 }
 
-// Removes all adapters, after `use` of each.
+// Removes all adapters, after `use` of each, and ends the suspension of the other parameters.
 template <class T, class Use>
 Index take_lora(Module<T>& model, const Use& use) {
   Index count = 0;
@@ -56,6 +56,7 @@ Index take_lora(Module<T>& model, const Use& use) {
       linear->map.reset();
       ++count;
     }
+  for (const auto& [name, parameter] : named_parameters(model)) parameter->resume_grad();
   return count;
 }
 
@@ -98,19 +99,26 @@ std::vector<NamedLinear<T>> named_linear_layers(Module<T>& model) {
 }
 
 template <class T>
+void suspend_gradients(Module<T>& model) {
+  for (const auto& [name, parameter] : named_parameters(model)) parameter->suspend_grad();
+}
+
+template <class T>
 Index add_lora(Module<T>& model, const LoraOptions& options, const NameFilter& filter,
                Random& random) {
   check_function("add_lora: filter", filter);
+  LinearLayers<T> found;
+  model.members(found);
   std::vector<NamedLinear<T>> chosen;
-  for (const NamedLinear<T>& layer : named_linear_layers(model)) {
-    if (!filter(layer.name)) continue;
+  for (const NamedLinear<T>& layer : found.layers) {
+    if (!std::ranges::any_of(found.names.at(layer.linear), filter)) continue;
     if (layer.linear->map)
       fail<ValueError>("add_lora: " + layer.name, "a linear layer without an adapter", "another");
     chosen.push_back(layer);
   }
   if (chosen.empty()) fail<ValueError>("add_lora", "linear layers of the chosen names", "none");
   checked(options);
-  freeze(model);
+  suspend_gradients(model);
   for (const auto& [name, linear] : chosen)
     linear->map = std::make_unique<Lora<T>>(*linear, options, random);
   return std::ssize(chosen);
@@ -134,6 +142,8 @@ template class Lora<float>;
 template class Lora<double>;
 template std::vector<NamedLinear<float>> named_linear_layers(Module<float>&);
 template std::vector<NamedLinear<double>> named_linear_layers(Module<double>&);
+template void suspend_gradients(Module<float>&);
+template void suspend_gradients(Module<double>&);
 template Index add_lora(Module<float>&, const LoraOptions&, const NameFilter&, Random&);
 template Index add_lora(Module<double>&, const LoraOptions&, const NameFilter&, Random&);
 template Index merge_lora(Module<float>&);

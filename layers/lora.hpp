@@ -57,18 +57,26 @@ struct NamedLinear {
 template <class T>
 WEFT_API std::vector<NamedLinear<T>> named_linear_layers(Module<T>& model);
 
-// Gives the linear layers whose names `filter` selects adapters, and freezes everything else.
-// Returns their number. Throws ValueError when there are none, or one has an adapter already, and
-// for options that Lora rejects.
+// Suspends the gradients of all parameters (see Parameter::suspend_grad), as for adapters that
+// follow: until `merge_lora` or `remove_lora`, or `unfreeze`, they are not trained.
+template <class T>
+WEFT_API void suspend_gradients(Module<T>& model);
+
+// Gives the linear layers whose names `filter` selects adapters, and suspends the gradients of all
+// other parameters. A layer that the model registers under several names is selected by any of
+// them. Returns the number of layers. Throws ValueError when there are none, or one has an adapter
+// already, for an empty filter, and for options that Lora rejects.
 template <class T>
 WEFT_API Index add_lora(Module<T>& model, const LoraOptions& options, const NameFilter& filter,
                         Random& random);
 
 // Adds each adapter's product to the weight of its layer and removes the adapter: the same model
-// without adapters. Returns their number.
+// without adapters, in which the same parameters are trainable as before `add_lora`. Returns the
+// number of adapters. Optimizers of the adapters' parameters throw Error from then on.
 template <class T>
 WEFT_API Index merge_lora(Module<T>& model);
-// Removes the adapters: the model as it was before. Returns their number.
+// Removes the adapters: the model as it was before `add_lora`, with the same trainable parameters.
+// Returns the number of adapters. Optimizers of their parameters throw Error from then on.
 template <class T>
 WEFT_API Index remove_lora(Module<T>& model);
 

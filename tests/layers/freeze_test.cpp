@@ -3,6 +3,7 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/layers/freeze.hpp>
+#include <weft/layers/models/gpt.hpp>
 #include <weft/layers/transformer_encoder.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -75,4 +76,33 @@ TEST_CASE("freeze: a name that selects nothing throws", "[layers]") {
         "freeze 00: expected at least one parameter, got none of that name");
   CHECK_THROWS_AS(freeze(fixture.model, NameFilter{}), ValueError);
   CHECK_THROWS_AS(unfreeze(fixture.model, "0.norm"), ValueError);
+}
+
+TEST_CASE("freeze: a parameter with several names is selected by any of them", "[layers]") {
+  Random random(1);
+  Gpt<float> gpt({.vocabulary_size = 5, .max_len = 4, .num_hiddens = 4}, random);
+  CHECK(with_tied_names(gpt, below("output"))("tokens.weight"));
+  CHECK_FALSE(with_tied_names(gpt, below("output"))("positions.weight"));
+  CHECK(freeze(gpt, "output") == 1);
+  CHECK_FALSE(gpt.tokens.weight.requires_grad());
+  CHECK(gpt.positions->weight.requires_grad());
+  CHECK(unfreeze(gpt, "output.weight") == 1);
+  CHECK(freeze(gpt, [](const std::string& name) { return name.ends_with("put.weight"); }) == 1);
+  CHECK_THROWS_AS(freeze(gpt, "out"), ValueError);
+  // The part that is trained keeps the names, too.
+  freeze(gpt);
+  unfreeze(gpt, "output");
+  TrainableParameters<float> trained(gpt);
+  CHECK(named_parameters(trained).size() == 1);
+  CHECK(tied_names(trained).front().name == "output.weight");
+  CHECK(freeze(trained, "output") == 1);
+  CHECK(named_parameters(trained).empty());
+}
+
+TEST_CASE("freeze: clears the gradients, so that optimizers keep the values", "[layers]") {
+  Fixture fixture;
+  fixture.with_gradient();
+  freeze(fixture.model, "0");
+  for (const auto& [name, parameter] : named_parameters(fixture.model))
+    CHECK(parameter->has_grad() == !name.starts_with("0."));
 }

@@ -1,5 +1,6 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/layers/freeze.hpp>
 #include <weft/layers/lora.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include "tests/catch.hpp"
@@ -168,4 +169,49 @@ TEST_CASE("layers of a model are replaced by those of a user", "[layers]") {
   CHECK(linear(x).item() == 3.0f);
   const Linear<float> other = linear;
   CHECK(other(x, Activation::relu).item() == 3.0f);
+}
+
+TEST_CASE("lora: removed or merged, the same parameters are trainable as before", "[layers]") {
+  for (const bool merges : {false, true}) {
+    auto model = small_gpt<float>();
+    freeze(model, "tokens");
+    freeze(model, "blocks.1.ffn");
+    std::vector<bool> before;
+    for (const auto& [name, parameter] : named_parameters(model))
+      before.push_back(parameter->requires_grad());
+    add_changing(model);
+    auto copy = model;
+    unfreeze(copy, "blocks.0.norm1");  // trained with the adapters, and afterwards
+    for (const auto& [name, parameter] : named_parameters(copy))
+      if (name.starts_with("blocks.0.norm1")) CHECK(parameter->requires_grad());
+    for (Gpt<float>* each : {&model, &copy}) {
+      CHECK((merges ? merge_lora(*each) : remove_lora(*each)) == 4);
+      std::vector<bool> after;
+      for (const auto& [name, parameter] : named_parameters(*each))
+        after.push_back(parameter->requires_grad());
+      CHECK(after == before);
+    }
+  }
+}
+
+TEST_CASE("lora: a layer with several names is selected by any of them, and adapted once",
+          "[layers]") {
+  struct Shared : Module<float> {
+    explicit Shared(Random& random) : inner({.in_features = 2, .out_features = 2}, random) {}
+    void members(Members<float>& members) const override {
+      members.type("Shared");
+      members("first", inner);
+      members("second", inner);
+    }
+    Linear<float> inner;
+  };
+  Random random(1);
+  Shared model(random);
+  CHECK_THROWS_WITH(add_lora<float>(model, {}, below("third"), random),
+                    "add_lora: expected linear layers of the chosen names, got none");
+  CHECK_THROWS_WITH(add_lora<float>(model, {}, {}, random),
+                    "add_lora: filter: expected a function, got none");
+  CHECK(add_lora<float>(model, {}, below("second"), random) == 1);
+  CHECK(named_linear_layers<float>(model).size() == 1);
+  CHECK(model.inner.map);
 }

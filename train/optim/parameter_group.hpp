@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "weft/layers/module.hpp"
 #include "weft/layers/name_filter.hpp"
 
 namespace weft {
@@ -22,5 +24,14 @@ struct ParameterGroup {
 
 // See ParameterGroup::parameters for the parameters that several of them select.
 using ParameterGroups = std::vector<ParameterGroup>;
+
+// Returns an optimizer's options whose groups select a parameter of the model by any of its names
+// (tied weights).
+template <class T, class Options>
+Options with_tied_groups(const Module<T>& model, Options options) {
+  for (ParameterGroup& group : options.groups)
+    group.parameters = with_tied_names(model, std::move(group.parameters));
+  return options;
+}
 
 }  // namespace weft

@@ -8,7 +8,7 @@ namespace weft {
 
 template <class T>
 RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
-    : RMSprop(named_parameters(model), options) {}
+    : RMSprop(named_parameters(model), with_tied_groups(model, options)) {}
 
 template <class T>
 RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)

@@ -6,7 +6,8 @@
 namespace weft {
 
 template <class T>
-SGD<T>::SGD(Module<T>& model, const SGDOptions& options) : SGD(named_parameters(model), options) {}
+SGD<T>::SGD(Module<T>& model, const SGDOptions& options)
+    : SGD(named_parameters(model), with_tied_groups(model, options)) {}
 
 template <class T>
 SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)

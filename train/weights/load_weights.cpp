@@ -127,23 +127,30 @@ class Loader {
   // that are missing or unexpected: in the report when they are ignored.
   void find_datasets() {
     for (const auto& [index, source] : sources_.found)
-      if (!is_excluded(weights_.all[index].name)) add_match(index, source);
+      if (!is_excluded(index)) add_match(index, source);
     for (const WeightSource& source : sources_.unexpected) add_unexpected(source);
     for (std::size_t i = 0; i < weights_.all.size(); ++i) {
       const std::string& name = weights_.all[i].name;
-      if (is_excluded(name))
+      if (is_excluded(i))
         report_.left.push_back(name);
       else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
         continue;
-      else if (ignore_missing_.match(name))
+      else if (matches(ignore_missing_, i))
         report_.missing.push_back(name);
       else
         add_missing(weights_.all[i]);
     }
   }
 
-  bool is_excluded(const std::string& name) const {
-    return (!only_.empty() && !only_.match(name)) || except_.match(name);
+  // Whether the expressions match a name of a parameter, the tied ones too.
+  bool matches(const NameExpressions& expressions, std::size_t index) const {
+    return expressions.match(weights_.all[index].name) ||
+           std::ranges::any_of(weights_.tied, [&](const auto& tied) {
+             return tied.second == index && expressions.match(tied.first);
+           });
+  }
+  bool is_excluded(std::size_t index) const {
+    return (!only_.empty() && !matches(only_, index)) || matches(except_, index);
   }
 
   void add_match(std::size_t index, const WeightSource& source) {

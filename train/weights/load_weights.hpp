@@ -19,7 +19,8 @@ struct Rename {
 };
 
 // Names are dotted. Lists of names are of regular expressions, each for whole names: {"head\\..*"}
-// is every parameter of the head, {".*"} everything.
+// is every parameter of the head, {".*"} everything. A parameter with several names (tied weights)
+// is selected by any of them.
 struct LoadWeightsOptions {
   // The group of the parameters. When empty, they are searched at the root, in /model, and below
   // the common prefix of all names in the file ("transformer/", "_orig_mod."). With "model", those

@@ -11,7 +11,6 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
-#include "weft/layers/freeze.hpp"
 #include "weft/train/data/characters.hpp"
 #include "weft/train/weights/safetensors_file.hpp"
 #include "weft/train/weights/safetensors_writer.hpp"
@@ -172,7 +171,7 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
     lora->b.set_value(std::move(b));
     adapters.emplace(linear, std::move(lora));
   }
-  freeze(model);
+  suspend_gradients(model);
   for (auto& [linear, lora] : adapters) linear->map = std::move(lora);
   return std::ssize(adapters);
 }

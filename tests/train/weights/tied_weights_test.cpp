@@ -1,6 +1,7 @@
 // Tied weights: a parameter that is registered under several names is one parameter.
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/reductions.hpp>
+#include <weft/layers/copy_parameters.hpp>
 #include <weft/layers/embedding.hpp>
 #include <weft/layers/summary.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
@@ -94,6 +95,30 @@ TEST_CASE("tied weights: a file with the second name only loads", "[train]") {
   CHECK(report.prefix == "model.");
   CHECK(report.renamed == Names{"tokens.weight from model.output.weight"});
   CHECK(same(file.model.weight.value(), ones));
+}
+
+TEST_CASE("tied weights: options select them by any of their names", "[train]") {
+  TiedFile file([](Hdf5Writer& writer) {
+    writer.tensor("/tokens/weight", ones);
+    writer.tensor("/bias", threes);
+  });
+  LoadWeightsReport report = load_weights(file.path, file.model, {.only = {"output\\.weight"}});
+  CHECK(report.loaded == Names{"tokens.weight"});
+  CHECK(same(file.model.weight.value(), ones));
+  CHECK(file.model.bias.value()(0) == 7.0f);
+  report = load_weights(file.path, file.model, {.except = {"output\\..*"}});
+  CHECK(report.loaded == Names{"bias"});
+  CHECK(report.left == Names{"tokens.weight"});
+  TiedFile only_bias([](Hdf5Writer& writer) { writer.tensor("/bias", threes); });
+  CHECK(
+      load_weights(only_bias.path, only_bias.model, {.ignore_missing = {"output\\..*"}}).missing ==
+      Names{"tokens.weight"});
+  Tied from, to;
+  std::ranges::fill(from.weight.values(), 4.0f);
+  std::ranges::fill(from.bias.values(), 4.0f);
+  CHECK(copy_parameters(from, to, below("output")) == 1);
+  CHECK(to.weight.value()(1, 1) == 4.0f);
+  CHECK(to.bias.value()(0) == 7.0f);
 }
 
 TEST_CASE("tied weights: different values or shapes under the two names throw", "[train]") {
