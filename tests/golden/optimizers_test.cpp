@@ -1,4 +1,5 @@
 // Optimizers against PyTorch's. write_optimizers.py wrote the parameters of 20 steps.
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <weft/layers.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
@@ -100,5 +102,60 @@ TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden][SGD][Ad
                       at(step, file.tensor<double>(name + "/" + parameter_name)));
     }
     CHECK(optimizer->steps() == 20);
+  }
+}
+
+TEMPLATE_TEST_CASE("parameters whose first gradient comes late", "[golden][SGD][Adam][AdamW]",
+                   float, double) {
+  using T = TestType;
+  using Make = std::function<std::unique_ptr<Optimizer<T>>(const NamedParameters<T>&)>;
+  const auto making = []<class Kind>(const auto& options, Kind*) -> Make {
+    return [options](const NamedParameters<T>& parameters) {
+      return std::make_unique<Kind>(parameters, options);
+    };
+  };
+  // With the options of write_optimizers.py.
+  const std::map<std::string, Make> late = {
+      {"adam", making(AdamOptions{.lr = 0.01}, static_cast<Adam<T>*>(nullptr))},
+      {"adam_decay",
+       making(AdamOptions{.lr = 0.01, .weight_decay = 0.1}, static_cast<Adam<T>*>(nullptr))},
+      {"adamw",
+       making(AdamWOptions{.lr = 0.01,
+                           .weight_decay = 0.1,
+                           .decays = [](const std::string&, const Shape&) { return true; }},
+              static_cast<AdamW<T>*>(nullptr))},
+      {"momentum_decay", making(SGDOptions{.lr = 0.01, .momentum = 0.9, .weight_decay = 0.1},
+                                static_cast<SGD<T>*>(nullptr))},
+      {"rmsprop", making(RMSpropOptions{.lr = 0.01, .weight_decay = 0.1, .momentum = 0.5},
+                         static_cast<RMSprop<T>*>(nullptr))},
+  };
+  const Hdf5File file(WEFT_TEST_DATA "/optimizers.h5");
+  const auto steps = file.tensor<std::int32_t>("late/steps");
+  const Index count = steps.shape()[0], stored = steps.shape()[1];
+  for (const auto& [name, make_optimizer] : late) {
+    const auto expected = file.tensor<double>("late/" + name);
+    std::vector<Parameter<T>> parameters;
+    NamedParameters<T> named;
+    for (Index i = 0; i < count; ++i) {
+      parameters.emplace_back(Tensor<T>({3}, {T{1}, T{-2}, T{0.5}}));
+      named.push_back({std::to_string(i), &parameters.back()});
+    }
+    const auto optimizer = make_optimizer(named);
+    std::vector<Tensor<T>> got(static_cast<std::size_t>(count), Tensor<T>({stored, 3}));
+    for (std::int32_t step = 1; step <= steps(count - 1, stored - 1); ++step) {
+      Tensor<T> gradient({3});
+      for (Index j = 0; j < 3; ++j) gradient(j) = static_cast<T>(std::cos(step + j));
+      for (Index i = 0; i < count; ++i)
+        if (step >= steps(i, 0)) parameters[static_cast<std::size_t>(i)].set_grad(gradient);
+      optimizer->step();
+      for (Index i = 0; i < count; ++i)
+        for (Index k = 0; k < stored; ++k)
+          for (Index j = 0; j < 3 && step == steps(i, k); ++j)
+            got[static_cast<std::size_t>(i)](k, j) =
+                parameters[static_cast<std::size_t>(i)].value()(j);
+    }
+    for (Index i = 0; i < count; ++i)
+      golden::check(concatenate_text(name, " from step ", steps(i, 0)),
+                    got[static_cast<std::size_t>(i)], at(i, expected));
   }
 }

@@ -7,6 +7,9 @@ token never occurs, so that some gradients are 0. The learning rate halves after
     start/<name>                the model's state_dict before training, exact in float too
     <optimizer>/<name>          [20, ...], the parameter after each step
 
+    late/steps                  [n, 4], steps: each line the steps after which a parameter is stored
+    late/<optimizer>            [n, 4, 3], that parameter, whose first gradient comes at the first
+                                of these steps; before it has none, as an unused or frozen layer
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
 
@@ -54,6 +57,33 @@ OPTIMIZERS = {
     "adamw_all": lambda m: optim.AdamW(m.parameters(), lr=0.02, weight_decay=0.2),
 }
 
+LATE = {
+    "adam": lambda p: optim.Adam(p, lr=0.01),
+    "adam_decay": lambda p: optim.Adam(p, lr=0.01, weight_decay=0.1),
+    "adamw": lambda p: optim.AdamW(p, lr=0.01, weight_decay=0.1),
+    "momentum_decay": lambda p: optim.SGD(p, lr=0.01, momentum=0.9, weight_decay=0.1),
+    "rmsprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5, weight_decay=0.1),
+}
+LATE_STEPS = [[first, first + 1, first + 2, first + 9] for first in (1, 10, 100, 1000)]
+
+
+def late_gradients(make):
+    """The parameters of LATE_STEPS; the gradient in step n is cos(n + 0, 1, 2)."""
+    parameters = [nn.Parameter(torch.tensor([1.0, -2.0, 0.5]).double()) for _ in LATE_STEPS]
+    optimizer = make(parameters)
+    stored = [[] for _ in LATE_STEPS]
+    for step in range(1, LATE_STEPS[-1][-1] + 1):
+        optimizer.zero_grad()
+        for parameter, steps in zip(parameters, LATE_STEPS):
+            if step >= steps[0]:
+                parameter.grad = torch.cos(step + torch.arange(3).double())
+        optimizer.step()
+        for parameter, steps, values in zip(parameters, LATE_STEPS, stored):
+            if step in steps:
+                values.append(parameter.detach().numpy().copy())
+    return np.array(stored)
+
+
 torch.manual_seed(3)
 tokens, labels = torch.tensor([0, 1, 2, 3, 2, 0]), torch.tensor([1, 4, 0, 3, 4, 1])
 start = {name: torch.randn(value.shape).double() for name, value in Model().state_dict().items()}
@@ -78,3 +108,6 @@ with h5py.File(pathlib.Path(__file__).with_name("optimizers.h5"), "w", libver="v
                 after[name].append(value.numpy().copy())
         for name, values in after.items():
             file[f"{optimizer_name}/{name}"] = np.stack(values)
+    file["late/steps"] = np.array(LATE_STEPS, dtype=np.int32)
+    for optimizer_name, make in LATE.items():
+        file[f"late/{optimizer_name}"] = late_gradients(make)

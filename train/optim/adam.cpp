@@ -11,7 +11,7 @@ bool is_weight_matrix(const std::string&, const Shape& shape) { return shape.ran
 
 template <class T>
 Adam<T>::Adam(Module<T>& model, const AdamOptions& options)
-    : Adam(named_parameters(model), options) {}
+    : Adam(named_parameters(model), with_tied_groups(model, options)) {}
 
 template <class T>
 Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
@@ -43,7 +43,7 @@ template <class T>
 void Adam<T>::update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                      T scale) {
   const double lr = this->learning_rate(index);
-  const auto step = static_cast<double>(this->steps());
+  const auto step = static_cast<double>(this->steps(index));
   const double weight_decay = this->weight_decay(index);
   const auto decay = static_cast<T>(decay_ == Decay::in_gradient ? weight_decay : 0.0);
   const auto parameter_factor =
@@ -71,7 +71,7 @@ void Adam<T>::update(std::size_t index, Index size, T* values, const T* grad, T*
 
 template <class T>
 AdamW<T>::AdamW(Module<T>& model, const AdamWOptions& options)
-    : AdamW(named_parameters(model), options) {}
+    : AdamW(named_parameters(model), with_tied_groups(model, options)) {}
 
 template <class T>
 AdamW<T>::AdamW(NamedParameters<T> parameters, const AdamWOptions& options)

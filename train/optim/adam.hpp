@@ -40,7 +40,7 @@ struct AdamWOptions {
 };
 
 // Steps scaled by running moments of the gradient g (Kingma and Ba, 2015), with t the number of
-// steps:
+// steps in which the parameter had a gradient:
 //   m ← β_1 m + (1 - β_1) g,  v ← β_2 v + (1 - β_2) g²
 //   parameter ← parameter - lr · (m / (1 - β_1^t)) / (√(v / (1 - β_2^t)) + eps)
 // Constructors throw ValueError for options outside their ranges.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -24,12 +25,13 @@ Optimizer<T>::Optimizer(
       settings_(elements_.parameters().size()),
       slices_{elements_.sequence()},
       initial_learning_rate_(learning_rate),
-      weight_decay_(weight_decay) {
+      weight_decay_(weight_decay),
+      missed_steps_({static_cast<Index>(settings_.size())}) {
   check_finite_non_negative<T>("learning rate", learning_rate);
   check_finite_non_negative<T>(type_ + ": weight_decay", weight_decay);
   for (std::size_t i = 0; i < settings_.size(); ++i) {
-    const auto& [name, parameter] = this->parameters()[i];
-    settings_[i].weight_decay = !decays || decays(name, parameter->shape()) ? weight_decay : 0.0;
+    const bool decays_this = !decays || decays(this->parameters()[i].name, elements_.shape(i));
+    settings_[i].weight_decay = decays_this ? weight_decay : 0.0;
   }
   for (std::size_t group = 1; group <= groups.size(); ++group) {
     const auto& [selects, lr_factor, own_decay] = groups[group - 1];
@@ -58,11 +60,21 @@ void Optimizer<T>::step(double gradient_scale) {
   prepare_state();
   schedule_learning_rate(learning_rate());
   ++steps_;
+  count_missed_steps();
   const auto scale = static_cast<T>(gradient_scale);
   const Index size = slices_.sequence.size();
   parallel_for(size, std::max<Index>(grain_of(4), size / 256),
                [&](Index first, Index last) { update_elements(first, last, scale); });
   zero_grad();
+}
+
+template <class T>
+void Optimizer<T>::count_missed_steps() {
+  std::int32_t* const missed = missed_steps_.data();
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    if (!parameters()[i].parameter->has_grad() &&
+        missed[i] < std::numeric_limits<std::int32_t>::max())
+      ++missed[i];
 }
 
 template <class T>
@@ -84,7 +96,7 @@ template <class T>
 void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
   for (const ElementSlice& slice : slices.sequence.slices())
     if (slice.parameter >= parameters().size() || slice.begin < 0 || slice.size() < 0 ||
-        slice.end > parameters()[slice.parameter].parameter->size())
+        slice.end > elements_.shape(slice.parameter).elements())
       fail<ValueError>(type_ + ": slices", "elements of its parameters", "others");
   slices_ = std::move(slices);
   add_missing_state();
@@ -93,8 +105,8 @@ void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
 // Of a whole parameter, the shape of the parameter.
 template <class T>
 Shape Optimizer<T>::state_shape(const ElementSlice& slice) const {
-  const Parameter<T>& parameter = *parameters()[slice.parameter].parameter;
-  return slice.size() == parameter.size() ? parameter.shape() : Shape{slice.size()};
+  const Shape& whole = elements_.shape(slice.parameter);
+  return slice.size() == whole.elements() ? whole : Shape{slice.size()};
 }
 
 template <class T>
@@ -124,6 +136,7 @@ void Optimizer<T>::prepare_state() {
 
 template <class T>
 void Optimizer<T>::zero_grad() {
+  elements_.check_exist(type_);
   for (const auto& [name, parameter] : parameters()) parameter->zero_grad();
 }
 
@@ -156,9 +169,11 @@ template <class T>
 void Optimizer<T>::state(State<T>& state) {
   state.text("type", loaded_type_);
   state.integer("step", steps_);
+  state.list("missed_steps", missed_steps_);
   state.number("learning_rate", learning_rate_);
   state.number("initial_learning_rate", base_learning_rate_);
   if (!is_whole()) fail<Error>(type_ + ": state", "that of all elements", "that of some");
+  elements_.check_exist(type_);
   add_missing_state();
   for (std::size_t number = 0; number < tensors(); ++number)
     for (std::size_t i = 0; i < parameters().size(); ++i)
@@ -171,6 +186,10 @@ void Optimizer<T>::check_state() const {
     fail<ValueError>("optimizer", concatenate_text("the state of ", type_),
                      concatenate_text("that of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    if (const std::int32_t missed = missed_steps_.data()[i]; missed < 0 || missed > steps_)
+      fail<ValueError>(type_ + ": missed_steps of " + parameters()[i].name,
+                       concatenate_text("0 … ", steps_), missed);
   check_finite_non_negative<T>("learning rate", learning_rate_);
   check_finite_non_negative<T>("initial learning rate", base_learning_rate_);
   for (std::size_t number = 0; number < slices_.state.size(); ++number)
@@ -207,7 +226,7 @@ std::string Optimizer<T>::settings_description() const {
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       if (!have(settings_[i])) continue;
       ++tensors;
-      numbers += parameters()[i].parameter->size();
+      numbers += elements_.shape(i).elements();
     }
     return concatenate_text(numbers, " parameters in ", tensors,
                             tensors == 1 ? " tensor" : " tensors");

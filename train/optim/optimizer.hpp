@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weft/autograd/export.hpp"
@@ -23,11 +24,12 @@ struct OptimizerSlices {
   std::vector<std::vector<Tensor<T>>> state = {};
 };
 
-// Updates a model's parameters from their gradients. The model must outlive the optimizer and must
-// not be moved, and its parameters must keep their
-// shapes. A parameter that is given several times is updated once. Parameters of the model that the
-// optimizer was not given keep adding up gradients: `zero_grad(model)` clears them too. Not
-// copyable: two optimizers would step the same parameters.
+// Updates a model's parameters from their gradients. The parameters must keep their shapes. The
+// model may be moved: the optimizer follows its parameters. After a parameter was removed or
+// replaced (by `merge_lora`, for instance), every function that uses the parameters throws Error,
+// naming it: make a new optimizer then. A parameter that is given several times is updated once.
+// Parameters of the model that the optimizer was not given keep adding up gradients:
+// `zero_grad(model)` clears them too. Not copyable: two optimizers would step the same parameters.
 template <class T = float>
 class WEFT_API Optimizer : public Stateful<T> {
  public:
@@ -39,7 +41,9 @@ class WEFT_API Optimizer : public Stateful<T> {
   // Updates every parameter that has a gradient, in one parallel pass without heap allocation;
   // gradients are multiplied by `gradient_scale` (see `clip_factor`). Clears the gradients. Throws
   // NonFiniteError for a scale that is not finite, ValueError for one that is negative, and
-  // ShapeError when a parameter was replaced by one of another shape; nothing is updated then.
+  // ShapeError when a parameter was assigned one of another shape; nothing is updated then. A
+  // parameter without a gradient keeps its values, its state and its own count of steps, as in
+  // torch.optim.
   void step(double gradient_scale = 1.0);
   // Clears the gradients of the optimizer's parameters.
   void zero_grad();
@@ -58,7 +62,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   // Sets the rate from the next step on, as a schedule does; the initial rate remains. Throws the
   // same exceptions as `set_learning_rate`.
   void schedule_learning_rate(double learning_rate);
-  // The number of updates.
+  // The number of updates, also of those in which some parameters had no gradient.
   std::int64_t steps() const { return steps_; }
   // The parameters that it was given, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
@@ -92,12 +96,17 @@ class WEFT_API Optimizer : public Stateful<T> {
   double learning_rate(std::size_t index) const {
     return learning_rate_ * settings_[index].lr_factor;
   }
+  // The number of updates of parameter `index`: updates without a gradient of it do not count, as
+  // in torch.optim.
+  std::int64_t steps(std::size_t index) const {
+    return steps_ - std::as_const(missed_steps_).data()[index];
+  }
   // The weight decay of parameter `index`.
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
   // Updates `size` consecutive elements of parameter `index`: their values, from their gradients
   // and from their state, of which `state[number]` are the elements in the state tensors `number`.
-  // Called concurrently; `steps()` already includes the current step.
+  // Called concurrently; `steps(index)` already includes the current step.
   virtual void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                       T scale) = 0;
 
@@ -132,6 +141,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   Shape state_shape(const ElementSlice& slice) const;
   void add_missing_state();
   void prepare_state();
+  void count_missed_steps();
   void update_elements(Index first, Index last, T scale);
 
   std::string type_;
@@ -148,6 +158,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   double base_learning_rate_ = initial_learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;
+  Tensor<std::int32_t> missed_steps_;  // of each parameter: those without a gradient
 };
 
 extern template class Optimizer<float>;

@@ -1,5 +1,6 @@
 #include "weft/train/weights/checkpoint.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <variant>
 
@@ -44,6 +45,7 @@ template <class Value>
 const char* type_of() {
   if (std::is_same_v<Value, std::string>) return "string";
   if (std::is_same_v<Value, std::int64_t>) return "int64";
+  if (std::is_same_v<Value, Tensor<std::int32_t>>) return "int32";
   return std::is_same_v<Value, Tensor<float>> ? "float32" : "float64";
 }
 
@@ -60,11 +62,18 @@ class StagedState {
     Differences differences;
     visit_state(object, [&]<class Value>(const std::string& name, const Value& value) {
       constexpr bool is_tensor = std::is_same_v<Value, Tensor<T>>;
+      constexpr bool is_list = std::is_same_v<Value, Tensor<std::int32_t>>;
       values_.emplace_back(Value());
       Shape shape;
-      if constexpr (is_tensor) shape = value.shape();
+      if constexpr (is_tensor || is_list) shape = value.shape();
       const auto entry = datasets.extract(name);
-      if (entry.empty()) return differences.missing.push_back(concatenate_text(name, ' ', shape));
+      if (entry.empty()) {
+        if constexpr (is_list)
+          values_.back() = Value(shape);
+        else
+          differences.missing.push_back(concatenate_text(name, ' ', shape));
+        return;
+      }
       const StoredDataset dataset = file.dataset(entry.mapped());
       const std::string type = dataset.type();
       const Shape found = dataset.shape();
@@ -77,7 +86,9 @@ class StagedState {
       differences.check_type(name, type_of<Value>(), type);
       differences.check_shape(name, shape, found);
       if (type != type_of<Value>() || found != shape) return;
-      if constexpr (is_tensor) {
+      if constexpr (is_list) {
+        values_.back() = dataset.tensor<std::int32_t>(shape);
+      } else if constexpr (is_tensor) {
         values_.back() = dataset.tensor<T>(shape);
         check_finite(dataset.location(), std::get<Value>(values_.back()));
       } else {
@@ -102,7 +113,7 @@ class StagedState {
       if (!read)
         fail<ValueError>(concatenate_text("state: ", name),
                          "the same names and types each time, in the same order", "another");
-      if constexpr (std::is_same_v<Value, Tensor<T>>)
+      if constexpr (requires { value.shape(); })
         if (value.shape() != read->shape())
           fail<ValueError>(concatenate_text("state: tensor ", name), read->shape(), value.shape());
       std::swap(value, *read);
@@ -133,7 +144,8 @@ class StagedState {
   std::string location_;
   Stateful<T>& object_;
   // In the order in which the object names them.
-  std::vector<std::variant<Tensor<T>, std::int64_t, double, std::string>> values_;
+  std::vector<std::variant<Tensor<T>, std::int64_t, double, std::string, Tensor<std::int32_t>>>
+      values_;
 };
 
 // Throws ValueError when the group of a state contains that of another, or is that of the model.
@@ -153,7 +165,10 @@ template <class Value>
 void add(Hdf5Writer& writer, const std::string& group, const std::string& name,
          const Value& value) {
   const std::string path = path_of_name(group + '.' + name);
-  if constexpr (requires { value.shape(); }) {
+  if constexpr (std::is_same_v<Value, Tensor<std::int32_t>>) {
+    if (std::ranges::any_of(value, [](std::int32_t number) { return number != 0; }))
+      writer.tensor(path, value);
+  } else if constexpr (requires { value.shape(); }) {
     check_finite(path, value);
     writer.tensor(path, value);
   } else {

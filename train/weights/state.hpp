@@ -26,6 +26,10 @@ class WEFT_API State {
   virtual void number(const std::string& name, double& value) = 0;
   // A text without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
+  // A list of whole numbers that already has the expected length. A checkpoint contains it only
+  // when some are not 0; loading sets all to 0 when the checkpoint lacks it. Visitors that neither
+  // save nor load may ignore it.
+  virtual void list(const std::string& /*name*/, Tensor<std::int32_t>& /*values*/) {}
 };
 
 // An object with state: an optimizer, the progress of training, a configuration.

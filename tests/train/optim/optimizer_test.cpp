@@ -1,14 +1,21 @@
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/reductions.hpp>
 #include <weft/autograd/parallel.hpp>
 #include <weft/autograd/random.hpp>
+#include <weft/layers/freeze.hpp>
+#include <weft/layers/lora.hpp>
+#include <weft/layers/models/gpt.hpp>
+#include <weft/train/moving_average.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/clip.hpp>
 #include <weft/train/optim/optimizer.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
+#include <weft/train/parallel/parallel_pass.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
@@ -288,4 +295,143 @@ TEST_CASE("optimizer: registers its whole state, and throws for an invalid one",
   *state.texts.at("type") = "Adam";
   CHECK_THROWS_WITH(optimizer.check_state(),
                     "optimizer: expected the state of AdamW, got that of Adam");
+}
+
+TEST_CASE("optimizer: each parameter has its own count of steps", "[train]") {
+  // Without earlier gradients, Adam's first step is lr whatever the gradient is.
+  for (const int first : {1, 10, 100, 1000}) {
+    INFO("the first gradient comes at step " << first);
+    Affine<double> model({2}, {1});
+    AdamW decoupled(model,
+                    {.lr = 0.01, .weight_decay = 0.5, .decays = [](auto&, auto&) { return true; }});
+    Affine<double> other({2}, {1});
+    Adam optimizer(other, {.lr = 0.01});
+    for (int step = 1; step <= first; ++step) {
+      for (Affine<double>* each : {&model, &other}) {
+        each->weight.set_grad(Tensor<double>::full({2}, std::cos(step)));
+        if (step == first) each->bias.set_grad(Tensor<double>::full({1}, 3.0));
+      }
+      decoupled.step();
+      optimizer.step();
+    }
+    CHECK(model.bias.value()(0) == Approx(-0.01));
+    CHECK(other.bias.value()(0) == Approx(-0.01));
+    CHECK(optimizer.steps() == first);
+  }
+}
+
+TEST_CASE("optimizer: counts of steps are part of the state", "[train]") {
+  const auto run = [](Affine<float>& model, AdamW<float>& optimizer, int from, int to) {
+    for (int step = from; step < to; ++step) {
+      model.weight.set_grad(Tensor<float>::full({2}, std::cos(static_cast<float>(step))));
+      if (step >= 5)
+        model.bias.set_grad(Tensor<float>::full({1}, std::sin(static_cast<float>(step))));
+      optimizer.step();
+    }
+  };
+  Affine<float> whole({2}, {1}), half({2}, {1});
+  AdamW whole_optimizer(whole), half_optimizer(half);
+  run(whole, whole_optimizer, 0, 20);
+  run(half, half_optimizer, 0, 8);
+  Affine<float> resumed = half;
+  AdamW optimizer(resumed);
+  const RecordedState<float> from(half_optimizer), to(optimizer);
+  for (const auto& [name, tensor] : from.tensors) *to.tensors.at(name) = *tensor;
+  for (const auto& [name, list] : from.lists) *to.lists.at(name) = *list;
+  for (const auto& [name, integer] : from.integers) *to.integers.at(name) = *integer;
+  CHECK(to.lists.at("missed_steps")->values()[1] == 5);
+  optimizer.check_state();
+  run(resumed, optimizer, 8, 20);
+  CHECK(resumed.weight.value()(0) == whole.weight.value()(0));
+  CHECK(resumed.bias.value()(0) == whole.bias.value()(0));
+
+  for (const std::int32_t missed : {-1, 21}) {
+    (*to.lists.at("missed_steps"))(1) = missed;
+    CHECK_THROWS_WITH(
+        optimizer.check_state(),
+        concatenate_text("AdamW: missed_steps of bias: expected 0 … 20, got ", missed));
+  }
+}
+
+TEST_CASE("optimizer: follows a model that is moved", "[train]") {
+  auto model = std::make_unique<Affine<float>>(Shape{2}, Shape{1});
+  SGD optimizer(*model, {.lr = 1.0});
+  Affine<float> moved = std::move(*model);
+  model.reset();
+  moved.weight.set_grad(Tensor<float>::full({2}, 3.0f));
+  optimizer.step();
+  CHECK(moved.weight.value()(1) == -3.0f);
+  CHECK_FALSE(moved.weight.has_grad());
+}
+
+TEST_CASE("optimizer: throws when a parameter was removed, naming it", "[train]") {
+  auto model = std::make_unique<Affine<float>>(Shape{2}, Shape{1});
+  AdamW optimizer(*model);
+  const std::string description = optimizer.description();
+  model.reset();
+  const std::string text =
+      "AdamW: parameter weight: expected a parameter that exists, got one that was removed or "
+      "replaced, as merge_lora and remove_lora do";
+  CHECK_THROWS_WITH(optimizer.step(), text);
+  CHECK_THROWS_WITH(optimizer.zero_grad(), text);
+  CHECK_THROWS_WITH(RecordedState<float>(optimizer), text);
+  CHECK_THROWS_AS(optimizer.grad_norm(), Error);
+  CHECK_THROWS_WITH(AdamW<float>(optimizer.parameters()), text.substr(7));
+  CHECK(optimizer.steps() == 0);
+  CHECK(optimizer.description() == description);
+}
+
+TEST_CASE("optimizer: throws after merge_lora and remove_lora, and after layers were replaced",
+          "[train]") {
+  const Tokens tokens({2, 3}, {1, 5, 2, 7, 3, 10});
+  const auto check = [&](const char* removed, const auto& change) {
+    INFO(removed);
+    Random random(1);
+    Gpt<float> model({.vocabulary_size = 11,
+                      .max_len = 8,
+                      .num_hiddens = 8,
+                      .num_heads = 2,
+                      .num_blocks = 2,
+                      .tied = false},
+                     random);
+    add_lora(model, {.rank = 2}, below("blocks.0.attention.W_q"), random);
+    unfreeze(model);
+    AdamW optimizer(model);
+    MovingAverage average(model);
+    ParallelPass<float> pass(named_parameters(model), 1, {.training = true});
+    Tape<float> tape({.training = true});
+    const Var<float> loss = mean(model(tape, tokens));
+    change(model);
+    const auto check_throws = [&](const auto& call) {
+      CHECK_THAT(message_of<Error>(call), Catch::Contains(removed));
+    };
+    check_throws([&] { optimizer.step(); });
+    check_throws([&] { (void)optimizer.grad_norm(); });
+    check_throws([&] { optimizer.zero_grad(); });
+    check_throws([&] { average.update(); });
+    check_throws([&] {
+      pass.add_gradients(0, 1, [&](Tape<float>& own, Index) { return mean(model(own, tokens)); });
+    });
+    CHECK_THROWS_AS(tape.backward(loss), Error);
+    for (const auto& [name, parameter] : named_parameters(model))
+      CHECK_FALSE(parameter->has_grad());
+    // A new optimizer works.
+    Tape<float> again({.training = true});
+    again.backward(mean(model(again, tokens)));
+    CHECK(clip_grad_norm(model, 1.0) > 0.0);
+    AdamW(model).step();
+  };
+  check("blocks.0.attention.W_q.lora_A.weight", [](Gpt<float>& model) { merge_lora(model); });
+  check("blocks.0.attention.W_q.lora_A.weight", [](Gpt<float>& model) { remove_lora(model); });
+  check("blocks.0.attention.W_q.lora_A.weight", [](Gpt<float>& model) {
+    Random random(2);
+    model.blocks.blocks[0].attention.W_q =
+        Linear<float>({.in_features = 8, .out_features = 8}, random);
+  });
+  check("blocks.1.", [](Gpt<float>& model) { model.blocks.blocks.pop_back(); });
+  check("blocks.1.", [](Gpt<float>& model) {
+    Random random(2);
+    model.blocks.blocks[1].ffn = SwiGLU<float>({.num_hiddens = 8, .ffn_num_hiddens = 8}, random);
+  });
+  check("output.weight", [](Gpt<float>& model) { model.output.reset(); });
 }

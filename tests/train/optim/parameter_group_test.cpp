@@ -123,3 +123,29 @@ TEST_CASE("parameter groups: mistakes are refused", "[train]") {
   CHECK_FALSE(message({.parameters = below("bias"), .lr_factor = -1.0}).empty());
   CHECK_FALSE(message({.parameters = below("bias"), .weight_decay = -1.0}).empty());
 }
+
+TEST_CASE("parameter groups: a parameter with several names is selected by any of them",
+          "[train]") {
+  struct Tied : Module<double> {
+    void members(Members<double>& members) const override {
+      members.type("Tied");
+      members("input", weight);
+      members("output", weight);
+    }
+    Parameter<double> weight{Tensor<double>({1})};
+  };
+  const auto stepped = [](const auto& make) {
+    Tied model;
+    auto optimizer = make(model);
+    model.weight.set_grad(Tensor<double>::full({1}, 1.0));
+    optimizer.step();
+    return model.weight.value()(0);
+  };
+  const ParameterGroups groups{{.parameters = below("output"), .lr_factor = 0.5}};
+  CHECK(stepped([&](Tied& m) { return SGD<double>(m, {.lr = 1.0, .groups = groups}); }) == -0.5);
+  for (const double value :
+       {stepped([&](Tied& m) { return RMSprop<double>(m, {.lr = 0.1, .groups = groups}); }) / 10,
+        stepped([&](Tied& m) { return Adam<double>(m, {.lr = 0.1, .groups = groups}); }),
+        stepped([&](Tied& m) { return AdamW<double>(m, {.lr = 0.1, .groups = groups}); })})
+    CHECK(value == Approx(-0.05));
+}

@@ -17,8 +17,12 @@ class RecordedState final : public State<T> {
   void integer(const std::string& name, std::int64_t& value) override { integers[name] = &value; }
   void number(const std::string& name, double& value) override { numbers[name] = &value; }
   void text(const std::string& name, std::string& value) override { texts[name] = &value; }
+  void list(const std::string& name, Tensor<std::int32_t>& values) override {
+    lists[name] = &values;
+  }
 
   std::map<std::string, Tensor<T>*> tensors;
+  std::map<std::string, Tensor<std::int32_t>*> lists;
   std::map<std::string, std::int64_t*> integers;
   std::map<std::string, double*> numbers;
   std::map<std::string, std::string*> texts;

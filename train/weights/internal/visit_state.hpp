@@ -8,7 +8,8 @@
 
 namespace weft {
 
-// Calls use(name, value), where a value is a Tensor<T>&, std::int64_t&, double& or std::string&.
+// Calls use(name, value), where a value is a Tensor<T>&, std::int64_t&, double&, std::string& or
+// Tensor<std::int32_t>&.
 template <class T, class Use>
 void visit_state(Stateful<T>& object, const Use& use) {
   struct Visitor final : State<T> {
@@ -17,6 +18,7 @@ void visit_state(Stateful<T>& object, const Use& use) {
     void integer(const std::string& name, std::int64_t& value) override { use(name, value); }
     void number(const std::string& name, double& value) override { use(name, value); }
     void text(const std::string& name, std::string& value) override { use(name, value); }
+    void list(const std::string& name, Tensor<std::int32_t>& values) override { use(name, values); }
     const Use& use;
   } visitor(use);
   object.state(visitor);
