@@ -56,8 +56,9 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
       k[1] != v[1])
     fail<ShapeError>("AttentionPooling", "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
                      concatenate_text(q, ", ", k, " and ", v));
+  const MaskView view("masked_softmax", mask, q[0], num_heads, q[1], k[1]);
   const FiniteKeys<T> finite = finite_keys(keys, values);
-  const Var<T> head_queries = transpose_qkv(queries, num_heads);
+  const Var<T> head_queries = transpose_qkv(visible_queries(view, queries, keys), num_heads);
   const Var<T> head_keys = transpose_qkv(finite.keys, num_heads);
   const Shape shape{q[0], num_heads, q[1], k[1]};
   Var<T> scored = reshape(

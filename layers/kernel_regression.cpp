@@ -70,9 +70,11 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
   const Index num_queries = queries.size(), num_keys = keys.size();
   // Treated as one sequence with one head and vectors of size 1.
   const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
+  const MaskView view("masked_softmax", {.allowed = allowed}, 1, 1, num_queries, num_keys);
+  const Var<T> q = visible_queries(view, reshape(queries, {1, num_queries, 1}), k);
   const FiniteKeys<T> finite = finite_keys(k, v);
   const Var<T> difference =
-      reshape(queries, {1, 1, num_queries, 1}) - reshape(finite.keys, {1, 1, 1, num_keys});
+      reshape(q, {1, 1, num_queries, 1}) - reshape(finite.keys, {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
   Mask mask{.allowed = allowed, .bias = Tensor<float>({num_queries, num_keys})};

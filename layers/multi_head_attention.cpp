@@ -123,16 +123,24 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
     fail<ShapeError>("MultiHeadAttention", "equal batch sizes, and as many values as keys",
                      concatenate_text("queries ", queries.shape(), ", keys ", keys.shape(),
                                       ", values ", values.shape()));
-  const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, queries.shape()[1],
-                      num_keys);
+  const Index heads = attention.num_heads, num_queries = queries.shape()[1];
+  MaskView view("MultiHeadAttention", mask, batch, heads, num_queries, num_keys);
+  const Mask seen = window ? within_window(mask, *window, num_queries, num_keys) : mask;
+  if (window) view = MaskView("MultiHeadAttention", seen, batch, heads, num_queries, num_keys);
   const HiddenKeys hidden(view);
-  const Index heads = attention.num_heads;
   const Var<T> k = placed(W_k(hidden.zeroed(keys)), k_norm, num_kv_heads_, nullptr);
   const Var<T> v = W_v(hidden.zeroed(values));
-  return W_o(attention(
-      placed(W_q(queries), q_norm, heads, nullptr), shared_by_queries(k, num_kv_heads_, heads),
-      shared_by_queries(v, num_kv_heads_, heads),
-      window ? within_window(mask, *window, queries.shape()[1], num_keys) : mask, position_bias));
+  const Var<T> q = placed(W_q(visible_queries(view, queries, keys)), q_norm, heads, nullptr);
+  return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
+                       shared_by_queries(v, num_kv_heads_, heads), seen, position_bias));
+}
+
+template <class T>
+Var<T> MultiHeadAttention<T>::without_hidden(const Var<T>& x, const Mask& mask) const {
+  check_sequences("MultiHeadAttention: queries", x.shape(), W_q.in_features());
+  const Index batch = x.shape()[0], time = x.shape()[1];
+  const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, time, time);
+  return HiddenKeys(view).zeroed(x);
 }
 
 template <class T>

@@ -58,12 +58,19 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   // queries [batch, num_queries, query_size], keys [batch, num_keys, key_size], values
   // [batch, num_keys, value_size], result [batch, num_queries, num_hiddens]. `mask` may be only
   // ValidLens. Keys and values that are masked for all queries, even if NaN, affect neither the
-  // result nor a gradient. The attention weights are an intermediate of the tape. Throws
+  // result nor a gradient, nor do queries that attend to no key; when the queries are the keys, as
+  // in self-attention, positions that are masked as keys count as zeros in the queries if they are
+  // not finite. The attention weights are an intermediate of the tape. Throws
   // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
   // `position_bias` [num_heads, num_queries + num_keys - 1], that of a RelativePositionBias, is
   // added to the scores.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, const std::optional<Var<T>>& position_bias = {}) const;
+
+  // For self-attention of x [batch, time, query_size] and for what a block computes beside it: x
+  // with zeros in place of the positions that no position attends to, if any of these is not
+  // finite; otherwise x. Throws as the call does.
+  Var<T> without_hidden(const Var<T>& x, const Mask& mask) const;
 
   // Causal self-attention step by step: x [sequences of the cache, time, query_size] are the
   // positions after those that the layer of the cache has. Stores their keys and values there, and

@@ -37,7 +37,7 @@ Var<T> TransformerDecoderBlock<T>::operator()(const Var<T>& x, const Var<T>& mem
   const auto attend_to_memory = [&](const Var<T>& y) {
     return cross_attention(y, memory, memory, memory_mask);
   };
-  return apply(x, attend_to_self, attend_to_memory);
+  return apply(self_attention.without_hidden(x, self_mask), attend_to_self, attend_to_memory);
 }
 
 template <class T>

@@ -30,7 +30,8 @@ Var<T> TransformerEncoderBlock<T>::apply(const Var<T>& x, const Attend& attend) 
 template <class T>
 Var<T> TransformerEncoderBlock<T>::operator()(const Var<T>& x, const Mask& mask,
                                               const std::optional<Var<T>>& position_bias) const {
-  return apply(x, [&](const Var<T>& y) { return attention(y, y, y, mask, position_bias); });
+  return apply(attention.without_hidden(x, mask),
+               [&](const Var<T>& y) { return attention(y, y, y, mask, position_bias); });
 }
 
 template <class T>

@@ -350,21 +350,22 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v, const Attentio
 // Keeps P of short sequences. Of others keeps L = log Σ exp S for each row and recomputes
 // P = exp(S - L), so that memory is linear in the length, not quadratic.
 template <class T>
-Var<T> scaled_dot_product_attention(const Var<T>& queries, const Var<T>& all_keys,
+Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all_keys,
                                     const Var<T>& all_values, const AttentionOptions& options,
                                     const std::type_identity_t<std::optional<Var<T>>>& bias) {
-  Tape<T>& tape = tape_of("scaled_dot_product_attention", queries, all_keys, all_values);
-  check_inputs(queries.shape(), all_keys.shape(), all_values.shape(), options);
-  const Index batch = queries.shape()[0], heads = options.num_heads;
-  const Index num_queries = queries.shape()[1], num_keys = all_keys.shape()[1];
+  Tape<T>& tape = tape_of("scaled_dot_product_attention", all_queries, all_keys, all_values);
+  check_inputs(all_queries.shape(), all_keys.shape(), all_values.shape(), options);
+  const Index batch = all_queries.shape()[0], heads = options.num_heads;
+  const Index num_queries = all_queries.shape()[1], num_keys = all_keys.shape()[1];
   const MaskView mask("scaled_dot_product_attention", options.mask, batch, heads, num_queries,
                       num_keys);
   if (bias) {
-    tape_of("scaled_dot_product_attention", queries, *bias);
+    tape_of("scaled_dot_product_attention", all_queries, *bias);
     const Shape expected{heads, std::max<Index>(0, num_queries + num_keys - 1)};
     if (bias->shape() != expected)
       fail<ShapeError>("scaled_dot_product_attention: position_bias", expected, bias->shape());
   }
+  const Var<T> queries = visible_queries(mask, all_queries, all_keys);
   const FiniteKeys<T> finite = mask.is_same_for_all_queries() ? FiniteKeys<T>{all_keys, all_values}
                                                               : finite_keys(all_keys, all_values);
   const Var<T>&keys = finite.keys, &values = finite.values;

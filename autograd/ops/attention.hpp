@@ -25,11 +25,12 @@ struct AttentionOptions {
 // queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
 // [batch, num_keys, num_heads · d_v]; head h has columns h · d … (h + 1) · d. Result
 // [batch, num_queries, num_heads · d_v], heads concatenated. Masked keys and values, even NaN,
-// affect neither the result nor a gradient. The weights are an intermediate of the tape.
-// `position_bias` [num_heads, num_queries + num_keys - 1] is added to the scores by the distance of
-// the two positions: its element num_queries - 1 + k - q to that of query q and key k, in every
-// sequence (Raffel et al., 2020, section 2.1). Throws ShapeError, and ValueError unless num_heads >
-// 0 divides the vectors and 0 ≤ dropout ≤ 1.
+// affect neither the result nor a gradient, nor do queries that attend to no key; when one variable
+// is queries and keys, nor do its positions that no query attends to. The weights are an
+// intermediate of the tape. `position_bias` [num_heads, num_queries + num_keys - 1] is added to the
+// scores by the distance of the two positions: its element num_queries - 1 + k - q to that of query
+// q and key k, in every sequence (Raffel et al., 2020, section 2.1). Throws ShapeError, and
+// ValueError unless num_heads > 0 divides the vectors and 0 ≤ dropout ≤ 1.
 //   Var y = scaled_dot_product_attention(q, k, v, {.num_heads = 4, .mask = {.causal = true}});
 template <class T>
 WEFT_API Var<T> scaled_dot_product_attention(

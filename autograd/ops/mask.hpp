@@ -57,6 +57,10 @@ struct Mask {
   // -infinity to mask a key (torch's float attn_mask). A constant, also for a tape of doubles. No
   // elements when not given.
   Tensor<float> bias = {};
+  // The position of each element in its text, where rows hold several texts that do not see each
+  // other (see PackedBatches), [batch, queries]. Attention ignores it; models that add positions to
+  // the embeddings number them so. No elements when not given: 0, 1, … from the start of the row.
+  Tokens positions = {};
 };
 
 inline ValidLens::operator Mask() const { return {.valid_lens = *this}; }

@@ -56,23 +56,32 @@ Tensor<bool> MaskView::visible_keys() const {
   return visible;
 }
 
+Tensor<bool> MaskView::visible_queries() const {
+  Tensor<bool> visible({batch_, queries_});
+  bool* rows = visible.data();
+  parallel_for(batch_ * queries_, grain_of(saturating_product({heads_, keys_})),
+               [&](Index begin, Index end) {
+                 for (Index row = begin; row < end; ++row) {
+                   const Index b = row / queries_, query = row % queries_;
+                   const Index seen = limit(b, query);
+                   for (Index head = 0; head < own_heads() && !rows[row]; ++head)
+                     for (Index key = 0; key < seen && !rows[row]; ++key)
+                       rows[row] = shows(b, head, query, key);
+                 }
+               });
+  return visible;
+}
+
 void MaskView::mark_visible(Index batch, bool* visible) const {
   const Index end = largest_limit(batch);
-  const Index heads = std::max(allowed_rank_, bias_rank_) == 4 ? heads_ : 1;
   // The keys before `hidden` are visible already.
   Index hidden = 0;
-  for (Index head = 0; head < heads; ++head)
+  for (Index head = 0; head < own_heads(); ++head)
     // The last query first: under a causal mask, it attends to the most keys.
     for (Index query = queries_ - 1; query >= 0 && hidden < end; --query) {
-      const bool* allowed = allowed_rank_ > 0
-                                ? mask_.allowed.data() + offset(allowed_rank_, batch, head, query)
-                                : nullptr;
-      const float* bias =
-          bias_rank_ > 0 ? mask_.bias.data() + offset(bias_rank_, batch, head, query) : nullptr;
       const Index seen = limit(batch, query);
       for (Index key = hidden; key < seen; ++key)
-        visible[key] |= (!allowed || allowed[key]) &&
-                        (!bias || bias[key] > -std::numeric_limits<float>::infinity());
+        if (!visible[key]) visible[key] = shows(batch, head, query, key);
       while (hidden < end && visible[hidden]) ++hidden;
     }
 }

@@ -62,6 +62,13 @@ class MaskView {
   bool shows_all_below_limit() const { return allowed_rank_ == 0 && bias_rank_ == 0; }
   // The keys that some query of their sequence may attend to, in some head: [batch, keys].
   Tensor<bool> visible_keys() const;
+  // False when each query attends to some key, whatever the elements of the mask are.
+  bool may_hide_queries() const {
+    return allowed_rank_ > 0 || bias_rank_ > 0 || mask_.valid_lens.given() || keys_ == 0 ||
+           (mask_.causal && keys_ < queries_);
+  }
+  // The queries that may attend to some key, in some head: [batch, queries].
+  Tensor<bool> visible_queries() const;
 
  private:
   // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
@@ -74,6 +81,15 @@ class MaskView {
 
   // Sets visible[key] of one sequence for the keys that some query may attend to in some head.
   void mark_visible(Index batch, bool* visible) const;
+  // The number of heads with masks of their own; 1 when all heads have the same.
+  Index own_heads() const { return differs_between_heads() ? heads_ : 1; }
+  // Whether a query may attend to a key below its limit.
+  bool shows(Index batch, Index head, Index query, Index key) const {
+    return (allowed_rank_ == 0 ||
+            mask_.allowed.data()[offset(allowed_rank_, batch, head, query) + key]) &&
+           (bias_rank_ == 0 || mask_.bias.data()[offset(bias_rank_, batch, head, query) + key] >
+                                   -std::numeric_limits<float>::infinity());
+  }
 
   Mask mask_;
   Index batch_, heads_, queries_, keys_;

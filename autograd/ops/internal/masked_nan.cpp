@@ -41,51 +41,65 @@ FiniteKeys<T> finite_keys(const Var<T>& keys, const Var<T>& values) {
   return {where(finite, keys, 0.0), where(finite, values, 0.0), marks};
 }
 
+// Infinity, not NaN: after the mask, the softmax of a row with an infinity is NaN, and the scores
+// of masked keys are no NaN for TapeOptions::detect_anomaly.
 template <class T>
 Var<T> FiniteKeys<T>::mark(const Var<T>& scores) const {
   if (marks.empty()) return scores;
   const Shape& rows = marks.shape();
-  return scores + scores.tape().constant(marks.reshaped({rows[0], 1, 1, rows[1]}));
+  Tensor<T> terms = marks.reshaped({rows[0], 1, 1, rows[1]});
+  for (T& term : terms)
+    if (term != T{0}) term = std::numeric_limits<T>::infinity();
+  return scores + scores.tape().constant(std::move(terms));
 }
 
-HiddenKeys::HiddenKeys(const MaskView& mask)
-    : mask_(mask), visible_(mask.shows_all_below_limit() ? Tensor<bool>() : mask.visible_keys()) {}
+namespace {
 
-template <class Body>
-void HiddenKeys::for_each_hidden(Index begin, Index end, Index keys, const Body& body) const {
-  if (!mask_.shows_all_below_limit()) {
-    for (Index row = begin; row < end; ++row)
-      if (!visible_.data()[row]) body(row, row + 1);
-    return;
-  }
-  for (Index sequence = begin / keys * keys; sequence < end; sequence += keys) {
-    const Index first = std::max(begin, sequence + mask_.largest_limit(sequence / keys));
-    const Index last = std::min(end, sequence + keys);
-    if (first < last) body(first, last);
-  }
+// x [batch, time, channels] with zeros in place of the rows that are not `visible` [batch, time]
+// and not finite.
+template <class T>
+Var<T> without_hidden(const Var<T>& x, const Tensor<bool>& visible) {
+  const Index rows = visible.size();
+  bool is_clean = true;
+  for (Index row = 0; row < rows && is_clean; ++row)
+    is_clean = visible.data()[row] || row_is_finite(x.value(), row);
+  return is_clean ? x : where(visible.reshaped({x.shape()[0], x.shape()[1], 1}), x, 0.0);
 }
+
+}  // namespace
 
 template <class T>
 Var<T> HiddenKeys::zeroed(const Var<T>& x) const {
+  if (!mask_.shows_all_below_limit())
+    return is_finite(x.value()) ? x : without_hidden(x, mask_.visible_keys());
   const Index batch = x.shape()[0], keys = x.shape()[1], channels = x.shape()[2];
   const T* values = x.value().data();
   std::atomic<bool> finite{true};
   parallel_for(batch * keys, grain_of(channels), [&](Index begin, Index end) {
-    for_each_hidden(begin, end, keys, [&](Index first, Index last) {
-      if (!all_finite(values + first * channels, (last - first) * channels)) finite = false;
-    });
+    for (Index sequence = begin / keys * keys; sequence < end; sequence += keys) {
+      const Index first = std::max(begin, sequence + mask_.largest_limit(sequence / keys));
+      const Index last = std::min(end, sequence + keys);
+      if (first < last && !all_finite(values + first * channels, (last - first) * channels))
+        finite = false;
+    }
   });
-  if (finite) return x;
+  return finite ? x : without_hidden(x, mask_.visible_keys());
+}
 
-  Tensor<bool> visible = Tensor<bool>::full({batch, keys, 1}, true);
-  bool* kept = visible.data();
-  for_each_hidden(0, batch * keys, keys,
-                  [kept](Index first, Index last) { std::fill(kept + first, kept + last, false); });
-  return where(visible, x, 0.0);
+template <class T>
+Var<T> visible_queries(const MaskView& mask, const Var<T>& queries, const Var<T>& keys) {
+  const bool is_self =
+      queries.value().data() == keys.value().data() && queries.shape() == keys.shape();
+  const Var<T> x = is_self ? HiddenKeys(mask).zeroed(queries) : queries;
+  if (!mask.may_hide_queries() || is_finite(x.value())) return x;
+  return without_hidden(x, mask.visible_queries());
 }
 
 template Var<float> HiddenKeys::zeroed(const Var<float>&) const;
 template Var<double> HiddenKeys::zeroed(const Var<double>&) const;
+
+template Var<float> visible_queries(const MaskView&, const Var<float>&, const Var<float>&);
+template Var<double> visible_queries(const MaskView&, const Var<double>&, const Var<double>&);
 
 template struct FiniteKeys<float>;
 template struct FiniteKeys<double>;
