@@ -85,7 +85,7 @@ template <class T>
 Var<T> Gpt<T>::states(Tape<T>& tape, const Tokens& input, Mask mask) const {
   check_tokens("Gpt: tokens", input);
   Var<T> x = tokens(tape, input);
-  if (positions) x = (*positions)(x);
+  if (positions) x = mask.positions.empty() ? (*positions)(x) : (*positions)(x, mask.positions);
   mask.causal = true;
   return blocks(dropout(norm ? (*norm)(x) : x), mask);
 }

@@ -76,7 +76,8 @@ struct WEFT_API Gpt : Module<T> {
   // tokens [batch, time]; result [batch, time, vocabulary_size], the logits of the token after each
   // position, which depend on tokens up to that position only. Throws ShapeError, and ValueError
   // for a token that is not in the vocabulary and for time > max_len. `mask` further restricts the
-  // positions that each one attends to; it is causal, too.
+  // positions that each one attends to; it is causal, too. With Mask::positions, learned positions
+  // are those, all < max_len, and rows may be longer.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
   // The mean cross entropy of the targets [batch, time], the tokens after each position, of which
   // those of CrossEntropyOptions::ignore_index do not count. The same as by the logits of the call

@@ -79,7 +79,10 @@ Index num_labels(const PackedBatch& batch) { return num_counted(batch.targets); 
 PackedBatch part_of(const PackedBatch& batch, Index first, Index last) {
   return {rows_of(batch.inputs, first, last),
           rows_of(batch.targets, first, last),
-          {.causal = batch.mask.causal, .allowed = rows_of(batch.mask.allowed, first, last)}};
+          {.causal = batch.mask.causal,
+           .allowed = rows_of(batch.mask.allowed, first, last),
+           .positions = batch.mask.positions.empty() ? Tokens()
+                                                     : rows_of(batch.mask.positions, first, last)}};
 }
 
 PackedBatches::PackedBatches(std::vector<LearnedText> texts, const PackedOptions& options)
@@ -101,7 +104,9 @@ PackedBatch PackedBatches::batch(std::int64_t epoch, Index position) {
   const Index count = std::ssize(rows), length = options_.length;
   PackedBatch batch{Tokens({count, length}),
                     Tokens({count, length}),
-                    {.causal = true, .allowed = Tensor<bool>({count, length, length})}};
+                    {.causal = true,
+                     .allowed = Tensor<bool>({count, length, length}),
+                     .positions = Tokens({count, length})}};
   std::ranges::fill(batch.targets.values(), ignored);
   for (Index row = 0; row < count; ++row) {
     Index at = 0;
@@ -112,6 +117,7 @@ PackedBatch PackedBatches::batch(std::int64_t epoch, Index position) {
       for (Index i = 0; i < size; ++i) {
         const auto token = static_cast<std::size_t>(i);
         batch.inputs(row, at + i) = tokens[token];
+        batch.mask.positions(row, at + i) = static_cast<TokenId>(i);
         if (learned[token + 1]) batch.targets(row, at + i) = tokens[token + 1];
         bool* const allowed = batch.mask.allowed.data() + (row * length + at + i) * length;
         std::fill(allowed + at, allowed + at + size, true);

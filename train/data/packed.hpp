@@ -23,8 +23,9 @@ struct LearnedText {
 struct PackedBatch {
   Tokens inputs;   // [batch, length]
   Tokens targets;  // [batch, length]: the next token, or CrossEntropyOptions::ignore_index
-  // Where tokens are of the same text, [batch, length, length]; with a causal mask, a text sees
-  // itself only.
+  // Where tokens are of the same text, [batch, length, length]: with a causal mask, a text sees
+  // itself only. Its `positions` [batch, length] begin at 0 in each text: layers that number
+  // positions need them (`position(x, batch.mask.positions)`; a Gpt takes them from the mask).
   Mask mask;
 };
 

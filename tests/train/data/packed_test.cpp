@@ -42,28 +42,38 @@ TEST_CASE("packed: texts fill rows, the longest first", "[train]") {
       "000011";
   for (std::size_t i = 0; i < first_row.size(); ++i)
     CHECK(batch.mask.allowed.data()[i] == (first_row[i] == '1'));
+  CHECK(same(batch.mask.positions, Tokens({2, 6}, {0, 1, 2, 3, 0, 1, 0, 1, 2, 0, 0, 0})));
   const PackedBatch part = part_of(batch, 1, 2);
   CHECK(same(part.inputs, Tokens({1, 6}, {11, 12, 13, 9, 0, 0})));
   CHECK(num_labels(part) == 4);
   CHECK(part.mask.allowed.shape() == Shape{1, 6, 6});
+  CHECK(same(part.mask.positions, Tokens({1, 6}, {0, 1, 2, 0, 0, 0})));
 }
 
 TEST_CASE("packed: a text's loss does not depend on the others in its row", "[train]") {
+  // Learned positions, of which there are as many as the longest text has; rotary ones; ALiBi; and
+  // a window.
+  const GptOptions learned{
+      .vocabulary_size = 16, .max_len = 4, .num_hiddens = 8, .num_heads = 2, .num_blocks = 2};
+  GptOptions rotary = learned, alibi = learned, window = learned;
+  rotary.rotary = RotaryOptions{};
+  alibi.alibi = true;
+  window.window = 2;
+  const GptOptions options = GENERATE_COPY(learned, rotary, alibi, window);
   Random random(1);
-  const Gpt<double> model({.vocabulary_size = 16,
-                           .num_hiddens = 8,
-                           .num_heads = 2,
-                           .num_blocks = 2,
-                           .rotary = RotaryOptions{}},
-                          random);
+  Gpt<double> model(options, random);
+  if (model.positions)
+    model.positions->weight.set_value(random.normal_tensor<double>({4, 8}, 0.0, 1.0));
   const auto sum = [&](const std::vector<LearnedText>& of, Index length) {
     PackedBatches source(of, {.length = length, .batch_size = 8});
     double total = 0.0;
     for (Index i = 0; i < source.num_batches(); ++i) {
       const PackedBatch batch = source.batch(0, i);
       Tape<double> tape = Tape<double>::inference();
-      total += cross_entropy(model(tape, batch.inputs, batch.mask), batch.targets).item() *
-               static_cast<double>(num_labels(batch));
+      const double loss =
+          cross_entropy(model(tape, batch.inputs, batch.mask), batch.targets).item();
+      REQUIRE(model.loss(tape, batch.inputs, batch.targets, batch.mask).item() == Approx(loss));
+      total += loss * static_cast<double>(num_labels(batch));
     }
     return total;
   };
