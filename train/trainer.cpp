@@ -303,7 +303,8 @@ class TrainingLoop<T>::Run {
                              : is_first ? ""
                                         : " (" + change + " from the best)"));
     log(epoch, values);
-    report_.after_validation(values[0], measures_training_ ? values.back() : values[0]);
+    report_.after_validation(values[0], measures_training_ ? values.back() : values[0],
+                             validation_->patience > 0);
     if (processes_.is_first()) with_average([&] { report_.show(trainer_.examples_); });
     if (!is_best) return;
     // Beside a best.h5 there is always a last.h5 to resume from.

@@ -154,9 +154,11 @@ class WEFT_API TrainingLoop {
   // and load_weights read it.
   void keep_average(MovingAverage<T>& average);
 
-  // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError,
-  // naming a parameter, unless the optimizer has exactly the parameters of the model that are not
-  // frozen (see `freeze`), FileError when `folder` cannot be written, is used by another trainer,
+  // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError
+  // when all parameters are frozen (see `freeze`) and, naming a parameter, unless the optimizer has
+  // all parameters of the model that are not frozen, and none of another model. Frozen parameters
+  // may be among the optimizer's, whether they were frozen before or after it was made: they keep
+  // their values. Throws FileError when `folder` cannot be written, is used by another trainer,
   // contains checkpoints although `resume` is false or best.h5 without last.h5 although it is true,
   // or its checkpoint or metrics cannot be read, and ValueError when the checkpoint was trained
   // with other data or another seed; all files are then unchanged. Throws NonFiniteError, naming

@@ -76,8 +76,8 @@ void TrainingReport<T>::add_row(const std::vector<double>& values) {
 }
 
 template <class T>
-void TrainingReport<T>::after_validation(double value, double training_loss) {
-  warn(warnings_.after_validation(progress_.step, value, training_loss));
+void TrainingReport<T>::after_validation(double value, double training_loss, bool has_patience) {
+  warn(warnings_.after_validation(progress_.step, value, training_loss, has_patience));
 }
 
 template <class T>

@@ -36,7 +36,7 @@ class TrainingReport {
   void after_step(const Update<T>& update, double seconds, double learning_rate);
   // A row of metrics.csv without its step.
   void add_row(const std::vector<double>& values);
-  void after_validation(double value, double training_loss);
+  void after_validation(double value, double training_loss, bool has_patience);
   // Shows what the program shows, with the weights that were validated in the model.
   void show(const std::function<void(ReportSection&)>& examples);
   // Tables in the terminal and in the report, and a trace in the folder.

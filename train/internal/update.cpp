@@ -48,7 +48,8 @@ ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
           own.last};
 }
 
-// The optimizer must have the parameters of the model that get gradients, and no others.
+// The optimizer must have the parameters of the model that get gradients, and none of another
+// model.
 template <class T>
 void Update<T>::check_parameters() const {
   std::unordered_set<const Parameter<T>*> of_model, of_optimizer;
@@ -59,6 +60,8 @@ void Update<T>::check_parameters() const {
       fail<ValueError>("trainer: optimizer", "parameters of the model that is trained",
                        name + " of another one");
   }
+  if (std::ranges::none_of(parameters_, [](const auto& p) { return p.parameter->requires_grad(); }))
+    fail<ValueError>("trainer: model", "a parameter that is not frozen", "none");
   for (const auto& [name, parameter] : parameters_)
     if (parameter->requires_grad() && !of_optimizer.contains(parameter))
       fail<ValueError>("trainer: optimizer",

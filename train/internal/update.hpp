@@ -18,8 +18,8 @@ namespace weft {
 template <class T>
 class Update {
  public:
-  // Throws ValueError unless the optimizer has exactly the parameters of the model that are not
-  // frozen, and when there are more processes than parts.
+  // Throws ValueError unless the optimizer has all parameters of the model that are not frozen,
+  // some at least, and none of another model, and when there are more processes than parts.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
          const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average,
          ParameterWatch<T>& watch, Profile* profile);

@@ -114,6 +114,35 @@ TEST_CASE("warnings: validation that rises while training falls", "[report]") {
     CHECK_FALSE(noisy.after_validation(i, i % 3 == 1 ? 2.0 - 0.1 * i : 3.0, 2.0 - 0.1 * i));
 }
 
+TEST_CASE("warnings: validation that only varies, or training that stands still, is no sign",
+          "[report]") {
+  const auto warning_of = [](const std::vector<double>& validations, double training_fall,
+                             bool has_patience = false) {
+    TrainingWarnings warnings;
+    std::string text;
+    double training = 0.5;
+    for (std::size_t i = 0; i < validations.size(); ++i) {
+      const auto step = static_cast<std::int64_t>(100 * (i + 1));
+      text += warnings.after_validation(step, validations[i], training, has_patience).value_or("");
+      training *= 1.0 - training_fall;
+    }
+    return text;
+  };
+  // After a fall, values that rise and fall.
+  const std::vector<double> varies{.06, .04, .034, .0300, .0310, .0322, .0305, .0317, .0311, .0321};
+  CHECK(warning_of(varies, 0.0005).empty());
+  CHECK(warning_of(varies, 0.05).empty());
+  std::vector<double> noisy, rises;
+  for (int i = 0; i < 40; ++i) {
+    noisy.push_back(1.0 + std::exp(-0.2 * i) + 0.02 * noise(i));
+    rises.push_back(noisy.back() + 0.03 * std::max(0, i - 10));
+  }
+  CHECK(warning_of(noisy, 0.05).empty());
+  CHECK(warning_of(rises, 0.0001).empty());
+  CHECK(contains(warning_of(rises, 0.05), "a smaller model, or to stop there (patience)"));
+  CHECK(warning_of(rises, 0.05, true).ends_with("weight decay, or a smaller model"));
+}
+
 TEST_CASE("parameter watch: root mean squares of values, gradients and changes", "[report]") {
   for (const Index size : {3, 1024, 1025, 5000}) {
     Parameter<double> weight(Tensor<double>({size, 1})), bias(Tensor<double>({size}));

@@ -2,10 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/shape.hpp"
 
 namespace weft {
+namespace {
+
+// The noise of a curve: the mean of its turns, each of which is the smaller of a rise and a fall
+// that follow each other; 0 on a curve that only falls and then only rises.
+double noise_of(const std::vector<double>& values) {
+  double sum = 0.0;
+  const auto lowest = std::ranges::min_element(values) - values.begin();
+  for (Index i = 1; i + 1 < std::ssize(values); ++i) {
+    const auto at = values.begin() + i;
+    const double before = at[0] - at[-1], after = at[1] - at[0];
+    if (i != lowest && before * after < 0.0) sum += std::min(std::abs(before), std::abs(after));
+  }
+  return sum / static_cast<double>(std::max<Index>(1, std::ssize(values) - 2));
+}
+
+}  // namespace
 
 std::optional<std::string> TrainingWarnings::after_step(double loss) {
   // Averages over about 20 steps, from the 20th on.
@@ -76,18 +94,28 @@ std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<Paramete
 }
 
 std::optional<std::string> TrainingWarnings::after_validation(std::int64_t step, double value,
-                                                              double training) {
+                                                              double training, bool has_patience) {
+  validations_.push_back(value);
+  const auto recent = validations_.end() - std::min<Index>(5, std::ssize(validations_));
+  const double mean = std::accumulate(recent, validations_.end(), 0.0) /
+                      static_cast<double>(validations_.end() - recent);
+  lowest_mean_ = std::min(lowest_mean_, mean);
   if (best_step_ == 0 || value < best_value_) {
     best_step_ = step;
     best_value_ = value;
     best_training_ = training;
   }
-  if (!overfitting_.seen(value > best_value_ && training < best_training_, 3)) return std::nullopt;
-  return concatenate_text("validation has risen from ", best_value_, " at step ", best_step_,
-                          " to ", value,
-                          " while the training loss falls: the model learns its "
-                          "data by heart; try more data, more dropout or weight decay, a smaller "
-                          "model, or to stop there (patience)");
+  constexpr double times_noise = 6.0, least_change = 0.01;
+  const double rise = mean - lowest_mean_;
+  const bool has_risen = value > best_value_ && rise > times_noise * noise_of(validations_) &&
+                         rise > least_change * std::abs(best_value_);
+  const bool has_fallen = best_training_ - training > least_change * std::abs(best_training_);
+  if (!overfitting_.seen(has_risen && has_fallen, 3)) return std::nullopt;
+  return concatenate_text(
+      "validation has risen from ", best_value_, " at step ", best_step_, " to ", value,
+      " while the training loss falls: the model learns its "
+      "data by heart; try more data, more dropout or weight decay, ",
+      has_patience ? "or a smaller model" : "a smaller model, or to stop there (patience)");
 }
 
 }  // namespace weft

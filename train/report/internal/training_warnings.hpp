@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,9 @@ class TrainingWarnings {
   std::optional<std::string> of_ratio(const std::vector<ParameterUpdate>& updates,
                                       double learning_rate);
   // A validation, the lower the better, and the loss on training data that was measured with it.
-  std::optional<std::string> after_validation(std::int64_t step, double value, double training);
+  // `has_patience` tells whether training stops by itself when validations do not improve.
+  std::optional<std::string> after_validation(std::int64_t step, double value, double training,
+                                              bool has_patience = false);
 
  private:
   // A warning is shown when its sign was there so many times in a row, for the first time.
@@ -57,6 +60,8 @@ class TrainingWarnings {
   double highest_learning_rate_ = 0.0;
   std::int64_t best_step_ = 0;
   double best_value_ = 0.0, best_training_ = 0.0;
+  std::vector<double> validations_;
+  double lowest_mean_ = std::numeric_limits<double>::infinity();  // of up to five validations
 };
 
 // What to try after a NonFiniteError.
