@@ -355,7 +355,9 @@ class TrainingLoop<T>::Run {
       saved_step_ = progress_.step;
       display_.message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(),
                                         " at step ", progress_.step));
-      changes = changes_between(progress_.settings, lines_of(settings));
+      // weft 0.2 stored none.
+      if (!progress_.settings.empty())
+        changes = changes_between(progress_.settings, lines_of(settings));
       for (const std::string& change : changes) {
         display_.message(change);
         // The rate of the next step is not that of the earlier schedule.

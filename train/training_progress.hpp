@@ -64,6 +64,8 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   void state(State<T>& state) override;
   // Also throws ValueError when the state has a different identity.
   void check_state() const override;
+  bool is_new_since_0_2(const std::string& name) const override { return name == "settings"; }
+  bool was_only_in_0_2(const std::string& name) const override { return name == "schedule"; }
 
  private:
   TrainingIdentity identity_;

@@ -74,6 +74,9 @@ class WEFT_API Optimizer : public Stateful<T> {
   // Throws Error unless it updates all elements.
   void state(State<T>& state) override;
   void check_state() const override;
+  bool is_new_since_0_2(const std::string& name) const override {
+    return name == "initial_learning_rate";
+  }
 
   // At first all elements, each parameter one slice.
   const OptimizerSlices<T>& slices() const { return slices_; }

@@ -70,6 +70,8 @@ class StagedState {
       if (entry.empty()) {
         if constexpr (is_list)
           values_.back() = Value(shape);
+        else if (object.is_new_since_0_2(name))
+          values_.back() = value;
         else
           differences.missing.push_back(concatenate_text(name, ' ', shape));
         return;
@@ -95,7 +97,8 @@ class StagedState {
         values_.back() = dataset.value<Value>();
       }
     });
-    for (const auto& [name, path] : datasets) differences.unexpected.push_back(name);
+    for (const auto& [name, path] : datasets)
+      if (!object.was_only_in_0_2(name)) differences.unexpected.push_back(name);
     if (!differences.empty())
       throw FileError(concatenate_text(
           location_,

@@ -1,11 +1,12 @@
 // Lists of numbers in checkpoints: how many steps each parameter has missed.
-#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/hdf5/hdf5_writer.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"
@@ -54,17 +55,37 @@ TEST_CASE("checkpoint: each parameter's count of steps is resumed", "[train]") {
 
 TEST_CASE("checkpoint: one count of steps for all parameters, as weft 0.2 wrote it, is loaded",
           "[train]") {
-  // Where every parameter had a gradient in each step, the file is as it was then.
   const TemporaryFolder folder;
   Affine<float> model = random_model(1), resumed = random_model(2);
-  AdamW optimizer(model), resumed_optimizer(resumed);
+  AdamW optimizer(model, {.lr = 0.02}), resumed_optimizer(resumed, {.lr = 0.02});
   for (int i = 0; i < 7; ++i) step(optimizer, model, true);
-  save_checkpoint(folder / "model.h5", model, {{"optimizer", optimizer}});
-  const Hdf5File file(folder / "model.h5");
-  CHECK(std::ranges::none_of(
-      file.datasets(), [](const std::string& path) { return path.find("missed") != path.npos; }));
+  save_checkpoint(folder / "new.h5", model, {{"optimizer", optimizer}});
+  const Hdf5File file(folder / "new.h5");
+  // With what weft 0.2 wrote, and what only it did.
+  Hdf5Writer writer(folder / "old.h5");
+  writer.attribute("format_version", std::int64_t{1});
+  writer.attribute("weft_version", std::string("0.2.0"));
+  std::vector<std::string> left;
+  for (const std::string& path : file.datasets()) {
+    const StoredDataset dataset = file.dataset(path);
+    if (path.find("initial_learning_rate") != path.npos || path.find("missed") != path.npos)
+      left.push_back(path);
+    else if (dataset.type() == "float32")
+      writer.tensor(path, dataset.tensor<float>());
+    else if (dataset.type() == "int64")
+      writer.value(path, dataset.value<std::int64_t>());
+    else if (dataset.type() == "float64")
+      writer.value(path, dataset.value<double>());
+    else
+      writer.value(path, dataset.value<std::string>());
+  }
+  writer.save();
+  // Where no parameter has missed a step, there is no list of those.
+  CHECK(left == std::vector<std::string>{"/optimizer/initial_learning_rate"});
   for (int i = 0; i < 3; ++i) step(resumed_optimizer, resumed, false);
-  load_checkpoint(folder / "model.h5", resumed, {{"optimizer", resumed_optimizer}});
+  load_checkpoint(folder / "old.h5", resumed, {{"optimizer", resumed_optimizer}});
+  CHECK(resumed_optimizer.learning_rate() == 0.02);
+  CHECK(resumed_optimizer.steps() == 7);
   step(optimizer, model, true);
   step(resumed_optimizer, resumed, true);
   CHECK(values_of(resumed) == values_of(model));
