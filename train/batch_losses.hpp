@@ -17,11 +17,10 @@
 namespace weft {
 
 // The mean loss of a batch, a scalar, and its weight among the losses of other batches: the number
-// of labels, or the sum of weights, by which the mean divides. Implicitly made of a Var. If
-// `weight` is not set, it is the number of labels that the loss's own operations divide by:
-// `cross_entropy` and `linear_cross_entropy` count the labels that they do not ignore. Without such
-// an operation, it is `labels_of` the batch. A loss of weight 0 contributes nothing, whatever its
-// value.
+// of labels, or the sum of weights, by which the mean divides. Converts from a Var. If `weight` is
+// not set, it is the number of labels that `cross_entropy` or `linear_cross_entropy` divided by
+// (also one whose result is not returned), or else `labels_of` the batch. A loss of weight 0
+// contributes nothing, whatever its value.
 //   const Var mask = tape.constant(batch.mask);  // 0 or 1 for each element
 //   return WeightedLoss(sum(mask * errors) / sum(mask), sum(mask).item());
 template <class T>

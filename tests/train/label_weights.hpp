@@ -198,7 +198,7 @@ Tensor<T> one_hot(const Tokens& tokens) {
 
 // The ways to write the same loss.
 enum class Form { cross_entropy, named, linear_cross_entropy, recomputed, by_divisor };
-constexpr std::array forms{Form::cross_entropy, Form::named, Form::linear_cross_entropy,
+inline constexpr std::array forms{Form::cross_entropy, Form::named, Form::linear_cross_entropy,
                            Form::recomputed, Form::by_divisor};
 
 template <class T, class Kind>
