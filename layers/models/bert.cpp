@@ -79,8 +79,12 @@ Var<T> Bert<T>::states(const Tokens& input, const Var<T>& segment_vectors,
     fail<ValueError>("Bert: tokens", concatenate_text("at most max_len ", max_len, " positions"),
                      concatenate_text("length ", time));
   Tokens places(input.shape());
-  for (Index i = 0; i < places.size(); ++i)
-    places.data()[i] = static_cast<TokenId>(first_position + i % time);
+  Index place = 0;
+  for (Index i = 0; i < places.size(); ++i) {
+    if (i % time == 0) place = first_position;
+    const bool is_padding = first_position > 0 && input.data()[i] == first_position - 1;
+    places.data()[i] = static_cast<TokenId>(is_padding ? first_position - 1 : place++);
+  }
   const Var<T> placed = first_position == 0 ? positions(x) : positions(x, places);
   return blocks(dropout(norm(placed + segment_vectors)), valid_lens);
 }

@@ -18,8 +18,9 @@ struct WEFT_API BertOptions {
   Index vocabulary_size = 0;
   // The maximum sequence length.
   Index max_len = 512;
-  // The position of the first token in the table of positions: 2 for RoBERTa, where those before
-  // are of padding.
+  // The position of the first token in the table of positions. RoBERTa's is 2: its token 1 is
+  // padding, which has position 1 wherever it stands and is not counted. So is the token
+  // first_position - 1 of any model with first_position > 0.
   Index first_position = 0;
   // The number of segments that a sequence may consist of, as the two sentences of a pair.
   Index num_segments = 2;

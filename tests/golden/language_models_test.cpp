@@ -176,7 +176,7 @@ TEST_CASE("language models: models that no type of transformers is cannot be sav
   CHECK(refused("llama", [](GptOptions& o) { o.rotary->first_position = 1; }));
   CHECK(refused("llama", [](GptOptions& o) { o.rotary->pairs = RotaryPairs::interleaved; }));
   CHECK(refused("llama", [](GptOptions& o) { o.qkv_bias = o.ffn_bias = true; }));
-  CHECK(refused("mistral", [](GptOptions& o) { o.qk_norm = true; }));
+  CHECK(refused("mistral", [](GptOptions& o) { o.qk_norm = true, o.qkv_bias = true; }));
   CHECK(refused("gpt_neox", [](GptOptions& o) { o.ffn_bias = false; }));
   CHECK(refused("gpt_neox", [](GptOptions& o) { o.num_kv_heads = 2; }));
   CHECK(refused("bloom", [](GptOptions& o) { o.ffn_num_hiddens = 40; }));
@@ -350,8 +350,8 @@ TEST_CASE("language models: a config that a model cannot follow is an error that
   CHECK(t5("\"is_gated_act\": false", "\"is_gated_act\": true") ==
         "is_gated_act: expected false, got true");
   CHECK(contains(t5("\"d_kv\"", "\"d_kvs\""), "d_kv: expected an entry, got none"));
-  CHECK(t5("\"eos_token_id\": 1", "\"eos_token_id\": 48") ==
-        "eos_token_id: expected tokens 0 … 47, got 48");
+  CHECK(t5("\"decoder_start_token_id\": 0", "\"decoder_start_token_id\": 48") ==
+        "decoder_start_token_id: expected a token from 0 to 47, got 48");
   // Before memory is taken for such a model.
   for (const auto& [from, to] : {std::pair("num_layers\": 2", "num_layers\": 2000000000"),
                                  {"num_decoder_layers\": 3", "num_decoder_layers\": 2000000000"},

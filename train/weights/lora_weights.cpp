@@ -1,13 +1,17 @@
 #include "weft/train/weights/lora_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <sstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
@@ -18,6 +22,7 @@
 #include "train/files/file_descriptor.hpp"
 #include "train/tokenizers/internal/json_entries.hpp"
 #include "train/weights/internal/layouts.hpp"
+#include "train/weights/internal/name_expression.hpp"
 
 namespace weft {
 namespace {
@@ -38,32 +43,150 @@ std::string name_in(const WeightLayout& layout, const std::string& layer) {
   return dataset.name.substr(0, dataset.name.size() - end.size());
 }
 
-LoraOptions options_in(const json& config) {
-  for (const auto& [name, value] :
-       std::initializer_list<std::pair<const char*, json>>{{"peft_type", "LORA"},
-                                                           {"use_dora", false},
-                                                           {"use_rslora", false},
-                                                           {"fan_in_fan_out", false},
-                                                           {"bias", "none"},
-                                                           {"lora_bias", false},
-                                                           {"modules_to_save", nullptr},
-                                                           {"layer_replication", nullptr},
-                                                           {"target_parameters", nullptr},
-                                                           {"trainable_token_indices", nullptr},
-                                                           {"alora_invocation_tokens", nullptr},
-                                                           {"use_qalora", false},
-                                                           {"rank_pattern", json::object()},
-                                                           {"alpha_pattern", json::object()}})
-    if (const json& own = entry(config, name); !own.is_null() && own != value)
-      fail<ValueError>(name, value.dump(), own.dump().substr(0, 80));
-  const auto rank = required_entry<std::int64_t>(config, "r");
-  constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
-  if (rank < 1 || rank > highest)
-    fail<ValueError>("r", concatenate_text("an integer of 1 … ", highest), rank);
-  return {.rank = rank,
-          .alpha = required_entry<double>(config, "lora_alpha"),
-          .dropout = entry_or(config, "lora_dropout", 0.0)};
+// Entries of adapter_config.json with their defaults, the only values that weft supports: others
+// train or compute something else.
+json required_entries() {
+  return {{"peft_type", "LORA"},
+          {"alora_invocation_tokens", nullptr},
+          {"arrow_config", nullptr},
+          {"bias", "none"},
+          {"ensure_weight_tying", false},
+          {"kasa_config", nullptr},
+          {"layer_replication", nullptr},
+          {"lora_bias", false},
+          {"megatron_config", nullptr},
+          {"modules_to_save", nullptr},
+          {"monteclora_config", nullptr},
+          {"target_parameters", nullptr},
+          {"trainable_token_indices", nullptr},
+          {"use_bdlora", nullptr},
+          {"use_dora", false},
+          {"use_qalora", false},
+          {"velora_config", nullptr}};
 }
+
+// Entries without effect on what trained adapters compute, and the entries that AdapterConfig
+// reads. fan_in_fan_out says how PEFT stores the base layer, and the others configure the
+// initialization or only an initialization that is refused.
+constexpr std::string_view known_entries =
+    " alpha_pattern auto_mapping base_model_name_or_path corda_config eva_config exclude_modules "
+    "fan_in_fan_out inference_mode init_lora_weights layers_pattern layers_to_transform "
+    "loftq_config lora_alpha lora_dropout lora_ga_config megatron_core peft_version "
+    "qalora_group_size r rank_pattern revision runtime_config target_modules task_type "
+    "use_rslora ";
+
+// Initializations of PEFT that leave the weights of the base model as they are. The others (pissa,
+// olora, corda, loftq, lora_ga) subtract something from them, also when adapters are loaded.
+constexpr std::string_view initializations[] = {"gaussian", "eva", "orthogonal", "mica"};
+
+void check_initialization(const json& kind) {
+  if (!kind.is_null() && !kind.is_boolean() &&
+      std::ranges::find(initializations, kind.is_string() ? kind.get<std::string>() : "") ==
+          std::end(initializations))
+    fail<ValueError>("init_lora_weights",
+                     "true, false, gaussian, eva, orthogonal or mica, which keep the weights of "
+                     "the base model",
+                     shown(kind));
+}
+
+// An adapter_config.json of PEFT.
+class AdapterConfig {
+ public:
+  // Throws ValueError for entries that weft does not support, and for unknown entries.
+  explicit AdapterConfig(json config) : config_(std::move(config)) {
+    if (!config_.is_object()) fail<ValueError>("configuration", "an object", config_.type_name());
+    const json required = required_entries();
+    for (const auto& [name, value] : config_.items()) {
+      if (value.is_null()) continue;
+      if (const json& only = entry(required, name); required.contains(name)) {
+        if (value != only && !(only.is_null() && value.empty()))
+          fail<ValueError>(name, only.dump(), shown(value));
+      } else if (known_entries.find(' ' + name + ' ') == known_entries.npos) {
+        fail<ValueError>(name, "an entry that is known", shown(value));
+      }
+    }
+    check_initialization(entry(config_, "init_lora_weights"));
+    (void)options("");
+  }
+
+  // Returns the options of a layer's adapter, which depend on rank_pattern and alpha_pattern.
+  LoraOptions options(const std::string& layer) const {
+    const json rank = pattern_value("rank_pattern", layer, "r"),
+               alpha = pattern_value("alpha_pattern", layer, "lora_alpha");
+    LoraOptions options{.rank = entry_or<std::int64_t>(rank, "r", 8),
+                        .alpha = entry_or(alpha, "lora_alpha", 8.0),
+                        .dropout = entry_or(config_, "lora_dropout", 0.0)};
+    constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
+    if (options.rank < 1 || options.rank > highest)
+      fail<ValueError>("r", concatenate_text("an integer of 1 … ", highest), options.rank);
+    // Kalajdzievski, 2023: alpha / √rank instead of alpha / rank.
+    if (entry_or(config_, "use_rslora", false))
+      options.alpha *= std::sqrt(static_cast<double>(options.rank));
+    return options;
+  }
+
+  // Returns whether PEFT gives a layer an adapter.
+  bool is_target(const std::string& layer) const {
+    const json &excluded = entry(config_, "exclude_modules"),
+               &targets = entry(config_, "target_modules");
+    if (!excluded.empty() && is_listed("exclude_modules", excluded, layer)) return false;
+    if (targets == "all-linear") return layer != "lm_head" && layer != "embed_out";
+    return is_listed("target_modules", targets, layer) && is_transformed(layer);
+  }
+
+ private:
+  static bool is_listed(const char* name, const json& modules, const std::string& layer) {
+    if (modules.is_string()) return NameExpression(name, modules.get<std::string>()).matches(layer);
+    if (!modules.is_array())
+      fail<ValueError>(name, "a list or a regular expression", shown(modules));
+    return std::ranges::any_of(modules, [&](const json& module) {
+      if (!module.is_string()) fail<ValueError>(name, "names of layers", shown(module));
+      const auto end = module.get<std::string>();
+      return layer == end || layer.ends_with("." + end);
+    });
+  }
+
+  // The index of a layer is the first number in its name after a name of layers_pattern, or after
+  // any name but the first.
+  bool is_transformed(const std::string& layer) const {
+    const json &indices = entry(config_, "layers_to_transform"),
+               &pattern = entry(config_, "layers_pattern");
+    if (indices.empty()) return true;
+    std::vector<std::string> parts;
+    std::istringstream in(layer);
+    for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
+    for (std::size_t i = pattern.empty() ? 2 : 1; i + 1 < parts.size(); ++i) {
+      const bool is_number = parts[i].find_first_not_of("0123456789") == std::string::npos;
+      const json& names = pattern.is_string() ? json::array({pattern}) : pattern;
+      if (is_number && (pattern.empty() || std::ranges::count(names, json(parts[i - 1])) > 0))
+        return std::ranges::any_of(indices.is_array() ? indices : json::array({indices}),
+                                   [&](const json& index) { return index.dump() == parts[i]; });
+    }
+    return false;
+  }
+
+  // Returns the entry `name` as PEFT takes it for a layer: from the pattern that matches the end of
+  // the layer's name, or else from the configuration. In JSON that was parsed, the order of
+  // patterns is lost: it throws ValueError if patterns with different values match.
+  json pattern_value(const char* patterns, const std::string& layer, const char* name) const {
+    json result = {{name, entry(config_, name)}};
+    const json& all = entry(config_, patterns);
+    if (!all.is_null() && !all.is_object()) fail<ValueError>(patterns, "an object", shown(all));
+    bool is_found = false;
+    for (const auto& [pattern, value] : all.items()) {
+      if (!NameExpression(patterns, "(.*\\.)?(" + pattern + ")").matches(layer)) continue;
+      if (is_found && result[name] != value)
+        fail<ValueError>(
+            patterns, "one value for each layer",
+            concatenate_text(shown(result[name]), " and ", shown(value), " for ", layer));
+      is_found = true;
+      result[name] = value;
+    }
+    return result;
+  }
+
+  json config_;
+};
 
 // The linear layers of a model by the names that they have in the adapters' file: those of the
 // first layout that has them all, or of weft.
@@ -94,15 +217,16 @@ void save_lora(const fs::path& folder, const Module<T>& model, Layout layout,
   SafetensorsWriter writer(folder / "adapter_model.safetensors");
   std::set<std::string> targets;
   std::optional<LoraOptions> options;
+  json ranks = json::object(), alphas = json::object();  // of layers that differ from the first
   // The layers are only read.
   for (const auto& [name, linear] : named_linear_layers(const_cast<Module<T>&>(model))) {
     const auto* lora = dynamic_cast<const Lora<T>*>(linear->map.get());
     if (!lora) continue;
     const LoraOptions& own = lora->options();
-    if (options && (own.rank != options->rank || own.alpha != options->alpha))
-      fail<ValueError>("save_lora: " + name, "adapters of the same rank and alpha", "another");
-    options = own;
     const std::string layer = name_in(names, name);
+    if (!options) options = own;
+    if (own.rank != options->rank) ranks[layer] = own.rank;
+    if (own.alpha != options->alpha) alphas[layer] = own.alpha;
     targets.insert(layer.substr(layer.rfind('.') + 1));
     for (const auto& [end, value] : {std::pair(a_end, lora->a.value()), {b_end, lora->b.value()}}) {
       check_finite(name + end, value);
@@ -115,6 +239,8 @@ void save_lora(const fs::path& folder, const Module<T>& model, Layout layout,
                        {"r", options->rank},
                        {"lora_alpha", options->alpha},
                        {"lora_dropout", options->dropout},
+                       {"rank_pattern", ranks},
+                       {"alpha_pattern", alphas},
                        {"target_modules", targets},
                        {"bias", "none"},
                        {"task_type", "CAUSAL_LM"},
@@ -135,8 +261,8 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
       throw FileError(concatenate_text(quoted(config), ": ", error.what()));
     }
   };
-  const LoraOptions options = in_config(
-      [&] { return options_in(parse_json(read_text(config, max_vocabulary_bytes), config)); });
+  const AdapterConfig adapter_config = in_config(
+      [&] { return AdapterConfig(parse_json(read_text(config, max_vocabulary_bytes), config)); });
   const SafetensorsFile file(weights);
   std::set<std::string> names;
   for (const std::string& path : file.datasets()) {
@@ -155,6 +281,11 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
   std::map<Linear<T>*, std::unique_ptr<Lora<T>>> adapters;
   for (const auto& [name, linear] : layers) {
     if (linear->map) fail<ValueError>("load_lora: " + name, "a layer without an adapter", "one");
+    const LoraOptions options = in_config([&, &own = name] {
+      if (!adapter_config.is_target(own))
+        fail<ValueError>("target_modules", "every layer with adapter weights", own);
+      return adapter_config.options(own);
+    });
     // Read before memory of the rank is taken.
     const auto read = [&, &own = name](const std::string& end, const Shape& shape) {
       Tensor<T> value = file.tensor<T>(prefix + own + end, shape);

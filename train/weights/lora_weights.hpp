@@ -11,20 +11,22 @@
 
 namespace weft {
 
-// Writes the adapters of a model (see add_lora) to a folder, with the names that its layers have in
-// the layout, for example `llama`; with `pytorch` with the model's own. `base` is the folder of the
-// model without adapters, for PEFT. Throws ValueError for a
-// model without adapters, for adapters of different options, and for a layer that has no name in
-// the layout, and FileError when writing fails.
+// Writes the model's adapters (see add_lora) to a folder in PEFT's format. `layout` determines the
+// layer names, such as `llama`; `pytorch` keeps the model's own. `base` is the folder of the model
+// without adapters, for PEFT. Throws ValueError for a model without adapters and for a layer
+// without a name in the layout, and FileError if writing fails.
 //   save_lora("adapter", gpt, Layout::llama);
 template <class T>
 WEFT_API void save_lora(const std::filesystem::path& folder, const Module<T>& model,
                         Layout layout = Layout::pytorch, const std::string& base = "");
 
-// Gives a model the adapters of a folder, which PEFT or save_lora wrote, and freezes everything
-// else. Returns their number. Throws FileError for adapters of other kinds than LoRA's, for layers
-// that are not in the model or have other sizes, and for files that cannot be read, and ValueError
-// for a layer that has an adapter; the model is then unchanged.
+// Adds the adapters of a folder written by PEFT or save_lora to a model, freezes all other
+// parameters, and returns the number of adapters. Throws FileError for adapters that compute
+// something other than LoRA (Hu et al., 2021) or rank-stabilized LoRA (Kalajdzievski, 2023), for
+// initializations that change the base model (PiSSA, OLoRA, …), for unknown entries of
+// adapter_config.json, for layers that are not in the model, not in target_modules or of other
+// sizes, and for files that cannot be read; and ValueError for a layer that has an adapter. On
+// error, the model is unchanged.
 //   load_lora("adapter", gpt);
 //   merge_lora(gpt);
 template <class T>

@@ -52,12 +52,10 @@ auto read_model_config(const fs::path& folder, const Read& read) {
 Sequence ends_in(const fs::path& folder, Sequence ends, Index vocabulary_size) {
   const fs::path path = folder / "generation_config.json";
   if (std::error_code error; !fs::exists(path, error)) return ends;
-  const Sequence others = read_config(path, [&](ModelConfig& config) {
-    Sequence tokens;
-    config.tokens("eos_token_id", tokens, vocabulary_size);
-    return tokens;
+  return read_config(path, [&](ModelConfig& config) {
+    if (config.has("eos_token_id")) config.tokens("eos_token_id", ends, vocabulary_size);
+    return ends;
   });
-  return others.empty() ? ends : others;
 }
 
 bool has_dataset(const fs::path& weights, std::string_view end) {
@@ -111,7 +109,7 @@ void save(const fs::path& folder, const Module<T>& model, const ModelConfig& con
 PretrainedGpt read_pretrained_gpt(const fs::path& folder) {
   PretrainedGpt result = read_model_config(folder, [](ModelConfig& config) {
     PretrainedGpt read{gpt_options(config), {}};
-    config.tokens("eos_token_id", read.ends, read.options.vocabulary_size);
+    config.tokens("eos_token_id", read.ends, read.options.vocabulary_size, default_end(config));
     return read;
   });
   result.ends = ends_in(folder, std::move(result.ends), result.options.vocabulary_size);
@@ -126,7 +124,7 @@ PretrainedEncoderDecoder read_pretrained_encoder_decoder(const fs::path& folder)
     TokenId padding = 0;
     config.token("pad_token_id", padding, 0, tokens);
     config.token("decoder_start_token_id", read.start, padding, tokens);
-    config.tokens("eos_token_id", read.ends, tokens);
+    config.tokens("eos_token_id", read.ends, tokens, 1u);
     return read;
   });
   EncoderDecoderOptions& options = result.options;

@@ -17,7 +17,8 @@ namespace weft {
 // What the files of a folder say of a model.
 struct PretrainedGpt {
   GptOptions options;  // of the Gpt
-  // The tokens that end a text (eos_token_id of generation_config.json or config.json).
+  // The tokens that end a text: eos_token_id of generation_config.json, or else of config.json,
+  // without ids outside the vocabulary.
   Sequence ends;
 };
 
@@ -29,9 +30,10 @@ struct PretrainedEncoderDecoder {
 };
 
 // The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3, gpt_neox
-// or bloom. Throws FileError for a file that cannot be read, for other models, for entries that a
-// Gpt cannot follow ("rope_scaling": yarn, "hidden_act": relu in a gated network), and for entries
-// that are not known: each might change the result.
+// or bloom. Entries have the meaning and the defaults of transformers 5. Throws FileError for a
+// file that cannot be read, for other models, for values that a Gpt does not support
+// ("rope_scaling": yarn, "hidden_act": relu in a gated network), and for unknown entries, which
+// might change the result.
 WEFT_API PretrainedGpt read_pretrained_gpt(const std::filesystem::path& folder);
 
 // The same for t5, with its later versions such as Flan-T5. Also reads whether there are weights of

@@ -344,9 +344,7 @@ TEST_CASE("broken folders: config.json", "[train]") {
               {"negative eps", "expected", "1e-05", "-1"},
               {"a flag that is a number", "attention_bias: expected true or false", "bias\": false",
                "bias\": 0"},
-              {"an end outside the vocabulary", "eos_token_id: expected tokens 0 … 47, got 48",
-               "eos_token_id\": 2", "eos_token_id\": 48"},
-              {"an end that is a text", "eos_token_id: expected tokens", "eos_token_id\": 2",
+              {"an end that is a text", "eos_token_id: expected an integer", "eos_token_id\": 2",
                "eos_token_id\": \"</s>\""},
               {"an entry twice", "once", "\"hidden_act\"", "\"hidden_size\": 48, \"hidden_act\""},
               {"another kind of layers", "layer_types: expected full_attention", "\"hidden_act\"",
@@ -373,9 +371,9 @@ TEST_CASE("broken folders: config.json", "[train]") {
                  [&](const Folder& f) { f.edit(file, "mlp_bias\": false", "mlp_bias\": true"); }},
                 {"a broken second configuration", "generation_config.json", "expected JSON",
                  [](const Folder& f) { write_bytes(f / "generation_config.json", "{"); }},
-                {"ends of another kind", "generation_config.json", "eos_token_id: expected tokens",
-                 [](const Folder& f) {
-                   write_bytes(f / "generation_config.json", R"({"eos_token_id": [2, -1]})");
+                {"ends of another kind", "generation_config.json",
+                 "eos_token_id: expected an integer", [](const Folder& f) {
+                   write_bytes(f / "generation_config.json", R"({"eos_token_id": [2, 0.5]})");
                  }}};
   check("llama", cases);
 }
@@ -420,8 +418,16 @@ TEST_CASE("broken folders: adapters", "[train]") {
               "\"use_dora\": true"},
              {"layers that are repeated", "layer_replication: expected null",
               "\"layer_replication\": null", "\"layer_replication\": [[0, 2]]"},
-             {"other ranks", "rank_pattern: expected {}", "\"rank_pattern\": {}",
-              "\"rank_pattern\": {\"q_proj\": 5}"}}) +
+             {"ranks that are a list", "rank_pattern: expected an object", "\"rank_pattern\": {}",
+              "\"rank_pattern\": [5]"},
+             {"a pattern that is no expression", "rank_pattern: expected a regular expression",
+              "\"rank_pattern\": {}", "\"rank_pattern\": {\"(\": 5}"},
+             {"an unknown entry", "lora_scale: expected an entry that is known", "\"rank_pattern\"",
+              "\"lora_scale\": 2, \"rank_pattern\""},
+             {"an initialization that changes the model", "init_lora_weights: expected true, false",
+              "\"init_lora_weights\": true", "\"init_lora_weights\": \"pissa\""},
+             {"targets without these layers", "target_modules: expected every layer",
+              "\"down_proj\"", "\"none_such\""}}) +
       edits(weights,
             {{"a layer that the model lacks", "expected adapters of linear layers", "layers.0.",
               "layers.7."},

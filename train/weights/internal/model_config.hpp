@@ -2,6 +2,7 @@
 // Included by definitions only.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -14,41 +15,52 @@
 
 namespace weft {
 
-// A form of models is one function of a ModelConfig and options, for both directions: what takes a
-// `value` sets it to that of an entry, or to `otherwise` when there is none or it is null; in a
-// config that is written, it sets the entry. Throws ValueError, naming the entry, for a value of
-// another type or range.
+// A form of models is one function of a ModelConfig and options that serves both directions. When
+// a configuration is read, the functions below set `value` to the entry, or to `otherwise` if there
+// is no entry; when a configuration is written, they set the entry. They throw ValueError, naming
+// the entry, for null, a wrong type or a value out of range, as transformers does.
 class ModelConfig {
  public:
-  // To be read. Throws unless it is an object.
+  // A configuration to read. Throws ValueError unless `entries` is an object.
   explicit ModelConfig(nlohmann::json entries);
-  // To be written: without entries.
+  // A configuration to write, without entries.
   ModelConfig() : entries_(nlohmann::json::object()), is_written_(true) {}
 
   bool is_written() const { return is_written_; }
   const nlohmann::json& entries() const { return entries_; }
 
-  // Null where there is none.
+  // Returns an entry, or null if there is none.
   const nlohmann::json& at(const std::string& name);
-  // Of a config that is written.
+  // Sets an entry of a configuration to write.
   void set(const std::string& name, nlohmann::json value) { entries_[name] = std::move(value); }
+  // Returns whether there is an entry, even if it is null.
+  bool contains(const std::string& name);
+  // Returns whether there is an entry that is not null.
   bool has(const std::string& name) { return !at(name).is_null(); }
-  // Of several names, the first that is there; the first one is written. Without `otherwise`, one
-  // has to be there.
-  void size(const std::vector<std::string>& names, Index& value,
-            std::optional<Index> otherwise = {});
-  // None for no entry.
-  void size(const std::string& name, std::optional<Index>& value);
+  // Accepts entries that do not change what the model computes in evaluation.
+  void ignore(std::initializer_list<const char*> names);
+  // Reads `name` as a second name of `known`. If both are present, `name` decides, as with the
+  // attribute_map of transformers.
+  void rename(const std::string& name, const std::string& known);
+  // Reads or writes an integer ≥ `lowest`. Without `otherwise`, the entry is required.
+  void size(const std::string& name, Index& value, std::optional<Index> otherwise = {},
+            Index lowest = 1);
+  // Reads or writes an integer > 0 or null, which is no value.
+  void optional_size(const std::string& name, std::optional<Index>& value,
+                     std::optional<Index> otherwise = {});
   void number(const std::string& name, double& value, double otherwise);
   void flag(const std::string& name, bool& value, bool otherwise);
   void text(const std::string& name, std::string& value, const std::string& otherwise);
-  // By its name in transformers.
+  // Reads or writes an activation by its name in transformers.
   void activation(const std::string& name, Activation& value, const std::string& otherwise);
   static std::string name_of_activation(const std::string& entry, Activation value);
-  // A token, and the tokens of an id or a list of them.
+  // Reads or writes a token; null counts as no entry.
   void token(const std::string& name, TokenId& value, TokenId otherwise, Index vocabulary_size);
-  void tokens(const std::string& name, Sequence& value, Index vocabulary_size);
-  // The only value that a form has.
+  // Reads or writes the tokens of an id or a list of ids. Ids outside the vocabulary, which a model
+  // never generates, are left out. `otherwise` replaces an absent entry, not null.
+  void tokens(const std::string& name, Sequence& value, Index vocabulary_size,
+              const nlohmann::json& otherwise = nullptr);
+  // Throws unless an entry is absent, null or `value`, the only value that a form supports.
   void require(const std::string& name, const nlohmann::json& value);
   // Throws for an entry that nobody read and that might change what the model computes.
   void check_all_read() const;
@@ -56,7 +68,7 @@ class ModelConfig {
  private:
   template <class T>
   void either(const std::string& name, T& value, const T& otherwise);
-  Index checked_size(const std::string& name);
+  Index checked_size(const std::string& name, Index lowest);
 
   nlohmann::json entries_;
   bool is_written_ = false;

@@ -13,6 +13,8 @@ namespace weft {
 // The options of a model. Throw ValueError for a model_type that is not known, and for entries that
 // the model cannot follow.
 GptOptions gpt_options(ModelConfig& config);
+// Returns the eos_token_id of a Gpt whose config has no such entry, or null.
+nlohmann::json default_end(ModelConfig& config);
 BertOptions bert_options(ModelConfig& config);
 // With `tied` set, which the weights decide where `scales_output` is not.
 EncoderDecoderOptions t5_options(ModelConfig& config);
