@@ -1,6 +1,8 @@
 #include "examples/common/json_config.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/data/characters.hpp>
@@ -15,6 +17,16 @@ std::string name_of_file(const std::filesystem::path& path) {
   return concatenate_text("configuration '", path.string(), "'");
 }
 
+Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
+  const std::string text = read_text(path, limit);
+  try {
+    check_json(text);
+  } catch (const ValueError& error) {
+    throw FileError(concatenate_text(name_of_file(path), ": ", error.what()));
+  }
+  return Json::parse(text);
+}
+
 }  // namespace
 
 struct JsonConfig::Fields {
@@ -27,20 +39,45 @@ struct JsonConfig::Fields {
   }
 };
 
-JsonConfig::JsonConfig(const std::filesystem::path& path)
-    : path_(path), fields_(std::make_unique<Fields>()) {
-  try {
-    const std::string text = read_text(path, max_bytes);
-    check_json(text);
-    fields_->json = Json::parse(text);
-  } catch (const ValueError& error) {
-    throw FileError(concatenate_text(name_of_file(path), ": ", error.what()));
-  }
+JsonConfig::JsonConfig(const std::filesystem::path& path, Fields fields)
+    : path_(path), fields_(std::make_unique<Fields>(std::move(fields))) {
   if (!fields_->json.is_object())
     fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
 }
 
+JsonConfig::JsonConfig(const std::filesystem::path& path, std::uintmax_t limit)
+    : JsonConfig(path, Fields{parsed(path, limit)}) {}
+
+JsonConfig::JsonConfig(JsonConfig&&) noexcept = default;
 JsonConfig::~JsonConfig() = default;
+
+std::vector<JsonConfig> JsonConfig::list_in(const std::filesystem::path& path) {
+  Json list = parsed(path, max_bytes);
+  if (!list.is_array()) fail<FileError>(name_of_file(path), "a JSON list", list.type_name());
+  std::vector<JsonConfig> objects;
+  for (Json& object : list) objects.push_back(JsonConfig(path, Fields{std::move(object)}));
+  return objects;
+}
+
+std::string JsonConfig::what() const { return name_of_file(path_); }
+
+std::vector<std::string> JsonConfig::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : fields_->json.items()) names.push_back(name);
+  return names;
+}
+
+const Json& JsonConfig::at(const std::string& name) const {
+  static const Json none;
+  const Json* field = fields_->find(name);
+  return field ? *field : none;
+}
+
+void JsonConfig::check_names(std::initializer_list<std::string_view> known) const {
+  for (const auto& [name, value] : fields_->json.items())
+    if (!value.is_null() && std::ranges::find(known, name) == known.end())
+      fail_on(name, "no field that is not known");
+}
 
 bool JsonConfig::has(const std::string& name) const { return fields_->find(name) != nullptr; }
 

@@ -19,8 +19,10 @@ import h5py
 import safetensors.torch
 import torch
 
-COPIED = ["config.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt",
-          "sentence_bert_config.json", "1_Pooling/config.json"]
+COPIED = ["config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json",
+          "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "modules.json",
+          "sentence_*_config.json", "config_sentence_transformers.json", "*_Pooling/config.json",
+          "*_Dense/config.json", "*_Dense/model.safetensors"]
 
 
 def read_weights(path):
@@ -54,12 +56,15 @@ def write_weights(weights, path):
 
 
 def copy_vocabulary(source, output):
-    for name in COPIED:
-        if (source / name).exists():
-            (output / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / name, output / name)
+    for path in (path for pattern in COPIED for path in source.glob(pattern)):
+        copy = output / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
     if (source / "tokenizer.json").exists():
-        write_vocabulary(json.loads((source / "tokenizer.json").read_text("utf-8"))["model"], output)
+        model = json.loads((source / "tokenizer.json").read_text("utf-8"))["model"]
+        write_vocabulary(model, output)
+        if model.get("type") == "WordPiece":  # whose added tokens vocab.txt lacks
+            shutil.copyfile(source / "tokenizer.json", output / "tokenizer.json")
 
 
 def write_vocabulary(model, output):

@@ -10,28 +10,34 @@
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/sequence_pooling.hpp>
 #include <weft/train/tokenizers/word_piece.hpp>
+#include "examples/embed/sentence_files.hpp"
 
 namespace weft::embed {
 
 class SentenceModel {
  public:
-  // A folder as load_pretrained_bert reads it, with vocab.txt. Where there are
-  // tokenizer_config.json, sentence_bert_config.json (the longest sequence) and
-  // 1_Pooling/config.json, they are read, too; otherwise letters become lower-case, sequences are
-  // as long as the model has positions, and pooling is the mean. Throws FileError, or ValueError
-  // for options that the model cannot have.
+  // Reads a folder that load_pretrained_bert reads, with vocab.txt and the files of
+  // read_sentence_files. Throws the same exceptions as these two functions.
   explicit SentenceModel(const std::filesystem::path& folder);
 
-  // [CLS], the tokens of a sentence, of which the first that fit into max_len are kept, and [SEP].
-  Sequence tokens(const std::string& sentence) const { return tokenizer.encode(sentence, max_len); }
-  // A vector of length 1 for each sentence, [sentences, num_hiddens], computed in batches of
+  // Returns [CLS], the tokens of the prompt and a sentence, cut so that max_len tokens remain, and
+  // [SEP].
+  Sequence tokens(const std::string& sentence) const {
+    return tokenizer.encode(prompt + sentence, max_len);
+  }
+  // A vector of length 1 for each sentence, [sentences, size], computed in batches of
   // sentences of similar lengths.
   Tensor<float> vectors(std::span<const Sequence> sentences, Index batch_size) const;
 
   WordPiece tokenizer;
   Bert<float> encoder;
   SequencePooling<float> pooling;
+  std::vector<DenseLayer> dense;
+  std::string prompt;
   Index max_len;
+
+ private:
+  explicit SentenceModel(SentenceFiles files);
 };
 
 }  // namespace weft::embed

@@ -1,9 +1,11 @@
+#include <array>
 #include <cmath>
 #include <filesystem>
 
 #include <weft/layers/models/bert.hpp>
 #include <weft/train/data/csv.hpp>
 #include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/weights/safetensors_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/embed/program.hpp"
 #include "examples/embed/sentence_model.hpp"
@@ -183,6 +185,77 @@ TEST_CASE("embed: the files beside the weights decide on letters, length and poo
   CHECK_FALSE(std::equal(mean.begin(), mean.end(), first.begin()));
 }
 
+TEST_CASE("embed: prompts, added tokens and the encoder's own lower case", "[examples]") {
+  const ModelFolder folder;
+  folder.write("config_sentence_transformers.json",
+               R"({"prompts": {"query": "the "}, "default_prompt_name": null})");
+  CHECK(folder.embed({"--tokens", "weft"}).output == "[CLS] weft [SEP]\n");
+  folder.write("config_sentence_transformers.json",
+               R"({"prompts": {"query": "the "}, "default_prompt_name": "query"})");
+  CHECK(folder.embed({"--tokens", "weft"}).output == "[CLS] the weft [SEP]\n");
+  folder.write("1_Pooling/config.json", R"({"include_prompt": false})");
+  CHECK(contains(error_of(folder.embed({"weft"})), "expected true as include_prompt"));
+
+  const ModelFolder added;
+  const auto size = static_cast<TokenId>(embed::SentenceModel(added.path()).tokenizer.size());
+  added.write("added_tokens.json",
+              concatenate_text(R"({"zzz": )", size, R"(, "Yyy": )", size + 1, "}"));
+  added.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  CHECK(added.embed({"--tokens", "ba zzzba LOOM"}).output == "[CLS] ba zzz ba LOOM [SEP]\n");
+  CHECK(embed::SentenceModel(added.path()).tokens("zzz")[1] == size);
+  // Lower case applies to the text and to the contents of added tokens.
+  added.write("sentence_bert_config.json", R"({"do_lower_case": true})");
+  CHECK(added.embed({"--tokens", "ba yyy ZZZ LOOM"}).output == "[CLS] ba Yyy zzz loom [SEP]\n");
+}
+
+TEST_CASE("embed: a Dense module maps the pooled vectors", "[examples]") {
+  const ModelFolder folder;
+  folder.write("modules.json", R"([
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  const Tensor<float> pooled = vectors_of(folder, sentences);
+  folder.write("modules.json", R"([
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+    {"idx": 3, "name": "3", "path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+  const std::string dense = R"({"in_features": 8, "out_features": 3, "bias": false,
+    "activation_function": "torch.nn.modules.linear.Identity"})";
+  folder.write("2_Dense/config.json", dense);
+  Random random(5);
+  const Tensor<float> weight = random.normal_tensor<float>({3, 8});
+  SafetensorsWriter writer(folder / "2_Dense/model.safetensors");
+  writer.tensor<float>("linear.weight", weight.shape(), [&] { return weight; });
+  writer.save();
+  const Tensor<float> mapped = vectors_of(folder, sentences);
+  REQUIRE(mapped.shape() == Shape{4, 3});
+  for (Index row = 0; row < 4; ++row) {
+    std::array<float, 3> expected{};
+    float squares = 0.0f;
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 8; ++j)
+        expected[static_cast<std::size_t>(i)] += weight(i, j) * pooled(row, j);
+      squares += expected[static_cast<std::size_t>(i)] * expected[static_cast<std::size_t>(i)];
+    }
+    for (Index i = 0; i < 3; ++i)
+      CHECK(std::abs(mapped(row, i) - expected[static_cast<std::size_t>(i)] / std::sqrt(squares)) <
+            1e-5f);
+  }
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    folder.write("2_Dense/config.json",
+                 std::string(dense).replace(dense.find(from), from.size(), to));
+    return error_of(folder.embed({"ba"}));
+  };
+  CHECK(contains(error_with("linear.Identity", "activation.Mish"), "as activation_function, got"));
+  CHECK(
+      contains(error_with("false", "false, \"use_residual\": true"), "as use_residual, got true"));
+  CHECK(contains(error_with("8", "7"), "linear.weight"));
+  folder.write("2_Dense/config.json", dense);
+  folder.write("1_Pooling/config.json", R"({"pooling_mode": "mean_sqrt_len_tokens"})");
+  CHECK(
+      contains(error_of(folder.embed({"ba"})), "before a Dense module, got mean_sqrt_len_tokens"));
+}
+
 TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(error_of(outcome_of(embed::run_program, "embed", {"--model", "/none", "ba"})),
                  "\"/none/vocab.txt\": expected a file, got none"));
@@ -227,9 +300,39 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(outcome.errors, "ffn.dense1.weight"));
   CHECK(contains(error_with("tokenizer_config.json", R"({"tokenize_chinese_chars": false})"),
                  "expected true as tokenize_chinese_chars, got false"));
-  CHECK(contains(error_with("1_Pooling/config.json", R"({"pooling_mode_lasttoken": true})"),
-                 "expected false as pooling_mode_lasttoken, got true"));
-  CHECK(contains(error_with("1_Pooling/config.json", "{}"), "one of mean, cls and max"));
+  for (const char* const modes :
+       {R"({"pooling_mode_weightedmean_tokens": true})",
+        R"({"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true})",
+        R"({"pooling_mode": "median"})", R"({"pooling_mode": ["mean", "max"]})"})
+    CHECK(
+        contains(error_with("1_Pooling/config.json", modes),
+                 "expected one of cls, max, mean, mean_sqrt_len_tokens and lasttoken as pooling"));
+  for (const auto& [file, text, expected] : std::vector<std::array<std::string, 3>>{
+           {"1_Pooling/config.json", R"({"pooling_mode_median": true})", "as pooling_mode_median"},
+           {"sentence_bert_config.json", R"({"none_such": 1})", "as none_such, got 1"},
+           {"config_sentence_transformers.json", R"({"truncate_dim": 4})",
+            "as truncate_dim, got 4"},
+           {"config_sentence_transformers.json", R"({"default_prompt_name": "query"})",
+            "expected the name of one of the prompts as default_prompt_name"},
+           {"modules.json", "{}", "expected a JSON list, got object"},
+           {"modules.json", R"([{"type": "a.Transformer"}])",
+            "expected at least Transformer and Pooling, got 1 modules"},
+           {"modules.json", R"([{"type": "a.Transformer"}, {"type": "a.Pooling", "path": "../b"}])",
+            "expected a folder below that of modules.json as path"},
+           {"modules.json",
+            R"([{"type": "a.Transformer"}, {"type": "a.Pooling"}, {"type": "a.LSTM"}])",
+            "expected Transformer, Pooling, any number of Dense, and Normalize"},
+           {"added_tokens.json", R"({"zzz": 399})", "for an added token, got 399 for 'zzz'"},
+           {"tokenizer_config.json", R"({"cls_token": "<s>"})", "expected [CLS] as cls_token"},
+           {"special_tokens_map.json", R"({"sep_token": {"content": "</s>"}})",
+            "expected [SEP] as sep_token"},
+           {"tokenizer_config.json", R"({"added_tokens_decoder": {"399": {"content": "zzz"}}})",
+            "expected tokens of added_tokens.json as added_tokens_decoder, got \"zzz\""},
+           {"tokenizer.json", R"({"added_tokens": [{"content": "zzz"}]})",
+            "expected tokens of added_tokens.json as added_tokens, got \"zzz\""}}) {
+    CAPTURE(file, text);
+    CHECK(contains(error_with(file, text), expected));
+  }
   CHECK(contains(error_with("sentence_bert_config.json", R"({"max_seq_length": "long"})"),
                  "as max_seq_length, got \"long\""));
 }

@@ -13,8 +13,24 @@ namespace {
 
 using nlohmann::json;
 
-// The tokens in the lines of a vocab.txt.
-std::vector<std::string> tokens_in(const std::filesystem::path& path) {
+// Appends the added tokens that a vocabulary does not have, by their ids.
+void append_added(std::vector<std::string>& tokens, TokenIds ids, const WordPieceOptions& options,
+                  const std::filesystem::path& path) {
+  std::vector<std::pair<TokenId, std::string>> added;
+  for (const auto& [token, id] : options.added_tokens) added.emplace_back(id, token);
+  std::ranges::sort(added);
+  for (const auto& [id, token] : added) {
+    const auto [own, is_new] = ids.emplace(token, static_cast<TokenId>(tokens.size()) + 1);
+    if (is_new) tokens.push_back(token);
+    if (id != own->second - 1)
+      fail_on_file(path, concatenate_text("the id ", own->second - 1, " for an added token"),
+                   concatenate_text(id, " for '", token, '\''));
+  }
+}
+
+// The tokens in the lines of a vocab.txt, and those added.
+std::vector<std::string> tokens_in(const std::filesystem::path& path,
+                                   const WordPieceOptions& options) {
   const std::string text = read_text(path, max_vocabulary_bytes);
   std::vector<std::string> tokens;
   TokenIds lines;
@@ -33,6 +49,7 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path) {
     if (!lines.contains(required))
       fail_on_file(path, "a vocabulary with [UNK], [CLS] and [SEP]",
                    concatenate_text("one of ", tokens.size(), " tokens without ", required));
+  append_added(tokens, std::move(lines), options, path);
   return tokens;
 }
 
@@ -43,6 +60,10 @@ json described(const std::vector<std::string>& tokens, const WordPieceOptions& o
   for (const char* name : {"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"})
     if (const auto id = vocabulary.find(name); id != vocabulary.end())
       added.push_back({{"id", *id}, {"content", name}, {"special", true}, {"normalized", false}});
+  for (const auto& [name, id] : options.added_tokens)
+    if (std::ranges::none_of(
+            added, [&, &own = name](const json& token) { return token["content"] == own; }))
+      added.push_back({{"id", id}, {"content", name}, {"special", false}, {"normalized", true}});
   const json first = {"[CLS]", vocabulary["[CLS]"]}, last = {"[SEP]", vocabulary["[SEP]"]};
   return {{"added_tokens", std::move(added)},
           {"normalizer",
@@ -85,7 +106,7 @@ std::size_t room_of(std::optional<Index> max_len, Index specials) {
 }  // namespace
 
 WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options)
-    : tokens_(tokens_in(vocabulary)),
+    : tokens_(tokens_in(vocabulary, options)),
       tokenizer_(PretrainedTokenizer::from_text(described(tokens_, options).dump(), vocabulary)) {}
 
 const std::string& WordPiece::token(TokenId id) const {

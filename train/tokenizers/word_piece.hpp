@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@ struct WordPieceOptions {
   bool lower_case = true;
   // Whether accents are removed; when not given, as `lower_case` says.
   std::optional<bool> strip_accents = {};
+  // Tokens that are found in the normalized text before it is cut into words, with their ids, as
+  // added_tokens.json lists them. Ids of tokens that are not in the vocabulary continue its ids.
+  std::map<std::string, TokenId> added_tokens = {};
 };
 
 // Two texts as one sequence.
@@ -39,7 +43,8 @@ class WEFT_API WordPiece {
  public:
   // Reads a vocab.txt: a token in each line, in the order of their ids. Throws FileError, naming
   // the line, for a file that cannot be read or is not UTF-8, for a token that is empty or
-  // repeated, and for a vocabulary without [UNK], [CLS] and [SEP].
+  // repeated, for a vocabulary without [UNK], [CLS] and [SEP], and for an added token with an id
+  // other than its own or the next.
   explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
 
   // The number of tokens.
