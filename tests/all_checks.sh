@@ -37,6 +37,7 @@ checks=(
   "models|tokens and vectors of a sentence encoder are those of transformers|models.sh"
   "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
   "templates|chat templates render as in transformers|templates.sh"
+  "configurations|configurations, adapters and sentence encoders mean what they mean in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|README's two commands pass in bare systems|platforms.sh"
