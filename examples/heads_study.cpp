@@ -335,9 +335,9 @@ int run(ProcessGroup& processes, int argc, char** argv) {
               options.epochs, 0, 1000);
   line.choice("precision", "inputs of matrix products in training", options.precision);
   if (!line.parse(argc, argv)) return 0;
+  if (options.epochs == 0) line.without_effect({"precision"}, "with --epochs 0");
   const fs::path out = options.out;
   examples::make_directory(out);
-  if (options.epochs == 0) line.without_effect({"precision"}, "with --epochs 0");
   examples::check_picture(out / "heads_offsets.svg", {options.model, options.dictionary});
   examples::check_picture(out / "heads_similarity.svg", {options.model, options.dictionary});
   if (!fs::exists(options.model))

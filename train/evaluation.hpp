@@ -23,11 +23,12 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
 //   mean_loss(test_set, [&](Tape<float>& tape, const auto& batch) {
 //     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
 //   }, 2);
-// Throws ValueError for a source without labels, and for parts that batches of this type don't
-// have.
+// Throws ValueError for a source without labels, for an empty function, and for parts that batches
+// of this type don't have.
 template <class T = float, class B>
 double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<T, B>>& loss,
                  Index parts = 1, ProcessGroup* processes = nullptr) {
+  if (!loss) fail<ValueError>("mean loss: loss", "a function", "none");
   check_parts<B>("mean loss: parts", parts);
   return mean_over(batch_losses<T, B>(source, loss), parts, processes);
 }
@@ -44,6 +45,7 @@ using MetricFunction = std::function<MetricValue(Tape<T>& tape, const B& batch)>
 template <class T = float, class B>
 double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunction<T, B>>& metric,
                    Index parts = 1, ProcessGroup* processes = nullptr) {
+  if (!metric) fail<ValueError>("mean metric: metric", "a function", "none");
   return mean_loss<T, B>(
       source,
       [&metric](Tape<T>& tape, const B& batch) {

@@ -61,6 +61,8 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   Configuration configuration = Configuration::quick();
   if (!parse(argc, argv, processes, options, configuration)) return 0;
+  const fs::path directory = options.training.out;
+  if (processes.is_first()) examples::check_outputs(directory, {options.dictionary});
   const Dataset dataset(options.dictionary, processes);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -70,8 +72,6 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << "model with " << count_parameters(model) << " parameters, " << thread_count()
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
-  const fs::path directory = options.training.out;
-  if (processes.is_first()) examples::check_outputs(directory, {options.dictionary});
   // From here on there is something to save.
   const Interrupt interrupt;
   const TrainingResult result = examples::train_with_data("--dictionary", options.dictionary, [&] {

@@ -52,7 +52,8 @@ class WEFT_API Hdf5Writer {
   void tensor(const std::string& dataset, const Tensor<T>& tensor,
               StorageType type = StorageType::same);
   // The same for a tensor of this shape that `make` returns, while it is saved: only one of them
-  // exists at a time. `save` throws ShapeError when it has another shape.
+  // exists at a time. Throws ValueError for an empty function; `save` throws ShapeError when the
+  // tensor has another shape.
   template <class T>
   void tensor(const std::string& dataset, const Shape& shape, std::function<Tensor<T>()> make,
               StorageType type = StorageType::same);

@@ -51,7 +51,7 @@ class WEFT_API ProcessGroup {
   // Collective: does `work`, the same in all processes. What it throws in one of them, whatever it
   // is, all throw: the others an Error that names the process, as soon as they wait for another.
   // None of them goes on before all have left `work`. Within another `together`, it is part of
-  // that.
+  // that. Throws ValueError for an empty function.
   void together(const std::function<void()>& work);
 
   // Collective: the bytes of process `from` become those of all.
@@ -63,7 +63,7 @@ class WEFT_API ProcessGroup {
   // Collective: each value becomes the sum of those of all processes, added in their order.
   void sum(std::span<double> values);
   // Collective: returns what `read` returns in the first process, which reads files for all. What
-  // it throws, all throw.
+  // it throws, all throw. Throws ValueError for an empty function.
   std::string from_first(const std::function<std::string()>& read);
 
   // Sends bytes to process `to`, which is waiting for as many. Throws Error when it cannot be

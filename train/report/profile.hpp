@@ -142,7 +142,7 @@ class WEFT_API Profile final : public TapeObserver {
 // What a pass of a model costs, before anything is trained: the tree of layers with the shape of
 // what each computes, its parameters, and of all that it computes the FLOPs of matrix products in
 // forward and the memory that is kept for backward. `pass` runs the model on the tape that it is
-// given.
+// given. Throws ValueError for an empty function.
 //   auto pass = [&](Tape<float>& tape) { model(tape.constant(X)); };
 //   std::cout << pass_table(model, pass);
 template <class T>

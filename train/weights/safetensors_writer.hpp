@@ -21,8 +21,8 @@ class WEFT_API SafetensorsWriter {
 
   // Adds a tensor of this shape that `make` returns, while it is saved: only one of them exists at
   // a time. A leading "/" is not part of the name. Throws ValueError for a name that is empty or
-  // there already. `save` throws ShapeError when the tensor has another shape, and ValueError for a
-  // number that is beyond the largest one of the type.
+  // there already, and for an empty function. `save` throws ShapeError when the tensor has another
+  // shape, and ValueError for a number that is beyond the largest one of the type.
   template <class T>
   void tensor(const std::string& name, const Shape& shape, std::function<Tensor<T>()> make,
               StorageType type = StorageType::same);
