@@ -5,7 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
-#include "train/tokenizers/internal/jinja_parser.hpp"
+#include "train/tokenizers/internal/jinja_expressions.hpp"
 
 namespace weft::jinja {
 

@@ -1,10 +1,14 @@
+#include "train/tokenizers/internal/jinja_expressions.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "weft/autograd/error.hpp"
 #include "train/tokenizers/internal/ascii.hpp"
-#include "train/tokenizers/internal/jinja_parser.hpp"
+#include "train/tokenizers/internal/jinja_filters.hpp"
+#include "train/tokenizers/internal/jinja_members.hpp"
+#include "train/tokenizers/internal/jinja_tests.hpp"
 
 namespace weft::jinja {
 namespace {

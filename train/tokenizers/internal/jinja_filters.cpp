@@ -1,8 +1,11 @@
+#include "train/tokenizers/internal/jinja_filters.hpp"
+
 #include <algorithm>
 #include <charconv>
 
 #include "weft/autograd/error.hpp"
-#include "train/tokenizers/internal/jinja_table.hpp"
+#include "train/tokenizers/internal/jinja_members.hpp"
+#include "train/tokenizers/internal/jinja_tests.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 #include "train/tokenizers/internal/jinja_value_filters.hpp"
 
@@ -293,7 +296,7 @@ Value as_json(Call& call) {
     form.indent =
         width ? std::string(static_cast<std::size_t>(std::max<std::int64_t>(*width, 0)), ' ')
               : text_in(call.run, call[2], "an indent");
-    form.between_items = ",";
+    form.between_items.assign(1, ',');  // GCC 12 warns of = "," (GCC bug 105651)
   }
   if (!call.is_none(3)) {
     const std::vector<Value> both = items_of(call.run, call[3]);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "weft/autograd/error.hpp"
-#include "train/tokenizers/internal/jinja_table.hpp"
 
 namespace weft::jinja {
 namespace {

@@ -1,13 +1,16 @@
-// What chat templates may call: filters, tests, functions, and the members of values, each with a
-// declared signature.
+// What chat templates may call: signatures, tables of them, and the functions of Jinja.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "train/tokenizers/internal/jinja_values.hpp"
+#include "train/tokenizers/internal/jinja_operators.hpp"
 
 namespace weft::jinja {
 
@@ -60,15 +63,18 @@ struct Function {
   std::optional<Value> own;
 };
 
-// Each returns null for a name that Jinja does not have.
-const Signature* find_filter(std::string_view name);
-const Signature* find_test(std::string_view name);
-const Signature* find_function(std::string_view name);
-// "str.split", "loop.index", …
-const Signature* find_member(std::string_view type, std::string_view name);
+// Signatures by name.
+using Table = std::map<std::string, Signature, std::less<>>;
 
-// value.name and value[key]: undefined where there is none.
-Value attribute(Run& run, const Value& own, const Text& name);
-Value element(Run& run, const Value& own, const Value& key);
+// Makes a table; a row may have several names, with spaces between them.
+Table table_of(std::initializer_list<Signature> rows);
+// Returns null if there is none.
+const Signature* found_in(const Table& table, std::string_view name);
+
+// Returns the argument `what` as a parameter's type. Throws ValueError for one of another type.
+Value converted(Run& run, Value value, char type, const std::string& what);
+
+// Returns a function; null for a name that Jinja does not have.
+const Signature* find_function(std::string_view name);
 
 }  // namespace weft::jinja

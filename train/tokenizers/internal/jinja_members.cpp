@@ -1,8 +1,9 @@
+#include "train/tokenizers/internal/jinja_members.hpp"
+
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
-#include "train/tokenizers/internal/jinja_table.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 #include "train/tokenizers/internal/unicode.hpp"
 

@@ -1,10 +1,11 @@
+#include "train/tokenizers/internal/jinja_operators.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "weft/autograd/error.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
-#include "train/tokenizers/internal/jinja_values.hpp"
 
 namespace weft::jinja {
 namespace {

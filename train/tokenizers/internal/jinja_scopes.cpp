@@ -1,7 +1,9 @@
+#include "train/tokenizers/internal/jinja_scopes.hpp"
+
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
-#include "train/tokenizers/internal/jinja_parser.hpp"
+#include "train/tokenizers/internal/jinja_members.hpp"
 
 namespace weft::jinja {
 

@@ -1,4 +1,6 @@
-#include "train/tokenizers/internal/jinja_table.hpp"
+#include "train/tokenizers/internal/jinja_tests.hpp"
+
+#include "train/tokenizers/internal/jinja_filters.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 
 namespace weft::jinja {

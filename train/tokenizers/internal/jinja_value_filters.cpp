@@ -164,8 +164,8 @@ Value url_encoded(Call& call) {
     const std::vector<Value> pair =
         dict ? std::vector{item, *entry_of(call.run, **dict, item)} : items_of(call.run, item);
     if (pair.size() != 2) fail_rendering("pairs for urlencode", concatenate_text(pair.size()));
-    result += (result.empty() ? "" : "&") + url_quoted(call.run, pair[0], true) + '=' +
-              url_quoted(call.run, pair[1], true);
+    if (!result.empty()) result += '&';
+    result += url_quoted(call.run, pair[0], true) + '=' + url_quoted(call.run, pair[1], true);
   }
   return call.run.text(std::move(result));
 }

@@ -5,6 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/data/characters.hpp"
+#include "train/tokenizers/internal/jinja_operators.hpp"
 #include "train/tokenizers/internal/jinja_text.hpp"
 
 namespace weft::jinja {

@@ -128,8 +128,6 @@ bool is_true(const Value& value);
 // A bool or an int.
 std::optional<std::int64_t> integer_of(const Value& value);
 std::optional<double> number_of(const Value& value);
-// A number, which must be finite.
-Value finite(double number);
 
 // The sequence, if the value has one of items at places.
 const Sequence* places_in(const Value& value);
@@ -153,10 +151,6 @@ std::string key_of(Run& run, const Value& value);
 const Value* entry_of(Run& run, const Dict& dict, const Value& key);
 void set_entry(Run& run, Dict& dict, const Value& key, Value value);
 
-bool are_equal(Run& run, const Value& a, const Value& b);
-bool is_less(Run& run, const Value& a, const Value& b);
-bool contains(Run& run, const Value& whole, const Value& part);
-
 // Goes through a value, in a loop say.
 class Items {
  public:
@@ -172,12 +166,5 @@ class Items {
 std::vector<Value> items_of(Run& run, const Value& value);
 // len(value), if it has one.
 std::optional<std::size_t> length_of(Run& run, const Value& value);
-
-// Text with & < > ' " as entities of HTML.
-std::string escaped_as_html(std::string_view text);
-// An operator with two operands: "+", "==", "not in", …
-Value computed(Run& run, const std::string& sign, const Value& left, const Value& right);
-// value[begin:end:step].
-Value slice(Run& run, const Value& value, const std::array<Value, 3>& places);
 
 }  // namespace weft::jinja
