@@ -1,6 +1,7 @@
 #include "weft/train/metrics.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "weft/autograd/error.hpp"
 #include "autograd/internal/checks.hpp"
@@ -25,7 +26,9 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
       fail<ValueError>(what, "labels of " + index_range(classes),
                        concatenate_text(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
-    body(label, std::max_element(row, row + classes) - row);
+    // As in `argmax`, NaN is the maximum.
+    const auto is_lower = [](T a, T b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+    body(label, std::max_element(row, row + classes, is_lower) - row);
   }
 }
 

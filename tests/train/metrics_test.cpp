@@ -1,3 +1,4 @@
+#include <limits>
 #include <numeric>
 
 #include <weft/autograd/error.hpp>
@@ -60,4 +61,10 @@ TEST_CASE("split: every example is in one of the parts", "[train]") {
   CHECK(split_examples(examples, 0.0, 1).first.empty());
   CHECK(split_examples(examples, 1.0, 1).second.empty());
   CHECK_THROWS_AS(split_examples(examples, 1.1, 1), ValueError);
+}
+
+TEST_CASE("accuracy: a logit that is NaN is the highest, as in argmax", "[train]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(accuracy(Tensor<float>({3, 2}, {nan, 1, 0, nan, 2, 1}), Tokens({3}, {1, 1, 0})) ==
+        2.0 / 3.0);
 }
