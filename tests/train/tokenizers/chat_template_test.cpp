@@ -182,17 +182,19 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
   CHECK(rendered("{{ " + std::string(30, '[') + "1" + std::string(30, ']') + " }}").size() == 61);
   CHECK(rendered(many_names).empty());
   CHECK(rendered("{{ {'é'.strip('è'): 1}|tojson }}") == "{\"é\": 1}");
-  for (const std::string& text :
-       {doubled + million + "{% if ns.s|length %}{% endif %}" + ends,
-        doubled + million + "{% if ns.s.startswith(ns.s) %}{% endif %}" + ends,
-        doubled + "{{ ns.s.replace('a', ns.s) }}",
-        doubled + "{{ ns.s.split('a')|length }}" + million + ends,
-        "{% for i in range(99999) %}" + many_names + "{% endfor %}",
-        "{% set ns = namespace(l=[]) %}{% for i in range(90) %}{% set ns.l = [ns.l, ns.l] %}{% "
-        "endfor %}"
-        "{{ ns.l }}",
-        std::string("{{ 'a' * 100000000000 }}"), std::string("{{ 'a'|center(100000000000) }}"),
-        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"}) {
+  const std::string far_too_long[] = {
+      doubled + million + "{% if ns.s|length %}{% endif %}" + ends,
+      doubled + million + "{% if ns.s.startswith(ns.s) %}{% endif %}" + ends,
+      doubled + "{{ ns.s.replace('a', ns.s) }}",
+      doubled + "{{ ns.s.split('a')|length }}" + million + ends,
+      "{% for i in range(99999) %}" + many_names + "{% endfor %}",
+      "{% set ns = namespace(l=[]) %}{% for i in range(90) %}{% set ns.l = [ns.l, ns.l] %}{% "
+      "endfor %}"
+      "{{ ns.l }}",
+      "{{ 'a' * 100000000000 }}",
+      "{{ 'a'|center(100000000000) }}",
+      "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"};
+  for (const std::string& text : far_too_long) {
     CAPTURE(text.substr(0, 200));
     CHECK(error_of(text) == "chat template: expected at most 64 MiB of values and steps, got more");
   }

@@ -256,41 +256,6 @@ TEST_CASE("pretrained tokenizer: the limits hold for a whole text", "[train]") {
   file = small_file();
   file["added_tokens"] = json::array();
   file["pre_tokenizer"] = nullptr;
-  file["model"] = {
-      {"type", "Unigram"}, {"unk_id", 0}, {"vocab", {{"?", 0}, {"a", -1}, {token, -9}}}};
-  CHECK(error(file, text).starts_with(limit));
-  CHECK(error(file, "aaa").empty());
-}
-
-TEST_CASE(
-    "pretrained tokenizer: encodes and decodes as Hugging Face's library, whatever is combined",
-    "[train]") {
-  const json cases = json::parse(std::ifstream(WEFT_TEST_DATA "/combinations.json"));
-  REQUIRE(cases.size() >= 20);
-  for (const json& one : cases) {
-    CAPTURE(one["tokenizer"].dump());
-    const auto tokenizer = PretrainedTokenizer::from_text(one["tokenizer"].dump());
-    for (std::size_t i = 0; i < one["texts"].size(); ++i) {
-      const auto text = one["texts"][i].get<std::string>();
-      CAPTURE(text);
-      const Sequence ids = tokenizer.encode(text);
-      CHECK(ids == one["encoded"][i]["ids"].get<Sequence>());
-      CHECK(tokenizer.with_ends(ids) == one["encoded"][i]["ends"].get<Sequence>());
-    }
-    for (std::size_t i = 0; i < one["ids"].size(); ++i) {
-      const auto ids = one["ids"][i].get<Sequence>();
-      CAPTURE(ids);
-      WholeCharacters characters;
-      const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
-      CHECK(decoded == one["decoded"][i].get<std::string>());
-    }
-  }
-}
-
-TEST_CASE("pretrained tokenizer: of equal scores, the first division of a word counts", "[train]") {
-  json file = small_file();
-  file["added_tokens"] = json::array();
-  file["pre_tokenizer"] = nullptr;
   json tokens = json::parse(R"([["?", 0], ["a", -1]])");
   tokens.push_back({token, -9});
   file["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", tokens}};
