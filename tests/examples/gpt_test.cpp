@@ -150,7 +150,7 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   const ModelFolder saved;
   const auto error = [&](const std::string& settings) { return saved.error_with_config(settings); };
   CHECK(contains(error(", \"n_layer\": null"),
-                 "config.json\": n_layer: expected an entry, got none"));
+                 "config.json\": n_layer: expected a value, got null"));
   CHECK(contains(error(", \"n_embd\": -8"),
                  "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
   CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));

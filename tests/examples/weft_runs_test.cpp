@@ -92,7 +92,7 @@ TEST_CASE("weft-runs: settings are those in use, and of lists only the parts tha
     CHECK(contains(record, text));
   // The stored settings are as before.
   const Outcome resumed =
-      process_in(folder, "gpt train --out runs/plain --resume --warmup 100 --vocabulary 4096");
+      process_in(folder, "gpt train --out runs/plain --resume --warmup 100");
   INFO(resumed.errors);
   CHECK(resumed.status == 0);
 }

@@ -55,7 +55,7 @@ const std::map<std::string, Lines> libraries = {
     {"utf8proc.h", {"train/data/", "train/tokenizers/"}},
     {"nlohmann/",
      {"train/files/json", "train/tokenizers/", "train/weights/", "train/report/",
-      "examples/common/", "examples/gpt/conversations.cpp"}},
+      "examples/common/", "examples/embed/sentence_files.cpp", "examples/gpt/conversations.cpp"}},
     {"oniguruma.h", {"train/tokenizers/internal/text_pattern.cpp"}},
     {"catch2/", {}},
 };

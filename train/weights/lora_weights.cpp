@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -153,8 +152,10 @@ class AdapterConfig {
                &pattern = entry(config_, "layers_pattern");
     if (indices.empty()) return true;
     std::vector<std::string> parts;
-    std::istringstream in(layer);
-    for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
+    for (std::size_t begin = 0, end = 0; end < layer.size(); begin = end + 1) {
+      end = std::min(layer.find('.', begin), layer.size());
+      parts.push_back(layer.substr(begin, end - begin));
+    }
     for (std::size_t i = pattern.empty() ? 2 : 1; i + 1 < parts.size(); ++i) {
       const bool is_number = parts[i].find_first_not_of("0123456789") == std::string::npos;
       const json& names = pattern.is_string() ? json::array({pattern}) : pattern;

@@ -311,7 +311,7 @@ TEST_CASE("broken folders: config.json", "[train]") {
                "size\": 24", "size\": 24.5"},
               {"a list for a size", "hidden_size: expected an integer, got array", "size\": 24",
                "size\": [24]"},
-              {"no size", "hidden_size: expected an entry, got none", "size\": 24", "size\": null"},
+              {"no size", "hidden_size: expected a value, got null", "size\": 24", "size\": null"},
               {"size 0", "hidden_size: expected an integer of 1", "size\": 24", "size\": 0"},
               {"a negative size", "hidden_size: expected an integer of 1", "size\": 24",
                "size\": -24"},
@@ -410,7 +410,7 @@ TEST_CASE("broken folders: adapters", "[train]") {
   Cases cases =
       no_file(weights) + no_file(config) +
       edits(config,
-            {{"another kind", "peft_type: expected \"LORA\", got \"IA3\"", "\"LORA\"", "\"IA3\""},
+            {{"another kind", "peft_type: expected \"LORA\", got 'IA3'", "\"LORA\"", "\"IA3\""},
              {"rank 0", "expected", "\"r\": 3", "\"r\": 0"},
              {"an enormous rank", "expected", "\"r\": 3", "\"r\": 3000000000000"},
              {"a rank that is a text", "r: expected an integer", "\"r\": 3", "\"r\": \"3\""},

@@ -428,8 +428,9 @@ TEST_CASE("load_weights: names are changed by regular expressions, one after the
              Catch::Contains("in several datasets (1): blocks.0.weight: "));
   CHECK_THAT(file.error<ValueError>({.rename = {{"layer.(", ""}}}),
              Catch::StartsWith("rename: expected a regular expression, got 'layer.('"));
-  CHECK_THAT(file.error<ValueError>({.rename = {{"^", std::string(2000, 'x')}, {"(x|x)*\\.$", ""}}}),
-             Catch::StartsWith("rename: expected an expression that matches in reasonable time"));
+  CHECK_THAT(
+      file.error<ValueError>({.rename = {{"^", std::string(2000, 'x')}, {"(x|x)*\\.$", ""}}}),
+      Catch::StartsWith("rename: expected an expression that matches in reasonable time"));
 }
 
 TEST_CASE("load_weights: replacements have ECMAScript's format", "[train]") {

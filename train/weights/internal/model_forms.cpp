@@ -100,7 +100,7 @@ void gpt2_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.rename("num_hidden_layers", "n_layer");
   // The names of files that have no n_positions.
   for (const char* const older : {"n_ctx", "block_size"})
-    if (config.has(older) && !config.contains("n_positions")) config.rename(older, "n_positions");
+    if (config.has(older) && !config.has("n_positions")) config.rename(older, "n_positions");
   config.require("scale_attn_weights", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
   config.require("add_cross_attention", false);
