@@ -99,6 +99,19 @@ TEST_CASE("pretrained tokenizer: added tokens take what they say", "[train]") {
   CHECK(encoded(file, "aa aa") == Sequence{5});
 }
 
+TEST_CASE("pretrained tokenizer: added tokens with the same normalized text are refused",
+          "[train]") {
+  json file = small_file();
+  file["added_tokens"] = {{{"id", 4}, {"content", "<e>"}, {"normalized", true}},
+                          {{"id", 5}, {"content", "<E>"}, {"normalized", true}}};
+  CHECK(encoded(file, "<E><e>") == Sequence{5, 4});
+  file["normalizer"] = {{"type", "Lowercase"}};
+  CHECK(error_of(file) ==
+        "\"tokenizer.json\": added_tokens: expected tokens that differ after normalization, got "
+        "ids 4 "
+        "and 5 for '<e>'");
+}
+
 TEST_CASE("pretrained tokenizer: only the first part of a text begins it", "[train]") {
   json file = small_file();
   file["model"]["vocab"] = {{"?", 0}, {"▁", 1}, {"a", 2}, {"b", 3}};

@@ -20,7 +20,7 @@ struct AddedToken {
 
 class AddedTokens {
  public:
-  // Throws ValueError for an empty text.
+  // Throws ValueError for an empty text, and for the text of another token.
   void add(const AddedToken& token);
 
   // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "weft/train/data/vocabulary.hpp"
@@ -18,14 +19,15 @@ class TokenTree {
   using Node = std::size_t;
   static constexpr Node root = 0;
 
-  void add(std::string_view token, TokenId id) {
+  // Returns the id that the token had before, if any.
+  std::optional<TokenId> add(std::string_view token, TokenId id) {
     Node node = root;
     for (const char byte : token) {
       const auto [child, is_new] = children_.emplace(key(node, byte), ids_.size());
       if (is_new) ids_.emplace_back();
       node = child->second;
     }
-    ids_[node] = id;
+    return std::exchange(ids_[node], id);
   }
 
   // Calls `use` with the size and the id of each token that the text begins with, the shortest
