@@ -33,7 +33,7 @@ const TapeOptions& checked(const TapeOptions& options) {
   return options;
 }
 
-// The position of the first NaN; -1 when there is none.
+// Returns the position of the first NaN, or -1.
 template <class T>
 Index first_nan(const Tensor<T>& x) {
   const auto found = std::find_if(x.begin(), x.end(), [](T value) { return std::isnan(value); });
@@ -344,7 +344,7 @@ void Tape<T>::check_loss(const Var<T>& loss) const {
                        loss.item());
 }
 
-// Of the nodes that the backward function of node `id` has added to.
+// Checks the gradients of the nodes that the backward function of node `id` added to.
 template <class T>
 void Tape<T>::check_gradients(const char* operation, NodeId id) {
   const char* const before = infinite_by(id);

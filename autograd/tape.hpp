@@ -326,8 +326,8 @@ class WEFT_API Tape {
   std::vector<NodeId> touched_;  // nodes that the running backward function added to
   // The parameters of parts that are computed again, and where they were.
   std::vector<std::pair<ParameterPointer<const Parameter<T>>, const Parameter<T>*>> of_parts_;
-  // Of each node, with `detect_anomaly`: the operation that made an infinity of its value and then
-  // of its gradient; null when that has none.
+  // With `detect_anomaly`: for each node, the operation that made an infinity in its value, later
+  // in its gradient, or null.
   std::vector<const char*> infinite_by_;
   std::vector<Tensor<T>> intermediates_;
   GradientTarget<T>* target_ = nullptr;

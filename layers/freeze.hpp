@@ -21,7 +21,7 @@ WEFT_API Index set_requires_grad(Module<T>& module, const NameFilter& filter, bo
 // they are, and backward does not compute what only they would need. `name` is that of a parameter
 // or of a child, "encoder.0" for instance, with all parameters below it. A parameter with several
 // names (tied weights) is selected by any of them. Their gradients are cleared. Returns the number
-// of tensors. Throws ValueError when there are none of that name, or none that the filter selects.
+// of tensors. Throws ValueError if no parameter has that name or is selected by the filter.
 //   freeze(model);
 //   unfreeze(model, "output");  // trains the head only
 template <class T>

@@ -67,9 +67,9 @@ struct WEFT_API MultiHeadAttention : Module<T> {
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, const std::optional<Var<T>>& position_bias = {}) const;
 
-  // For self-attention of x [batch, time, query_size] and for what a block computes beside it: x
-  // with zeros in place of the positions that no position attends to, if any of these is not
-  // finite; otherwise x. Throws as the call does.
+  // Returns x [batch, time, query_size] for self-attention, and for the other branches of a block.
+  // If a position that no position attends to is not finite, all such positions are zeros in the
+  // result. Throws the same exceptions as the call.
   Var<T> without_hidden(const Var<T>& x, const Mask& mask) const;
 
   // Causal self-attention step by step: x [sequences of the cache, time, query_size] are the

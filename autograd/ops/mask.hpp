@@ -58,8 +58,8 @@ struct Mask {
   // elements when not given.
   Tensor<float> bias = {};
   // The position of each element in its text, where rows hold several texts that do not see each
-  // other (see PackedBatches), [batch, queries]. Attention ignores it; models that add positions to
-  // the embeddings number them so. No elements when not given: 0, 1, … from the start of the row.
+  // other (see PackedBatches), [batch, queries]. Attention ignores it; models with added position
+  // embeddings use it. If empty, positions are 0, 1, … from the start of the row.
   Tokens positions = {};
 };
 

@@ -77,7 +77,7 @@ bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns,
     fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                     "checkpoints of an earlier training");
   metrics_.emplace(file("metrics.csv"), validation_columns, progress_.step, label_unit);
-  // What an earlier training kept is not this one's to remove.
+  // Checkpoints that an earlier training kept are never removed.
   if (progress_.step == 0)
     fs::remove(file(list_name), error);
   else

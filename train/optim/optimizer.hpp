@@ -155,8 +155,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::vector<StateKind> states_;
   OptimizerSlices<T> slices_;
   double initial_learning_rate_;
-  // Of the next step if `base_learning_rate_`, which a checkpoint may have changed, is the initial
-  // one.
+  // The rate of the next step, relative to `base_learning_rate_`, which a checkpoint may change.
   double learning_rate_ = initial_learning_rate_;
   double base_learning_rate_ = initial_learning_rate_;
   double weight_decay_;

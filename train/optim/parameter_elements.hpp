@@ -72,8 +72,8 @@ class WEFT_API ParameterElements {
   // Throws Error, naming `what` and the parameter, when a parameter no longer exists: it was
   // removed or replaced.
   void check_exist(const std::string& what) const;
-  // Throws as `check_exist` does, and ShapeError, naming `what` and the parameter, when a parameter
-  // or its gradient does not have the shape that the parameter had at construction.
+  // Throws the same exceptions as `check_exist`, and ShapeError, naming `what` and the parameter,
+  // if the shape of a parameter or its gradient differs from the parameter's shape at construction.
   void check_shapes(const std::string& what) const;
   // To be called before threads write to values and gradients: checks the shapes, and gives each
   // parameter memory of its own.

@@ -115,7 +115,8 @@ void take(RunRecord& run, const Json& record) {
     run.best_step = record["best"]["step"].get<std::int64_t>();
     run.best_value = record["best"]["value"].get<double>();
   }
-  // Of a name in several groups, the first one counts: notes have the words of the command line.
+  // If several groups contain a name, the first one counts: notes use the words of the command
+  // line.
   std::set<std::string> names;
   for (const char* group : RecordCheck::settings_groups)
     if (record.contains(group))

@@ -58,7 +58,7 @@ struct ChatTemplate::State {
 
 namespace {
 
-// What rendering a conversation may cost.
+// Returns the budget for rendering a conversation.
 jinja::Budget budget_for(std::span<const ChatMessage> messages) {
   jinja::Budget budget;
   constexpr std::size_t per_byte = 32;

@@ -36,11 +36,11 @@ class WEFT_API ChatTemplate {
     std::map<std::string, std::string> others;  // "pad_token", "unk_token", … and their text
   };
 
-  // Throws ValueError, naming the line, for a text that is no template.
+  // Throws ValueError, naming the line, unless the text is a template.
   explicit ChatTemplate(const std::string& text, Tokens tokens = {});
   // Loads the template of a model's folder: chat_template.jinja, or the entry of
-  // tokenizer_config.json, which also has the special tokens. Throws FileError if there is none,
-  // or it cannot be read.
+  // tokenizer_config.json, which also has the special tokens. Throws FileError if the folder
+  // has no template, or it cannot be read.
   static ChatTemplate load(const std::filesystem::path& folder);
 
   // Returns a template whose dates (strftime_now) are those of a local time. Without one, they

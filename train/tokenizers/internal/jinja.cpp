@@ -273,7 +273,7 @@ class Parser : ExpressionParser {
     };
   }
 
-  // What a block with a scope of its own writes.
+  // Returns the text that a block with its own scope writes.
   static std::pair<Value, Flow> written(Context& in, const Names& names, const Statement& inner) {
     const OpenScope scope(in, names, in.scopes.back());
     auto [text, flow] = captured(in, inner);

@@ -15,7 +15,7 @@ namespace weft::jinja {
 
 struct Context;
 
-// What a rendering gives.
+// The result of rendering a template.
 struct Rendering {
   std::string text;
   // Where {% generation %} blocks are in the text, begin and end; nothing if some are not in it.

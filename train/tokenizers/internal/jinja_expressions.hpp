@@ -12,7 +12,7 @@
 
 namespace weft::jinja {
 
-// What becomes of a value: an operator with its right operand, a member, a filter, a call.
+// A step applied to a value: an operator with its right operand, a member, a filter, a call.
 using Change = std::function<Value(Context&, Value)>;
 Expression in_sequence(Expression first, std::vector<Change> changes);
 

@@ -24,7 +24,7 @@ Value lower_if_text(Run& run, const Value& value) {
   return run.text(in_case(text, Case::lower));
 }
 
-// What an attribute like "function.name" or "items.0" names in a value.
+// Looks up an attribute such as "function.name" or "items.0" in values.
 class Getter {
  public:
   Getter(Run& run, const Value& path, bool ignores_case, Value fallback = None{})

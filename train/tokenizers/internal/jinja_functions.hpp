@@ -1,4 +1,4 @@
-// What chat templates may call: signatures, tables of them, and the functions of Jinja.
+// Signatures of filters, tests, methods and functions; tables of them; Jinja's functions.
 #pragma once
 
 #include <functional>
@@ -46,7 +46,7 @@ struct Signature {
     std::string name;
     char type = 'x';
     bool may_be_none = false, is_by_place = false;
-    std::string fallback;  // as it is written; empty if there is none
+    std::string fallback;  // the default as source text; empty if the parameter is required
   };
   std::string name;
   std::vector<Parameter> parameters;
@@ -68,7 +68,7 @@ using Table = std::map<std::string, Signature, std::less<>>;
 
 // Makes a table; a row may have several names, with spaces between them.
 Table table_of(std::initializer_list<Signature> rows);
-// Returns null if there is none.
+// Returns null if the table does not have the name.
 const Signature* found_in(const Table& table, std::string_view name);
 
 // Returns the argument `what` as a parameter's type. Throws ValueError for one of another type.

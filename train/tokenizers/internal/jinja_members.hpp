@@ -11,7 +11,7 @@ namespace weft::jinja {
 // that the type does not have.
 const Signature* find_member(std::string_view type, std::string_view name);
 
-// Return value.name and value[key]; undefined if there is none.
+// Return value.name and value[key], or undefined.
 Value attribute(Run& run, const Value& own, const Text& name);
 Value element(Run& run, const Value& own, const Value& key);
 

@@ -33,7 +33,7 @@ struct Scope {
   std::optional<Value>* find(std::string_view name);
 };
 
-// What is kept while a template is rendered.
+// The state of a rendering.
 struct Context : Run {
   using Run::Run;
 
@@ -65,7 +65,7 @@ class OpenScope {
   Scope scope_;
 };
 
-// What goes on after a statement.
+// What runs after a statement.
 enum class Flow { next, leave_loop, next_item };
 using Statement = std::function<Flow(Context&)>;
 using Expression = std::function<Value(Context&)>;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t case_cost = 8;  // of a byte
 
 // The text of a number without the white space around it and the underscores between digits, as
-// Python reads it; empty if it is none.
+// Python reads it; empty if it is not a number.
 std::string number_in(const std::string& text) {
   const std::string_view own = stripped(text);
   std::string plain;

@@ -71,7 +71,7 @@ struct Dict {
   void set(const std::string& key, const Value& name, Value value);
 };
 
-// What the variable loop shows.
+// The variable `loop`.
 struct Loop {
   std::vector<Value> items;     // those known so far
   std::size_t index = 0;        // of the current one, from 0
@@ -83,7 +83,7 @@ struct Loop {
 // Functions throw ValueError, "chat template: expected …, got …".
 [[noreturn]] void fail_rendering(const std::string& expected, const std::string& got);
 
-// What renderings may still do: one unit for about each byte of data that is read or made.
+// The work that renderings may still do: about one unit for each byte of data read or made.
 struct Budget {
   static constexpr std::size_t most = std::size_t{64} << 20;
   std::size_t left = most;

@@ -63,8 +63,8 @@ void check_form(const std::string& what, std::string_view expression) {
   }
 }
 
-// What versions of the library understand differently: [:punct:], which got the symbols in 6.9.9,
-// is written out; another one is refused.
+// Replaces or refuses parts that versions of the library understand differently: [:punct:], to
+// which 6.9.9 added the symbols, is written out.
 std::string in_every_version(const std::string& what, std::string_view expression) {
   std::string result;
   const auto refuse = [&](std::string_view part) {

@@ -40,7 +40,7 @@ class TextPattern {
   // Returns the text with each match replaced by what `append` appends.
   std::string replaced(std::string_view text, TextBudget& budget,
                        const std::function<void(const TextMatch&, std::string&)>& append) const;
-  // Returns whether the whole text matches. Throws as `for_each` does.
+  // Returns whether the whole text matches. Throws the same exceptions as `for_each`.
   bool fits(std::string_view text, TextBudget& budget) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// What the steps of one text share.
+// The state that all steps of one text share.
 struct TextPass {
   explicit TextPass(std::size_t bytes) : budget(bytes) {}
 
@@ -32,7 +32,7 @@ Normalizer make_normalizer(const nlohmann::json& description);
 using WordUse = std::function<void(std::string_view word, bool is_first)>;
 using PreTokenizer =
     std::function<void(std::string_view text, bool is_first, TextPass&, const WordUse& use)>;
-// Throws ValueError for a description that is none. A null description gives the text as one word.
+// Throws ValueError for an invalid description. A null description takes the text as one word.
 // With `keeps_bytes`, the last step leaves the bytes of words as they are instead of writing them
 // as GPT-2's letters.
 PreTokenizer make_pre_tokenizer(const nlohmann::json& description, bool keeps_bytes);

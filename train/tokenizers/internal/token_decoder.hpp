@@ -27,7 +27,7 @@ struct DecoderStep {
 
 class TokenDecoder {
  public:
-  // Throws ValueError for a description that is none. Null joins names by spaces.
+  // Throws ValueError for an invalid description. Null joins names by spaces.
   explicit TokenDecoder(const nlohmann::json& description);
 
   // Returns the text of tokens. Throws ValueError if it would be far larger than the names.

@@ -37,7 +37,7 @@ class TokenModel {
 };
 
 // The model of a tokenizer.json. `after_byte_letters` says whether words are written in GPT-2's
-// letters. Throws ValueError for a description that is none.
+// letters. Throws ValueError for an invalid description.
 std::unique_ptr<TokenModel> make_token_model(const nlohmann::json& description,
                                              bool after_byte_letters);
 

@@ -23,7 +23,7 @@ constexpr std::string_view without_effect[] = {
     "transformers.js_config transformers_version unsloth_fixed unsloth_version ",
     // Training.
     " gradient_checkpointing initializer_factor initializer_range ",
-    // What a call returns besides the logits, and how it computes them.
+    // Results of a call besides the logits, and how they are computed.
     " attn_implementation chunk_size_feed_forward output_attentions output_hidden_states "
     "output_past "
     "return_dict tf_legacy_loss torchscript use_bfloat16 use_cache ",
