@@ -125,19 +125,25 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
                                       ", values ", values.shape()));
   const Index heads = attention.num_heads, num_queries = queries.shape()[1];
   MaskView view("MultiHeadAttention", mask, batch, heads, num_queries, num_keys);
-  const Mask seen = window ? within_window(mask, *window, num_queries, num_keys) : mask;
-  if (window) view = MaskView("MultiHeadAttention", seen, batch, heads, num_queries, num_keys);
+  std::optional<Mask> in_window;
+  if (window) {
+    in_window = within_window(mask, *window, num_queries, num_keys);
+    view = MaskView("MultiHeadAttention", *in_window, batch, heads, num_queries, num_keys);
+  }
   const HiddenKeys hidden(view);
   const Var<T> k = placed(W_k(hidden.zeroed(keys)), k_norm, num_kv_heads_, nullptr);
   const Var<T> v = W_v(hidden.zeroed(values));
   const Var<T> q = placed(W_q(visible_queries(view, queries, keys)), q_norm, heads, nullptr);
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads), seen, position_bias));
+                       shared_by_queries(v, num_kv_heads_, heads), in_window ? *in_window : mask,
+                       position_bias));
 }
 
 template <class T>
 Var<T> MultiHeadAttention<T>::without_hidden(const Var<T>& x, const Mask& mask) const {
   check_sequences("MultiHeadAttention: queries", x.shape(), W_q.in_features());
+  // Then each position attends to itself.
+  if (!mask.valid_lens.given() && mask.allowed.empty() && mask.bias.empty()) return x;
   const Index batch = x.shape()[0], time = x.shape()[1];
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, time, time);
   return HiddenKeys(view).zeroed(x);
