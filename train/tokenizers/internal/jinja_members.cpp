@@ -50,7 +50,7 @@ const std::string& fill_of(Call& call) {
   return call.text(2);
 }
 
-Value splitted(Call& call, bool from_end) {
+Value split_at(Call& call, bool from_end) {
   if (!call.is_none(1) && call.text(1).empty()) fail_rendering("a separator", "an empty one");
   std::vector<Value> parts;
   split(call.text(0), call.is_none(1) ? "" : call.text(1), limit_of(call.integer(2)), from_end,
@@ -259,11 +259,11 @@ const Table& members() {
        [](Call& call) { return padded(call, missing(call), 0, fill_of(call)); }},
       {"str.rpartition", "self; sep:s; /", [](Call& call) { return partitioned(call, true); }},
       {"str.rsplit", "self; sep:s?=none; maxsplit:i=-1",
-       [](Call& call) { return splitted(call, true); }},
+       [](Call& call) { return split_at(call, true); }},
       {"str.rstrip", "self; chars:s?=none; /",
        [](Call& call) { return stripped_text(call, false, true); }},
       {"str.split", "self; sep:s?=none; maxsplit:i=-1",
-       [](Call& call) { return splitted(call, false); }},
+       [](Call& call) { return split_at(call, false); }},
       {"str.splitlines", "self; keepends:i=0",
        [](Call& call) {
          std::vector<Value> lines;
