@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -176,21 +176,19 @@ std::string stripped(std::string_view text, std::string_view characters, bool le
   return utf8(rest);
 }
 
+// By memmem, as the standard library's searches are quadratic for some texts.
 std::size_t find_in(std::string_view text, std::string_view part, std::size_t from) {
-  constexpr std::size_t short_size = 32;
-  if (part.size() <= short_size) return text.find(part, from);
-  const auto found = std::search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(),
-                                 std::boyer_moore_searcher(part.begin(), part.end()));
-  return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
+  if (from > text.size()) return text.npos;
+  const void* const found =
+      memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data())
+               : text.npos;
 }
 
 std::size_t find_last_in(std::string_view text, std::string_view part) {
-  constexpr std::size_t short_size = 32;
-  if (part.size() <= short_size) return text.rfind(part);
-  const auto found = std::search(text.rbegin(), text.rend(),
-                                 std::boyer_moore_searcher(part.rbegin(), part.rend()));
-  return found == text.rend() ? text.npos
-                              : static_cast<std::size_t>(text.rend() - found) - part.size();
+  const std::string backwards(text.rbegin(), text.rend()), wanted(part.rbegin(), part.rend());
+  const std::size_t at = find_in(backwards, wanted, 0);
+  return at == text.npos ? at : text.size() - at - part.size();
 }
 
 void split(std::string_view text, std::string_view separator, std::size_t most, bool from_end,
