@@ -206,6 +206,7 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
   // What searches for a long string takes a time linear in both.
   CHECK(rendered("{% set s = 'a' * 1000000 %}{{ s.find('a' * 500000 ~ 'b') }}{{ s.rfind('b' ~ 'a' "
                  "* 500000) }}") == "-1-1");
+  CHECK(rendered("{{ ('a,' * 500000).rsplit(',')|length }}") == "500001");
   // A long conversation has a budget of its own.
   const std::string content(12 << 20, 'a');
   const std::vector<ChatMessage> messages = {{"user", content}, {"user", content}};

@@ -193,6 +193,17 @@ std::size_t find_last_in(std::string_view text, std::string_view part) {
 
 void split(std::string_view text, std::string_view separator, std::size_t most, bool from_end,
            const Add& add) {
+  // Reversed once, so that the search from the end takes linear time in all.
+  const std::size_t size = text.size();
+  std::string backwards, wanted;
+  if (from_end && !separator.empty()) {
+    backwards.assign(text.rbegin(), text.rend());
+    wanted.assign(separator.rbegin(), separator.rend());
+  }
+  const auto find_last = [&](std::string_view rest) {
+    const std::size_t at = find_in(backwards, wanted, size - rest.size());
+    return at == rest.npos ? at : size - at - separator.size();
+  };
   for (std::size_t count = 0;; ++count) {
     std::string_view part = text, rest;
     bool is_last = count == most;
@@ -206,7 +217,7 @@ void split(std::string_view text, std::string_view separator, std::size_t most, 
       part = is_last ? text : from_end ? text.substr(at) : text.substr(0, at);
       rest = from_end ? text.substr(0, at) : text.substr(at);
     } else if (!is_last) {
-      const std::size_t found = from_end ? find_last_in(text, separator) : find_in(text, separator);
+      const std::size_t found = from_end ? find_last(text) : find_in(text, separator);
       is_last = found == text.npos;
       if (!is_last) {
         const std::string_view before = text.substr(0, found),
