@@ -1,11 +1,11 @@
-# What `cmake --install` installs: the library, the public headers, and what find_package and
+# What `cmake --install` installs: the libraries, the public headers, and what find_package and
 # pkg-config read.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
-# The library itself is the component `runtime`, all that a compiler and a linker read `development`.
+# The libraries themselves are the component `runtime`, all that a compiler and a linker read `development`.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
-install(TARGETS weft EXPORT weft_targets
+install(TARGETS weft weft_pretrained EXPORT weft_targets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
         ARCHIVE COMPONENT development)
 install(EXPORT weft_targets FILE weft-targets.cmake NAMESPACE weft:: DESTINATION ${package_dir})
@@ -13,7 +13,7 @@ foreach(header IN LISTS weft_public_headers)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
-foreach(name version weft autograd layers train)
+foreach(name version weft autograd layers train pretrained)
   install(FILES ${weft_include_dir}/weft/${name}.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 endforeach()
 
@@ -39,4 +39,5 @@ if(weft_type STREQUAL STATIC_LIBRARY)
 endif()
 file(RELATIVE_PATH weft_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/weft-pretrained.pc.in weft-pretrained.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-pretrained.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -39,12 +39,16 @@ endforeach()
 # cpack would write a line of shlibs for each kind of processor.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
-file(WRITE ${package_files}/shlibs "libweft ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} "
-                                   "${package_runtime} (>= ${PROJECT_VERSION})\n")
+set(lines)
+foreach(library libweft libweft_pretrained)
+  string(APPEND lines "${library} ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} "
+                      "${package_runtime} (>= ${PROJECT_VERSION})\n")
+endforeach()
+file(WRITE ${package_files}/shlibs ${lines})
 file(WRITE ${package_files}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${package_files}/shlibs ${package_files}/triggers)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
-    "The shared library, for any processor, for AVX2 and for AVX-512.")
+    "The shared libraries, for any processor, for AVX2 and for AVX-512.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION

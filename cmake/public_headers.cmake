@@ -1,6 +1,6 @@
 # Lays out the public headers as they are installed: <weft/autograd/tape.hpp> is autograd/tape.hpp,
 # and <weft/autograd.hpp> includes all of a folder. Everything but the folders below is public.
-set(weft_internal_folders "/internal/|^autograd/kernels/|^train/files/")
+set(weft_internal_folders "/internal/|^autograd/kernels/")
 set(weft_include_dir ${PROJECT_BINARY_DIR}/include)
 
 file(GLOB_RECURSE weft_public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
@@ -26,11 +26,15 @@ function(weft_umbrella_header name about)
        CONTENT "// ${about}\n#pragma once\n\n${includes}\n")
 endfunction()
 set(below version.hpp)
-foreach(room autograd layers train)
+foreach(component autograd layers train train/pretrained)
   set(headers ${weft_public_headers})
-  list(FILTER headers INCLUDE REGEX "^${room}/")
-  weft_umbrella_header(${room} "Everything in ${room}/ and below it." ${below} ${headers})
-  set(below ${room}.hpp)
+  list(FILTER headers INCLUDE REGEX "^${component}/")
+  if(component STREQUAL train)
+    list(FILTER headers EXCLUDE REGEX "^train/pretrained/")
+  endif()
+  get_filename_component(name ${component} NAME)
+  weft_umbrella_header(${name} "Everything in ${component}/ and below it." ${below} ${headers})
+  set(below ${name}.hpp)
 endforeach()
-weft_umbrella_header(weft "Everything in weft." train.hpp)
+weft_umbrella_header(weft "Everything in the library weft::weft." train.hpp)
 configure_file(cmake/version.hpp.in ${weft_include_dir}/weft/version.hpp @ONLY)

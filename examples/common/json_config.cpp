@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
-#include <weft/train/data/json.hpp>
+#include <weft/train/files/json.hpp>
+#include <weft/train/files/utf8.hpp>
 
 namespace weft::examples {
 namespace {

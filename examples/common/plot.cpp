@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 #include "examples/common/child_process.hpp"
 #include "examples/common/output_files.hpp"
 

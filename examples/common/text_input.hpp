@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 
 namespace weft::examples {
 

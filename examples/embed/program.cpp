@@ -9,7 +9,7 @@
 
 #include <weft/autograd/ops/matmul.hpp>
 #include <weft/autograd/ops/no_grad.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 #include "examples/common/command_line.hpp"
 #include "examples/common/output_files.hpp"
 #include "examples/common/program.hpp"

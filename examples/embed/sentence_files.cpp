@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <weft/autograd/enum_names.hpp>
-#include <weft/train/data/characters.hpp>
-#include <weft/train/weights/safetensors_file.hpp>
+#include <weft/train/files/safetensors/safetensors_file.hpp>
+#include <weft/train/files/utf8.hpp>
 #include "examples/common/json_config.hpp"
 
 namespace weft::embed {

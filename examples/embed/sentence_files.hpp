@@ -9,7 +9,7 @@
 #include <weft/autograd/ops/activation.hpp>
 #include <weft/layers/linear.hpp>
 #include <weft/layers/sequence_pooling.hpp>
-#include <weft/train/tokenizers/word_piece.hpp>
+#include <weft/train/text/tokenizers/word_piece.hpp>
 
 namespace weft::embed {
 

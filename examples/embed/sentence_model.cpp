@@ -6,7 +6,7 @@
 
 #include <weft/autograd/ops/normalization.hpp>
 #include <weft/train/data/padding.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 
 namespace weft::embed {
 SentenceModel::SentenceModel(const std::filesystem::path& folder)

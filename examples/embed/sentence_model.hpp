@@ -9,7 +9,7 @@
 
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/sequence_pooling.hpp>
-#include <weft/train/tokenizers/word_piece.hpp>
+#include <weft/train/text/tokenizers/word_piece.hpp>
 #include "examples/embed/sentence_files.hpp"
 
 namespace weft::embed {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include "examples/common/output_files.hpp"
 
 namespace weft::embed {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/generation/generate.hpp>
+#include <weft/train/text/generation/generate.hpp>
 
 namespace weft::gpt {
 namespace {

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/generation/speculative.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
+#include <weft/train/text/generation/speculative.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
 #include "examples/gpt/stop_text.hpp"
 
 namespace weft::gpt {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include <weft/train/generation/generate.hpp>
+#include <weft/train/text/generation/generate.hpp>
 #include "examples/gpt/saved_model.hpp"
 
 namespace weft::gpt {

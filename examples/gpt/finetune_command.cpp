@@ -10,8 +10,8 @@
 #include <weft/layers/summary.hpp>
 #include <weft/train/data/packed.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
 #include <weft/train/trainer.hpp>
-#include <weft/train/weights/lora_weights.hpp>
 #include "examples/common/output_files.hpp"
 #include "examples/common/settings.hpp"
 #include "examples/common/training_options.hpp"

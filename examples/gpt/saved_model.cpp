@@ -2,8 +2,8 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/round_to_bf16.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
 #include <weft/train/weights/checkpoint.hpp>
-#include <weft/train/weights/lora_weights.hpp>
 #include "examples/common/json_config.hpp"
 #include "examples/common/settings.hpp"
 #include "examples/gpt/configuration.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 #include "examples/gpt/tokenizer.hpp"
 
 namespace weft::gpt {

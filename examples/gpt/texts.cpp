@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 
 namespace weft::gpt {
 namespace {

@@ -1,7 +1,7 @@
 #include "examples/gpt/tokenizer.hpp"
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 
 namespace weft::gpt {
 

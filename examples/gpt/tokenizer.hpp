@@ -8,8 +8,8 @@
 #include <variant>
 
 #include <weft/train/data/vocabulary.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
 #include "examples/gpt/configuration.hpp"
 
 namespace weft::gpt {

@@ -8,9 +8,9 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/train/data/windows.hpp>
-#include <weft/train/generation/generate.hpp>
 #include <weft/train/optim/adam.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
+#include <weft/train/text/generation/generate.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
 
 namespace weft::gpt {
 namespace {

@@ -1,7 +1,7 @@
 // Difference: how far the numbers of two datasets are apart.
 #pragma once
 
-#include <weft/train/hdf5/stored_dataset.hpp>
+#include <weft/train/files/stored_dataset.hpp>
 
 namespace weft::h5weights {
 

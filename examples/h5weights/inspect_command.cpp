@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/colours.hpp"
 #include "examples/h5weights/commands.hpp"

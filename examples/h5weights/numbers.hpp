@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <weft/train/hdf5/stored_dataset.hpp>
+#include <weft/train/files/stored_dataset.hpp>
 
 namespace weft::h5weights {
 

@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/weights/safetensors_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/safetensors/safetensors_file.hpp>
 
 namespace weft::h5weights {
 namespace {

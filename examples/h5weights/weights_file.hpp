@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include <weft/train/hdf5/tensor_file.hpp>
+#include <weft/train/files/tensor_file.hpp>
 
 namespace weft::h5weights {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 #include "examples/common/text_input.hpp"
 
 namespace weft::pronounce {

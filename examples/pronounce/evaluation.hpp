@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 #include "examples/pronounce/error_rates.hpp"
 #include "examples/pronounce/language.hpp"
 #include "examples/pronounce/model.hpp"

@@ -1,7 +1,7 @@
 #include "examples/pronounce/language.hpp"
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 
 namespace weft::pronounce {
 

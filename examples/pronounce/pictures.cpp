@@ -1,6 +1,6 @@
 #include "examples/pronounce/pictures.hpp"
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 #include "examples/common/attention_maps.hpp"
 #include "examples/common/plot.hpp"
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/commands.hpp"
 #include "examples/pronounce/options.hpp"

@@ -1,6 +1,6 @@
 #include "examples/toy_tasks/pictures.hpp"
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 #include "examples/common/attention_maps.hpp"
 
 namespace weft::toy_tasks {

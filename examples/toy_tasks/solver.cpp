@@ -1,6 +1,6 @@
 #include "examples/toy_tasks/solver.hpp"
 
-#include <weft/train/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 
 namespace weft::toy_tasks {
 namespace {

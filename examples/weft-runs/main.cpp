@@ -8,7 +8,7 @@
 #include <iostream>
 #include <set>
 
-#include <weft/train/data/characters.hpp>
+#include <weft/train/files/utf8.hpp>
 #include <weft/train/report/run_record.hpp>
 #include "examples/common/command_line.hpp"
 #include "examples/common/output_files.hpp"

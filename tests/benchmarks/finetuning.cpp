@@ -8,9 +8,9 @@
 #include <weft/autograd/error.hpp>
 #include <weft/layers/freeze.hpp>
 #include <weft/train/optim/adam.hpp>
-#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
 
 namespace weft::benchmarks {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/round_to_bf16.hpp>
-#include <weft/train/generation/generate.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
+#include <weft/train/text/generation/generate.hpp>
 #include "tests/benchmarks/measure.hpp"
 
 namespace weft::benchmarks {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 #include "examples/embed/sentence_model.hpp"
 
 namespace {

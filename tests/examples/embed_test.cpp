@@ -4,8 +4,8 @@
 
 #include <weft/layers/models/bert.hpp>
 #include <weft/train/data/csv.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/weights/safetensors_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/safetensors/safetensors_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/embed/program.hpp"
 #include "examples/embed/sentence_model.hpp"

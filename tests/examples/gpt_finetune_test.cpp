@@ -5,8 +5,8 @@
 #include <sstream>
 #include <thread>
 
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"

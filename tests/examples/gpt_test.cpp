@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/generation/generate.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
+#include <weft/train/text/generation/generate.hpp>
+#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
@@ -149,8 +149,8 @@ TEST_CASE("gpt sample: reads the settings of GPT-2 and of nanoGPT", "[examples]"
 TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   const ModelFolder saved;
   const auto error = [&](const std::string& settings) { return saved.error_with_config(settings); };
-  CHECK(contains(error(", \"n_layer\": null"),
-                 "config.json\": n_layer: expected a value, got null"));
+  CHECK(
+      contains(error(", \"n_layer\": null"), "config.json\": n_layer: expected a value, got null"));
   CHECK(contains(error(", \"n_embd\": -8"),
                  "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
   CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include <weft/layers/linear.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/gpt/program.hpp"

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include <weft/layers/linear.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/moving_average.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>

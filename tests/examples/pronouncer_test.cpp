@@ -1,9 +1,9 @@
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/train/evaluation.hpp>
-#include <weft/train/generation/encoder_decoder_search.hpp>
 #include <weft/train/losses.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
 #include "examples/pronounce/evaluation.hpp"
 #include "examples/pronounce/model.hpp"
 #include "tests/catch.hpp"

@@ -7,9 +7,9 @@
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
+#include <weft/train/data/hdf5_rows.hpp>
 #include <weft/train/data/windows.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_rows.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>

@@ -8,11 +8,11 @@
 
 #include <weft/train/data/csv.hpp>
 #include <weft/train/report/run_record.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/tokenizers/word_piece.hpp>
+#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/text/tokenizers/word_piece.hpp>
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/training.hpp"
-#include "train/files/sealed_file.hpp"
+#include "train/files/internal/sealed_file.hpp"
 
 namespace {
 

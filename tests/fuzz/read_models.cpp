@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include <weft/train/tokenizers/chat_template.hpp>
-#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
-#include <weft/train/weights/safetensors_file.hpp>
+#include <weft/train/files/safetensors/safetensors_file.hpp>
+#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
 #include "tests/fuzz/input.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/tokenizers/byte_pair_encoding.hpp>
+#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/fuzz/training.hpp"
 

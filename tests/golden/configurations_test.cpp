@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/comparison.hpp"
 #include "tests/messages.hpp"

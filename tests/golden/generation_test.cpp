@@ -1,6 +1,6 @@
 // Greedy generation against transformers'. write_generation.py wrote it.
-#include <weft/train/generation/generate.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/text/generation/generate.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 

@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/generation/encoder_decoder_search.hpp>
-#include <weft/train/generation/generate.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
-#include <weft/train/weights/safetensors_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/safetensors/safetensors_file.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
+#include <weft/train/text/generation/encoder_decoder_search.hpp>
+#include <weft/train/text/generation/generate.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/golden/comparison.hpp"

@@ -9,7 +9,7 @@
 #include <weft/autograd/ops/mask.hpp>
 #include <weft/autograd/tape.hpp>
 #include <weft/layers/module.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/golden/comparison.hpp"
 

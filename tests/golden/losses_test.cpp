@@ -4,7 +4,7 @@
 
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/clip.hpp>
 #include <weft/train/weights/weights.hpp>

@@ -5,7 +5,7 @@
 #include <set>
 
 #include <weft/autograd.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/comparison.hpp"
 

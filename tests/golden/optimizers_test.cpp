@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <weft/layers.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>

@@ -9,7 +9,7 @@
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
 #include <weft/layers/recurrent.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"

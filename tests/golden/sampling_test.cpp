@@ -1,8 +1,8 @@
 // Next-token probabilities against transformers'. write_sampling.py wrote them.
 #include <algorithm>
 
-#include <weft/train/generation/sampling.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/text/generation/sampling.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/comparison.hpp"
 

@@ -5,7 +5,7 @@
 #include <weft/autograd/ops/linear.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/round_to_bf16.hpp>
-#include <weft/train/generation/generate.hpp>
+#include <weft/train/text/generation/generate.hpp>
 #include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/bfloat16.hpp"
 #include "tests/catch.hpp"

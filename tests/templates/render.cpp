@@ -5,7 +5,7 @@
 #include <string>
 
 #include <weft/autograd/error.hpp>
-#include "train/tokenizers/internal/jinja.hpp"
+#include "train/pretrained/internal/jinja.hpp"
 
 int main() {
   using nlohmann::ordered_json;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
-#include "train/tokenizers/internal/text_steps.hpp"
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include "train/text/tokenizers/internal/text_steps.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <weft/train/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
 
 int main(int argc, char** argv) try {
   using namespace weft;

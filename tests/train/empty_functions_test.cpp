@@ -4,9 +4,9 @@
 #include <weft/layers/lora.hpp>
 #include <weft/train/data/windows.hpp>
 #include <weft/train/evaluation.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/safetensors/safetensors_writer.hpp>
 #include <weft/train/report/profile.hpp>
-#include <weft/train/weights/safetensors_writer.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"

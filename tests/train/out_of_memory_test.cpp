@@ -1,9 +1,9 @@
 // Memory that ends at any allocation: an exception, and nothing else has happened.
 #include <new>
 
-#include <weft/train/generation/sampling.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
+#include <weft/train/text/generation/sampling.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/allocations.hpp"

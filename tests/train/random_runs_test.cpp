@@ -13,11 +13,11 @@
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include <weft/train/pretrained/pretrained.hpp>
 #include <weft/train/report/run_record.hpp>
 #include <weft/train/trainer.hpp>
 #include <weft/train/weights/convert_weights.hpp>
-#include <weft/train/weights/lora_weights.hpp>
-#include <weft/train/weights/pretrained.hpp>
 #include "tests/random_calls.hpp"
 #include "tests/train/temporary_folder.hpp"
 

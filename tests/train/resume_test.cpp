@@ -17,7 +17,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 
 using namespace weft;
 

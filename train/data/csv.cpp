@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "weft/train/files/utf8.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 
 namespace weft {
 namespace {

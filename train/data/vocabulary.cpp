@@ -4,7 +4,7 @@
 #include <set>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
+#include "weft/train/files/utf8.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {

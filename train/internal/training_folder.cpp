@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/atomic_file.hpp"
-#include "train/files/open_file.hpp"
+#include "train/files/internal/atomic_file.hpp"
+#include "train/files/internal/open_file.hpp"
 
 namespace weft {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "weft/train/trainer.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 #include "train/internal/metrics_file.hpp"
 
 namespace weft {

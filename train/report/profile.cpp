@@ -10,7 +10,7 @@
 #include "weft/autograd/parallel.hpp"
 #include "autograd/internal/checks.hpp"
 #include "autograd/internal/text_table.hpp"
-#include "train/files/atomic_file.hpp"
+#include "train/files/internal/atomic_file.hpp"
 #include "train/report/internal/profile_recorder.hpp"
 
 namespace weft {

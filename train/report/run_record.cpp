@@ -4,8 +4,8 @@
 #include <set>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/atomic_file.hpp"
-#include "train/files/open_file.hpp"
+#include "train/files/internal/atomic_file.hpp"
+#include "train/files/internal/open_file.hpp"
 #include "train/report/internal/page.hpp"
 #include "train/report/internal/run_report.hpp"
 

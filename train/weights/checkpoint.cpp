@@ -6,9 +6,9 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
-#include "weft/train/hdf5/hdf5_file.hpp"
+#include "weft/train/files/hdf5/hdf5_file.hpp"
 #include "weft/version.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/visit_state.hpp"

@@ -9,7 +9,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
-#include "weft/train/hdf5/hdf5_writer.hpp"
+#include "weft/train/files/hdf5/hdf5_writer.hpp"
 #include "weft/train/weights/state.hpp"
 
 namespace weft {

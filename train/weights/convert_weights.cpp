@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/weights/safetensors_file.hpp"
-#include "weft/train/weights/safetensors_writer.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "weft/train/files/safetensors/safetensors_file.hpp"
+#include "weft/train/files/safetensors/safetensors_writer.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 #include "train/weights/internal/written_datasets.hpp"

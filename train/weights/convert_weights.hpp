@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "weft/autograd/export.hpp"
-#include "weft/train/hdf5/tensor_file.hpp"
+#include "weft/train/files/tensor_file.hpp"
 #include "weft/train/weights/save_weights.hpp"
 
 namespace weft {

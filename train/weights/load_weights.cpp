@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/weights/safetensors_file.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "weft/train/files/safetensors/safetensors_file.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/name_expression.hpp"

@@ -5,8 +5,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
+#include "weft/train/files/safetensors/safetensors_writer.hpp"
 #include "weft/train/weights/checkpoint.hpp"
-#include "weft/train/weights/safetensors_writer.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 #include "train/weights/internal/written_datasets.hpp"
 

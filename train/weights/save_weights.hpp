@@ -8,7 +8,7 @@
 #include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/layers/module.hpp"
-#include "weft/train/hdf5/hdf5_writer.hpp"
+#include "weft/train/files/hdf5/hdf5_writer.hpp"
 
 namespace weft {
 

@@ -1,9 +1,9 @@
 #include <numeric>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/data/hdf5_rows.hpp>
 #include <weft/train/data/windows.hpp>
-#include <weft/train/hdf5/hdf5_rows.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"

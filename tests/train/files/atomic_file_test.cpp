@@ -1,4 +1,4 @@
-#include "train/files/atomic_file.hpp"
+#include "train/files/internal/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -9,7 +9,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 
 namespace weft {
 namespace {

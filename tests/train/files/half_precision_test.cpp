@@ -1,4 +1,4 @@
-#include "train/files/half_precision.hpp"
+#include "train/files/internal/half_precision.hpp"
 
 #include <cmath>
 #include <limits>

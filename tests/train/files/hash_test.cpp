@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
-#include "train/files/xxh128.hpp"
+#include "train/files/internal/xxh128.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/files/open_file.hpp"
+#include "train/files/internal/open_file.hpp"
 
 #include <array>
 #include <fstream>

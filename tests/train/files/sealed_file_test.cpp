@@ -1,4 +1,4 @@
-#include "train/files/sealed_file.hpp"
+#include "train/files/internal/sealed_file.hpp"
 
 #include <fstream>
 #include <string>
@@ -8,7 +8,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
-#include "train/files/open_file.hpp"
+#include "train/files/internal/open_file.hpp"
 
 using namespace weft;
 

@@ -1,6 +1,6 @@
 // HDF5 files whose links, names or groups are damaged, malicious or unusual: loading throws with a
 // message that names the problem, and the model is unchanged.
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/weights/bad_file.hpp"
 

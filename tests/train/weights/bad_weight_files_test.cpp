@@ -10,7 +10,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/multi_head_attention.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

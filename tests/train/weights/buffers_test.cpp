@@ -4,8 +4,8 @@
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/layers/summary.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>

@@ -1,5 +1,5 @@
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>

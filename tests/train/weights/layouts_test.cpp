@@ -7,8 +7,8 @@
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

@@ -5,8 +5,8 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"

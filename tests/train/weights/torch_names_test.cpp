@@ -6,7 +6,7 @@
 
 #include <weft/layers.hpp>
 #include <weft/layers/models/gpt.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"

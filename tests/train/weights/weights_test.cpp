@@ -2,8 +2,8 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/layers/feed_forward.hpp>
-#include <weft/train/hdf5/hdf5_file.hpp>
-#include <weft/train/hdf5/hdf5_writer.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

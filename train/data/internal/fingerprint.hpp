@@ -7,7 +7,7 @@
 
 #include "weft/autograd/tensor.hpp"
 #include "weft/train/data/batch_sampler.hpp"
-#include "train/files/xxh128.hpp"
+#include "train/files/internal/xxh128.hpp"
 
 namespace weft {
 

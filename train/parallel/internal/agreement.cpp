@@ -5,8 +5,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/version.hpp"
-#include "train/files/open_file.hpp"
-#include "train/files/xxh128.hpp"
+#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/xxh128.hpp"
 
 namespace weft {
 namespace {

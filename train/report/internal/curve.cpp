@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/open_file.hpp"
+#include "train/files/internal/open_file.hpp"
 
 namespace weft {
 namespace {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 #include "train/report/internal/page.hpp"
 #include "train/report/internal/png.hpp"
 

@@ -6,8 +6,8 @@
 #include <iomanip>
 
 #include "weft/autograd/error.hpp"
-#include "weft/train/data/characters.hpp"
-#include "train/files/json.hpp"
+#include "weft/train/files/utf8.hpp"
+#include "train/files/internal/json.hpp"
 #include "train/report/internal/page_parts.hpp"
 
 namespace weft {

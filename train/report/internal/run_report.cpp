@@ -8,8 +8,8 @@
 #include "weft/layers/freeze.hpp"
 #include "weft/layers/summary.hpp"
 #include "weft/version.hpp"
-#include "train/files/atomic_file.hpp"
-#include "train/files/open_file.hpp"
+#include "train/files/internal/atomic_file.hpp"
+#include "train/files/internal/open_file.hpp"
 #include "train/report/internal/machine.hpp"
 #include "train/report/internal/page.hpp"
 

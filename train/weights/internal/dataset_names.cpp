@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/file_descriptor.hpp"
+#include "train/files/internal/file_descriptor.hpp"
 
 namespace weft {
 namespace {

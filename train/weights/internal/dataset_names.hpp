@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/train/hdf5/tensor_file.hpp"
+#include "weft/train/files/tensor_file.hpp"
 
 namespace weft {
 

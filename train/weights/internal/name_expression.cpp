@@ -1,6 +1,6 @@
 #include "train/weights/internal/name_expression.hpp"
 
-#include "weft/train/data/characters.hpp"
+#include "weft/train/files/utf8.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "train/tokenizers/internal/text_pattern.hpp"
+#include "train/text/tokenizers/internal/text_pattern.hpp"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "weft/autograd/tensor.hpp"
-#include "weft/train/hdf5/stored_dataset.hpp"
+#include "weft/train/files/stored_dataset.hpp"
 
 namespace weft {
 

@@ -1,0 +1,86 @@
+#include <weft/autograd/error.hpp>
+#include <weft/autograd/random.hpp>
+#include <weft/layers/linear.hpp>
+#include <weft/layers/lora.hpp>
+#include <weft/train/pretrained/lora_weights.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct TwoLayers final : Module<float> {
+  explicit TwoLayers(std::uint64_t seed) : TwoLayers(Random(seed)) {}
+  explicit TwoLayers(Random random)
+      : first({.in_features = 3, .out_features = 4}, random),
+        second({.in_features = 4, .out_features = 2}, random) {}
+  void members(Members<float>& members) const override {
+    members.type("TwoLayers");
+    members("first", first);
+    members("second", second);
+  }
+
+  Linear<float> first, second;
+};
+
+// A model with adapters of these ranks, whose products are not 0.
+TwoLayers adapted(Index first_rank, Index second_rank, double alpha = 2.0) {
+  TwoLayers model(1);
+  Random random(2);
+  add_lora(model, {.rank = first_rank, .alpha = 2.0}, below("first"), random);
+  add_lora(model, {.rank = second_rank, .alpha = alpha}, below("second"), random);
+  for (const auto& [name, parameter] : named_parameters(model))
+    if (name.find("lora_B") != name.npos)
+      parameter->set_value(random.normal_tensor<float>(parameter->shape()));
+  return model;
+}
+
+std::vector<float> outputs(const TwoLayers& model) {
+  Tape<float> tape = Tape<float>::inference();
+  const Tensor<float> y =
+      model.second(model.first(tape.constant(Tensor<float>::full({1, 3}, 0.5f)))).value();
+  return {y.begin(), y.end()};
+}
+
+}  // namespace
+
+TEST_CASE("adapters: a loaded model computes the same, and learns the adapters only", "[train]") {
+  const TemporaryFolder folder;
+  const TwoLayers saved = adapted(2, 2);
+  save_lora(folder.path(), saved);
+  TwoLayers loaded(1);
+  CHECK(outputs(loaded) != outputs(saved));
+  CHECK(load_lora(folder.path(), loaded) == 2);
+  CHECK(outputs(loaded) == outputs(saved));
+  for (const auto& [name, parameter] : named_parameters(loaded)) {
+    INFO(name);
+    CHECK(parameter->requires_grad() == (name.find("lora_") != name.npos));
+  }
+}
+
+TEST_CASE("adapters: a layer that has one gets no other", "[train]") {
+  const TemporaryFolder folder;
+  save_lora(folder.path(), adapted(2, 2));
+  TwoLayers model = adapted(1, 1);
+  const std::vector<float> before = outputs(model);
+  CHECK(message_of<ValueError>([&] {
+          load_lora(folder.path(), model);
+        }).ends_with("expected a layer without an adapter, got one"));
+  CHECK(outputs(model) == before);
+}
+
+TEST_CASE("adapters: layers of other ranks and alphas are saved as patterns", "[train]") {
+  for (const auto& [rank, alpha] : {std::pair(Index{1}, 2.0), {2, 3.0}, {3, 5.0}}) {
+    const TemporaryFolder folder;
+    const TwoLayers saved = adapted(2, rank, alpha);
+    save_lora(folder.path(), saved);
+    TwoLayers loaded(1);
+    CHECK(load_lora(folder.path(), loaded) == 2);
+    CHECK(outputs(loaded) == outputs(saved));
+  }
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(save_lora(folder.path(), TwoLayers(1)), ValueError);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}

@@ -1,0 +1,390 @@
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <weft/autograd/error.hpp>
+#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
+#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include "tests/catch.hpp"
+#include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
+
+using namespace weft;
+using nlohmann::json;
+
+namespace {
+
+json golden(const std::string& name) {
+  return json::parse(std::ifstream(WEFT_TEST_DATA "/tokenizers/" + name + ".json"));
+}
+
+PretrainedTokenizer golden_tokenizer(const std::string& name) {
+  return PretrainedTokenizer::from_text(golden(name)["tokenizer"].get<std::string>());
+}
+
+// A vocabulary of single characters, with one merge.
+json small_file() {
+  return json::parse(R"({
+    "added_tokens": [{"id": 4, "content": "<e>", "special": true, "normalized": false}],
+    "normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null,
+    "decoder": null,
+    "model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "a": 1, "b": 2, "ab": 3},
+              "merges": [["a", "b"]]}})");
+}
+
+Sequence encoded(const json& file, const std::string& text) {
+  return PretrainedTokenizer::from_text(file.dump()).encode(text);
+}
+
+std::string error_of(const json& file) {
+  return message_of<FileError>([&] { (void)PretrainedTokenizer::from_text(file.dump()); });
+}
+
+}  // namespace
+
+TEST_CASE("pretrained tokenizer: encodes and decodes as Hugging Face's library", "[train]") {
+  const auto name =
+      GENERATE(as<std::string>(), "gpt2", "prefix_space", "digits_apart", "whole_words", "composed",
+               "prepended", "metaspace", "unknown_fused", "removed", "with_previous", "with_next",
+               "contiguous", "unigram", "word_piece");
+  CAPTURE(name);
+  const json file = golden(name);
+  const auto tokenizer = PretrainedTokenizer::from_text(file["tokenizer"].get<std::string>());
+  REQUIRE(file["lines"].size() > 60);
+  for (const json& line : file["lines"]) {
+    const auto text = line["text"].get<std::string>();
+    CAPTURE(text);
+    const auto ids = line["ids"].get<Sequence>();
+    CHECK(tokenizer.encode(text) == ids);
+    CHECK(tokenizer.with_ends(ids) == line["with_ends"].get<Sequence>());
+    WholeCharacters characters;
+    const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
+    CHECK(decoded == line["decoded"].get<std::string>());
+  }
+}
+
+TEST_CASE("pretrained tokenizer: finds tokens by the names in the file", "[train]") {
+  const PretrainedTokenizer tokenizer = golden_tokenizer("gpt2");
+  const TokenId end = tokenizer.find("<|end|>").value();
+  CHECK(end == 3);
+  CHECK(tokenizer.is_special(end));
+  CHECK(tokenizer.token(end) == "<|end|>");
+  const TokenId space = tokenizer.find("Ġ").value();
+  CHECK_FALSE(tokenizer.is_special(space));
+  CHECK(tokenizer.token(space) == " ");
+  CHECK_FALSE(tokenizer.find("no such token"));
+  CHECK(tokenizer.size() == 700);
+}
+
+TEST_CASE("pretrained tokenizer: its text gives the same tokenizer", "[train]") {
+  const PretrainedTokenizer tokenizer = golden_tokenizer("composed");
+  const auto copy = PretrainedTokenizer::from_text(tokenizer.to_text());
+  CHECK(copy.encode("weaver 12 é") == tokenizer.encode("weaver 12 é"));
+}
+
+TEST_CASE("pretrained tokenizer: added tokens take what they say", "[train]") {
+  json file = small_file();
+  CHECK(encoded(file, "ab<e>a") == Sequence{3, 4, 1});
+  CHECK(encoded(file, "a <e> c") == Sequence{1, 4, 0});
+  file["pre_tokenizer"] = nullptr;  // now spaces are unknown characters
+  CHECK(encoded(file, "a <e> b") == Sequence{1, 0, 4, 0, 2});
+  file["added_tokens"][0]["lstrip"] = true;
+  CHECK(encoded(file, "a \t<e> b") == Sequence{1, 4, 0, 2});
+  file["added_tokens"][0]["rstrip"] = true;
+  CHECK(encoded(file, "a <e>\u3000 b") == Sequence{1, 4, 2});
+  file["added_tokens"][0]["content"] = "aa";
+  file["added_tokens"][0]["single_word"] = true;
+  CHECK(encoded(file, "aab aa baa") == Sequence{1, 3, 4, 2, 1, 1});
+  // Of two, the longer one.
+  file["added_tokens"].push_back({{"id", 5}, {"content", "aa aa"}, {"normalized", false}});
+  CHECK(encoded(file, "aa aa") == Sequence{5});
+}
+
+TEST_CASE("pretrained tokenizer: added tokens with the same normalized text are refused",
+          "[train]") {
+  json file = small_file();
+  file["added_tokens"] = {{{"id", 4}, {"content", "<e>"}, {"normalized", true}},
+                          {{"id", 5}, {"content", "<E>"}, {"normalized", true}}};
+  CHECK(encoded(file, "<E><e>") == Sequence{5, 4});
+  file["normalizer"] = {{"type", "Lowercase"}};
+  CHECK(error_of(file) ==
+        "\"tokenizer.json\": added_tokens: expected tokens that differ after normalization, got "
+        "ids 4 "
+        "and 5 for '<e>'");
+}
+
+TEST_CASE("pretrained tokenizer: only the first part of a text begins it", "[train]") {
+  json file = small_file();
+  file["model"]["vocab"] = {{"?", 0}, {"▁", 1}, {"a", 2}, {"b", 3}};
+  file["model"]["merges"] = json::array();
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}};
+  file["added_tokens"].push_back({{"id", 5}, {"content", "<N>"}, {"normalized", true}});
+  CHECK(encoded(file, "A") == Sequence{1, 2});
+  CHECK(encoded(file, "a<e>b<n>a") == Sequence{1, 2, 4, 3, 5, 2});
+  CHECK(encoded(file, "a<n>b") == Sequence{1, 2, 5, 3});
+  CHECK(encoded(file, "<e>b") == Sequence{4, 3});
+}
+
+TEST_CASE("pretrained tokenizer: a table of characters that is cut is refused", "[train]") {
+  json file = small_file();
+  // 4 bytes, of which the first number says that they are 8, 5 and 4.
+  for (const char* table : {"CAAAAAAAAAA=", "BQAAAAAAAAA=", "AAA="}) {
+    file["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", table}};
+    CHECK_THAT(error_of(file), Catch::Contains("a table of characters in base64"));
+  }
+}
+
+TEST_CASE("pretrained tokenizer: characters without a token", "[train]") {
+  json file = small_file();
+  CHECK(encoded(file, "accb") == Sequence{1, 0, 0, 2});
+  file["model"]["fuse_unk"] = true;
+  CHECK(encoded(file, "accb cc") == Sequence{1, 0, 2, 0});
+  file["model"]["unk_token"] = nullptr;
+  CHECK(encoded(file, "acb") == Sequence{3});  // dropped before pairs are merged
+}
+
+TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
+  const auto changed = [](const char* pointer, const json& value) {
+    json file = small_file();
+    file[json::json_pointer(pointer)] = value;
+    return error_of(file);
+  };
+  CHECK(changed("/model/type", "Bytes") ==
+        "\"tokenizer.json\": model: expected BPE, Unigram, WordPiece or WordLevel, got 'Bytes'");
+  CHECK(changed("/normalizer", {{"type", "Uppercase"}}) ==
+        "\"tokenizer.json\": normalizer: expected NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+        "Strip, Nmt, Prepend, Replace, Precompiled, ByteLevel or BertNormalizer, got 'Uppercase'");
+  CHECK(changed("/pre_tokenizer/type", "UnicodeScripts") ==
+        "\"tokenizer.json\": pre_tokenizer: expected ByteLevel, Split, Digits, Punctuation, "
+        "Metaspace, Whitespace, WhitespaceSplit, BertPreTokenizer, CharDelimiterSplit or "
+        "FixedLength, got 'UnicodeScripts'");
+  CHECK(changed("/decoder", {{"type", "Other"}}) ==
+        "\"tokenizer.json\": decoder: expected ByteLevel, WordPiece, Metaspace, Replace, "
+        "ByteFallback, Fuse, Strip, BPEDecoder or CTC, got 'Other'");
+  CHECK(changed("/post_processor", {{"type", "Other"}}) ==
+        "\"tokenizer.json\": post_processor: expected TemplateProcessing, BertProcessing, "
+        "RobertaProcessing or ByteLevel, got 'Other'");
+  CHECK(changed("/vocabulary", 1) ==
+        "\"tokenizer.json\": tokenizer: expected known entries, got 'vocabulary'");
+  CHECK(changed("/version", "2.0") == "\"tokenizer.json\": version: expected 1.0, got '2.0'");
+  CHECK(changed("/model/alpha", 0.1) ==
+        "\"tokenizer.json\": model BPE: expected known entries, got 'alpha'");
+  CHECK(changed("/pre_tokenizer/split", true) ==
+        "\"tokenizer.json\": pre_tokenizer WhitespaceSplit: expected known entries, got 'split'");
+  CHECK(changed("/added_tokens/0/stripped", true) ==
+        "\"tokenizer.json\": added_tokens: expected known entries, got 'stripped'");
+  CHECK(changed("/model/vocab/a", -1) ==
+        "\"tokenizer.json\": vocab: expected ids 0 … 1048575, got -1 for token 'a'");
+  CHECK(changed("/model/vocab/a", 1e30).starts_with("\"tokenizer.json\": vocab: expected ids"));
+  CHECK(changed("/model/vocab", 5) ==
+        "\"tokenizer.json\": vocab: expected an object of tokens, got number");
+  CHECK(
+      changed("/model/merges/0/0", "x") ==
+      "\"tokenizer.json\": pair 1 of merges: expected two tokens of the vocabulary, which has the "
+      "merged one, got [\"x\",\"b\"]");
+  CHECK(
+      changed("/model/merges", json::array({"a b", "a b"})) ==
+      "\"tokenizer.json\": pair 2 of merges: expected a pair of tokens that was not there before, "
+      "got 'a b'");
+  CHECK(changed("/model/dropout", 0.1) == "\"tokenizer.json\": dropout: expected none, got one");
+  CHECK(changed("/added_tokens/0/id", "4") ==
+        "\"tokenizer.json\": id: expected an integer, got string");
+  CHECK(changed("/added_tokens/0/content", "") ==
+        "\"tokenizer.json\": added_tokens: expected tokens that are not empty, got ''");
+  const json split = {{"type", "Split"}, {"behavior", "Isolated"}, {"invert", false}};
+  json bad_pattern = split;
+  bad_pattern["pattern"] = {{"Regex", "(a"}};
+  CHECK(changed("/pre_tokenizer", bad_pattern) ==
+        "\"tokenizer.json\": pattern: expected a regular expression, got '(a' (end pattern with "
+        "unmatched parenthesis)");
+  CHECK(changed("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "////"}}) ==
+        "\"tokenizer.json\": precompiled_charsmap: expected a table of characters in base64, got a "
+        "shorter text");
+  CHECK(message_of<FileError>([] {
+          (void)PretrainedTokenizer::from_text("{");
+        }).starts_with("\"tokenizer.json\": expected JSON, got an error in line 1"));
+  CHECK(message_of<FileError>([] {
+          (void)PretrainedTokenizer::from_text("[]");
+        }).starts_with("\"tokenizer.json\": model: expected BPE, Unigram, WordPiece or WordLevel"));
+}
+
+TEST_CASE("pretrained tokenizer: an expression that takes too long is an error", "[train]") {
+  json file = small_file();
+  file["pre_tokenizer"] = {{"type", "Split"},
+                           {"behavior", "Isolated"},
+                           {"invert", false},
+                           {"pattern", {{"Regex", "(a+)+$"}}}};
+  const auto tokenizer = PretrainedTokenizer::from_text(file.dump());
+  CHECK(message_of<ValueError>([&] {
+          (void)tokenizer.encode(concatenate_text(std::string(60, 'a'), 'b'));
+        }).starts_with("pattern: expected an expression that matches in reasonable time"));
+}
+
+TEST_CASE("pretrained tokenizer: the limits hold for a whole text", "[train]") {
+  const auto error = [](json file, const std::string& text) {
+    const auto tokenizer = PretrainedTokenizer::from_text(file.dump());
+    return message_of<ValueError>([&] { (void)tokenizer.encode(text); });
+  };
+  const auto repeated = [](const std::string& part, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += part;
+    return all;
+  };
+  json file = small_file();
+  const json split = {{"type", "Split"},
+                      {"behavior", "Isolated"},
+                      {"invert", false},
+                      {"pattern", {{"Regex", "(a+)+$"}}}};
+  // Each of these places, and each of these words, takes little for itself.
+  file["pre_tokenizer"] = split;
+  const std::string places = repeated(std::string(20, 'a') + "!", 1000);
+  CHECK(error(file, places).starts_with("pattern: expected an expression that matches in reason"));
+  file["pre_tokenizer"]["pattern"] = {{"Regex", "(a+)+$|!"}};
+  CHECK(error(file, places).starts_with("pattern: expected an expression that matches in reason"));
+  file["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers", {{{"type", "WhitespaceSplit"}}, split}}};
+  CHECK(error(file, repeated(std::string(16, 'a') + "! ", 1000))
+            .starts_with("pattern: expected an expression that matches in reasonable time"));
+
+  // Ten bytes that would become ten gigabytes.
+  const std::string limit = "text: expected a tokenizer whose steps are in proportion to the text";
+  file = small_file();
+  const json growth = {
+      {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100, 'a')}};
+  file["normalizer"] = {{"type", "Sequence"}, {"normalizers", json(4, growth)}};
+  CHECK(error(file, std::string(10, 'a')).starts_with(limit));
+  json decoding = small_file();
+  decoding["decoder"] = {{"type", "Sequence"}, {"decoders", json(2, growth)}};
+  const auto decoder = PretrainedTokenizer::from_text(decoding.dump());
+  CHECK(
+      message_of<ValueError>([&] { (void)decoder.decode(Sequence(1000, 1)); }).starts_with(limit));
+
+  // Tokens of 50,000 bytes that begin at each byte of the text.
+  file = small_file();
+  file["pre_tokenizer"] = nullptr;
+  const std::string token(50'000, 'a'), text(100'000, 'a');
+  file["added_tokens"][0]["content"] = token + "b";
+  CHECK(error(file, text).starts_with(limit));
+  file = small_file();
+  file["added_tokens"] = json::array();
+  file["pre_tokenizer"] = nullptr;
+  json tokens = json::parse(R"([["?", 0], ["a", -1]])");
+  tokens.push_back({token, -9});
+  file["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", tokens}};
+  CHECK(error(file, text).starts_with(limit));
+  CHECK(error(file, "aaa").empty());
+}
+
+TEST_CASE(
+    "pretrained tokenizer: encodes and decodes as Hugging Face's library, whatever is combined",
+    "[train]") {
+  const json cases = json::parse(std::ifstream(WEFT_TEST_DATA "/combinations.json"));
+  REQUIRE(cases.size() >= 20);
+  for (const json& one : cases) {
+    CAPTURE(one["tokenizer"].dump());
+    const auto tokenizer = PretrainedTokenizer::from_text(one["tokenizer"].dump());
+    for (std::size_t i = 0; i < one["texts"].size(); ++i) {
+      const auto text = one["texts"][i].get<std::string>();
+      CAPTURE(text);
+      const Sequence ids = tokenizer.encode(text);
+      CHECK(ids == one["encoded"][i]["ids"].get<Sequence>());
+      CHECK(tokenizer.with_ends(ids) == one["encoded"][i]["ends"].get<Sequence>());
+    }
+    for (std::size_t i = 0; i < one["ids"].size(); ++i) {
+      const auto ids = one["ids"][i].get<Sequence>();
+      CAPTURE(ids);
+      WholeCharacters characters;
+      const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
+      CHECK(decoded == one["decoded"][i].get<std::string>());
+    }
+  }
+}
+
+TEST_CASE("pretrained tokenizer: of divisions with equal scores, the library's counts", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = json::array();
+  file["pre_tokenizer"] = nullptr;
+  file["model"] = {
+      {"type", "Unigram"},
+      {"unk_id", 0},
+      {"vocab", json::parse(R"([["?", 0], ["a", -1], ["b", -1], ["aa", -1], ["ab", -1]])")}};
+  CHECK(encoded(file, "aaa") == Sequence{1, 3});
+  CHECK(encoded(file, "aab") == Sequence{1, 4});
+  // Unknown characters beside each other are one token, also beside "?" itself.
+  CHECK(encoded(file, "aç?éa") == Sequence{1, 0, 1});
+  file["model"]["unk_id"] = nullptr;
+  CHECK(message_of<ValueError>([&] { (void)encoded(file, "ç"); }) ==
+        "unk_id: expected an id, as the text has unknown characters, got none");
+}
+
+TEST_CASE("pretrained tokenizer: matches beside each other and their words", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = json::array();
+  file["model"]["continuing_subword_prefix"] = "#";
+  file["model"]["merges"] = json::array();
+  file["model"]["vocab"] = {{"?", 0}, {"a", 1}, {"b", 2}, {"#a", 3}, {"#b", 4}};
+  const auto split = [&](const char* pattern, const char* behavior, bool invert,
+                         const std::string& text) {
+    file["pre_tokenizer"] = {{"type", "Split"},
+                             {"pattern", {{"Regex", pattern}}},
+                             {"behavior", behavior},
+                             {"invert", invert}};
+    return encoded(file, text);
+  };
+  CHECK(split("b", "Removed", false, "abba") == Sequence{1, 1});
+  CHECK(split("b", "Isolated", false, "abba") == Sequence{1, 2, 2, 1});
+  CHECK(split("b", "MergedWithPrevious", false, "abba") == Sequence{1, 4, 2, 1});
+  CHECK(split("b", "MergedWithNext", false, "abba") == Sequence{1, 2, 2, 3});
+  CHECK(split("b", "Contiguous", false, "abba") == Sequence{1, 2, 4, 1});
+  CHECK(split("b", "Removed", true, "abba") == Sequence{2, 2});
+  CHECK(split("b", "MergedWithPrevious", true, "abba") == Sequence{1, 2, 2, 3});
+  CHECK(split("b", "MergedWithNext", true, "abba") == Sequence{1, 4, 2, 1});
+  // Empty matches divide, too.
+  CHECK(split("(?=b)", "Isolated", false, "aabab") == Sequence{1, 3, 2, 3, 2});
+}
+
+TEST_CASE("pretrained tokenizer: entries whose absence has no meaning are required", "[train]") {
+  json file = small_file();
+  file["added_tokens"][0].erase("normalized");
+  CHECK(error_of(file) ==
+        "\"tokenizer.json\": added_tokens: expected the entry normalized, got none");
+  file = small_file();
+  file["pre_tokenizer"] = {{"type", "ByteLevel"}, {"trim_offsets", true}};
+  CHECK(
+      error_of(file) ==
+      "\"tokenizer.json\": pre_tokenizer ByteLevel: expected the entry add_prefix_space, got none");
+  file["pre_tokenizer"] = {{"type", "Metaspace"},
+                           {"replacement", "_"},
+                           {"prepend_scheme", "first"},
+                           {"add_prefix_space", false}};
+  CHECK(error_of(file) ==
+        "\"tokenizer.json\": prepend_scheme: expected never, as add_prefix_space is "
+        "false, got 'first'");
+  file["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "__"}};
+  CHECK(error_of(file) == "\"tokenizer.json\": replacement: expected one character, got '__'");
+}
+
+TEST_CASE("pretrained tokenizer: added tokens are decoded as other tokens", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = {{{"id", 4}, {"content", "▁▁"}, {"normalized", false}},
+                          {{"id", 5}, {"content", "<N>"}, {"normalized", true}}};
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["decoder"] = {{"type", "Sequence"},
+                     {"decoders",
+                      {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+                       {{"type", "Fuse"}},
+                       {{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 0}}}}};
+  const auto tokenizer = PretrainedTokenizer::from_text(file.dump());
+  CHECK(tokenizer.decode(Sequence{1, 4, 1, 5}) == "  a<n>");
+  CHECK(tokenizer.token(4) == "  ");
+  CHECK(tokenizer.token(1) == "a");
+}
+
+TEST_CASE("pretrained tokenizer: rejects texts that are not UTF-8 and unknown ids", "[train]") {
+  const PretrainedTokenizer tokenizer = golden_tokenizer("gpt2");
+  CHECK_THROWS_AS(tokenizer.encode("\xff"), ValueError);
+  CHECK(message_of<ValueError>([&] { (void)tokenizer.token(700); }) ==
+        "token id: expected 0 ≤ id < 700, got 700");
+  CHECK_THROWS_AS(tokenizer.decode(Sequence{0, -1}), ValueError);
+}

@@ -1,0 +1,141 @@
+#include "train/files/hdf5/internal/arrays.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "train/files/hdf5/internal/checksum.hpp"
+
+// "Appendix C: Types of Indexes for Dataset Chunks" in the HDF5 File Format Specification.
+namespace weft::hdf5 {
+namespace {
+
+constexpr std::uint64_t address_size = 8;
+constexpr std::uint64_t head_size = 14;  // of a block: signature, version, type, array's address
+
+void check(bool valid) {
+  if (!valid) fail_with_damage("an index of contradictory sizes");
+}
+
+struct Entries {
+  Metadata& metadata;
+  const EntryVisitor& visit;
+  std::uint64_t size;      // of an entry
+  std::uint64_t per_page;  // larger blocks are divided into pages
+
+  std::uint64_t pages_in(std::uint64_t count) const {
+    return count <= per_page ? 0 : (count - 1) / per_page + 1;
+  }
+  void add(std::uint64_t first, Cursor entries) const {
+    while (!entries.rest().empty()) visit(first++, entries.part(size));
+  }
+  // Pages, for each of which there is a bit that is set when it was written, from a bit on.
+  void add_pages(std::uint64_t first, std::uint64_t count, Address at, Bytes written,
+                 std::uint64_t bit = 0) const {
+    for (std::uint64_t page = 0; page < pages_in(count); ++page, ++bit) {
+      const std::uint64_t before = page * per_page, own = std::min(per_page, count - before);
+      if (std::to_integer<unsigned>(written[bit / 8] << (bit % 8) & std::byte{0x80}) != 0)
+        add(first + before, metadata.read_checked(at, own * size + checksum_size, ""));
+      at += own * size + checksum_size;
+    }
+  }
+};
+
+}  // namespace
+
+void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& visit) {
+  constexpr std::uint64_t header_size = 28, max_entries = std::uint64_t{1} << 32;
+  Cursor header = metadata.read_checked(array, header_size, "FAHD");
+  header.skip(2);
+  const std::uint64_t entry_size = header.byte();
+  const unsigned page_bits = header.byte();
+  const std::uint64_t count = header.number(8);
+  const Address at = header.address();
+  if (at == undefined_address) return;
+  check(entry_size > 0 && page_bits <= 31);
+  if (count > max_entries)
+    fail_structure(concatenate_text("room for at most ", max_entries, " chunks"), count);
+  const Entries entries{metadata, visit, entry_size, std::uint64_t{1} << page_bits};
+  const std::uint64_t pages = entries.pages_in(count);
+  const std::uint64_t block_size =
+      head_size + (pages > 0 ? (pages + 7) / 8 : count * entry_size) + checksum_size;
+  Cursor block = metadata.read_checked(at, block_size, "FADB");
+  block.skip(head_size - 4);
+  if (pages > 0)
+    entries.add_pages(0, count, at + block_size, block.rest());
+  else
+    entries.add(0, block);
+}
+
+// The first entries are in the index block. After them come groups ("super blocks") of data blocks:
+// group g has 2^(g/2) blocks of 2^((g+1)/2) times the smallest size. The index block has the
+// addresses of the blocks of the first groups, and of a list of them for each other group.
+void visit_extensible_array(Metadata& metadata, Address array, const EntryVisitor& visit) {
+  constexpr std::uint64_t header_size = 72;
+  constexpr unsigned max_bits = 48;
+  Cursor header = metadata.read_checked(array, header_size, "EAHD");
+  header.skip(2);
+  const std::uint64_t entry_size = header.byte();
+  const unsigned index_bits = header.byte();
+  const std::uint64_t in_index = header.byte(), smallest = header.byte();
+  const unsigned min_pointers = header.byte(), page_bits = header.byte();
+  header.skip(6 * 8);
+  const Address index_address = header.address();
+  if (index_address == undefined_address) return;
+  check(entry_size > 0 && index_bits <= max_bits && page_bits <= 31 &&
+        std::has_single_bit(smallest) && std::has_single_bit(min_pointers));
+  const auto log2 = [](std::uint64_t power) {
+    return static_cast<unsigned>(std::countr_zero(power));
+  };
+  const unsigned direct = 2 * log2(min_pointers), groups = index_bits + 1 - log2(smallest);
+  check(log2(smallest) <= index_bits && direct <= groups);
+
+  const Entries entries{metadata, visit, entry_size, std::uint64_t{1} << page_bits};
+  const std::uint64_t block_head_size = head_size + (index_bits + 7) / 8;
+  const auto add_block = [&](Address at, std::uint64_t first, std::uint64_t count, Bytes written,
+                             std::uint64_t bit) {
+    if (at == undefined_address) return;
+    const bool is_paged = entries.pages_in(count) > 0;
+    const std::uint64_t size =
+        block_head_size + (is_paged ? 0 : count * entry_size) + checksum_size;
+    Cursor block = metadata.read_checked(at, size, "EADB");
+    block.skip(block_head_size - 4);
+    if (is_paged)
+      entries.add_pages(first, count, at + size, written, bit);
+    else
+      entries.add(first, block);
+  };
+
+  const std::uint64_t direct_blocks = 2 * (std::uint64_t{min_pointers} - 1);
+  Cursor index =
+      metadata.read_checked(index_address,
+                            head_size + in_index * entry_size +
+                                address_size * (direct_blocks + groups - direct) + checksum_size,
+                            "EAIB");
+  index.skip(head_size - 4);
+  entries.add(0, index.part(in_index * entry_size));
+  std::uint64_t first = in_index;
+  for (unsigned group = 0; group < groups; ++group) {
+    const std::uint64_t blocks = std::uint64_t{1} << group / 2;
+    const std::uint64_t count = smallest << (group + 1) / 2;  // of entries in a block
+    const std::uint64_t pages = entries.pages_in(count);      // of a block
+    const std::uint64_t bitmap_size = blocks * ((pages + 7) / 8);
+    Cursor addresses = index;
+    Bytes written;
+    if (group < direct) {
+      check(pages == 0);
+      index.skip(blocks * address_size);
+    } else if (const Address list = index.address(); list != undefined_address) {
+      addresses = metadata.read_checked(
+          list, block_head_size + bitmap_size + blocks * address_size + checksum_size, "EASB");
+      addresses.skip(block_head_size - 4);
+      written = addresses.take(bitmap_size);
+    } else {
+      first += blocks * count;
+      continue;
+    }
+    for (std::uint64_t block = 0; block < blocks; ++block, first += count)
+      add_block(addresses.address(), first, count, written, block * pages);
+  }
+}
+
+}  // namespace weft::hdf5

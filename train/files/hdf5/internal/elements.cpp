@@ -1,0 +1,264 @@
+#include "train/files/hdf5/internal/elements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/train/files/hdf5/hdf5_file.hpp"
+#include "train/files/internal/half_precision.hpp"
+
+namespace weft::hdf5 {
+namespace {
+
+using Kind = ElementType::Kind;
+
+static_assert(std::endian::native == std::endian::little);
+
+// Numbers of 16 bits as they are stored; the others are stored as they are.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+float widened(Float16 x) { return float_of_float16(x.bits); }
+float widened(BFloat16 x) { return float_of_bfloat16(x.bits); }
+template <class T>
+T widened(T x) {
+  return x;
+}
+
+// To single precision with a last bit that says whether anything was lost, so that rounding once
+// more gives what rounding once would have.
+float to_odd(float value) { return value; }
+float to_odd(double value) {
+  const auto rounded = static_cast<float>(value);
+  const auto bits = std::bit_cast<std::uint32_t>(rounded);
+  if (static_cast<double>(rounded) == value || !std::isfinite(rounded) || (bits & 1) != 0)
+    return rounded;
+  return std::bit_cast<float>(std::abs(static_cast<double>(rounded)) < std::abs(value) ? bits + 1
+                                                                                       : bits - 1);
+}
+
+template <class Stored, class T>
+Stored narrowed(T x) {
+  if constexpr (std::is_same_v<Stored, Float16>)
+    return {float16_of(to_odd(x))};
+  else if constexpr (std::is_same_v<Stored, BFloat16>)
+    return {bfloat16_of(to_odd(x))};
+  else
+    return static_cast<Stored>(x);
+}
+
+// Calls `use` with any number of the type, which can be converted to T.
+template <class T, class Use>
+void with_stored(const ElementType& type, const Use& use) {
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (type.kind) {
+      case Kind::float16:
+        return use(Float16{});
+      case Kind::bfloat16:
+        return use(BFloat16{});
+      case Kind::float32:
+        return use(float{});
+      default:
+        return use(double{});
+    }
+  } else if constexpr (std::is_same_v<T, bool>) {
+    use(std::uint8_t{});
+  } else {
+    const auto use_integer = [&]<class Signed>(Signed number) {
+      if (type.kind == Kind::signed_integer)
+        use(number);
+      else
+        use(std::make_unsigned_t<Signed>{});
+    };
+    switch (type.bytes) {
+      case 1:
+        return use_integer(std::int8_t{});
+      case 2:
+        return use_integer(std::int16_t{});
+      case 4:
+        return use_integer(std::int32_t{});
+      default:
+        return use_integer(std::int64_t{});
+    }
+  }
+}
+
+constexpr std::uint8_t swapped(std::uint8_t bits) { return bits; }
+constexpr std::uint16_t swapped(std::uint16_t bits) { return __builtin_bswap16(bits); }
+constexpr std::uint32_t swapped(std::uint32_t bits) { return __builtin_bswap32(bits); }
+constexpr std::uint64_t swapped(std::uint64_t bits) { return __builtin_bswap64(bits); }
+
+template <class Stored>
+using BitsOf =
+    std::tuple_element_t<std::bit_width(sizeof(Stored)) - 1,
+                         std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;
+
+// Calls `use(i, number)` with every element.
+template <class Stored, bool big_endian, class Use>
+void for_each(Bytes elements, const Use& use) {
+  for (std::size_t i = 0; i < elements.size() / sizeof(Stored); ++i) {
+    BitsOf<Stored> bits;
+    std::memcpy(&bits, elements.data() + i * sizeof bits, sizeof bits);
+    use(i, std::bit_cast<Stored>(big_endian ? swapped(bits) : bits));
+  }
+}
+
+void check_text_size(std::uint64_t bytes) {
+  if (bytes > Hdf5File::max_text_bytes)
+    fail_structure(concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
+                   concatenate_text("one of ", bytes, " bytes"));
+}
+
+// Up to the first NUL.
+std::string text_of(Bytes bytes) {
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  return std::string(text, ::strnlen(text, bytes.size()));
+}
+
+// A text in a global heap, "Disk Format: Level 1E" in the HDF5 File Format Specification.
+std::string read_variable_text(Metadata& metadata, Cursor reference) {
+  constexpr std::uint64_t header_size = 16;
+  const std::uint64_t length = reference.number(4);
+  Address at = reference.address();
+  const std::uint64_t wanted = reference.number(4);
+  if (length == 0) return "";
+  check_text_size(length);
+  Cursor header = metadata.read(at, header_size, "GCOL");
+  header.skip(4);
+  const std::uint64_t collection = header.number(8);
+  const Address end = collection > metadata.file().bytes_from(at) ? at : at + collection;
+  for (at += header_size; at < end && end - at > header_size;) {
+    Cursor object = metadata.read(at, header_size);
+    const std::uint64_t index = object.number(2);
+    object.skip(6);
+    const std::uint64_t size = object.number(8);
+    at += header_size;
+    if (index == 0 || size > end - at) break;
+    if (index == wanted) {
+      if (size != length) fail_with_damage("a string of another length");
+      return text_of(metadata.read(at, length).rest());
+    }
+    at += (size + 7) / 8 * 8;
+  }
+  fail_with_damage("a string that is not there");
+}
+
+// Calls `sink` with the elements as numbers of type Stored, `name` in messages.
+template <class Stored, class T>
+void store_as(const Tensor<T>& tensor, const char* name, const Location& location,
+              const std::function<void(Bytes)>& sink) {
+  std::array<Stored, 4096> block;
+  const std::span<const T> values = tensor.values();
+  for (std::size_t begin = 0; begin < values.size(); begin += block.size()) {
+    const std::size_t count = std::min(block.size(), values.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = values[begin + i];
+      block[i] = narrowed<Stored>(value);
+      if (std::isfinite(value) && !std::isfinite(widened(block[i])))
+        fail<ValueError>(location.text(), concatenate_text("numbers in the range of ", name),
+                         concatenate_text(value, " at ",
+                                          tensor.shape().position(static_cast<Index>(begin + i))));
+    }
+    sink(std::as_bytes(std::span(block).first(count)));
+  }
+}
+
+}  // namespace
+
+template <class T>
+void check_convertible(const ElementType& type) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!type.is_float()) fail_structure("floating-point numbers of 16, 32 or 64 bits", type.name);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (type.kind != Kind::boolean) fail_structure("bool, as written by h5py", type.name);
+  } else if (!type.is_integer()) {
+    fail_structure("integers", type.name);
+  }
+}
+
+template <class T>
+void convert_elements(const ElementType& type, Bytes elements, T* out, const Shape& shape,
+                      Index first) {
+  check_convertible<T>(type);
+  with_stored<T>(type, [&]<class Stored>(Stored) {
+    if constexpr (std::is_same_v<Stored, T>)
+      if (!type.big_endian)
+        return static_cast<void>(std::memcpy(out, elements.data(), elements.size()));
+    const auto convert = [&](std::size_t i, Stored stored) {
+      const auto number = widened(stored);
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        if (!std::in_range<T>(number))
+          fail_structure(
+              sizeof(T) == 8 ? std::string("integers below 2^63")
+                             : concatenate_text("integers of ", 8 * sizeof(T), " bits"),
+              concatenate_text(+number, " at ", shape.position(first + static_cast<Index>(i))));
+      out[i] = static_cast<T>(number);
+    };
+    if (type.big_endian)
+      for_each<Stored, true>(elements, convert);
+    else
+      for_each<Stored, false>(elements, convert);
+  });
+}
+
+template <class T>
+T convert_value(Metadata& metadata, const ElementType& type, const Shape& shape, Bytes element) {
+  if (shape.elements() != 1) fail_structure("one value", concatenate_text("shape ", shape));
+  if (element.size() < type.bytes) fail_with_damage("a value that is too short");
+  element = element.first(type.bytes);
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (type.kind == Kind::variable_text) return read_variable_text(metadata, Cursor(element));
+    if (type.kind != Kind::text) fail_structure("a string", type.name);
+    check_text_size(element.size());
+    return text_of(element);
+  } else {
+    T value{};
+    convert_elements(type, element, &value, shape, 0);
+    return value;
+  }
+}
+
+template <class T>
+void store_elements(const Tensor<T>& tensor, StorageType type, const Location& location,
+                    const std::function<void(Bytes)>& sink) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (type == StorageType::float16) return store_as<Float16>(tensor, "float16", location, sink);
+    if (type == StorageType::bfloat16)
+      return store_as<BFloat16>(tensor, "bfloat16", location, sink);
+    if (type == StorageType::float32 && !std::is_same_v<T, float>)
+      return store_as<float>(tensor, "float32", location, sink);
+    if (type == StorageType::float64 && !std::is_same_v<T, double>)
+      return store_as<double>(tensor, "float64", location, sink);
+  }
+  sink(std::as_bytes(tensor.values()));
+}
+
+#define WEFT_INSTANTIATE(T)                               \
+  template void check_convertible<T>(const ElementType&); \
+  template void convert_elements(const ElementType&, Bytes, T*, const Shape&, Index);
+WEFT_INSTANTIATE(float)
+WEFT_INSTANTIATE(double)
+WEFT_INSTANTIATE(std::int32_t)
+WEFT_INSTANTIATE(bool)
+#undef WEFT_INSTANTIATE
+template double convert_value(Metadata&, const ElementType&, const Shape&, Bytes);
+template std::int64_t convert_value(Metadata&, const ElementType&, const Shape&, Bytes);
+template std::string convert_value(Metadata&, const ElementType&, const Shape&, Bytes);
+template void store_elements(const Tensor<float>&, StorageType, const Location&,
+                             const std::function<void(Bytes)>&);
+template void store_elements(const Tensor<double>&, StorageType, const Location&,
+                             const std::function<void(Bytes)>&);
+template void store_elements(const Tensor<std::int32_t>&, StorageType, const Location&,
+                             const std::function<void(Bytes)>&);
+
+}  // namespace weft::hdf5

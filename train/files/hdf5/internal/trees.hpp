@@ -1,0 +1,29 @@
+// The B-trees of both versions that HDF5 files have.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "train/files/hdf5/internal/metadata.hpp"
+
+namespace weft::hdf5 {
+
+// Version 1: the symbols of a group, the chunks of a dataset.
+enum class TreeOf : unsigned { groups = 0, chunks = 1 };
+
+// Calls `visit` with the key and the address of each child of the leaves below a node, in order.
+// Throws StructureError for a damaged tree, and unless the node has the level, if one is given.
+void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_size,
+                const std::function<void(Cursor key, Address)>& visit,
+                std::optional<unsigned> expected_level = {});
+
+// Version 2: the chunks of a dataset, links and attributes of large groups.
+//
+// Calls `visit` with each record of a tree. Throws StructureError for a damaged one.
+void visit_records(Metadata& metadata, Address tree,
+                   const std::function<void(Cursor record)>& visit);
+
+// The number of bytes of numbers up to `limit`.
+std::size_t bytes_for(std::uint64_t limit);
+
+}  // namespace weft::hdf5

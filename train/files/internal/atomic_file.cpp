@@ -1,0 +1,175 @@
+#include "train/files/internal/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "weft/autograd/error.hpp"
+#include "train/files/internal/file_descriptor.hpp"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file that a path leads to through symbolic links.
+fs::path resolved(fs::path path) {
+  std::error_code error;
+  constexpr int max_links = 40;  // as in the kernel
+  for (int i = 0; i < max_links; ++i) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+// The status of the file to replace; none if it is missing.
+std::optional<struct stat> status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail_with_errno(path, "a regular file to replace");
+  }
+  check_regular(path, status, "a regular file to replace");
+  return status;
+}
+
+bool refers_to(const fs::path& path, const FileDescriptor& file) {
+  struct stat named {};
+  struct stat open {};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(file.get(), &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+[[noreturn]] void fail_with_concurrent_save(const fs::path& path) {
+  fail_on_file(path, "one process that saves the file", "two at the same time");
+}
+
+// Creates the temporary file, locked. One that a killed process left behind is removed.
+FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    FileDescriptor file(::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_EXCL, mode));
+    const bool created = file.valid();
+    if (!created && errno == EEXIST) {
+      // It may have the permissions of a file that nobody writes.
+      file = FileDescriptor(::open(path.c_str(), flags | O_RDONLY));
+      if (!file.valid() && errno == ENOENT) continue;
+    }
+    if (!file.valid()) fail_with_errno(path, "a file that can be written");
+    if (!file.lock_exclusive()) fail_with_concurrent_save(path);
+    // Between opening and locking, another process may have renamed or removed it.
+    if (!refers_to(path, file)) continue;
+    if (created) return file;
+    status_of(path);
+    if (::unlink(path.c_str()) != 0) fail_with_errno(path, "a file that can be removed");
+  }
+  fail_with_concurrent_save(path);
+}
+
+// Gives a new file the group, permissions and owner of the one that it replaces.
+void keep_access(const fs::path& path, const FileDescriptor& file, const struct stat& replaced) {
+  struct stat created {};
+  if (::fstat(file.get(), &created) != 0) fail_with_errno(path, "a regular file");
+  mode_t mode = replaced.st_mode & 0777;
+  constexpr auto unchanged = static_cast<uid_t>(-1);
+  if (created.st_gid != replaced.st_gid && ::fchown(file.get(), unchanged, replaced.st_gid) != 0) {
+    const mode_t others = mode & 07;
+    mode &= ~mode_t{070} | others << 3;
+  }
+  if ((created.st_mode & 0777) != mode && ::fchmod(file.get(), mode) != 0)
+    fail_with_errno(path, "a file with permissions that can be kept");
+  // Only root may do this; the file of anyone else becomes theirs.
+  if (created.st_uid != replaced.st_uid && ::fchown(file.get(), replaced.st_uid, unchanged) != 0)
+    return;
+}
+
+// Makes the renaming durable in case of a power failure. As in PostgreSQL, file systems that
+// cannot do this for a directory are used as they are.
+void sync_directory(const fs::path& path, const FileDescriptor& directory) {
+  if (::fsync(directory.get()) == 0) return;
+  if (errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS) return;
+  fail_with_errno(path, "its new name to reach the disk");
+}
+
+fs::path parent_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+bool exchange(const fs::path& a, const fs::path& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+}  // namespace
+
+struct AtomicFile::State {
+  explicit State(const fs::path& path)
+      : target(resolved(path)),
+        replaced(status_of(target)),
+        directory(::open(parent_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (!directory.valid()) fail_with_errno(parent_of(target), "a directory to save in");
+    temporary = target;
+    temporary += ".saving";
+    file = create_temporary(temporary, replaced ? 0600 : 0666);
+  }
+  ~State() {
+    if (!renamed) ::unlink(temporary.c_str());
+  }
+
+  fs::path target, temporary;
+  std::optional<struct stat> replaced;
+  FileDescriptor directory, file;
+  bool renamed = false;
+};
+
+AtomicFile::AtomicFile(const fs::path& path) {
+  check_path(path);
+  state_ = std::make_unique<State>(path);
+}
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(state_->file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(state_->target, "disk space for the whole file");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  const auto& [target, temporary, replaced, directory, file, renamed] = *state_;
+  if (replaced) keep_access(target, file, *replaced);
+  if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
+  // Under its new name other processes may read it immediately.
+  if (!file.lock_shared()) fail_with_concurrent_save(target);
+  // The old file gets the temporary name, where the file system can exchange names.
+  const bool exchanged = replaced && exchange(temporary, target);
+  if (!exchanged && ::rename(temporary.c_str(), target.c_str()) != 0)
+    fail_with_errno(target, "a file that can be replaced");
+  state_->renamed = !exchanged;
+  try {
+    sync_directory(target, directory);
+  } catch (const FileError&) {
+    if (exchanged)
+      exchange(temporary, target);
+    else if (!replaced)
+      ::unlink(target.c_str());
+    throw;
+  }
+}
+
+void write_atomically(const fs::path& path, std::span<const std::byte> contents) {
+  AtomicFile file(path);
+  file.write(contents);
+  file.commit();
+}
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+#include "train/files/internal/open_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+OpenFile::OpenFile(const std::filesystem::path& path) {
+  check_path(path);
+  struct stat status {};
+  // Opening a device may have effects, and opening a pipe waits for a process that writes to it.
+  if (::stat(path.c_str(), &status) == 0) check_regular(path, status, "a regular file");
+  descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!descriptor_.valid() || ::fstat(descriptor_.get(), &status) != 0)
+    fail_with_errno(path, "a file that can be read");
+  check_regular(path, status, "a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+bool OpenFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+  if (offset > size_ || bytes.size() > size_ - offset) return false;
+  while (!bytes.empty()) {
+    const ssize_t got =
+        ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;  // the file may have been cut short
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+std::optional<std::string> file_contents(const std::filesystem::path& path,
+                                         std::uint64_t max_bytes) {
+  std::error_code error;
+  if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found)
+    return std::nullopt;
+  const OpenFile file(path);
+  const auto check_size = [&](std::uint64_t bytes) {
+    if (bytes > max_bytes)
+      fail_on_file(path, concatenate_text("a file of at most ", max_bytes, " bytes"),
+                   concatenate_text(bytes, " bytes"));
+  };
+  check_size(file.size());
+  std::string contents;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(file.descriptor().get(), block, sizeof block);
+    if (count == 0) return contents;
+    if (count > 0)
+      check_size(contents.append(block, static_cast<std::size_t>(count)).size());
+    else if (errno != EINTR)
+      fail_with_errno(path, "a file that can be read");
+  }
+}
+
+}  // namespace weft

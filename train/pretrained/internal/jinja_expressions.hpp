@@ -1,0 +1,90 @@
+// The parser of expressions in chat templates.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "train/pretrained/internal/jinja_scopes.hpp"
+#include "train/pretrained/internal/jinja_tokens.hpp"
+
+namespace weft::jinja {
+
+// A step applied to a value: an operator with its right operand, a member, a filter, a call.
+using Change = std::function<Value(Context&, Value)>;
+Expression in_sequence(Expression first, std::vector<Change> changes);
+
+// Arguments of a call, evaluated when it is called.
+struct Given {
+  std::vector<std::pair<std::string, Expression>> values;  // with names, or ""
+  Arguments operator()(Context& in) const;
+};
+
+// Expressions, of which statements consist.
+class ExpressionParser {
+ protected:
+  explicit ExpressionParser(std::string_view text) : text_(text), tokens_(tokens_of(text)) {}
+
+  [[noreturn]] void fail_here(const std::string& expected) const {
+    fail_at(text_, tokens_[at_].place, expected);
+  }
+  bool is_next(std::string_view sign, std::size_t ahead = 0) const;
+  bool is_next_name() const { return tokens_[at_].kind == Token::Kind::name; }
+  bool take(std::string_view sign);
+  void expect(const char* sign);
+  std::string name(const char* expected = "a name");
+
+  // As in Jinja's parse_tuple: expressions with commas between them are a tuple. `ends` is a word
+  // that may follow.
+  Expression tuple(bool with_condition, std::string_view ends = "");
+  Expression expression();
+  Expression alternatives() { return operation(0); }  // without "if"
+  Given arguments();
+  Change filter();  // after "|"
+
+  void load(const std::string& variable);
+  void store(const std::string& variable);
+
+  struct Nested {
+    explicit Nested(ExpressionParser& in) : depth(in.depth_) {
+      constexpr int deepest = 100;
+      if (++depth > deepest) in.fail_here("at most 100 nested parts");
+    }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+    ~Nested() { --depth; }
+    int& depth;
+  };
+
+  bool uses_date = false;
+
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  Names* names_ = nullptr;     // of the current scope
+  std::size_t num_names_ = 0;  // that were read
+  int branches_ = 0;           // around, in the current scope
+  // Unknown filters and tests, and whether they are refused only when they are used, as in jinja2
+  // within conditions.
+  std::vector<std::pair<std::size_t, std::string>> unknown_;
+  bool is_soft_ = false;
+  bool is_in_macro_ = false;   // varargs, kwargs and caller mean something
+  bool has_no_names_ = false;  // names would not be known
+
+ private:
+  Expression operation(std::size_t level);
+  Expression comparison();
+  Expression unary(bool with_filters);
+  Expression primary();
+  Expression literal(bool is_list);
+  Expression with_members(Expression value);
+  Change test();  // after "is"
+  Expression with_filters(Expression value);
+  // Remembers a filter or test that is not known, and its place.
+  void check_known(const Signature* found, const std::string& what);
+};
+
+}  // namespace weft::jinja

@@ -1,0 +1,18 @@
+// Attributes, items and methods of values in chat templates.
+#pragma once
+
+#include <string_view>
+
+#include "train/pretrained/internal/jinja_functions.hpp"
+
+namespace weft::jinja {
+
+// Returns a method or an attribute, such as "split" of "str" or "index" of "loop"; null for a name
+// that the type does not have.
+const Signature* find_member(std::string_view type, std::string_view name);
+
+// Return value.name and value[key], or undefined.
+Value attribute(Run& run, const Value& own, const Text& name);
+Value element(Run& run, const Value& own, const Value& key);
+
+}  // namespace weft::jinja

@@ -1,0 +1,219 @@
+#include "weft/train/text/generation/beam_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/parallel.hpp"
+#include "autograd/internal/checks.hpp"
+
+namespace weft {
+namespace {
+
+// A prefix on the beam of its source.
+struct LivePrefix {
+  Sequence tokens;  // without <bos>
+  double log_probability = 0.0;
+  Index row = 0;  // in the previous call of the model
+};
+
+// One more token after a live prefix.
+struct Candidate {
+  std::size_t prefix;
+  TokenId token;
+  double log_probability;
+
+  // Whether it ranks before `other`; ties keep the order of prefixes and tokens.
+  bool better_than(const Candidate& other) const { return log_probability > other.log_probability; }
+};
+
+// The search for one source.
+class Beam {
+ public:
+  explicit Beam(const BeamSearchOptions& options) : options_(options), live_(1) {}
+
+  const std::vector<LivePrefix>& live() const { return live_; }
+  bool done() const { return live_.empty(); }
+  std::vector<Hypothesis> take_hypotheses() { return std::move(hypotheses_); }
+
+  // Extends the prefixes by one token; row first_row + i of `scores` [N, vocabulary] belongs to
+  // live prefix i.
+  template <class T>
+  void advance(const Tensor<T>& scores, Index first_row) {
+    std::vector<LivePrefix> next;
+    for (const Candidate& candidate : best_candidates(scores, first_row)) {
+      const LivePrefix& prefix = live_[candidate.prefix];
+      LivePrefix extended{prefix.tokens, candidate.log_probability,
+                          first_row + static_cast<Index>(candidate.prefix)};
+      if (candidate.token == options_.eos) {
+        add_hypothesis(extended, true);
+      } else {
+        extended.tokens.push_back(candidate.token);
+        next.push_back(std::move(extended));
+      }
+    }
+    live_ = std::move(next);
+    if (cannot_improve()) live_.clear();
+  }
+
+  // Keeps the remaining prefixes as unfinished hypotheses.
+  void stop() {
+    for (const LivePrefix& prefix : live_) add_hypothesis(prefix, false);
+    live_.clear();
+  }
+
+ private:
+  template <class T>
+  std::vector<Candidate> best_candidates(const Tensor<T>& scores, Index first_row) const {
+    const Index vocabulary = scores.shape().columns();
+    const auto width = static_cast<std::size_t>(options_.beam_width);
+    std::vector<Candidate> best;  // best first, at most `width`
+    for (std::size_t prefix = 0; prefix < live_.size(); ++prefix) {
+      const T* row = scores.data() + (first_row + static_cast<Index>(prefix)) * vocabulary;
+      for (Index token = 0; token < vocabulary; ++token) {
+        check(row[token], token);
+        const Candidate candidate{prefix, static_cast<TokenId>(token),
+                                  live_[prefix].log_probability + static_cast<double>(row[token])};
+        if (std::isinf(candidate.log_probability) ||
+            (best.size() == width && !candidate.better_than(best.back())))
+          continue;
+        if (best.size() == width) best.pop_back();
+        const auto position = std::upper_bound(
+            best.begin(), best.end(), candidate,
+            [](const Candidate& a, const Candidate& b) { return a.better_than(b); });
+        best.insert(position, candidate);
+      }
+    }
+    return best;
+  }
+
+  static void check(double log_probability, Index token) {
+    // Rounding may leave a probability just above 1.
+    constexpr double tolerance = 1e-3;
+    if (std::isnan(log_probability))
+      fail<NonFiniteError>("beam search", "log-probabilities",
+                           concatenate_text("NaN for token ", token));
+    if (log_probability > tolerance)
+      fail<ValueError>("beam search", "log-probabilities ≤ 0",
+                       concatenate_text(log_probability, " for token ", token));
+  }
+
+  double score(double log_probability, Index length) const {
+    return log_probability / std::pow(static_cast<double>(length), options_.length_penalty);
+  }
+
+  // Inserts a hypothesis in sorted order, and drops the last one when there are more than n_best.
+  void add_hypothesis(const LivePrefix& prefix, bool finished) {
+    const Index length = static_cast<Index>(prefix.tokens.size()) + (finished ? 1 : 0);
+    const Hypothesis hypothesis{prefix.tokens, prefix.log_probability,
+                                score(prefix.log_probability, length), finished};
+    const auto position =
+        std::upper_bound(hypotheses_.begin(), hypotheses_.end(), hypothesis,
+                         [](const Hypothesis& a, const Hypothesis& b) {
+                           return a.finished != b.finished ? a.finished : a.score > b.score;
+                         });
+    hypotheses_.insert(position, hypothesis);
+    if (static_cast<Index>(hypotheses_.size()) > options_.n_best) hypotheses_.pop_back();
+  }
+
+  // A longer sequence is never more probable, and max_len has the largest length penalty.
+  bool cannot_improve() const {
+    if (live_.empty()) return true;
+    if (static_cast<Index>(hypotheses_.size()) < options_.n_best) return false;
+    return hypotheses_.back().score >= score(live_.front().log_probability, options_.max_len);
+  }
+
+  const BeamSearchOptions& options_;
+  std::vector<LivePrefix> live_;        // most probable first
+  std::vector<Hypothesis> hypotheses_;  // best first
+};
+
+void check_options(const BeamSearchOptions& options, Index num_sources) {
+  check_at_least("beam search: num_sources", num_sources, Index{0});
+  check_at_least("beam search: beam_width", options.beam_width, Index{1});
+  check_at_least("beam search: max_len", options.max_len, Index{1});
+  check_at_least("beam search: n_best", options.n_best, Index{1});
+  if (options.n_best > options.beam_width)
+    fail<ValueError>("beam search: n_best",
+                     concatenate_text("at most beam_width, ", options.beam_width), options.n_best);
+  check_finite_non_negative("beam search: length_penalty", options.length_penalty);
+}
+
+// The live prefixes of all beams, each after <bos>, and the first row of each beam.
+struct Rows {
+  Tokens tokens;
+  std::vector<Index> sources;
+  std::vector<Index> parents;
+  std::vector<Index> first_rows;
+};
+
+Rows live_rows(const std::vector<Beam>& beams, Index length, TokenId bos) {
+  Rows rows;
+  for (std::size_t source = 0; source < beams.size(); ++source) {
+    rows.first_rows.push_back(static_cast<Index>(rows.sources.size()));
+    for (const LivePrefix& prefix : beams[source].live()) {
+      rows.sources.push_back(static_cast<Index>(source));
+      if (length > 1) rows.parents.push_back(prefix.row);
+    }
+  }
+  rows.tokens = Tokens::full({static_cast<Index>(rows.sources.size()), length}, bos);
+  TokenId* token = rows.tokens.data();
+  for (const Beam& beam : beams)
+    for (const LivePrefix& prefix : beam.live()) {
+      std::copy(prefix.tokens.begin(), prefix.tokens.end(), token + 1);
+      token += length;
+    }
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<Hypothesis>> beam_search(
+    const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
+    const BeamSearchOptions& options) {
+  check_function("beam search: next", next);
+  check_options(options, num_sources);
+  std::vector<Beam> beams(static_cast<std::size_t>(num_sources), Beam(options));
+  for (Index length = 1; length <= options.max_len; ++length) {
+    const Rows rows = live_rows(beams, length, options.bos);
+    if (rows.sources.empty()) break;
+    const Tensor<T> scores = next({rows.tokens, rows.sources, rows.parents});
+    const Index count = rows.tokens.shape()[0];
+    if (scores.rank() != 2 || scores.shape()[0] != count)
+      fail<ShapeError>("beam search: next-token function",
+                       concatenate_text("shape [", count, ", vocabulary]"), scores.shape());
+    parallel_for(num_sources, 1, [&](Index begin, Index end) {
+      for (auto source = static_cast<std::size_t>(begin); source < static_cast<std::size_t>(end);
+           ++source)
+        beams[source].advance(scores, rows.first_rows[source]);
+    });
+  }
+  std::vector<std::vector<Hypothesis>> hypotheses;
+  for (Beam& beam : beams) {
+    beam.stop();
+    hypotheses.push_back(beam.take_hypotheses());
+  }
+  return hypotheses;
+}
+
+template <class T>
+std::vector<Hypothesis> greedy_search(const std::type_identity_t<NextTokenFunction<T>>& next,
+                                      Index num_sources, BeamSearchOptions options) {
+  options.beam_width = options.n_best = 1;
+  std::vector<Hypothesis> best;
+  for (auto& hypotheses : beam_search<T>(next, num_sources, options))
+    best.push_back(hypotheses.empty() ? Hypothesis{} : std::move(hypotheses.front()));
+  return best;
+}
+
+template std::vector<std::vector<Hypothesis>> beam_search<float>(const NextTokenFunction<float>&,
+                                                                 Index, const BeamSearchOptions&);
+template std::vector<std::vector<Hypothesis>> beam_search<double>(const NextTokenFunction<double>&,
+                                                                  Index, const BeamSearchOptions&);
+template std::vector<Hypothesis> greedy_search<float>(const NextTokenFunction<float>&, Index,
+                                                      BeamSearchOptions);
+template std::vector<Hypothesis> greedy_search<double>(const NextTokenFunction<double>&, Index,
+                                                       BeamSearchOptions);
+
+}  // namespace weft

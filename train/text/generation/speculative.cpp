@@ -1,0 +1,190 @@
+#include "weft/train/text/generation/speculative.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "weft/autograd/error.hpp"
+#include "autograd/internal/checks.hpp"
+
+namespace weft {
+namespace {
+
+// A model, and its keys and values of the last tokens of one text.
+template <class T>
+class CachedModel {
+ public:
+  CachedModel(const Gpt<T>& model, Index prompt_length, Index max_context)
+      : model_(model),
+        prompt_length_(prompt_length),
+        max_context_(max_context),
+        cache_(model.make_cache(1)) {}
+
+  Index begin(Index length) const { return context_begin(prompt_length_, length, max_context_); }
+  // The number of tokens that can be added to a text of this length before its context slides.
+  Index room(Index length) const { return max_context_ - (length - begin(length)); }
+
+  // The logits of the tokens after each of the last `count` tokens of the text, [1, count,
+  // vocabulary]. The earlier tokens are those of the last call.
+  Tensor<T> logits(std::span<const TokenId> text, Index count) {
+    const Index length = std::ssize(text), first = begin(length);
+    if (first != begin_) cache_.truncate(0, 0);
+    begin_ = first;
+    const Index known = begin_ + cache_.length(0);
+    // Without logits, of which only the last ones are needed.
+    if (known < length - count) static_cast<void>(extend(text, known, length - count));
+    const Tensor<T> logits = model_.logits(extend(text, length - count, length)).value();
+    tape_.clear();
+    return logits;
+  }
+
+  // Forgets the tokens of the text from `length` on.
+  void truncate(Index length) {
+    cache_.truncate(0, std::clamp<Index>(length - begin_, 0, cache_.length(0)));
+  }
+
+ private:
+  Var<T> extend(std::span<const TokenId> text, Index from, Index to) {
+    const auto tokens =
+        text.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
+    return model_.extend(tape_, Tokens({1, to - from}, tokens), cache_);
+  }
+
+  const Gpt<T>& model_;
+  Index prompt_length_, max_context_;
+  Index begin_ = 0;  // of the tokens in the cache
+  KeyValueCache<T> cache_;
+  Tape<T> tape_ = Tape<T>::inference();
+};
+
+// A token drawn with the probabilities weights / Σ weights, of which one is above 0.
+TokenId draw(std::span<const double> weights, Random& random) {
+  double left = random.uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
+  TokenId chosen = 0;
+  for (std::size_t i = 0; i < weights.size() && left >= 0.0; ++i) {
+    if (weights[i] == 0.0) continue;
+    chosen = static_cast<TokenId>(i);
+    left -= weights[i];
+  }
+  return chosen;
+}
+
+template <class T>
+class Speculation {
+ public:
+  Speculation(const Gpt<T>& model, const Gpt<T>& draft, std::span<const TokenId> prompt,
+              const GenerateOptions& options)
+      : options_(options),
+        prompt_length_(std::ssize(prompt)),
+        text_(prompt.begin(), prompt.end()),
+        model_(model, prompt_length_, max_context_of(model, options.max_context)),
+        draft_(draft, prompt_length_, context_of_draft(draft, options)),
+        sampler_(options.sampling),
+        random_(options.seed) {}
+
+  SpeculativeText run(Index proposals) {
+    while (goes_on_ && left() > 0) {
+      // The model adds one token of its own.
+      round(std::min(
+          {proposals, left() - 1, model_.room(std::ssize(text_)), draft_.room(std::ssize(text_))}));
+    }
+    result_.tokens.assign(text_.begin() + prompt_length_, text_.end());
+    return std::move(result_);
+  }
+
+ private:
+  static Index context_of_draft(const Gpt<T>& draft, const GenerateOptions& options) {
+    const Index most = max_context_of(draft);
+    return std::min(most, options.max_context.value_or(most));
+  }
+
+  Index left() const { return options_.max_tokens - (std::ssize(text_) - prompt_length_); }
+
+  // The probabilities of the token after `text`, with its logits in row `row`.
+  std::vector<double> probabilities(const Tensor<T>& logits, Index row,
+                                    std::span<const TokenId> text) {
+    const Index vocabulary = logits.shape()[2];
+    const auto begin = static_cast<std::size_t>(model_.begin(std::ssize(text)));
+    return sampler_.probabilities(
+        {logits.data() + row * vocabulary, static_cast<std::size_t>(vocabulary)},
+        text.subspan(begin));
+  }
+
+  // The tokens of one pass of the model: those of `count` proposals that it accepts, and one more.
+  void round(Index count) {
+    const Index length = std::ssize(text_);
+    Sequence proposed = text_;
+    std::vector<std::vector<double>> of_draft;
+    for (Index i = 0; i < count; ++i) {
+      of_draft.push_back(probabilities(draft_.logits(proposed, 1), 0, proposed));
+      proposed.push_back(draw(of_draft.back(), random_));
+    }
+    const Tensor<T> logits = model_.logits(proposed, count + 1);
+    result_.proposed += count;
+    for (Index i = 0; i <= count && goes_on_; ++i) {
+      std::vector<double> of_model = probabilities(logits, i, text_);
+      if (i == count) {
+        add(draw(of_model, random_));
+        break;
+      }
+      const TokenId token = proposed[static_cast<std::size_t>(length + i)];
+      const std::vector<double>& q = of_draft[static_cast<std::size_t>(i)];
+      const auto index = static_cast<std::size_t>(token);
+      if (random_.uniform() * q[index] < of_model[index]) {
+        ++result_.accepted;
+        add(token);
+        continue;
+      }
+      // What the model's probabilities have beyond those that the proposal was drawn with.
+      std::ranges::transform(of_model, q, of_model.begin(),
+                             [](double p, double drawn) { return std::max(0.0, p - drawn); });
+      add(draw(of_model, random_));
+      break;
+    }
+    // The last token is in neither cache.
+    model_.truncate(std::ssize(text_) - 1);
+    draft_.truncate(std::ssize(text_) - 1);
+  }
+
+  void add(TokenId token) {
+    goes_on_ = token != options_.end;
+    if (!goes_on_) return;
+    text_.push_back(token);
+    if (options_.on_token) goes_on_ = options_.on_token(0, token);
+  }
+
+  const GenerateOptions& options_;
+  Index prompt_length_;
+  Sequence text_;
+  CachedModel<T> model_, draft_;
+  Sampler<T> sampler_;
+  Random random_;
+  bool goes_on_ = true;
+  SpeculativeText result_;
+};
+
+}  // namespace
+
+template <class T>
+SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
+                                       std::span<const TokenId> prompt,
+                                       const GenerateOptions& options, Index proposals) {
+  check_at_least("generate: max_tokens", options.max_tokens, Index{0});
+  check_positive("generate: proposals", proposals);
+  if (prompt.empty()) fail<ValueError>("generate: prompt", "at least one token", "none");
+  const Index vocabulary = model.tokens.weight.shape()[0];
+  if (draft.tokens.weight.shape()[0] != vocabulary)
+    fail<ValueError>("generate: draft",
+                     concatenate_text("a vocabulary of ", vocabulary, " tokens, as of the model"),
+                     draft.tokens.weight.shape()[0]);
+  return Speculation<T>(model, draft, prompt, options).run(proposals);
+}
+
+template SpeculativeText generate_speculatively(const Gpt<float>&, const Gpt<float>&,
+                                                std::span<const TokenId>, const GenerateOptions&,
+                                                Index);
+template SpeculativeText generate_speculatively(const Gpt<double>&, const Gpt<double>&,
+                                                std::span<const TokenId>, const GenerateOptions&,
+                                                Index);
+
+}  // namespace weft

@@ -1,0 +1,59 @@
+// AddedTokens: tokens that a text is divided at before its words are found.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "train/text/tokenizers/internal/token_tree.hpp"
+
+namespace weft {
+
+struct AddedToken {
+  std::string text;
+  TokenId id;
+  // Whether letters and digits may not be beside it, and whether it takes the spaces beside it.
+  bool is_whole_word = false, takes_left = false, takes_right = false;
+};
+
+class AddedTokens {
+ public:
+  // Throws ValueError for an empty text, and for the text of another token.
+  void add(const AddedToken& token);
+
+  // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of
+  // several tokens at a place, the longest one is found.
+  template <class Use>
+  void divide(std::string_view text, TextBudget& budget, Sequence& ids, const Use& use) const {
+    std::size_t rest = 0;
+    const auto use_until = [&](std::size_t end) {
+      if (rest < end) use(text.substr(rest, end - rest), rest == 0);
+    };
+    for (std::size_t at = 0; const std::optional<Found> found = find(text, rest, at, budget);) {
+      use_until(found->begin);
+      if (found->begin < found->end) ids.push_back(found->id);
+      rest = found->end;
+    }
+    use_until(text.size());
+  }
+
+ private:
+  // A token, and what it takes of the text.
+  struct Found {
+    std::size_t begin, end;
+    TokenId id;
+  };
+  // Finds the first token from `at` on, which becomes the token's end. The spaces that a token
+  // takes on its left begin at `rest` or later. Spaces that it takes on its right may be tokens,
+  // too.
+  std::optional<Found> find(std::string_view text, std::size_t rest, std::size_t& at,
+                            TextBudget& budget) const;
+
+  TokenTree tree_;
+  std::unordered_map<TokenId, AddedToken> tokens_;
+  std::string first_bytes_;
+};
+
+}  // namespace weft

@@ -1,0 +1,47 @@
+// TokenModel: splits a word into tokens of a vocabulary.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+
+#include "weft/train/data/vocabulary.hpp"
+#include "train/text/tokenizers/internal/text_budget.hpp"
+
+namespace weft {
+
+inline std::optional<TokenId> find_id(const TokenIds& ids, std::string_view name) {
+  const auto found = ids.find(name);
+  return found == ids.end() ? std::nullopt : std::optional(found->second);
+}
+
+class TokenModel {
+ public:
+  virtual ~TokenModel() = default;
+  // Appends the tokens of a word. Throws ValueError if `budget` does not suffice, or if the word
+  // has unknown characters and the file names no token for them that is in the vocabulary.
+  virtual void encode(std::string_view word, TextBudget& budget, Sequence& ids) const = 0;
+
+  // The names in the file.
+  const TokenIds& ids() const { return ids_; }
+  // The number of tokens in the file, of which several may have one name.
+  std::size_t size() const { return size_ == 0 ? ids_.size() : size_; }
+  // Whether words are to have their bytes, instead of GPT-2's letters for them.
+  bool takes_bytes() const { return takes_bytes_; }
+
+ protected:
+  TokenIds ids_;
+  std::size_t size_ = 0;  // 0: that of `ids_`
+  bool takes_bytes_ = false;
+};
+
+// The model of a tokenizer.json. `after_byte_letters` says whether words are written in GPT-2's
+// letters. Throws ValueError for an invalid description.
+std::unique_ptr<TokenModel> make_token_model(const nlohmann::json& description,
+                                             bool after_byte_letters);
+
+// The largest id that a file may have.
+inline constexpr TokenId max_token_id = (1 << 20) - 1;
+
+}  // namespace weft

@@ -1,0 +1,151 @@
+#include "weft/train/text/tokenizers/word_piece.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "weft/autograd/error.hpp"
+#include "weft/train/files/utf8.hpp"
+#include "train/files/internal/file_descriptor.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+// Appends the added tokens that a vocabulary does not have, by their ids.
+void append_added(std::vector<std::string>& tokens, TokenIds ids, const WordPieceOptions& options,
+                  const std::filesystem::path& path) {
+  std::vector<std::pair<TokenId, std::string>> added;
+  for (const auto& [token, id] : options.added_tokens) added.emplace_back(id, token);
+  std::ranges::sort(added);
+  for (const auto& [id, token] : added) {
+    const auto [own, is_new] = ids.emplace(token, static_cast<TokenId>(tokens.size()) + 1);
+    if (is_new) tokens.push_back(token);
+    if (id != own->second - 1)
+      fail_on_file(path, concatenate_text("the id ", own->second - 1, " for an added token"),
+                   concatenate_text(id, " for '", token, '\''));
+  }
+}
+
+// The tokens in the lines of a vocab.txt, and those added.
+std::vector<std::string> tokens_in(const std::filesystem::path& path,
+                                   const WordPieceOptions& options) {
+  const std::string text = read_text(path, max_vocabulary_bytes);
+  std::vector<std::string> tokens;
+  TokenIds lines;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    std::string& token = tokens.emplace_back(text, begin, end - begin);
+    if (token.ends_with('\r')) token.pop_back();
+    const auto line = static_cast<TokenId>(tokens.size());
+    if (token.empty())
+      fail_on_file(path, "a token in each line", concatenate_text("none in line ", line));
+    if (const auto [first, is_new] = lines.emplace(token, line); !is_new)
+      fail_on_file(path, "each token once",
+                   concatenate_text("'", token, "' in lines ", first->second, " and ", line));
+  }
+  for (const char* required : {"[UNK]", "[CLS]", "[SEP]"})
+    if (!lines.contains(required))
+      fail_on_file(path, "a vocabulary with [UNK], [CLS] and [SEP]",
+                   concatenate_text("one of ", tokens.size(), " tokens without ", required));
+  append_added(tokens, std::move(lines), options, path);
+  return tokens;
+}
+
+// BERT's tokenizer.json.
+json described(const std::vector<std::string>& tokens, const WordPieceOptions& options) {
+  json vocabulary = json::object(), added = json::array();
+  for (std::size_t id = 0; id < tokens.size(); ++id) vocabulary[tokens[id]] = id;
+  for (const char* name : {"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"})
+    if (const auto id = vocabulary.find(name); id != vocabulary.end())
+      added.push_back({{"id", *id}, {"content", name}, {"special", true}, {"normalized", false}});
+  for (const auto& [name, id] : options.added_tokens)
+    if (std::ranges::none_of(
+            added, [&, &own = name](const json& token) { return token["content"] == own; }))
+      added.push_back({{"id", id}, {"content", name}, {"special", false}, {"normalized", true}});
+  const json first = {"[CLS]", vocabulary["[CLS]"]}, last = {"[SEP]", vocabulary["[SEP]"]};
+  return {{"added_tokens", std::move(added)},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"clean_text", true},
+            {"handle_chinese_chars", true},
+            {"lowercase", options.lower_case},
+            {"strip_accents", options.strip_accents.value_or(options.lower_case)}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor", {{"type", "BertProcessing"}, {"cls", first}, {"sep", last}}},
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+          {"model",
+           {{"type", "WordPiece"},
+            {"unk_token", "[UNK]"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", 100},
+            {"vocab", std::move(vocabulary)}}}};
+}
+
+// The number of tokens that are kept of two texts with these numbers, `room` in all.
+std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t second,
+                                              std::size_t room) {
+  if (first + second <= room) return {first, second};
+  const std::size_t shorter = std::min(first, second);
+  if (const std::size_t half = room / 2; shorter > half) {
+    const std::size_t other = room - half;
+    return first > second ? std::pair(other, half) : std::pair(half, other);
+  }
+  return first < second ? std::pair(first, room - first) : std::pair(room - second, second);
+}
+
+// max_len as a number of tokens beside `specials` others.
+std::size_t room_of(std::optional<Index> max_len, Index specials) {
+  if (!max_len) return std::string::npos;
+  if (*max_len < specials)
+    fail<ValueError>("WordPiece: max_len", concatenate_text("at least ", specials), *max_len);
+  return static_cast<std::size_t>(*max_len - specials);
+}
+
+}  // namespace
+
+WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options)
+    : tokens_(tokens_in(vocabulary, options)),
+      tokenizer_(PretrainedTokenizer::from_text(described(tokens_, options).dump(), vocabulary)) {}
+
+const std::string& WordPiece::token(TokenId id) const {
+  if (id < 0 || id >= size())
+    fail<ValueError>("WordPiece: id", concatenate_text("0 … ", size() - 1), id);
+  return tokens_[static_cast<std::size_t>(id)];
+}
+
+std::optional<TokenId> WordPiece::find(std::string_view token) const {
+  return tokenizer_.find(token);
+}
+
+Sequence WordPiece::encode(std::string_view text, std::optional<Index> max_len) const {
+  const std::size_t room = room_of(max_len, 2);
+  Sequence ids = tokenizer_.encode(text);
+  ids.resize(std::min(ids.size(), room));
+  return tokenizer_.with_ends(std::move(ids));
+}
+
+WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view second,
+                                     std::optional<Index> max_len) const {
+  const std::size_t room = room_of(max_len, 3);
+  Sequence ids = tokenizer_.encode(first), others = tokenizer_.encode(second);
+  const auto [first_size, second_size] = shares_of(ids.size(), others.size(), room);
+  ids.resize(first_size);
+  others.resize(second_size);
+  others.push_back(*find("[SEP]"));
+  WordPiecePair pair{tokenizer_.with_ends(std::move(ids)), {}};
+  pair.segments.assign(pair.tokens.size(), 0);
+  pair.tokens.insert(pair.tokens.end(), others.begin(), others.end());
+  pair.segments.resize(pair.tokens.size(), 1);
+  return pair;
+}
+
+std::string WordPiece::decode(std::span<const TokenId> ids) const {
+  Sequence words;
+  std::ranges::copy_if(ids, std::back_inserter(words),
+                       [&](TokenId id) { return !tokenizer_.is_special(id); });
+  return tokenizer_.decode(words);
+}
+
+}  // namespace weft
