@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include <weft/weft.hpp>
+#include <weft/pretrained.hpp>
 
 using namespace weft;
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iostream>
 
-#include <weft/weft.hpp>
+#include <weft/pretrained.hpp>
 
 using namespace weft;
 
