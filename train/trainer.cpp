@@ -12,9 +12,8 @@
 #include "weft/train/parallel/broadcast_state.hpp"
 #include "weft/train/parallel/parallel_pass.hpp"
 #include "autograd/internal/checks.hpp"
-#include "train/internal/training_display.hpp"
 #include "train/internal/training_folder.hpp"
-#include "train/internal/training_report.hpp"
+#include "train/internal/training_observers.hpp"
 #include "train/internal/training_settings.hpp"
 #include "train/internal/update.hpp"
 #include "train/parallel/internal/agreement.hpp"
@@ -82,16 +81,17 @@ class TrainingLoop<T>::Run {
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
         processes_(ProcessGroup::or_alone(options_.processes)),
-        display_(options_, processes_.is_first()),
-        report_(options_, trainer.model_, progress_, display_),
         profile_(new_profile()),
         update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_,
-                report_.watch(), profile()),
+                watch_, profile()),
         folder_(options_, trainer.model_, states(), progress_) {
     if (validation_) columns_ = validation_->columns;
     measures_training_ =
         validation_ && std::ranges::find(columns_, training_loss) == columns_.end();
     if (measures_training_) columns_.emplace_back(training_loss);
+    if (processes_.is_first())
+      observers_.emplace(options_, trainer.model_, optimizer_, progress_, watch_, profile(),
+                         measures_training_, validation_ && validation_->patience > 0);
   }
 
   TrainingResult train() {
@@ -99,19 +99,15 @@ class TrainingLoop<T>::Run {
       begin();
       while (!ended() && end_vote_.exit_status == 0) step();
       finish();
+      const TrainingResult result{end(), progress_.step, progress_.best_step, progress_.best_value,
+                                  end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
+      if (observers_) observers_->end(result);
+      return result;
     } catch (...) {
-      report_.fail();
+      if (observers_) observers_->fail(std::current_exception());
       finish_update();
       throw;
     }
-    if (profile_) {
-      const auto processes = static_cast<Index>(processes_.size());
-      profile_->count_memory(optimizer_, (options_.parts + processes - 1) / processes);
-      report_.show_profile(*profile_);
-    }
-    report_.finish(end());
-    return {end(), progress_.step, progress_.best_step, progress_.best_value,
-            end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
   }
 
  private:
@@ -122,25 +118,17 @@ class TrainingLoop<T>::Run {
     in_first([&] { open_folder(); });
     if (processes_.size() > 1) share_state();
     if (best_is_missing_) restore_best();
-    display_.begin(progress_.step);
     vote(false);
   }
 
   void step() {
-    const std::int64_t epoch = progress_.epoch + 1;
     update();
-    const bool epoch_ends = progress_.batch == 0;
-    if (validation_ && (is_scheduled_validation() || limit_reached()))
-      validate(epoch);
-    else if (epoch_ends || progress_.step % options_.log_every_steps == 0)
-      log(epoch, {});
+    if (report_.is_validated) validate();
     folder_.check();
-    if (epoch_ends || save_is_due()) save_last();
-    display_.show(report(epoch, update_.loss()), update_.num_batches());
-    report_.refresh();
+    if (report_.ends_epoch || save_is_due()) save_last();
     if (options_.should_stop) update_.finish();
     vote(options_.should_stop && options_.should_stop());
-    if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate(epoch);
+    if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate();
     if (profile_) profile_->end_step();
   }
 
@@ -162,20 +150,35 @@ class TrainingLoop<T>::Run {
 
   void update() {
     const auto start = Clock::now();
+    report_.epoch = progress_.epoch + 1;
     update_.run();
-    const double seconds = seconds_since(start);
-    display_.count(update_.labels(), seconds);
-    report_.after_step(update_, seconds, optimizer_.learning_rate());
+    report_.seconds = seconds_since(start);
+    seconds_ += report_.seconds;
+    labels_ += update_.labels();
+    report_.step = progress_.step;
+    report_.ends_epoch = progress_.batch == 0;
+    report_.is_validated = validation_ && (is_scheduled_validation() || limit_reached());
+    report_.total_steps = total_steps();
+    report_.loss = update_.loss();
+    report_.labels = update_.labels();
+    report_.learning_rate = optimizer_.learning_rate();
+    report_.grad_norm = update_.grad_norm();
+    report_.data_seconds = update_.data_seconds();
+    report_.labels_per_second = static_cast<double>(labels_) / seconds_;
+    if (observers_) observers_->after_step(report_);
+    watch_.clear();
   }
 
-  ProgressReport report(std::int64_t epoch, double loss) const {
-    return {.epoch = epoch,
-            .step = progress_.step,
-            .loss = loss,
-            .learning_rate = optimizer_.learning_rate(),
-            .grad_norm = update_.grad_norm(),
-            .labels_per_second = display_.labels_per_second(),
-            .label_unit = trainer_.losses_.unit};
+  // Of the whole training.
+  std::int64_t total_steps() const {
+    const std::int64_t updates_in_epoch = (update_.num_batches() - 1) / options_.accumulation + 1;
+    std::int64_t total = std::numeric_limits<std::int64_t>::max();
+    if (options_.epochs <= total / updates_in_epoch) total = options_.epochs * updates_in_epoch;
+    return options_.max_steps > 0 ? std::min(total, options_.max_steps) : total;
+  }
+
+  void message(const std::string& text) {
+    if (observers_) observers_->line().message(text);
   }
 
   // --- Several processes --------------------------------------------------------------------
@@ -286,7 +289,7 @@ class TrainingLoop<T>::Run {
     }
   }
 
-  void validate(std::int64_t epoch) {
+  void validate() {
     const std::vector<double> values = run_validation();
     validated_step_ = progress_.step;
     const bool is_first = progress_.best_step == 0;
@@ -295,17 +298,22 @@ class TrainingLoop<T>::Run {
     if (options_.plateau && is_scheduled_validation() &&
         progress_.add_validation(values[0], *options_.plateau))
       lower_learning_rate(options_.plateau->factor);
-    std::string text = concatenate_text("epoch ", epoch, ", step ", progress_.step, ":");
+    std::string text = concatenate_text("epoch ", report_.epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
       text += concatenate_text(i == 0 ? " " : ", ", columns_[i], " ", values[i]);
     const std::string change = is_first ? "" : signed_text(values[0] - best_before);
-    display_.message(text + (is_best    ? is_first ? " (best)" : " (best, " + change + ")"
-                             : is_first ? ""
-                                        : " (" + change + " from the best)"));
-    log(epoch, values);
-    report_.after_validation(values[0], measures_training_ ? values.back() : values[0],
-                             validation_->patience > 0);
-    if (processes_.is_first()) with_average([&] { report_.show(trainer_.examples_); });
+    message(text + (is_best    ? is_first ? " (best)" : " (best, " + change + ")"
+                    : is_first ? ""
+                               : " (" + change + " from the best)"));
+    if (observers_)
+      with_average([&] {
+        observers_->after_validation({.step = progress_.step,
+                                      .epoch = report_.epoch,
+                                      .values = values,
+                                      .is_best = is_best,
+                                      .best_step = progress_.best_step,
+                                      .best_value = progress_.best_value});
+      });
     if (!is_best) return;
     // Beside a best.h5 there is always a last.h5 to resume from.
     if (saved_step_ < 0) save_last();
@@ -314,8 +322,7 @@ class TrainingLoop<T>::Run {
 
   void lower_learning_rate(double factor) {
     if (!options_.schedule) optimizer_.schedule_learning_rate(optimizer_.learning_rate() * factor);
-    display_.message(
-        concatenate_text("no improvement: the learning rate is multiplied by ", factor));
+    message(concatenate_text("no improvement: the learning rate is multiplied by ", factor));
   }
 
   // --- Stopping -----------------------------------------------------------------------------
@@ -351,22 +358,35 @@ class TrainingLoop<T>::Run {
   void open_folder() {
     const Settings settings = training_settings(options_, optimizer_.description());
     std::vector<std::string> changes;
-    if (folder_.open(columns_, trainer_.losses_.unit)) {
+    if (folder_.open()) {
       saved_step_ = progress_.step;
-      display_.message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(),
-                                        " at step ", progress_.step));
+      message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(), " at step ",
+                               progress_.step));
       // weft 0.2 stored none.
       if (!progress_.settings.empty())
         changes = changes_between(progress_.settings, lines_of(settings));
       for (const std::string& change : changes) {
-        display_.message(change);
+        message(change);
         // The rate of the next step is not that of the earlier schedule.
         if (change.starts_with("the schedule was ") && !options_.schedule)
           optimizer_.schedule_learning_rate(optimizer_.initial_learning_rate() *
                                             progress_.plateau_factor);
       }
     }
-    report_.begin(settings, trainer_.losses_, trainer_.also_saved_, folder_, changes);
+    if (observers_) {
+      observers_->describe(description_of(options_, settings, trainer_.losses_,
+                                          trainer_.also_saved_, trainer_.model_),
+                           trainer_.examples_);
+      for (TrainingObserver* const observer : trainer_.observers_) observers_->add(*observer);
+      for (StepObserver& observer : trainer_.step_observers_) observers_->add(observer);
+      observers_->begin({.step = progress_.step,
+                         .best_step = progress_.best_step,
+                         .best_value = progress_.best_value,
+                         .columns = columns_,
+                         .label_unit = trainer_.losses_.unit,
+                         .changes = changes});
+    }
+    folder_.begin();
     best_is_missing_ = folder_.best_is_missing();
     progress_.settings = lines_of(settings);
   }
@@ -375,8 +395,8 @@ class TrainingLoop<T>::Run {
   void restore_best() {
     if (progress_.best_step == 0) return;
     if (progress_.best_step == progress_.step) return save_best();
-    display_.message(concatenate_text("best.h5 of step ", progress_.best_step,
-                                      " is gone; the best model is the best from here on"));
+    message(concatenate_text("best.h5 of step ", progress_.best_step,
+                             " is gone; the best model is the best from here on"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
@@ -406,11 +426,6 @@ class TrainingLoop<T>::Run {
     return steps_are_due || seconds_are_due;
   }
 
-  void log(std::int64_t epoch, const std::vector<double>& validation) {
-    report_.add_row(
-        folder_.log(report(epoch, progress_.take_mean_loss(update_.loss())), validation));
-  }
-
   TrainingLoop& trainer_;
   const TrainerOptions& options_;
   const std::optional<Validation>& validation_;
@@ -418,14 +433,17 @@ class TrainingLoop<T>::Run {
   Optimizer<T>& optimizer_;
   ProcessGroup& processes_;
   EndVote end_vote_;
-  TrainingDisplay display_;
-  TrainingReport<T> report_;
+  ParameterWatch<T> watch_;
   const std::unique_ptr<Profile> profile_;  // null unless the options ask for it
   Update<T> update_;
   TrainingFolder<T> folder_;
-  std::vector<std::string> columns_;  // of validations
-  bool measures_training_ = false;    // the last one of them
-  std::int64_t saved_step_ = -1;      // in last.h5; -1 when there is none
+  std::optional<TrainingObservers<T>> observers_;  // in the first process
+  StepReport report_;                              // of the last update
+  Index labels_ = 0;                               // of all updates of this run
+  double seconds_ = 0.0;                           // in all updates of this run
+  std::vector<std::string> columns_;               // of validations
+  bool measures_training_ = false;                 // the last one of them
+  std::int64_t saved_step_ = -1;                   // in last.h5; -1 when there is none
   bool best_is_missing_ = false;
   std::int64_t validated_step_ = -1;  // the last one that was validated by this run
   Clock::time_point last_save_ = Clock::now();
@@ -462,6 +480,12 @@ template <class T>
 void TrainingLoop<T>::show_examples(std::function<void(ReportSection&)> examples) {
   check_function("trainer: show_examples", examples);
   examples_ = std::move(examples);
+}
+
+template <class T>
+void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function) {
+  check_function("trainer: after_step", function);
+  step_observers_.emplace_back(std::move(function));
 }
 
 template <class T>

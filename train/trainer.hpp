@@ -1,6 +1,7 @@
 // Trainer: the training loop, with validation, checkpoints, resuming and a progress line.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -22,6 +23,7 @@
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/parallel/process_group.hpp"
 #include "weft/train/report/report_section.hpp"
+#include "weft/train/training_observer.hpp"
 #include "weft/train/training_progress.hpp"
 #include "weft/train/weights/checkpoint.hpp"
 
@@ -119,19 +121,6 @@ struct TrainerOptions {
   ProcessGroup* processes = nullptr;
 };
 
-// Why a training ended.
-enum class TrainingEnd { finished, stopped_early, interrupted };
-
-// What TrainingLoop::run returns.
-struct TrainingResult {
-  TrainingEnd end = TrainingEnd::finished;  // why it ended
-  std::int64_t steps = 0;                   // updates done, also before resuming
-  std::int64_t best_step = 0;               // of the best validation; 0 when there was none
-  double best_value = 0.0;                  // the first value of the best validation
-  // After an interrupt, that of the process which got it (see Interrupt); otherwise 0.
-  int exit_status = 0;
-};
-
 // The training loop, for batches of any type. See Trainer.
 template <class T>
 class WEFT_API TrainingLoop {
@@ -148,6 +137,15 @@ class WEFT_API TrainingLoop {
   // Calls `examples` in the first process after each validation, for the report in `folder`: texts
   // that the model writes, tables, attention maps (see ReportSection). Call it before `run`.
   void show_examples(std::function<void(ReportSection& section)> examples);
+
+  // Adds an observer, which must outlive the trainer. Observers are called in the order of adding;
+  // `end` and `fail` in the reverse order.
+  void observe(TrainingObserver& observer) { observers_.push_back(&observer); }
+
+  // Calls `function` after each update: see TrainingObserver::after_step. Throws ValueError for an
+  // empty function.
+  //   trainer.after_step([](const StepReport& report) { std::cout << report.loss << '\n'; });
+  void after_step(std::function<void(const StepReport&)> function);
 
   // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
   // "average". Validations run with the average in the model, and load_checkpoint(…/best.h5, model)
@@ -179,6 +177,12 @@ class WEFT_API TrainingLoop {
 
  private:
   class Run;
+  struct StepObserver final : TrainingObserver {
+    explicit StepObserver(std::function<void(const StepReport&)> call)
+        : function(std::move(call)) {}
+    void after_step(const StepReport& report) override { function(report); }
+    std::function<void(const StepReport&)> function;
+  };
 
   Module<T>& model_;
   Optimizer<T>& optimizer_;
@@ -189,6 +193,8 @@ class WEFT_API TrainingLoop {
   NamedStates<T> also_saved_;
   MovingAverage<T>* average_ = nullptr;
   std::function<void(ReportSection&)> examples_;
+  std::vector<TrainingObserver*> observers_;
+  std::deque<StepObserver> step_observers_;
 };
 
 // When to validate on a data source; see Validation.

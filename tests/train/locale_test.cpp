@@ -13,7 +13,7 @@
 #include <weft/layers/summary.hpp>
 #include <weft/train/data/csv.hpp>
 #include <weft/train/optim/schedule.hpp>
-#include <weft/train/progress_line.hpp>
+#include <weft/train/report/progress_line.hpp>
 #include <weft/train/report/run_record.hpp>
 #include <weft/train/weights/load_weights.hpp>
 #include <weft/train/weights/save_weights.hpp>

@@ -60,8 +60,7 @@ TrainingFolder<T>::~TrainingFolder() {
 }
 
 template <class T>
-bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns,
-                             const std::string& label_unit) {
+bool TrainingFolder<T>::open() {
   if (options_.folder.empty()) return false;
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
@@ -76,14 +75,19 @@ bool TrainingFolder<T>::open(const std::vector<std::string>& validation_columns,
   else if (progress_.step == 0 && (last_exists || best_exists))
     fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
                     "checkpoints of an earlier training");
-  metrics_.emplace(file("metrics.csv"), validation_columns, progress_.step, label_unit);
+  best_is_missing_ = resumes && !best_exists;
+  return resumes;
+}
+
+template <class T>
+void TrainingFolder<T>::begin() {
+  if (options_.folder.empty()) return;
+  std::error_code error;
   // Checkpoints that an earlier training kept are never removed.
   if (progress_.step == 0)
     fs::remove(file(list_name), error);
   else
     kept_ = steps_in(file_contents(file(list_name)).value_or(""));
-  best_is_missing_ = resumes && !best_exists;
-  return resumes;
 }
 
 // Whether there is an entry of this name, which may be a symbolic link without target.

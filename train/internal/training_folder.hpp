@@ -1,16 +1,14 @@
-// TrainingFolder: the directory of a training, with last.h5, best.h5, step-N.h5 and metrics.csv.
+// TrainingFolder: the directory of a training, with last.h5, best.h5 and step-N.h5.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <future>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "weft/train/trainer.hpp"
 #include "train/files/internal/file_descriptor.hpp"
-#include "train/internal/metrics_file.hpp"
 
 namespace weft {
 
@@ -25,9 +23,11 @@ class TrainingFolder {
   // Waits for what is being saved.
   ~TrainingFolder();
 
-  // Makes and locks the directory, loads last.h5 if the training resumes from it, and opens
-  // metrics.csv. Returns whether it has loaded last.h5.
-  bool open(const std::vector<std::string>& validation_columns, const std::string& label_unit);
+  // Makes and locks the directory, and loads last.h5 if the training resumes from it. Returns
+  // whether it has loaded last.h5.
+  bool open();
+  // Reads the list of kept checkpoints, or removes it if the training starts.
+  void begin();
   // Whether there was a last.h5 without best.h5.
   bool best_is_missing() const { return best_is_missing_; }
 
@@ -38,12 +38,6 @@ class TrainingFolder {
   void check();
   // Waits for what is being saved.
   void wait();
-  // Writes a row of metrics.csv, and returns its values but the step; none without a folder.
-  std::vector<double> log(const ProgressReport& report, const std::vector<double>& validation) {
-    return metrics_ ? metrics_->add(report, validation) : std::vector<double>{};
-  }
-  // The columns of metrics.csv, which is open.
-  const std::vector<std::string>& columns() const { return metrics_->columns(); }
 
  private:
   std::filesystem::path file(const std::string& name) const { return options_.folder / name; }
@@ -56,7 +50,6 @@ class TrainingFolder {
   NamedStates<T> states_;
   TrainingProgress<T>& progress_;
   FileDescriptor lock_;
-  std::optional<MetricsFile> metrics_;
   std::future<void> pending_;
   bool best_is_missing_ = false;
   std::vector<std::int64_t> kept_;  // the steps of kept checkpoints in the order of writing

@@ -1,4 +1,4 @@
-#include "train/internal/metrics_file.hpp"
+#include "train/report/internal/metrics_observer.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,24 +26,48 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
+// An observer that keeps the rows of a file up to `step`, and writes a row for each step.
+MetricsObserver begun(const std::filesystem::path& path, const std::vector<std::string>& names,
+                      std::int64_t step) {
+  MetricsObserver metrics(path, 1, [](double loss) { return loss; });
+  metrics.begin({.step = step, .columns = names});
+  return metrics;
+}
+
 }  // namespace
 
-TEST_CASE("metrics: one row per call, validation columns empty without a validation", "[train]") {
+TEST_CASE("metrics: one row per step, validation columns empty without a validation", "[train]") {
   const TemporaryFolder folder;
-  MetricsFile metrics(folder / "metrics.csv", columns, 0);
-  ProgressReport report{.step = 10,
-                        .loss = 0.5,
-                        .learning_rate = 0.001,
-                        .grad_norm = 2.25,
-                        .labels_per_second = 1000};
-  metrics.add(report, {});
+  MetricsObserver metrics = begun(folder / "metrics.csv", columns, 0);
+  StepReport report{.step = 10,
+                    .loss = 0.5,
+                    .learning_rate = 0.001,
+                    .grad_norm = 2.25,
+                    .labels_per_second = 1000};
+  metrics.after_step(report);
   report.step = 20;
+  report.is_validated = true;
   report.loss = 0.25;
   report.grad_norm = 1.5;
-  const std::vector<double> values = metrics.add(report, {0.75, 0.5});
-  CHECK(values == std::vector{1.0, 0.25, 0.001, 1.5, 1000.0, 0.75, 0.5});  // all but the step
+  metrics.after_step(report);
+  CHECK(metrics.row().empty());
+  metrics.after_validation({.step = 20, .values = {0.75, 0.5}});
+  CHECK(metrics.row() ==
+        std::vector{1.0, 0.25, 0.001, 1.5, 1000.0, 0.75, 0.5});  // all but the step
   CHECK(text_of(folder / "metrics.csv") ==
         header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
+}
+
+TEST_CASE("metrics: a row every few steps, and at the end of an epoch", "[train]") {
+  const TemporaryFolder folder;
+  MetricsObserver metrics(folder / "metrics.csv", 3, [](double loss) { return loss; });
+  metrics.begin({.columns = columns});
+  std::vector<std::int64_t> rows;
+  for (std::int64_t step = 1; step <= 8; ++step) {
+    metrics.after_step({.step = step, .ends_epoch = step == 4});
+    if (!metrics.row().empty()) rows.push_back(step);
+  }
+  CHECK(rows == std::vector<std::int64_t>{3, 4, 6});
 }
 
 TEST_CASE("metrics: rows past the step at which training resumes are removed", "[train]") {
@@ -51,34 +75,33 @@ TEST_CASE("metrics: rows past the step at which training resumes are removed", "
   const auto path = folder / "metrics.csv";
   const std::string first = "10,1,0.5,0.001,2.25,1000,,\n", second = "20,1,0.25,0.1,1.5,1,,\n";
   std::ofstream(path) << header << first << second << "30,1,0.";
-  { MetricsFile metrics(path, columns, 30); }
+  begun(path, columns, 30);
   CHECK(text_of(path) == header + first + second);
-  { MetricsFile metrics(path, columns, 19); }
+  begun(path, columns, 19);
   CHECK(text_of(path) == header + first);
-  MetricsFile metrics(path, columns, 10);
-  metrics.add({.epoch = 2,
-               .step = 11,
-               .loss = 1,
-               .learning_rate = 1,
-               .grad_norm = 1,
-               .labels_per_second = 1},
-              {});
+  MetricsObserver metrics = begun(path, columns, 10);
+  metrics.after_step({.step = 11,
+                      .epoch = 2,
+                      .loss = 1,
+                      .learning_rate = 1,
+                      .grad_norm = 1,
+                      .labels_per_second = 1});
   CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
 }
 
 TEST_CASE("metrics: training from the start overwrites the file", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "anything\n1,2\n";
-  MetricsFile metrics(folder / "metrics.csv", columns, 0);
+  begun(folder / "metrics.csv", columns, 0);
   CHECK(text_of(folder / "metrics.csv") == header);
 }
 
 TEST_CASE("metrics: other columns, a missing directory and invalid names throw", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "step,loss\n";
-  CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", columns, 5), FileError);
-  CHECK_THROWS_AS(MetricsFile(folder / "missing" / "metrics.csv", columns, 0), FileError);
-  CHECK_THROWS_AS(MetricsFile(folder / "metrics.csv", {"a,b"}, 0), ValueError);
+  CHECK_THROWS_AS(begun(folder / "metrics.csv", columns, 5), FileError);
+  CHECK_THROWS_AS(begun(folder / "missing" / "metrics.csv", columns, 0), FileError);
+  CHECK_THROWS_AS(begun(folder / "metrics.csv", {"a,b"}, 0), ValueError);
 }
 
 TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]") {
@@ -86,17 +109,17 @@ TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]")
   const auto path = folder / "metrics.csv";
   for (const std::int64_t last_step : {0, 10}) {
     REQUIRE(::mkfifo(path.c_str(), 0666) == 0);
-    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+    CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
                    "expected a regular file, got a device, pipe or socket"));
     std::filesystem::remove(path);
 
     std::filesystem::create_directory(path);
-    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+    CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
                    "expected a regular file, got a directory"));
     std::filesystem::remove(path);
 
     std::filesystem::create_symlink(path, path);
-    CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+    CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
                    "expected a file that can be read"));
     CHECK(std::filesystem::is_symlink(path));
     std::filesystem::remove(path);
@@ -107,7 +130,7 @@ TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]")
     std::filesystem::permissions(path, std::filesystem::perms::none);
     {
       const OrdinaryUser user;
-      CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, last_step); }),
+      CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
                      "expected a file that can be read, got Permission denied"));
     }
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
@@ -122,7 +145,7 @@ TEST_CASE("metrics: a row that is none is refused, and all rows are kept", "[tra
   const std::string rows =
       header + "10,1,0.5,0.001,2.25,1000,,\n" + "comment\n" + "20,1,0.5,0.001,2.25,1000,,\n";
   std::ofstream(path) << rows;
-  CHECK(contains(message_of<FileError>([&] { MetricsFile(path, columns, 20); }),
+  CHECK(contains(message_of<FileError>([&] { begun(path, columns, 20); }),
                  "metrics.csv\", line 3: expected a row that begins with a step, got 'comment'"));
   CHECK(text_of(path) == rows);
 }
@@ -130,5 +153,5 @@ TEST_CASE("metrics: a row that is none is refused, and all rows are kept", "[tra
 TEST_CASE("metrics: a full disk throws", "[train]") {
   if (!std::filesystem::exists("/dev/full")) return;
   const TemporaryFolder folder;
-  CHECK_THROWS_AS(MetricsFile("/dev/full/metrics.csv", columns, 0), FileError);
+  CHECK_THROWS_AS(begun("/dev/full/metrics.csv", columns, 0), FileError);
 }

@@ -2,7 +2,7 @@
 #include <limits>
 #include <sstream>
 
-#include <weft/train/progress_line.hpp>
+#include <weft/train/report/progress_line.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "weft/train/progress_line.hpp"
+#include "weft/train/report/progress_line.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

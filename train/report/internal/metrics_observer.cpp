@@ -1,8 +1,6 @@
-#include "train/internal/metrics_file.hpp"
+#include "train/report/internal/metrics_observer.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -63,30 +61,34 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
 
 }  // namespace
 
-MetricsFile::MetricsFile(std::filesystem::path path,
-                         const std::vector<std::string>& validation_columns, std::int64_t last_step,
-                         const std::string& label_unit)
-    : path_(std::move(path)), columns_(columns_of(validation_columns, label_unit)) {
-  const std::string text = kept_text(path_, header_of(columns_), last_step);
+void MetricsObserver::begin(const TrainingStart& start) {
+  columns_ = columns_of(start.columns, start.label_unit);
+  const std::string text = kept_text(path_, header_of(columns_), start.step);
   write_atomically(path_, std::as_bytes(std::span(text)));
   file_.open(path_, std::ios::binary | std::ios::app);
-  if (!file_) fail<FileError>(path_.string(), "a file that can be written", std::strerror(errno));
+  if (!file_) fail_with_errno(path_, "a file that can be written");
 }
 
-std::vector<double> MetricsFile::add(const ProgressReport& report,
-                                     const std::vector<double>& validation) {
-  std::vector<double> values{report.loss, report.learning_rate, report.grad_norm,
-                             report.labels_per_second};
-  values.insert(values.end(), validation.begin(), validation.end());
+void MetricsObserver::after_step(const StepReport& report) {
+  last_ = report;
+  row_.clear();
+  if (!report.is_validated && (report.ends_epoch || report.step % every_steps_ == 0)) add_row({});
+}
+
+void MetricsObserver::after_validation(const ValidationReport& report) { add_row(report.values); }
+
+void MetricsObserver::add_row(const std::vector<double>& validation) {
+  row_ = {take_mean_loss_(last_.loss), last_.learning_rate, last_.grad_norm,
+          last_.labels_per_second};
+  row_.insert(row_.end(), validation.begin(), validation.end());
   TextStream text;
   text.precision(std::numeric_limits<float>::max_digits10);
-  text << report.step << ',' << report.epoch;
-  for (const double value : values) text << ',' << value;
-  text << std::string(columns_.size() - 2 - values.size(), ',');
+  text << last_.step << ',' << last_.epoch;
+  for (const double value : row_) text << ',' << value;
+  text << std::string(columns_.size() - 2 - row_.size(), ',');
   file_ << text.str() << '\n' << std::flush;
-  if (!file_) fail<FileError>(path_.string(), "disk space for another row", std::strerror(errno));
-  values.insert(values.begin(), static_cast<double>(report.epoch));
-  return values;
+  if (!file_) fail_with_errno(path_, "disk space for another row");
+  row_.insert(row_.begin(), static_cast<double>(last_.epoch));
 }
 
 }  // namespace weft

@@ -1,0 +1,38 @@
+#include "train/report/internal/profile_observer.hpp"
+
+#include <string>
+
+#include "weft/autograd/error.hpp"
+
+namespace weft {
+
+template <class T>
+void ProfileObserver<T>::end(const TrainingResult&) {
+  profile_.count_memory(optimizer_, parts_);
+  const std::string phases = profile_.phase_table(), operations = profile_.operation_table(),
+                    memory = profile_.memory_table();
+  line_.message(concatenate_text(phases, '\n', operations, '\n', memory));
+  if (!report_) return;
+  std::string predictions;
+  for (const int threads : {1, 2, 4, 8, 16, 32, 64})
+    predictions += concatenate_text(threads, threads == 1 ? " thread: " : " threads: ",
+                                    1e3 * profile_.predicted_step_seconds(threads), " ms\n");
+  ReportSection section;
+  section.preformatted("Phases of a step", phases);
+  section.preformatted("Operations", operations);
+  section.flame_graph("Where the time goes", profile_);
+  section.preformatted("Layers", profile_.layer_table());
+  section.preformatted("Memory at its peak", memory);
+  section.preformatted("A step on other numbers of threads, predicted", predictions);
+  report_->set_section("Profile", section);
+  try {
+    profile_.write_trace(folder_ / "trace.json");
+  } catch (const FileError& error) {
+    line_.message(concatenate_text("warning: the trace cannot be written: ", error.what()));
+  }
+}
+
+template class ProfileObserver<float>;
+template class ProfileObserver<double>;
+
+}  // namespace weft

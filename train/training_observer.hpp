@@ -1,0 +1,89 @@
+// TrainingObserver: follows a training run.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "weft/autograd/export.hpp"
+#include "weft/autograd/shape.hpp"
+
+namespace weft {
+
+// Passed to observers before the first step of a run.
+struct TrainingStart {
+  std::int64_t step = 0;                  // updates already done; > 0 if the run resumes
+  std::int64_t best_step = 0;             // step of the best validation so far; 0 if none
+  double best_value = 0.0;                // first value of that validation
+  std::vector<std::string> columns = {};  // names of the validation values
+  std::string label_unit = "tokens";      // what labels are; see `label_unit`
+  std::vector<std::string> changes = {};  // settings that changed since the earlier run
+};
+
+// Passed to observers after each update.
+struct StepReport {
+  std::int64_t step = 0;           // updates done, including this one
+  std::int64_t epoch = 1;          // epoch of the update, from 1
+  bool ends_epoch = false;         // whether this is the last update of the epoch
+  bool is_validated = false;       // whether a validation of this step follows
+  std::int64_t total_steps = 0;    // number of steps of the whole training
+  double loss = 0.0;               // mean loss over the labels of the update
+  Index labels = 0;                // number of labels; see `num_labels`
+  double learning_rate = 0.0;      // learning rate of the update
+  double grad_norm = 0.0;          // norm of all gradients before clipping
+  double seconds = 0.0;            // duration of the update, including loading its batches
+  double data_seconds = 0.0;       // duration of loading the batches
+  double labels_per_second = 0.0;  // mean over all updates since the run began or resumed
+};
+
+// Passed to observers after each validation.
+struct ValidationReport {
+  std::int64_t step = 0;            // updates done
+  std::int64_t epoch = 1;           // epoch of the last update, from 1
+  std::vector<double> values = {};  // one for each of TrainingStart::columns
+  bool is_best = false;             // whether the first value is the lowest so far
+  std::int64_t best_step = 0;       // step of the best validation so far
+  double best_value = 0.0;          // first value of the best validation so far
+};
+
+// Why a training ended.
+enum class TrainingEnd { finished, stopped_early, interrupted };
+
+// The result of TrainingLoop::run.
+struct TrainingResult {
+  TrainingEnd end = TrainingEnd::finished;  // why the training ended
+  std::int64_t steps = 0;                   // updates done, including those before resuming
+  std::int64_t best_step = 0;               // step of the best validation; 0 if there was none
+  double best_value = 0.0;                  // first value of the best validation
+  // Exit status of the process that was interrupted (see Interrupt); otherwise 0.
+  int exit_status = 0;
+};
+
+// Is told what happens in a training run. Override the functions of interest; the others do
+// nothing. All are called on the thread that called TrainingLoop::run, with several processes only
+// in the first one. An exception ends the training like any other error.
+//   struct Printer : TrainingObserver {
+//     void after_step(const StepReport& report) override { std::cout << report.loss << '\n'; }
+//   };
+//   Printer printer;
+//   trainer.observe(printer);
+class WEFT_API TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+
+  // Called before the first step, when the checkpoint to resume from has been loaded.
+  virtual void begin(const TrainingStart&) {}
+  // Called after each update, before its validation and before checkpoints are saved.
+  virtual void after_step(const StepReport&) {}
+  // Called after each validation. If the trainer keeps an average of the parameters, the model has
+  // the average meanwhile.
+  virtual void after_validation(const ValidationReport&) {}
+  // Called when the training has ended and its last checkpoint is saved.
+  virtual void end(const TrainingResult&) {}
+  // Called instead of `end` if the training ends with an exception, which is rethrown afterwards.
+  // Exceptions of this function are ignored.
+  virtual void fail(const std::exception_ptr&) {}
+};
+
+}  // namespace weft
