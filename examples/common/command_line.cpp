@@ -82,8 +82,7 @@ class CommandLine::Parser {
     });
   }
 
-  template <class Value>
-  void flag(const std::string& name, const std::string& description, Value& value) {
+  void flag(const std::string& name, const std::string& description, bool& value) {
     options_.add_options()(name, description, cxxopts::value<bool>());
     setters_.push_back([this, name, &value] {
       // Its first letter tells which of cxxopts's words it is.
@@ -177,11 +176,6 @@ void CommandLine::choice(const std::string& name, const std::string& description
 }
 
 void CommandLine::flag(const std::string& name, const std::string& description, bool& value) {
-  parser_->flag(name, description, value);
-}
-
-void CommandLine::flag(const std::string& name, const std::string& description,
-                       std::int64_t& value) {
   parser_->flag(name, description, value);
 }
 

@@ -41,8 +41,6 @@ class CommandLine {
   void choice(const std::string& name, const std::string& description, Precision& value);
   // A Boolean option without a value; --name=false undoes it.
   void flag(const std::string& name, const std::string& description, bool& value);
-  // The same for a variable that is 0 or 1, as checkpoints have them.
-  void flag(const std::string& name, const std::string& description, std::int64_t& value);
   // Positional arguments. `name` is shown in the help: "WORD...".
   void arguments(const std::string& name, std::vector<std::string>& values);
 

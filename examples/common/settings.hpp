@@ -4,8 +4,8 @@
 // A configuration is a Stateful with a static function template for_each_setting(self, visit),
 // where `self` is one, const or not. It calls
 //   visit(name, description, value, lowest, highest)   for each number, std::int64_t or double, and
-//   visit(name, description, value)                    for each flag, an std::int64_t of 0 or 1,
-//                                                      and each text, which is not empty.
+//   visit(name, description, value)                    for each flag, a bool, and each string,
+//                                                      which is not empty.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void setting_options(CommandLine& line, Configuration& configuration) {
   Configuration::for_each_setting(
       configuration,
       [&](const std::string& name, const std::string& description, auto& value, auto... range) {
-        if constexpr (sizeof...(range) == 0 && std::is_same_v<decltype(value), std::int64_t&>)
+        if constexpr (std::is_same_v<decltype(value), bool&>)
           line.flag(name, description, value);
         else
           line.option(name, description, value, range...);
@@ -38,16 +38,15 @@ void setting_options(CommandLine& line, Configuration& configuration) {
 template <class Configuration>
 void save_settings(State<float>& state, Configuration& configuration) {
   Configuration::for_each_setting(
-      configuration,
-      [&]<class Value, class... Range>(const char* name, const char*, Value& value, Range...) {
+      configuration, [&]<class Value>(const char* name, const char*, Value& value, auto...) {
         if constexpr (std::is_same_v<Value, double>)
           state.number(name, value);
         else if constexpr (std::is_same_v<Value, std::string>)
           state.text(name, value);
-        else if constexpr (sizeof...(Range) > 0)
-          state.integer(name, value);
-        else
+        else if constexpr (std::is_same_v<Value, bool>)
           state.flag(name, value);
+        else
+          state.integer(name, value);
       });
 }
 
@@ -58,19 +57,17 @@ void check_settings(const Configuration& configuration) {
     if (!(lowest <= value && value <= highest))
       fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
   };
-  Configuration::for_each_setting(
-      configuration, [&](const char* name, const char*, auto value, auto... range) {
-        if constexpr (sizeof...(range) > 0)
-          check(name, value, range...);
-        else if constexpr (std::is_same_v<decltype(value), std::int64_t>)
-          check(name, value, 0, 1);
-      });
+  Configuration::for_each_setting(configuration,
+                                  [&](const char* name, const char*, auto value, auto... range) {
+                                    if constexpr (sizeof...(range) > 0)
+                                      check(name, value, range...);
+                                  });
 }
 
 // Throws ValueError, naming the setting, for the first one that differs from `expected`.
 template <class Configuration>
 void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
-  std::vector<std::variant<std::int64_t, double, std::string>> expected_values;
+  std::vector<std::variant<std::int64_t, bool, double, std::string>> expected_values;
   Configuration::for_each_setting(expected, [&](const char*, const char*, const auto& value,
                                                 auto...) { expected_values.emplace_back(value); });
   auto next = expected_values.begin();

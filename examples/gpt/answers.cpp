@@ -35,7 +35,6 @@ std::vector<Question> questions_of(const SavedModel& saved, const std::vector<Le
 }
 
 std::vector<std::string> answers_to(std::span<const Question> questions, const SavedModel& saved) {
-  const Sequence ends = saved.ends();
   std::vector<std::string> answers;
   for (; !questions.empty();
        questions = questions.subspan(std::min(batch_size, questions.size()))) {
@@ -51,10 +50,9 @@ std::vector<std::string> answers_to(std::span<const Question> questions, const S
     static_cast<void>(generate(saved.model, prompts,
                                {.max_tokens = std::ranges::max(left),
                                 .sampling = {.temperature = 0.0},
+                                .eos_token_ids = saved.ends(),
                                 .on_token =
                                     [&](Index prompt, TokenId token) {
-                                      if (std::ranges::find(ends, token) != ends.end())
-                                        return false;
                                       const auto index = static_cast<std::size_t>(prompt);
                                       answers[first + index] += saved.tokenizer.token(token);
                                       return --left[index] > 0;

@@ -53,7 +53,7 @@ Configuration gpt2() {
   configuration.heads = 12;
   configuration.width = 768;
   configuration.context = 1024;
-  configuration.bias = 1;
+  configuration.bias = true;
   configuration.vocabulary = 50257;
   configuration.batch = 1;
   configuration.parts = 1;
@@ -71,7 +71,7 @@ Configuration gpt2() {
 // As many weights as `cpu`, trained in three minutes on two cores.
 Configuration three_minutes() {
   Configuration configuration;
-  configuration.modern = 1;
+  configuration.modern = true;
   configuration.context = 128;
   configuration.batch = 4;
   configuration.steps = 7600;
@@ -114,11 +114,11 @@ GptOptions Configuration::model_options(Index vocabulary_size) const {
                      .num_heads = heads,
                      .num_blocks = layers,
                      .dropout = dropout,
-                     .bias = bias == 1 && modern == 0,
+                     .bias = bias && !modern,
                      .activation = Activation::gelu};
   if (ffn > 0) options.ffn_num_hiddens = ffn;
   if (kv_heads > 0) options.num_kv_heads = kv_heads;
-  if (modern == 0) return options;
+  if (!modern) return options;
   options.num_kv_heads = kv_heads > 0 ? kv_heads : default_kv_heads(heads);
   options.ffn_num_hiddens = ffn > 0 ? ffn : swiglu_size(width, heads, *options.num_kv_heads);
   options.rotary.emplace();
@@ -136,7 +136,7 @@ void Configuration::check_state() const {
   if (kv_heads > 0 && heads % kv_heads != 0)
     fail<ValueError>("kv-heads", concatenate_text("a divisor of the number of heads ", heads),
                      kv_heads);
-  if (modern == 1 && width / heads % 2 != 0)
+  if (modern && width / heads % 2 != 0)
     fail<ValueError>("heads", "width / heads that is even, with --modern", width / heads);
   if (final_lr > lr)
     fail<ValueError>("final-lr", concatenate_text("at most the peak learning rate ", lr), final_lr);

@@ -26,8 +26,8 @@ class Configuration final : public Stateful<float> {
   std::int64_t kv_heads = 0;
   std::int64_t ffn = 0;
   std::int64_t context = 64;
-  std::int64_t modern = 0;
-  std::int64_t bias = 0;
+  bool modern = false;
+  bool bias = false;
   double dropout = 0.0;
   // The number of byte pairs and bytes that are learned.
   std::int64_t vocabulary = 4096;

@@ -1,6 +1,5 @@
 #include "examples/gpt/continuation.hpp"
 
-#include <algorithm>
 #include <iomanip>
 #include <iostream>
 
@@ -14,9 +13,8 @@ namespace weft::gpt {
 ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string stop,
                                          const GenerateOptions& options)
     : saved_(saved), stop_(std::move(stop)), options_(options) {
-  options_.end = saved.tokenizer.end();
+  options_.eos_token_ids = saved.ends();
   options_.max_context = saved.context;
-  if (saved.description) ends_ = saved.description->ends;
 }
 
 void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
@@ -46,7 +44,6 @@ std::string ContinuationPrinter::print_after(const Sequence& ids, std::uint64_t 
   GenerateOptions options = options_;
   options.seed = seed;
   options.on_token = [&](Index, TokenId token) {
-    if (std::ranges::find(ends_, token) != ends_.end()) return false;
     show(text.add(characters.add(saved_.tokenizer.token(token))));
     last = Clock::now();
     if (count++ == 0) first = last;

@@ -36,7 +36,6 @@ class ContinuationPrinter {
   const SavedModel* draft_ = nullptr;
   Index proposals_ = 0;
   std::string stop_;
-  Sequence ends_;  // tokens that end a text
   GenerateOptions options_;
   // Of all texts: tokens, those of them that are not the first of a text, and the time that these
   // took.

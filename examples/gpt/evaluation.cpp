@@ -41,7 +41,6 @@ class TextWindows final : public DataSource<TextBatch> {
       return make(begin * length_, {std::min(batch_size_, windows() - begin), length_});
     return make(windows() * length_, {1, targets() % length_});
   }
-  std::uint64_t fingerprint() const override { return 0; }
 
  private:
   Index targets() const { return std::ssize(ids_) - 1; }

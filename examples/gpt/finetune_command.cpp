@@ -205,7 +205,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
     return std::string();
   });
   for (TransformerEncoderBlock<float>& block : base.model.blocks.blocks) block.dropout.p = 0.0;
-  base.model.blocks.recompute = configuration.recompute == 1;
+  base.model.blocks.recompute = configuration.recompute;
   add_adapters(base.model, configuration);
   check_frozen(base.model, configuration, options.is_resumed);
   std::cout << data.training.size() << " texts for training, " << data.validation.size()

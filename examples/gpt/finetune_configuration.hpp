@@ -20,7 +20,7 @@ class FinetuneConfiguration final : public Stateful<float> {
   std::int64_t batch = 4;
   std::int64_t accumulation = 1;
   std::int64_t parts = 1;
-  std::int64_t recompute = 0;
+  bool recompute = false;
   std::int64_t epochs = 1;
   std::int64_t steps = 0;
   double lr = 2e-4;

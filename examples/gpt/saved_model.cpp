@@ -79,10 +79,6 @@ SavedModel SavedModel::load(const fs::path& path, Precision weights) {
   return saved;
 }
 
-Sequence SavedModel::ends() const {
-  if (description) return description->ends;
-  const std::optional<TokenId> end = tokenizer.end();
-  return end ? Sequence{*end} : Sequence();
-}
+Sequence SavedModel::ends() const { return description ? description->ends : tokenizer.ends(); }
 
 }  // namespace weft::gpt

@@ -63,13 +63,15 @@ const std::string& Tokenizer::token(TokenId id) const {
   return std::get<Vocabulary>(tokens_).symbol(id);
 }
 
-std::optional<TokenId> Tokenizer::end() const {
-  const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_);
-  return byte_pairs ? byte_pairs->find(BytePairEncoding::end_of_text) : std::nullopt;
+Sequence Tokenizer::ends() const {
+  const auto* const byte_pairs = std::get_if<BytePairEncoding>(&tokens_);
+  if (!byte_pairs) return {};
+  const std::optional<TokenId> end = byte_pairs->find(BytePairEncoding::end_of_text);
+  return end ? Sequence{*end} : Sequence();
 }
 
 Sequence Tokenizer::beginning() const {
-  if (const std::optional<TokenId> token = end()) return {*token};
+  if (const Sequence end = ends(); !end.empty()) return end;
   if (const Sequence begin = encode_beginning(""); !begin.empty()) return begin;
   try {
     return encode("\n");

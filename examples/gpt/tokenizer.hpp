@@ -37,8 +37,8 @@ class Tokenizer {
   // The bytes of a token, which need not be whole characters; none for an id above those of a
   // tokenizer.json.
   const std::string& token(TokenId id) const;
-  // The token that ends a text, if there is one.
-  std::optional<TokenId> end() const;
+  // The tokens that end a document: none or one.
+  Sequence ends() const;
   // What stands before a text: the end of another one, or a line break. Throws ValueError when the
   // model knows neither.
   Sequence beginning() const;

@@ -43,11 +43,11 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   if (!line.parse(argc, argv)) return false;
   options.training.note(line, processes);
 
-  const bool asks_for_bias = configuration.bias == 1;  // the default preset has none
+  const bool asks_for_bias = configuration.bias;  // the default preset has none
   configuration = Configuration::preset(options.preset);
   if (options.preset == "gpt2" || !options.tokenizer_files.empty()) options.tokenizer = "bytepairs";
   line.apply();
-  if (configuration.modern == 1 && asks_for_bias)
+  if (configuration.modern && asks_for_bias)
     fail<examples::UsageError>("command line", "either --modern or --bias", "both");
   if (options.tokenizer == "characters" && !options.tokenizer_files.empty())
     fail<examples::UsageError>("command line", "either --tokenizer characters or --tokenizer-files",

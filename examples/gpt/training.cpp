@@ -64,7 +64,7 @@ void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenize
                                          {.max_tokens = 200,
                                           .sampling = {.temperature = 0.8, .top_k = 200},
                                           .seed = 1,
-                                          .end = tokenizer.end(),
+                                          .eos_token_ids = tokenizer.ends(),
                                           .max_context = max_context});
   section.text("prompt", text_of(prompt));
   section.text("sample (temperature 0.8)", text_of(continuation));

@@ -38,7 +38,6 @@ class Batches : public DataSource<Batch> {
  public:
   Index num_batches() const override { return 1; }
   Batch batch(std::int64_t, Index) override { return {1.0f}; }
-  std::uint64_t fingerprint() const override { return 1; }
 };
 
 // One step on two points, whose loss is multiplied by `factor`.

@@ -27,7 +27,6 @@ class Points : public DataSource<WeightedPoints> {
     for (Index i = 0; i < 10; ++i) batch.y(i, 0) = batch.x(i, 0) * batch.x(i, 0);
     return batch;
   }
-  std::uint64_t fingerprint() const override { return 7; }
 };
 
 int main() {

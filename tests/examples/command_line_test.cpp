@@ -67,10 +67,10 @@ TEST_CASE("command line: given options set their variables, others keep their de
   CHECK(command.lr == 0.25);
 }
 
-TEST_CASE("command line: a flag sets a number to 1, and undoes it with =false", "[examples]") {
+TEST_CASE("command line: a flag is set, and undone with =false", "[examples]") {
   for (const auto& [argument, expected] :
-       {std::pair{"--modern", 1}, {"--modern=true", 1}, {"--modern=false", 0}}) {
-    std::int64_t modern = 1 - expected;
+       {std::pair{"--modern", true}, {"--modern=true", true}, {"--modern=false", false}}) {
+    bool modern = !expected;
     examples::CommandLine line("test", "A test.");
     line.flag("modern", "the form of the model", modern);
     std::string program = "test", flag = argument;

@@ -18,6 +18,7 @@ class Names final : public State<float> {
  public:
   void tensor(const std::string& name, Tensor<float>&) override { add(name); }
   void integer(const std::string& name, std::int64_t&) override { add(name); }
+  void flag(const std::string& name, bool&) override { add(name); }
   void number(const std::string& name, double&) override { add(name); }
   void text(const std::string& name, std::string&) override { add(name); }
 

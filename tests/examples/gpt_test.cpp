@@ -79,11 +79,12 @@ TEST_CASE("gpt sample: continues a prompt with the tokens that the library gener
                                         "--top-k", "0", "--temperature", "1.5"});
   INFO(outcome.errors);
   REQUIRE(outcome.status == 0);
-  const Sequence ids = generate(saved.model, saved.encoding.encode("the weft"),
-                                {.max_tokens = 30,
-                                 .sampling = {.temperature = 1.5},
-                                 .seed = 4,
-                                 .end = saved.encoding.find(BytePairEncoding::end_of_text)});
+  const Sequence ids =
+      generate(saved.model, saved.encoding.encode("the weft"),
+               {.max_tokens = 30,
+                .sampling = {.temperature = 1.5},
+                .seed = 4,
+                .eos_token_ids = {*saved.encoding.find(BytePairEncoding::end_of_text)}});
   WholeCharacters characters;
   std::string expected = "the weft" + characters.add(saved.encoding.decode(ids));
   expected += characters.finish() + '\n';

@@ -15,7 +15,6 @@ namespace weft {
 //     Tensor<float> batch(std::int64_t epoch, Index position) override {
 //       return batch_random(7, epoch, position).normal_tensor({2, 3});
 //     }
-//     std::uint64_t fingerprint() const override { return 7; }
 //   };
 template <class B>
 class DataSource {
@@ -25,9 +24,10 @@ class DataSource {
   virtual Index num_batches() const = 0;
   // A batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
   virtual B batch(std::int64_t epoch, Index position) = 0;
-  // A hash of the examples, their order and their division into batches: detects that training
-  // resumes with other data.
-  virtual std::uint64_t fingerprint() const = 0;
+  // Returns a hash of the examples, their order and their division into batches. A training that
+  // resumes with a different fingerprint is refused. The default is 0, "unknown": the trainer then
+  // cannot notice different data.
+  virtual std::uint64_t fingerprint() const { return 0; }
 };
 
 // A batch type is any struct. These functions, declared beside it, say more about it:

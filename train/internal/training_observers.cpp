@@ -91,7 +91,8 @@ RunDescription description_of(const TrainerOptions& options, const Settings& tra
   description.training = training;
   description.notes = options.notes;
   description.data.emplace_back("batches per epoch", concatenate_text(losses.num_batches()));
-  description.data.emplace_back("fingerprint", concatenate_text(losses.fingerprint));
+  description.data.emplace_back(
+      "fingerprint", losses.fingerprint == 0 ? "unknown" : concatenate_text(losses.fingerprint));
   describe_model(model, description);
   return description;
 }

@@ -44,7 +44,7 @@ class ModelState final : public Stateful<T> {
 template <class Value>
 const char* type_of() {
   if (std::is_same_v<Value, std::string>) return "string";
-  if (std::is_same_v<Value, std::int64_t>) return "int64";
+  if (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, bool>) return "int64";
   if (std::is_same_v<Value, Tensor<std::int32_t>>) return "int32";
   return std::is_same_v<Value, Tensor<float>> ? "float32" : "float64";
 }
@@ -93,6 +93,10 @@ class StagedState {
       } else if constexpr (is_tensor) {
         values_.back() = dataset.tensor<T>(shape);
         check_finite(dataset.location(), std::get<Value>(values_.back()));
+      } else if constexpr (std::is_same_v<Value, bool>) {
+        const auto number = dataset.value<std::int64_t>();
+        if (number != 0 && number != 1) fail<FileError>(dataset.location(), "0 or 1", number);
+        values_.back() = number == 1;
       } else {
         values_.back() = dataset.value<Value>();
       }
@@ -147,7 +151,8 @@ class StagedState {
   std::string location_;
   Stateful<T>& object_;
   // In the order in which the object names them.
-  std::vector<std::variant<Tensor<T>, std::int64_t, double, std::string, Tensor<std::int32_t>>>
+  std::vector<
+      std::variant<Tensor<T>, std::int64_t, bool, double, std::string, Tensor<std::int32_t>>>
       values_;
 };
 
@@ -174,6 +179,8 @@ void add(Hdf5Writer& writer, const std::string& group, const std::string& name,
   } else if constexpr (requires { value.shape(); }) {
     check_finite(path, value);
     writer.tensor(path, value);
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    writer.value(path, std::int64_t{value});
   } else {
     writer.value(path, value);
   }

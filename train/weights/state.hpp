@@ -20,8 +20,8 @@ class WEFT_API State {
   virtual void tensor(const std::string& name, Tensor<T>& value) = 0;
   // A whole number.
   virtual void integer(const std::string& name, std::int64_t& value) = 0;
-  // An integer of 0 or 1, which reports show as "false" or "true".
-  virtual void flag(const std::string& name, std::int64_t& value) { integer(name, value); }
+  // A truth value, stored as an integer of 0 or 1.
+  virtual void flag(const std::string& name, bool& value) = 0;
   // A real number.
   virtual void number(const std::string& name, double& value) = 0;
   // A text without NUL.

@@ -240,7 +240,8 @@ TEST_CASE("report: settings in use replace those of the configuration, and flags
       state.integer("warmup", warmup);
       state.flag("modern", modern);
     }
-    std::int64_t warmup = 100, modern = 0;
+    std::int64_t warmup = 100;
+    bool modern = false;
   } configuration;
   const TemporaryFolder folder;
   ToyTraining<float> toy;

@@ -30,12 +30,14 @@ template <class T = float>
 struct Notes final : Stateful<T> {
   Tensor<T> tensor = Tensor<T>({3}, {1, 2, 3});
   std::int64_t integer = 7;
+  bool flag = true;
   double number = 0.1;
   std::string text = "päper\nand ink";
 
   void state(State<T>& state) override {
     state.tensor("a.tensor", tensor);
     state.integer("integer", integer);
+    state.flag("flag", flag);
     state.number("number", number);
     state.text("text", text);
   }
@@ -65,7 +67,8 @@ std::string bytes_of(const Affine<T>& model) {
 }
 template <class T>
 std::string bytes_of(const Notes<T>& notes) {
-  return concatenate_text(bytes_of(notes.tensor), notes.integer, ' ', notes.number, notes.text);
+  return concatenate_text(bytes_of(notes.tensor), notes.integer, ' ', notes.flag, ' ', notes.number,
+                          notes.text);
 }
 
 // The message of the error on loading a checkpoint; checks that nothing has changed.
@@ -99,6 +102,32 @@ TEST_CASE("checkpoint: a real number that an earlier version stored as an intege
   save_checkpoint(folder / "old.h5", model, {{"progress", old}});
   load_checkpoint(folder / "old.h5", model, {{"progress", current}});
   CHECK(current.sum == 12.0);
+}
+
+TEST_CASE("checkpoint: a flag is stored as 0 or 1, and other numbers are refused", "[train]") {
+  struct Number final : Stateful<float> {
+    std::int64_t value = 1;
+    void state(State<float>& state) override { state.integer("flag", value); }
+  } number;
+  struct Flag final : Stateful<float> {
+    bool value = false;
+    void state(State<float>& state) override { state.flag("flag", value); }
+  } flag;
+  const TemporaryFolder folder;
+  auto model = random_model<float>(1);
+  save_checkpoint(folder / "a.h5", model, {{"state", number}});
+  load_checkpoint(folder / "a.h5", model, {{"state", flag}});
+  CHECK(flag.value);
+  save_checkpoint(folder / "b.h5", model, {{"state", flag}});
+  number.value = 5;
+  load_checkpoint(folder / "b.h5", model, {{"state", number}});
+  CHECK(number.value == 1);
+  number.value = 2;
+  save_checkpoint(folder / "c.h5", model, {{"state", number}});
+  CHECK(contains(message_of<FileError>([&] {
+                   load_checkpoint(folder / "c.h5", model, {{"state", flag}});
+                 }),
+                 "c.h5\" /state/flag: expected 0 or 1, got 2"));
 }
 
 TEMPLATE_TEST_CASE("checkpoint: everything is restored bit for bit", "[train]", float, double) {

@@ -15,6 +15,7 @@ class RecordedState final : public State<T> {
 
   void tensor(const std::string& name, Tensor<T>& value) override { tensors[name] = &value; }
   void integer(const std::string& name, std::int64_t& value) override { integers[name] = &value; }
+  void flag(const std::string& name, bool& value) override { flags[name] = &value; }
   void number(const std::string& name, double& value) override { numbers[name] = &value; }
   void text(const std::string& name, std::string& value) override { texts[name] = &value; }
   void list(const std::string& name, Tensor<std::int32_t>& values) override {
@@ -24,6 +25,7 @@ class RecordedState final : public State<T> {
   std::map<std::string, Tensor<T>*> tensors;
   std::map<std::string, Tensor<std::int32_t>*> lists;
   std::map<std::string, std::int64_t*> integers;
+  std::map<std::string, bool*> flags;
   std::map<std::string, double*> numbers;
   std::map<std::string, std::string*> texts;
 };

@@ -25,8 +25,8 @@ class SettingsVisitor final : public State<T> {
   void integer(const std::string& name, std::int64_t& value) override {
     settings.emplace_back(name, concatenate_text(value));
   }
-  void flag(const std::string& name, std::int64_t& value) override {
-    settings.emplace_back(name, value == 0 ? "false" : "true");
+  void flag(const std::string& name, bool& value) override {
+    settings.emplace_back(name, value ? "true" : "false");
   }
   void number(const std::string& name, double& value) override {
     settings.emplace_back(name, concatenate_text(value));

@@ -118,7 +118,7 @@ class Generation {
   // Returns whether the text goes on.
   bool add_token(Text<T>& text, std::span<const T> logits) {
     const TokenId token = text.sampler(logits, context_of(text));
-    if (token == options_.end) return false;
+    if (std::ranges::count(options_.eos_token_ids, token) > 0) return false;
     text.tokens.push_back(token);
     if (options_.on_token && !options_.on_token(text.index, token)) return false;
     return std::ssize(text.tokens) - text.prompt_length < options_.max_tokens;

@@ -17,10 +17,10 @@ namespace weft {
 struct GenerateOptions {
   Index max_tokens = 100;         // of a result
   SamplingOptions sampling = {};  // how tokens are chosen
-  // Of the first prompt; the next ones have the next seeds.
+  // Seed for the first prompt; later prompts use seed + 1, seed + 2, …
   std::uint64_t seed = 0;
-  // The token that ends a text; it is not part of the result.
-  std::optional<TokenId> end = {};
+  // Tokens that end a text. The end token is not part of the result.
+  Sequence eos_token_ids = {};
   // Called with the index of a prompt and each token of its result, as soon as it is chosen.
   // Returns whether to go on with this prompt.
   std::function<bool(Index prompt, TokenId token)> on_token = {};

@@ -147,7 +147,7 @@ class Speculation {
   }
 
   void add(TokenId token) {
-    goes_on_ = token != options_.end;
+    goes_on_ = std::ranges::count(options_.eos_token_ids, token) == 0;
     if (!goes_on_) return;
     text_.push_back(token);
     if (options_.on_token) goes_on_ = options_.on_token(0, token);

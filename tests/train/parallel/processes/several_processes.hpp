@@ -83,6 +83,7 @@ class Recorder final : public State<T> {
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   }
   void integer(const std::string&, std::int64_t& value) override { bytes += std::to_string(value); }
+  void flag(const std::string&, bool& value) override { bytes += value ? '1' : '0'; }
   void number(const std::string&, double& value) override { bytes += std::to_string(value); }
   void text(const std::string&, std::string& value) override { bytes += value; }
 

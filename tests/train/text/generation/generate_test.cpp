@@ -63,7 +63,7 @@ TEST_CASE("generate: prompts of different lengths get the tokens that each gets 
     for (Index i = 0; i < length; ++i)
       prompts.back().push_back(static_cast<TokenId>(random.below(9)));
   }
-  GenerateOptions generation{.max_tokens = 40, .seed = 3, .end = TokenId{2}, .max_context = 16};
+  GenerateOptions generation{.max_tokens = 40, .seed = 3, .eos_token_ids = {2}, .max_context = 16};
   const auto together = generate(model, prompts, generation);
   REQUIRE(together.size() == prompts.size());
   bool lengths_differ = false;
@@ -120,9 +120,10 @@ TEST_CASE("generate: depends on the seed, and ends at the token that ends a text
   const Sequence text = generated({.max_tokens = 20, .seed = 1});
   CHECK(generated({.max_tokens = 20, .seed = 1}) == text);
   CHECK(generated({.max_tokens = 20, .seed = 2}) != text);
-  const Sequence ended = generated({.max_tokens = 20, .seed = 1, .end = text[4]});
+  const Sequence ended = generated({.max_tokens = 20, .seed = 1, .eos_token_ids = {text[4]}});
   CHECK(ended.size() <= 4);
   CHECK(std::equal(ended.begin(), ended.end(), text.begin()));
+  CHECK(generated({.max_tokens = 20, .seed = 1, .eos_token_ids = {text[4], text[0]}}).empty());
   CHECK(generated({.max_tokens = 0}).empty());
 }
 

@@ -160,7 +160,7 @@ class Session {
         .max_tokens = a_.below(12) - 1,
         .sampling = sampling(),
         .seed = a_.random().next(),
-        .end = a_.flag() ? std::nullopt : std::optional(static_cast<TokenId>(a_.below(9) - 1)),
+        .eos_token_ids = a_.flag() ? Sequence() : Sequence{static_cast<TokenId>(a_.below(9) - 1)},
         .on_token = [&](Index, TokenId) { return --stop_after != 0; },
         .max_context = a_.chance(0.7) ? std::nullopt : std::optional(a_.integer()),
         .precision = a_.one_of({Precision::full, Precision::bf16})};

@@ -129,12 +129,12 @@ TEST_CASE("speculative generation: ends as generate does", "[train]") {
   CHECK(generated() == text);
   CHECK(text.size() == 30);
   for (const TokenId end : {text[3], text[4], text[5], text[6]}) {
-    options.end = end;
+    options.eos_token_ids = {end};
     const Sequence ended = generated();
     const auto first = std::ranges::find(text, end);
     CHECK(ended == Sequence(text.begin(), first));
   }
-  options.end = {};
+  options.eos_token_ids = {};
   for (const std::size_t most : {1u, 2u, 3u, 4u, 7u}) {
     Sequence seen;
     options.on_token = [&](Index prompt_index, TokenId token) {
