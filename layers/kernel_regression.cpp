@@ -68,16 +68,20 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
         "KernelRegression", "queries [num_queries], keys [num_keys] and values [num_keys]",
         concatenate_text(queries.shape(), ", ", keys.shape(), " and ", values.shape()));
   const Index num_queries = queries.size(), num_keys = keys.size();
+  if (allowed.shape() != Shape{0} && allowed.shape() != Shape{num_queries, num_keys})
+    fail<ShapeError>("KernelRegression: allowed", Shape{num_queries, num_keys}, allowed.shape());
+  Mask mask;
+  if (allowed.shape() != Shape{0}) mask.allowed = allowed.reshaped({1, num_queries, num_keys});
   // Treated as one sequence with one head and vectors of size 1.
   const Var<T> k = reshape(keys, {1, num_keys, 1}), v = reshape(values, {1, num_keys, 1});
-  const MaskView view("masked_softmax", {.allowed = allowed}, 1, 1, num_queries, num_keys);
+  const MaskView view("masked_softmax", mask, 1, 1, num_queries, num_keys);
   const Var<T> q = visible_queries(view, reshape(queries, {1, num_queries, 1}), k);
   const FiniteKeys<T> finite = finite_keys(k, v);
   const Var<T> difference =
       reshape(q, {1, 1, num_queries, 1}) - reshape(finite.keys, {1, 1, 1, num_keys});
   const Var<T> u = difference * queries.tape().parameter(w);
 
-  Mask mask{.allowed = allowed, .bias = Tensor<float>({num_queries, num_keys})};
+  mask.bias = Tensor<float>({1, num_queries, num_keys});
   for (Index i = 0; i < u.size(); ++i)
     if (!is_in_support(kernel, u.value().data()[i]))
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();

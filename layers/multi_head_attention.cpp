@@ -69,17 +69,9 @@ std::optional<RMSNorm<T>> norm_of_heads(const MultiHeadAttentionOptions& options
   return RMSNorm<T>({.num_hiddens = head_size(options), .eps = *options.qk_norm_eps});
 }
 
-// The mask without the keys before the window of each query, of which the last has the position of
-// the last key.
-Mask within_window(Mask mask, Index window, Index queries, Index keys) {
-  if (keys <= window) return mask;
-  const Tensor<bool> given = mask.allowed.empty() ? Tensor<bool>({queries, keys}) : mask.allowed;
-  Tensor<bool> allowed(given.shape());
-  for (Index row = 0; row < allowed.shape().rows(); ++row)
-    for (Index key = 0; key < keys; ++key)
-      allowed.data()[row * keys + key] = (mask.allowed.empty() || given.data()[row * keys + key]) &&
-                                         row % queries + keys - queries - key < window;
-  mask.allowed = std::move(allowed);
+// Returns the mask with the smaller one of its own window and `window`, if that is set.
+Mask within_window(Mask mask, const std::optional<Index>& window) {
+  if (window) mask.window = std::min(*window, mask.window.value_or(*window));
   return mask;
 }
 
@@ -124,26 +116,22 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
                      concatenate_text("queries ", queries.shape(), ", keys ", keys.shape(),
                                       ", values ", values.shape()));
   const Index heads = attention.num_heads, num_queries = queries.shape()[1];
-  MaskView view("MultiHeadAttention", mask, batch, heads, num_queries, num_keys);
-  std::optional<Mask> in_window;
-  if (window) {
-    in_window = within_window(mask, *window, num_queries, num_keys);
-    view = MaskView("MultiHeadAttention", *in_window, batch, heads, num_queries, num_keys);
-  }
+  const Mask in_window = within_window(mask, window);
+  const MaskView view("MultiHeadAttention", in_window, batch, heads, num_queries, num_keys);
   const HiddenKeys hidden(view);
   const Var<T> k = placed(W_k(hidden.zeroed(keys)), k_norm, num_kv_heads_, nullptr);
   const Var<T> v = W_v(hidden.zeroed(values));
   const Var<T> q = placed(W_q(visible_queries(view, queries, keys)), q_norm, heads, nullptr);
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
-                       shared_by_queries(v, num_kv_heads_, heads), in_window ? *in_window : mask,
-                       position_bias));
+                       shared_by_queries(v, num_kv_heads_, heads), in_window, position_bias));
 }
 
 template <class T>
 Var<T> MultiHeadAttention<T>::without_hidden(const Var<T>& x, const Mask& mask) const {
   check_sequences("MultiHeadAttention: queries", x.shape(), W_q.in_features());
   // Then each position attends to itself.
-  if (!mask.valid_lens.given() && mask.allowed.empty() && mask.bias.empty()) return x;
+  if (!mask.valid_lens.given() && mask.keys.empty() && mask.allowed.empty() && mask.bias.empty())
+    return x;
   const Index batch = x.shape()[0], time = x.shape()[1];
   const MaskView view("MultiHeadAttention", mask, batch, attention.num_heads, time, time);
   return HiddenKeys(view).zeroed(x);
@@ -183,11 +171,9 @@ Var<T> MultiHeadAttention<T>::extend(const Var<T>& x, const CachedLayer<T>& laye
   cache.store(layer.index, k, v);
   if (cache.largest_length() > 0)
     return W_o(cached_attention(attention, q, layer, CachedKeys::stored, window, position_bias));
-  const Index time = x.shape()[1];
-  const Mask mask{.causal = true};
   return W_o(attention(q, shared_by_queries(k, num_kv_heads_, heads),
                        shared_by_queries(v, num_kv_heads_, heads),
-                       window ? within_window(mask, *window, time, time) : mask, position_bias));
+                       within_window({.causal = true}, window), position_bias));
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "weft/autograd/export.hpp"
@@ -50,12 +51,18 @@ struct Mask {
   // Query i attends to keys 0 … i + keys - queries: with as many queries as keys, to those up to
   // its own position.
   bool causal = false;
-  // True where attention is allowed: [queries, keys], [batch, queries, keys] or, with heads,
-  // [batch, heads, queries, keys]. No elements when not given.
+  // Query i attends only to keys after position i + keys - queries - window, with `causal` to its
+  // own and the window - 1 keys before it (sliding_window of Hugging Face's models). Must be ≥ 1.
+  std::optional<Index> window = {};
+  // True for the keys that may be attended to, false for padding: [batch, keys], the opposite of
+  // torch's key_padding_mask. No limit if empty.
+  Tensor<bool> keys = {};
+  // True where a query may attend to a key: [batch, queries, keys] or, with heads, [batch, heads,
+  // queries, keys], where batch and heads may be 1, for all. No limit if empty.
   Tensor<bool> allowed = {};
-  // Added to the scores before the softmax, in one of the same shapes: finite numbers, and
-  // -infinity to mask a key (torch's float attn_mask). A constant, also for a tape of doubles. No
-  // elements when not given.
+  // Added to the scores before the softmax: finite numbers, and -infinity to mask a key (torch's
+  // float attn_mask), of the same shapes as `allowed`. A constant, without gradient. Nothing is
+  // added if empty.
   Tensor<float> bias = {};
   // The position of each element in its text, where rows hold several texts that do not see each
   // other (see PackedBatches), [batch, queries]. Attention ignores it; models with added position

@@ -29,9 +29,9 @@ int main() {
   show("causal", attention, x, {.causal = true});
   show("a length for each query", attention, x, ValidLens(Tokens({1, 4}, {4, 1, 2, 0})));
 
-  Tensor<float> bias({4, 4});
+  Tensor<float> bias({1, 4, 4});
   for (Index query = 0; query < 4; ++query)
     for (Index key = 0; key < 4; ++key)
-      bias(query, key) = -2 * static_cast<float>(std::abs(query - key));
+      bias(0, query, key) = -2 * static_cast<float>(std::abs(query - key));
   show("a bias of the scores", attention, x, {.bias = bias});
 }

@@ -151,15 +151,14 @@ Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
 
 template <class T>
 Mask mask_of(const CachedAttention<T>& a) {
-  Mask mask{.causal = a.keys == CachedKeys::stored};
-  bool sees_all = !a.window;
-  for (Index i = 0; i < a.cache.num_sequences(); ++i) sees_all = sees_all && padding(a, i) == 0;
-  if (sees_all) return mask;
-  mask.allowed = Tensor<bool>({a.cache.num_sequences(), a.queries, a.max_visible()});
-  for (Index i = 0; i < a.cache.num_sequences(); ++i)
-    for (Index query = 0; query < a.queries; ++query)
-      for (Index key = a.first(i, query); key < a.visible(i, query); ++key)
-        mask.allowed(i, query, padding(a, i) + key) = true;
+  Mask mask{.causal = a.keys == CachedKeys::stored, .window = a.window};
+  const Index sequences = a.cache.num_sequences(), keys = a.max_visible();
+  bool is_padded = false;
+  for (Index i = 0; i < sequences; ++i) is_padded = is_padded || padding(a, i) > 0;
+  if (!is_padded) return mask;
+  mask.keys = Tensor<bool>({sequences, keys});
+  for (Index i = 0; i < sequences; ++i)
+    std::fill(mask.keys.data() + i * keys + padding(a, i), mask.keys.data() + (i + 1) * keys, true);
   return mask;
 }
 

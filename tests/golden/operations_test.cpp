@@ -25,15 +25,15 @@ Tensor<TokenId> tokens() { return Tensor<TokenId>({2, 3}, {2, 0, 2, 4, 1, 2}); }
 Tensor<TokenId> targets() { return Tensor<TokenId>({6}, {3, ignore_index, 0, 4, 3, 1}); }
 Tensor<TokenId> all_targets() { return Tensor<TokenId>({6}, {3, 2, 0, 4, 3, 1}); }
 Tensor<bool> allowed() {
-  return Tensor<bool>({3, 4}, {true, false, true, true,   //
-                               true, true, false, false,  //
-                               false, true, true, true});
+  return Tensor<bool>({1, 3, 4}, {true, false, true, true,   //
+                                  true, true, false, false,  //
+                                  false, true, true, true});
 }
 Tensor<float> bias() {
   constexpr float masked = -std::numeric_limits<float>::infinity();
-  return Tensor<float>({3, 4}, {0.5f, masked, -2, 0.25f,  //
-                                1, 0, masked, masked,     //
-                                -1, 3, 0.75f, 2});
+  return Tensor<float>({1, 3, 4}, {0.5f, masked, -2, 0.25f,  //
+                                   1, 0, masked, masked,     //
+                                   -1, 3, 0.75f, 2});
 }
 
 template <class T>

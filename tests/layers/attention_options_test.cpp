@@ -99,7 +99,8 @@ TEST_CASE("attention in a window: equals a mask of allowed keys, also from a cac
       allowed(query, key) = key <= query && query - key < window;
   Tape<double> tape = Tape<double>::inference();
   const Var<double> input = tape.constant(x);
-  const Tensor<double> expected = whole(input, input, input, {.allowed = allowed}).value();
+  const Tensor<double> expected =
+      whole(input, input, input, {.allowed = allowed.reshaped({1, time, time})}).value();
   CHECK(distance(attended(windowed, x), expected) < 1e-13);
   CHECK(distance(extended(windowed, x, std::min(first, time)), expected) < 1e-13);
   // With a mask of its own: the last key of the first sequence is not seen.

@@ -64,8 +64,8 @@ TEST_CASE("gradients: attention pooling with each scoring function",
                                   .num_heads = 2,
                                   .additive = {.query_size = 2, .key_size = 2, .num_hiddens = 3}},
                                  random);
-  Tensor<float> bias_mask = random.normal_tensor<float>({3, 5});
-  bias_mask(1, 2) = -std::numeric_limits<float>::infinity();
+  Tensor<float> bias_mask = random.normal_tensor<float>({1, 3, 5});
+  bias_mask(0, 1, 2) = -std::numeric_limits<float>::infinity();
   for (const Mask& mask : {Mask(ValidLens{4, 0}), Mask{.causal = true, .bias = bias_mask}})
     check_gradients(layer, {{2, 3, 4}, {2, 5, 4}, {2, 5, 6}},
                     [&](Tape<double>&, const Vars& x) { return layer(x[0], x[1], x[2], mask); });

@@ -122,8 +122,8 @@ TEST_CASE("attention pooling: every kind of mask hides the same keys, for every 
   const Var k = tape.constant(random.normal_tensor<double>({2, 3, 4}));
   const Var v = tape.constant(random.normal_tensor<double>({2, 3, 2}));
   const ValidLens by_query(Tensor<std::int32_t>({2, 3}, {1, 2, 3, 1, 2, 3}));
-  const Tensor<bool> seen({3, 3}, {true, false, false, true, true, false, true, true, true});
-  Tensor<float> added({3, 3});
+  const Tensor<bool> seen({1, 3, 3}, {true, false, false, true, true, false, true, true, true});
+  Tensor<float> added({1, 3, 3});
   for (Index i = 0; i < 9; ++i)
     added.data()[i] = seen.data()[i] ? 0.0F : -std::numeric_limits<float>::infinity();
   const Var causal = attention(q, k, v, {.causal = true});

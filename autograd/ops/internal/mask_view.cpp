@@ -13,8 +13,13 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
                    Index keys)
     : mask_(mask), batch_(batch), heads_(heads), queries_(queries), keys_(keys) {
   mask.valid_lens.check(operation, batch, queries, keys);
-  allowed_rank_ = rank_of(operation, batch, mask.allowed.shape());
-  bias_rank_ = rank_of(operation, batch, mask.bias.shape());
+  if (mask.window && *mask.window < 1)
+    fail<ValueError>(concatenate_text(operation, ": mask.window"), "at least 1", *mask.window);
+  if (mask.keys.shape() != Shape{0} && mask.keys.shape() != Shape{batch, keys})
+    fail<ShapeError>(concatenate_text(operation, ": mask.keys"),
+                     concatenate_text("shape ", Shape{batch, keys}), mask.keys.shape());
+  allowed_ = part_of(operation, "allowed", mask.allowed.shape());
+  bias_ = part_of(operation, "bias", mask.bias.shape());
   const auto is_allowed = [](float term) { return term < std::numeric_limits<float>::infinity(); };
   std::atomic<bool> all_allowed{true};
   const float* terms = mask.bias.data();
@@ -26,15 +31,24 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
                      *std::find_if_not(mask.bias.begin(), mask.bias.end(), is_allowed));
 }
 
-Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) const {
-  if (shape == Shape{0}) return 0;
-  const Shape shared{queries_, keys_}, per_sequence{batch, queries_, keys_},
-      per_head{batch, heads_, queries_, keys_};
-  if (shape != shared && shape != per_sequence && shape != per_head)
-    fail<ShapeError>(concatenate_text(operation, ": mask"),
-                     concatenate_text("shape ", shared, ", ", per_sequence, " or ", per_head),
-                     shape);
-  return shape.rank();
+MaskView::Part MaskView::part_of(const char* operation, const char* name,
+                                 const Shape& shape) const {
+  if (shape == Shape{0}) return {};
+  const Index rank = shape.rank();
+  const bool fits = (rank == 3 || rank == 4) && (shape[0] == batch_ || shape[0] == 1) &&
+                    (rank == 3 || shape[1] == heads_ || shape[1] == 1) && shape[-2] == queries_ &&
+                    shape[-1] == keys_;
+  if (!fits)
+    fail<ShapeError>(
+        concatenate_text(operation, ": mask.", name),
+        concatenate_text("shape ", Shape{batch_, queries_, keys_}, " or ",
+                         Shape{batch_, heads_, queries_, keys_},
+                         ", where the batch and the heads may be 1 (a mask of keys is mask.keys)"),
+        shape);
+  const Index matrix = queries_ * keys_, heads = rank == 4 ? shape[1] : 1;
+  return {.is_given = true,
+          .batch_stride = shape[0] == 1 ? 0 : heads * matrix,
+          .head_stride = heads == 1 ? 0 : matrix};
 }
 
 Index MaskView::largest_limit(Index batch) const {
@@ -65,7 +79,7 @@ Tensor<bool> MaskView::visible_queries() const {
                    const Index b = row / queries_, query = row % queries_;
                    const Index seen = limit(b, query);
                    for (Index head = 0; head < own_heads() && !rows[row]; ++head)
-                     for (Index key = 0; key < seen && !rows[row]; ++key)
+                     for (Index key = first(query); key < seen && !rows[row]; ++key)
                        rows[row] = shows(b, head, query, key);
                  }
                });
@@ -80,7 +94,7 @@ void MaskView::mark_visible(Index batch, bool* visible) const {
     // The last query first: under a causal mask, it attends to the most keys.
     for (Index query = queries_ - 1; query >= 0 && hidden < end; --query) {
       const Index seen = limit(batch, query);
-      for (Index key = hidden; key < seen; ++key)
+      for (Index key = std::max(hidden, first(query)); key < seen; ++key)
         if (!visible[key]) visible[key] = shows(batch, head, query, key);
       while (hidden < end && visible[hidden]) ++hidden;
     }

@@ -29,54 +29,74 @@ class MaskView {
   const T* apply(Index batch, Index head, Index query, Index begin, Index count, const T* scores,
                  T* masked) const {
     constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
-    if (allowed_rank_ > 0) {
-      const bool* allowed =
-          mask_.allowed.data() + offset(allowed_rank_, batch, head, query) + begin;
+    const auto apply_allowed = [&](const bool* allowed) {
       for (Index j = 0; j < count; ++j) masked[j] = allowed[j] ? scores[j] : minus_infinity;
       scores = masked;
-    }
-    if (bias_rank_ > 0) {
-      const float* bias = mask_.bias.data() + offset(bias_rank_, batch, head, query) + begin;
+    };
+    if (!mask_.keys.empty()) apply_allowed(mask_.keys.data() + batch * keys_ + begin);
+    if (allowed_.is_given)
+      apply_allowed(mask_.allowed.data() + offset(allowed_, batch, head, query) + begin);
+    if (bias_.is_given) {
+      const float* bias = mask_.bias.data() + offset(bias_, batch, head, query) + begin;
       for (Index j = 0; j < count; ++j) {
         const T term = static_cast<T>(bias[j]);
         masked[j] = term == minus_infinity ? minus_infinity : scores[j] + term;
       }
       scores = masked;
     }
+    if (const Index hidden = std::clamp<Index>(first(query) - begin, 0, count); hidden > 0) {
+      if (scores != masked) std::copy_n(scores, count, masked);
+      std::fill_n(masked, hidden, minus_infinity);
+      scores = masked;
+    }
     return scores;
   }
-  // True when all queries of a sequence attend to the same keys, those below limit(batch, 0),
-  // without a bias.
+  // True when all queries of a sequence attend to the same keys, without a bias.
   bool is_same_for_all_queries() const {
-    return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
+    return !mask_.causal && !mask_.window && !allowed_.is_given && !bias_.is_given &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
   // False when all heads of a sequence, or all sequences, have the same mask.
-  bool differs_between_heads() const { return std::max(allowed_rank_, bias_rank_) == 4; }
+  bool differs_between_heads() const {
+    return std::max(allowed_.head_stride, bias_.head_stride) > 0;
+  }
   bool differs_between_sequences() const {
-    return mask_.valid_lens.given() || std::max(allowed_rank_, bias_rank_) > 2;
+    return mask_.valid_lens.given() || !mask_.keys.empty() ||
+           std::max(allowed_.batch_stride, bias_.batch_stride) > 0;
   }
   // The largest limit of the queries of a sequence: all of its keys from there on are masked.
   Index largest_limit(Index batch) const;
   // True when that is all: some query attends to each key below the largest limit.
-  bool shows_all_below_limit() const { return allowed_rank_ == 0 && bias_rank_ == 0; }
+  bool shows_all_below_limit() const {
+    return !mask_.window && mask_.keys.empty() && !allowed_.is_given && !bias_.is_given;
+  }
   // The keys that some query of their sequence may attend to, in some head: [batch, keys].
   Tensor<bool> visible_keys() const;
   // False when each query attends to some key, whatever the elements of the mask are.
   bool may_hide_queries() const {
-    return allowed_rank_ > 0 || bias_rank_ > 0 || mask_.valid_lens.given() || keys_ == 0 ||
+    return !shows_all_below_limit() || mask_.valid_lens.given() || keys_ == 0 ||
            (mask_.causal && keys_ < queries_);
   }
   // The queries that may attend to some key, in some head: [batch, queries].
   Tensor<bool> visible_queries() const;
 
  private:
-  // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
-  Index rank_of(const char* operation, Index batch, const Shape& shape) const;
-  // The offset of a query's row in a part of that rank.
-  Index offset(Index rank, Index batch, Index head, Index query) const {
-    const Index matrix = rank == 2 ? 0 : rank == 3 ? batch : batch * heads_ + head;
-    return (matrix * queries_ + query) * keys_;
+  // A part of the mask with rows for queries: the steps from one sequence, and from one head, to
+  // the next, 0 if they are the same for all.
+  struct Part {
+    bool is_given = false;
+    Index batch_stride = 0, head_stride = 0;
+  };
+
+  // Throws ShapeError unless a part of that shape matches the scores, or is not given.
+  Part part_of(const char* operation, const char* name, const Shape& shape) const;
+  // The offset of a query's row in a part.
+  Index offset(const Part& part, Index batch, Index head, Index query) const {
+    return batch * part.batch_stride + head * part.head_stride + query * keys_;
+  }
+  // The first key in the window of a query.
+  Index first(Index query) const {
+    return mask_.window ? std::max<Index>(query + 1 + keys_ - queries_ - *mask_.window, 0) : 0;
   }
 
   // Sets visible[key] of one sequence for the keys that some query may attend to in some head.
@@ -85,15 +105,16 @@ class MaskView {
   Index own_heads() const { return differs_between_heads() ? heads_ : 1; }
   // Whether a query may attend to a key below its limit.
   bool shows(Index batch, Index head, Index query, Index key) const {
-    return (allowed_rank_ == 0 ||
-            mask_.allowed.data()[offset(allowed_rank_, batch, head, query) + key]) &&
-           (bias_rank_ == 0 || mask_.bias.data()[offset(bias_rank_, batch, head, query) + key] >
+    return key >= first(query) && (mask_.keys.empty() || mask_.keys.data()[batch * keys_ + key]) &&
+           (!allowed_.is_given ||
+            mask_.allowed.data()[offset(allowed_, batch, head, query) + key]) &&
+           (!bias_.is_given || mask_.bias.data()[offset(bias_, batch, head, query) + key] >
                                    -std::numeric_limits<float>::infinity());
   }
 
   Mask mask_;
   Index batch_, heads_, queries_, keys_;
-  Index allowed_rank_ = 0, bias_rank_ = 0;
+  Part allowed_, bias_;
 };
 
 }  // namespace weft

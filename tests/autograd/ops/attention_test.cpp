@@ -106,8 +106,10 @@ TEST_CASE(
   const auto first_length = static_cast<std::int32_t>(keys - 10);
   Tensor<std::int32_t> lengths({batch, queries});
   for (auto& length : lengths) length = static_cast<std::int32_t>(random.below(keys + 1));
-  Tensor<bool> allowed({queries, keys});
+  Tensor<bool> allowed({1, queries, keys});
   for (bool& value : allowed) value = random.uniform() < 0.5;
+  Tensor<bool> key_mask({batch, keys});
+  for (bool& value : key_mask) value = random.uniform() < 0.5;
   Tensor<float> bias = random.normal_tensor<float>({batch, queries, keys});
   for (float& value : bias)
     if (random.uniform() < 0.3) value = -std::numeric_limits<float>::infinity();
@@ -118,9 +120,51 @@ TEST_CASE(
       {.causal = true},
       {.allowed = allowed},
       {.bias = bias},
+      {.window = 40},
+      {.keys = key_mask},
+      {.causal = true, .window = 150, .keys = key_mask},
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed},
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed, .bias = bias}};
   check_against_composition(q, k, v, upstream, masks);
+}
+
+TEST_CASE("attention: a window and a mask of keys equal the boolean mask of both", "[autograd]") {
+  // In blocks, in a tile of keys, and in several.
+  const auto [queries, keys] =
+      GENERATE(std::pair<Index, Index>{5, 7}, std::pair<Index, Index>{70, 90},
+               std::pair<Index, Index>{300, 300}, std::pair<Index, Index>{40, 400});
+  const bool causal = GENERATE(false, true);
+  const Index batch = 2, window = 9;
+  AttentionRun run = random_run(batch, queries, keys, 4);
+  Random random(4);
+  Tensor<bool> key_mask({batch, keys}), allowed({batch, queries, keys});
+  for (bool& value : key_mask) value = random.uniform() < 0.6;
+  for (Index b = 0; b < batch; ++b)
+    for (Index query = 0; query < queries; ++query)
+      for (Index key = 0; key < keys; ++key) {
+        const Index distance = query + keys - queries - key;  // of a key before the query
+        allowed(b, query, key) =
+            key_mask(b, key) && distance < window && (distance >= 0 || !causal);
+      }
+  AttentionRun expected = run;
+  run.attend({.mask = {.causal = causal, .window = window, .keys = key_mask}});
+  expected.attend({.mask = {.allowed = allowed}});
+  CHECK(distance(run.y, expected.y) < 1e-14);
+  CHECK(distance(run.q.grad(), expected.q.grad()) < 1e-13);
+  CHECK(distance(run.k.grad(), expected.k.grad()) < 1e-13);
+  CHECK(distance(run.v.grad(), expected.v.grad()) < 1e-13);
+}
+
+TEST_CASE("attention: a mask of one head or one sequence is that of all", "[autograd]") {
+  AttentionRun run = random_run(2, 70, 90, 4);
+  Random random(4);
+  Tensor<bool> one({1, 1, 70, 90}), all({2, 2, 70, 90});
+  for (bool& value : one) value = random.uniform() < 0.6;
+  for (Index i = 0; i < all.size(); ++i) all.data()[i] = one.data()[i % one.size()];
+  AttentionRun expected = run;
+  run.attend({.num_heads = 2, .mask = {.allowed = one}});
+  expected.attend({.num_heads = 2, .mask = {.allowed = all}});
+  CHECK(distance(run.y, expected.y) == 0.0);
 }
 
 TEST_CASE("attention: matches a composition of operations over several strips of a head",
@@ -170,13 +214,14 @@ TEST_CASE("attention: heads are contiguous ranges of columns", "[autograd]") {
 TEST_CASE("attention: masked keys and values affect neither the result nor a gradient",
           "[autograd]") {
   const Tensor<std::int32_t> by_query({1, 3}, {1, 2, 2});
-  const Tensor<bool> allowed({3, 4}, {true, true, false, false, true, false, false, false,  //
-                                      true, true, false, false});
+  const Tensor<bool> allowed({1, 3, 4}, {true, true, false, false, true, false, false, false,  //
+                                         true, true, false, false});
   constexpr float masked = -std::numeric_limits<float>::infinity();
-  const Tensor<float> bias({3, 4}, {1, 2, masked, masked, -3, masked, masked, masked,  //
-                                    0, 1, masked, masked});
+  const Tensor<float> bias({1, 3, 4}, {1, 2, masked, masked, -3, masked, masked, masked,  //
+                                       0, 1, masked, masked});
   const Mask masks[] = {{.valid_lens = {2}},
                         {.valid_lens = ValidLens(by_query)},
+                        {.keys = Tensor<bool>({1, 4}, {true, true, false, false})},
                         {.allowed = allowed},
                         {.bias = bias}};
   for (const Mask& mask : masks)
@@ -229,8 +274,8 @@ TEST_CASE("attention: a NaN in a later tile of keys propagates, but not where it
   Tensor<double> values = run.v.value().clone();
   values(0, bad, 0) = nan;
   run.v = Parameter<double>(values);
-  Tensor<bool> allowed = Tensor<bool>::full({3, keys}, true);
-  allowed(0, bad) = false;
+  Tensor<bool> allowed = Tensor<bool>::full({1, 3, keys}, true);
+  allowed(0, 0, bad) = false;
   run.attend({.mask = {.allowed = allowed}});
   CHECK(std::isfinite(run.y(0, 0, 0)));
   CHECK(std::isnan(run.y(0, 1, 0)));
@@ -326,8 +371,17 @@ TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autogra
       ShapeError);
   CHECK_THROWS_WITH(
       scaled_dot_product_attention(x, x, x, {.mask = {.bias = Tensor<float>({4, 3})}}),
-      "scaled_dot_product_attention: mask: expected shape [3, 3], [2, 3, 3] or [2, 1, 3, 3], got "
-      "[4, 3]");
+      "scaled_dot_product_attention: mask.bias: expected shape [2, 3, 3] or [2, 1, 3, 3], where "
+      "the "
+      "batch and the heads may be 1 (a mask of keys is mask.keys), got [4, 3]");
+  // Not taken for one of queries and keys where there are as many of these as sequences.
+  CHECK_THROWS_AS(
+      scaled_dot_product_attention(x, x, x, {.mask = {.allowed = Tensor<bool>({3, 3})}}),
+      ShapeError);
+  CHECK_THROWS_WITH(scaled_dot_product_attention(x, x, x, {.mask = {.keys = Tensor<bool>({3, 3})}}),
+                    "scaled_dot_product_attention: mask.keys: expected shape [2, 3], got [3, 3]");
+  CHECK_THROWS_WITH(scaled_dot_product_attention(x, x, x, {.mask = {.window = 0}}),
+                    "scaled_dot_product_attention: mask.window: expected at least 1, got 0");
   CHECK_THROWS_WITH(scaled_dot_product_attention(x, x, x, {}, of({1, 6})),
                     "scaled_dot_product_attention: position_bias: expected [1, 5], got [1, 6]");
   for (const double bad : {nan, infinity})

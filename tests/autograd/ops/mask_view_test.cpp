@@ -46,13 +46,17 @@ bool is_visible(const MaskView& view, Index b, Index key) {
 
 TEST_CASE("mask view: the visible keys are those that some query attends to", "[autograd]") {
   const std::vector<Shape> shapes = {
-      {0}, {queries, keys}, {batch, queries, keys}, {batch, heads, queries, keys}};
+      {0}, {1, queries, keys}, {batch, queries, keys}, {batch, heads, queries, keys}};
   Random random(3);
   for (const Shape& allowed : shapes)
     for (const Shape& bias : shapes)
       for (const bool causal : {false, true})
         for (const Shape& lengths : {Shape{0}, Shape{batch}, Shape{batch, queries}}) {
           Mask mask{.causal = causal,
+                    .window = random.uniform() < 0.5 ? std::optional<Index>(1 + random.below(4))
+                                                     : std::nullopt,
+                    .keys = random.uniform() < 0.5 ? random_booleans(random, {batch, keys})
+                                                   : Tensor<bool>(),
                     .allowed = random_booleans(random, allowed),
                     .bias = random_bias(random, bias)};
           if (lengths != Shape{0}) mask.valid_lens = random_lengths(random, lengths);
@@ -64,6 +68,7 @@ TEST_CASE("mask view: the visible keys are those that some query attends to", "[
           for (Index b = 0; b < batch; ++b)
             for (Index key = 0; key < keys; ++key) {
               CHECK(visible(b, key) == is_visible(view, b, key));
+              if (!mask.keys.empty() && !mask.keys(b, key)) CHECK_FALSE(visible(b, key));
               if (view.shows_all_below_limit())
                 CHECK((key < view.largest_limit(b)) == is_visible(view, b, key));
             }
@@ -71,15 +76,15 @@ TEST_CASE("mask view: the visible keys are those that some query attends to", "[
 }
 
 TEST_CASE("mask view: a bias of many ranges is checked to the last element", "[autograd]") {
-  Tensor<float> bias({500, 300});
+  Tensor<float> bias({1, 500, 300});
   MaskView("test", {.bias = bias}, 1, 1, 500, 300);
-  bias(499, 299) = std::numeric_limits<float>::quiet_NaN();
+  bias(0, 499, 299) = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS_WITH(MaskView("test", {.bias = bias}, 1, 1, 500, 300),
                     "test: mask: expected a bias of finite numbers or -infinity, got nan");
 }
 
 TEST_CASE("mask view: nothing is visible where there are no queries", "[autograd]") {
-  const MaskView view("test", {.allowed = Tensor<bool>({0, 3})}, 2, 1, 0, 3);
+  const MaskView view("test", {.allowed = Tensor<bool>({1, 0, 3})}, 2, 1, 0, 3);
   CHECK(view.largest_limit(0) == 0);
   for (const bool visible : view.visible_keys()) CHECK_FALSE(visible);
 }

@@ -100,8 +100,12 @@ TEST_CASE("masked softmax: a causal mask, also with more keys than queries", "[a
 
 TEST_CASE("masked softmax: a boolean mask of each shape", "[autograd]") {
   const auto all =
-      masked(Tensor<float>({2, 2, 1, 2}), {.allowed = Tensor<bool>({1, 2}, {false, true})});
+      masked(Tensor<float>({2, 2, 1, 2}), {.allowed = Tensor<bool>({1, 1, 2}, {false, true})});
   CHECK(all(1, 1, 0, 1) == 1.0F);
+  const auto by_key = masked(Tensor<float>({2, 2, 1, 2}),
+                             {.keys = Tensor<bool>({2, 2}, {false, true, true, true})});
+  CHECK(by_key(0, 1, 0, 1) == 1.0F);
+  CHECK(by_key(1, 1, 0, 1) == 0.5F);
   const auto by_sequence = masked(Tensor<float>({2, 2, 1, 2}),
                                   {.allowed = Tensor<bool>({2, 1, 2}, {false, true, true, true})});
   CHECK(by_sequence(0, 1, 0, 1) == 1.0F);
@@ -114,7 +118,7 @@ TEST_CASE("masked softmax: a boolean mask of each shape", "[autograd]") {
 
 TEST_CASE("masked softmax: a bias is added to the scores, and -infinity masks any score",
           "[autograd]") {
-  const Tensor<float> bias({1, 3}, {1, 0, -infinity});
+  const Tensor<float> bias({1, 1, 3}, {1, 0, -infinity});
   const auto y = masked(Tensor<float>({1, 1, 3}, {1, 2, nan}), {.bias = bias});
   CHECK(y(0, 0, 0) == 0.5F);
   CHECK(y(0, 0, 1) == 0.5F);
@@ -122,8 +126,8 @@ TEST_CASE("masked softmax: a bias is added to the scores, and -infinity masks an
   // With the other parts of a mask: each masks another key, and none is left.
   const auto none =
       masked(Tensor<float>({1, 1, 3}), {.valid_lens = {2},
-                                        .allowed = Tensor<bool>({1, 3}, {false, true, true}),
-                                        .bias = Tensor<float>({1, 3}, {0, -infinity, 0})});
+                                        .allowed = Tensor<bool>({1, 1, 3}, {false, true, true}),
+                                        .bias = Tensor<float>({1, 1, 3}, {0, -infinity, 0})});
   for (Index key = 0; key < 3; ++key) CHECK(none(0, 0, key) == 0.0F);
 }
 
@@ -137,7 +141,8 @@ TEST_CASE("masked softmax: a mask that does not match throws", "[autograd]") {
                     "masked_softmax: valid_lens: expected lengths of 0 to 4, got -1");
   CHECK_THROWS_WITH(
       masked(scores, {.allowed = Tensor<bool>({3, 3})}),
-      "masked_softmax: mask: expected shape [3, 4], [2, 3, 4] or [2, 1, 3, 4], got [3, 3]");
+      "masked_softmax: mask.allowed: expected shape [2, 3, 4] or [2, 1, 3, 4], where the batch and "
+      "the heads may be 1 (a mask of keys is mask.keys), got [3, 3]");
   CHECK_THROWS_WITH(
       masked(Tensor<float>({3, 4}), {}),
       "masked_softmax: expected [batch, queries, keys] or [batch, heads, queries, keys], "
