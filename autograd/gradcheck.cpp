@@ -292,8 +292,8 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
   check_function("gradcheck: function", function);
   for (const auto& [name, parameter] : parameters)
     if (!parameter.exists())
-      fail<Error>("gradcheck: " + name, "a parameter",
-                  parameter ? "one that was removed or replaced" : "a null pointer");
+      fail<Error>("gradcheck: " + name, "an existing parameter",
+                  parameter ? "a removed or replaced parameter" : "a null pointer");
   const Restore restore(parameters);
   Result result(function, options);
   const std::vector<AnalyticGradient> analytic =
@@ -329,7 +329,7 @@ Index GradCheckReport::checked() const { return total(*this, &GradCheckEntry::ch
 
 const GradCheckEntry& GradCheckReport::worst() const {
   if (entries.empty())
-    throw Error("gradcheck: expected a report of at least one parameter, got none");
+    throw Error("gradcheck: expected a report on at least one parameter, got an empty report");
   return *std::max_element(
       entries.begin(), entries.end(),
       [](const GradCheckEntry& a, const GradCheckEntry& b) { return a.severity < b.severity; });

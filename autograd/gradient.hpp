@@ -39,7 +39,7 @@ struct WEFT_API Gradient {
     const Index size = std::ssize(values);
     const auto check = [size](const auto& input) {
       if (input.size() != size)
-        fail<ShapeError>("function of elements", concatenate_text(size, " elements"),
+        fail<ShapeError>("element-wise function", concatenate_text("inputs of ", size, " elements"),
                          input.shape());
     };
     (check(inputs), ...);

@@ -143,8 +143,8 @@ class ParameterPointer {
   // Returns the parameter. Throws Error unless it exists.
   P* get() const {
     if (!exists())
-      fail<Error>("pointer to a parameter", "a parameter that exists",
-                  place_ ? "one that was removed or replaced" : "a null pointer");
+      fail<Error>("pointer to a parameter", "an existing parameter",
+                  place_ ? "a removed or replaced parameter" : "a null pointer");
     return static_cast<P*>(place_->parameter);
   }
   P& operator*() const { return *get(); }     // the parameter, see `get`

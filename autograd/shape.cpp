@@ -64,7 +64,7 @@ Shape Shape::inserted(Index axis, Index size, const char* what) const {
     fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes"), to_string());
   const Index position = axis < 0 ? axis + rank_ + 1 : axis;
   if (position < 0 || position > rank_)
-    fail<ShapeError>(what, concatenate_text("an axis position of 0 to ", rank_),
+    fail<ShapeError>(what, concatenate_text("an axis position from 0 to ", rank_),
                      concatenate_text(axis, " for shape ", to_string()));
   std::array<Index, max_rank> sizes{};
   std::copy(begin(), begin() + position, sizes.begin());

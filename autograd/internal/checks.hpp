@@ -37,7 +37,7 @@ void check_finite_non_negative(std::string_view what, double value) {
 
 // Throws ValueError, naming `what`, unless 0 ≤ p ≤ 1.
 inline void check_probability(std::string_view what, double p) {
-  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability of 0 to 1", p);
+  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability from 0 to 1", p);
 }
 
 // The indices of `count` elements, for a message.

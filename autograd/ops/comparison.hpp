@@ -57,7 +57,7 @@ template <Number N, class T>
 Tensor<T> compared(N number, const Tensor<T>& /*other*/) {
   if constexpr (std::integral<T>)
     if (!std::in_range<T>(static_cast<std::int64_t>(number)))
-      fail<ValueError>("comparison", "an integer of 32 bits", number);
+      fail<ValueError>("comparison", "a 32-bit integer", number);
   return Tensor<T>::full({}, static_cast<T>(number));
 }
 template <Number N, class T>

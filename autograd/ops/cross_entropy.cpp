@@ -22,7 +22,7 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
     fail<ShapeError>("cross_entropy", "logits [..., classes] and targets [...]",
                      concatenate_text(logits, " and ", targets.shape()));
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
-    fail<ValueError>("cross_entropy: label_smoothing", "a number of 0 to 1",
+    fail<ValueError>("cross_entropy: label_smoothing", "a number from 0 to 1",
                      options.label_smoothing);
   if (options.divisor && !(*options.divisor > 0.0 && std::isfinite(*options.divisor)))
     fail<ValueError>("cross_entropy: divisor", "a finite number > 0", *options.divisor);
@@ -33,9 +33,10 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
     const TokenId target = targets.data()[i];
     if (target == options.ignore_index) continue;
     if (target < 0 || target >= classes)
-      fail<ValueError>(
-          concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
-          concatenate_text("0 to ", classes - 1, " or the ignored ", options.ignore_index), target);
+      fail<ValueError>(concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
+                       concatenate_text("a class from 0 to ", classes - 1, " or ignore_index ",
+                                        options.ignore_index),
+                       target);
     ++counted;
   }
   const double divisor = options.divisor.value_or(static_cast<double>(counted));

@@ -35,8 +35,8 @@ struct Equation {
 Equation parse(std::string_view text) {
   const auto check = [text](bool holds) {
     if (!holds)
-      fail<ValueError>("einsum",
-                       "an equation such as bqd,bkd->bqk, with each letter once in a place", text);
+      fail<ValueError>("einsum", "an equation such as bqd,bkd->bqk, with no letter twice in a term",
+                       text);
   };
   const std::size_t comma = text.find(','), arrow = text.find("->");
   check(comma < arrow && arrow != text.npos);
@@ -87,7 +87,7 @@ template <class T>
 void check_rank(const char* operand, const Named<T>& named) {
   if (std::ssize(named.letters) != named.x.rank())
     fail<ShapeError>(concatenate_text("einsum: operand ", operand),
-                     concatenate_text(named.letters.size(), " axes, ", named.letters),
+                     concatenate_text(named.letters.size(), " axes (", named.letters, ")"),
                      named.x.shape());
 }
 

@@ -11,7 +11,7 @@ void check_tokens(const Tokens& tokens, Index vocabulary) {
   for (Index i = 0; i < tokens.size(); ++i)
     if (const TokenId token = tokens.data()[i]; token < 0 || token >= vocabulary)
       fail<ValueError>(concatenate_text("embedding: token at ", tokens.shape().position(i)),
-                       "an id of " + index_range(vocabulary), token);
+                       "an id from " + index_range(vocabulary), token);
 }
 
 // Adds each row of dy to its token's row of dw. Parallel over ranges of columns, each of which adds

@@ -27,7 +27,7 @@ void ValidLens::check(const char* operation, Index batch, Index queries, Index k
   for (std::int32_t length : lengths_)
     if (length < 0 || length > keys)
       fail<ValueError>(concatenate_text(operation, ": valid_lens"),
-                       concatenate_text("lengths of 0 to ", keys), length);
+                       concatenate_text("lengths from 0 to ", keys), length);
 }
 
 }  // namespace weft

@@ -122,12 +122,12 @@ Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_
 
 void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
   if (num_heads <= 0 || columns % num_heads != 0 || (!options.size && columns / num_heads % 2 != 0))
-    fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
-                     concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
+    fail<ValueError>(what, "num_heads > 0 that divides the vectors into heads of even size",
+                     concatenate_text("num_heads ", num_heads, " for vectors of size ", columns));
   if (options.size &&
       (*options.size <= 0 || *options.size % 2 != 0 || *options.size > columns / num_heads))
     fail<ValueError>(concatenate_text(what, ": size"),
-                     concatenate_text("an even number of 2 … ", columns / num_heads),
+                     concatenate_text("an even number from 2 to ", columns / num_heads),
                      *options.size);
   for (const auto& [name, number] :
        {std::pair(": base", options.base), std::pair(": factor", options.factor)})

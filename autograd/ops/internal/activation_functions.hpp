@@ -103,7 +103,7 @@ void with_activation(Activation activation, const Body& body) {
     case Activation::none:
       break;
   }
-  fail<ValueError>("activation", "one with a function", to_string(activation));
+  fail<ValueError>("activation", "an activation other than none", to_string(activation));
 }
 
 // True for the activations whose slope is computed from z; for the others y suffices.
