@@ -203,7 +203,7 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
   check_parameters();
   infinite_by_.clear();
   add_gradient(y.node(), upstream);
-  // A function that records or clears changes the nodes.
+  // A backward function that records or clears changes the nodes.
   for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
     Node& node = nodes_[id];
     if (!node.function) {
@@ -211,8 +211,8 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
       continue;
     }
     Function& function = *node.function;
-    // Destroyed as soon as it has run, or when the result does not depend on the record: then it
-    // got no gradient.
+    // Destroyed as soon as it has run, or if the result does not depend on the record, which then
+    // has no gradient.
     decltype(node.function) once;
     if (!options.keep_pass) once = std::move(node.function);
     if (!node.has_gradient()) continue;
@@ -345,7 +345,7 @@ void Tape<T>::check_loss(const Var<T>& loss) const {
                        loss.item());
 }
 
-// Checks the gradients of the nodes that the backward function of node `id` added to.
+// Checks the gradients of the nodes to which the backward function of node `id` has added.
 template <class T>
 void Tape<T>::check_gradients(const char* operation, NodeId id) {
   const char* const before = infinite_by(id);
@@ -359,7 +359,7 @@ void Tape<T>::check_gradients(const char* operation, NodeId id) {
     const char* const by = nan < 0 && before ? before : operation;
     const std::string origin =
         nan >= 0 && before ? concatenate_text(", from an infinity of '", before, "'") : "";
-    // An infinity counts where it arrives: operations may drop it on its way.
+    // An infinity is an error only where it arrives: operations may drop it on the way.
     if (nan >= 0 || !node.function)
       fail<NonFiniteError>(concatenate_text("backward of operation '", by, "'"), "finite gradients",
                            concatenate_text(at_position(gradient, at), ", the gradient of '",

@@ -20,8 +20,8 @@ namespace weft {
 
 namespace {
 
-// Sets bytes to zeros. On Linux, large memory is given back instead, which is zeros when it is used
-// next: weights that are loaded later take it once, and no time before.
+// Sets bytes to zeros. On Linux, large memory is returned to the system instead and reads as zeros
+// when it is next used. Weights that are loaded later then occupy memory, and take time, only once.
 void set_zeros(std::byte* begin, std::size_t bytes) {
 #ifdef __linux__
   constexpr std::size_t large = 1 << 20;

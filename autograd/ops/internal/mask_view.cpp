@@ -38,7 +38,7 @@ Index MaskView::rank_of(const char* operation, Index batch, const Shape& shape) 
 }
 
 Index MaskView::largest_limit(Index batch) const {
-  // Without lengths of their own, the last query has the largest limit.
+  // Without a length for each query, the last query has the largest limit.
   const bool by_query = mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2;
   Index largest = 0;
   for (Index query = by_query ? 0 : std::max<Index>(queries_ - 1, 0); query < queries_; ++query)

@@ -11,20 +11,20 @@ namespace weft {
 
 class MaskView {
  public:
-  // Throws ShapeError or ValueError when the mask does not match the sizes; the message starts with
+  // Throws ShapeError or ValueError if the mask does not match the sizes; the message starts with
   // `operation`.
   MaskView(const char* operation, const Mask& mask, Index batch, Index heads, Index queries,
            Index keys);
 
-  // Keys at and past the limit are masked for the query.
+  // Returns the limit of a query: keys at and after it are masked.
   Index limit(Index batch, Index query) const {
     Index limit = mask_.valid_lens.length(batch, query, keys_);
     if (mask_.causal) limit = std::clamp<Index>(query + 1 + keys_ - queries_, 0, limit);
     return limit;
   }
-  // The masked scores of `count` keys from `begin` on, all below the limit: with the bias added,
-  // and -infinity for masked keys, whatever their scores (even NaN). Returns `scores` itself when
-  // there is nothing to do, otherwise `masked`, which may be `scores`.
+  // Returns the masked scores of `count` keys starting at `begin`, all below the limit: scores with
+  // the bias added, and -infinity for masked keys, whatever their scores (even NaN). Returns
+  // `scores` itself if there is nothing to do, and otherwise `masked`, which may be `scores`.
   template <class T>
   const T* apply(Index batch, Index head, Index query, Index begin, Index count, const T* scores,
                  T* masked) const {
@@ -45,35 +45,35 @@ class MaskView {
     }
     return scores;
   }
-  // True when all queries of a sequence attend to the same keys, those below limit(batch, 0),
-  // without a bias.
+  // Returns true if all queries of a sequence attend to the same keys, all those below limit(batch,
+  // 0), and there is no bias.
   bool is_same_for_all_queries() const {
     return !mask_.causal && allowed_rank_ == 0 && bias_rank_ == 0 &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
-  // False when all heads of a sequence, or all sequences, have the same mask.
+  // Whether masks differ between the heads of a sequence, and between sequences.
   bool differs_between_heads() const { return std::max(allowed_rank_, bias_rank_) == 4; }
   bool differs_between_sequences() const {
     return mask_.valid_lens.given() || std::max(allowed_rank_, bias_rank_) > 2;
   }
-  // The largest limit of the queries of a sequence: all of its keys from there on are masked.
+  // Returns the largest limit of a sequence's queries. All keys at and after it are masked.
   Index largest_limit(Index batch) const;
-  // True when that is all: some query attends to each key below the largest limit.
+  // Returns true if some query attends to each key below the largest limit.
   bool shows_all_below_limit() const { return allowed_rank_ == 0 && bias_rank_ == 0; }
-  // The keys that some query of their sequence may attend to, in some head: [batch, keys].
+  // Returns the keys that some query of the sequence may attend to, in some head: [batch, keys].
   Tensor<bool> visible_keys() const;
-  // False when each query attends to some key, whatever the elements of the mask are.
+  // Returns false if every query attends to some key, whatever the elements of the mask are.
   bool may_hide_queries() const {
     return allowed_rank_ > 0 || bias_rank_ > 0 || mask_.valid_lens.given() || keys_ == 0 ||
            (mask_.causal && keys_ < queries_);
   }
-  // The queries that may attend to some key, in some head: [batch, queries].
+  // Returns the queries that may attend to some key, in some head: [batch, queries].
   Tensor<bool> visible_queries() const;
 
  private:
-  // The rank of a part of the mask, 0 when it is not given. Throws ShapeError.
+  // Returns the rank of a part of the mask, or 0 if the part is not set. Throws ShapeError.
   Index rank_of(const char* operation, Index batch, const Shape& shape) const;
-  // The offset of a query's row in a part of that rank.
+  // Returns the offset of a query's row in a part of the mask with this rank.
   Index offset(Index rank, Index batch, Index head, Index query) const {
     const Index matrix = rank == 2 ? 0 : rank == 3 ? batch : batch * heads_ + head;
     return (matrix * queries_ + query) * keys_;
@@ -81,9 +81,9 @@ class MaskView {
 
   // Sets visible[key] of one sequence for the keys that some query may attend to in some head.
   void mark_visible(Index batch, bool* visible) const;
-  // The number of heads with masks of their own; 1 when all heads have the same.
+  // The number of heads with different masks; 1 if all heads have the same mask.
   Index own_heads() const { return differs_between_heads() ? heads_ : 1; }
-  // Whether a query may attend to a key below its limit.
+  // Returns whether a query may attend to a key below its limit.
   bool shows(Index batch, Index head, Index query, Index key) const {
     return (allowed_rank_ == 0 ||
             mask_.allowed.data()[offset(allowed_rank_, batch, head, query) + key]) &&
