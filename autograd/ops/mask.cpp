@@ -11,7 +11,8 @@ ValidLens::ValidLens(const std::vector<std::int32_t>& lengths)
     : ValidLens(Tensor<std::int32_t>({static_cast<Index>(lengths.size())},
                                      std::span<const std::int32_t>(lengths))) {}
 
-// A copy that nobody has a pointer to: backward relies on what forward has checked.
+// Copies the lengths, so that nobody else can change them: backward relies on what forward has
+// checked.
 ValidLens::ValidLens(const Tensor<std::int32_t>& lengths)
     : lengths_(lengths.clone()), given_(true) {
   if (lengths_.rank() != 1 && lengths_.rank() != 2)

@@ -6,14 +6,14 @@
 namespace weft {
 namespace {
 
-// The product of the sizes of an axis and all later ones.
+// Returns the product of the sizes of an axis and all later axes.
 Index elements_from(const Shape& shape, Index axis) {
   Index product = 1;
   for (; axis < shape.rank(); ++axis) product *= shape[axis];
   return product;
 }
 
-// The product of the sizes before an axis.
+// Returns the product of the sizes before an axis.
 Index elements_before(const Shape& shape, Index axis) {
   Index product = 1;
   for (Index i = 0; i < axis; ++i) product *= shape[i];
