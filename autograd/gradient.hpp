@@ -69,8 +69,7 @@ class WEFT_API GradientSum {
   T* data() { return values_.data(); }  // the elements of `values`, for writing
 
   // Makes the sum non-empty and returns the place to add a gradient of `shape`. Throws ShapeError
-  // if the sum is of gradients of another shape, because the parameter has been replaced in the
-  // meantime.
+  // if the sum has another shape, because the parameter has been replaced in the meantime.
   Gradient<T> gradient(const Shape& shape) {
     if (shape != shape_) fail<ShapeError>("gradient of a parameter", shape_, shape);
     const bool fresh = empty_;
@@ -98,9 +97,10 @@ class WEFT_API GradientTarget {
   // Called when a pass uses a parameter, of any shape. Returns the sum to which backward adds the
   // gradient of this use.
   virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
-  // Called when backward adds nothing more for one use of a parameter, of any shape. A part of a
-  // model that is recomputed (see `recompute`) calls `use` twice for each of its uses, in forward
-  // and in backward, but `passed` only once.
+  // Called when backward adds nothing more for one use of a parameter, of any shape; not with
+  // BackwardOptions::keep_pass, and not by Tape::gradients. A part of a model that is recomputed
+  // (see `recompute`) calls `use` twice for each of its uses, in forward and in backward, but
+  // `passed` only once.
   virtual void passed(const Parameter<T>& parameter) = 0;
 };
 

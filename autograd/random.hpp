@@ -39,8 +39,8 @@ class WEFT_API Random {
 
   explicit Random(std::uint64_t seed) : state_{seed, 0} {}  // starts a new sequence
   explicit Random(State state) : state_(state) {}           // continues from a `state()`
-  // Returns a sequence of zeros, for models whose weights will be loaded: creating their tensors
-  // then takes no time. Every tensor is filled with 0, and every other number is 0.
+  // Returns a sequence in which every number is 0, for models whose weights will be loaded:
+  // creating their tensors then takes no time.
   static Random zeros() { return Random(State{.is_constant = true}); }
   State state() const { return state_; }  // the current state
 

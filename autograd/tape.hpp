@@ -177,10 +177,10 @@ class WEFT_API Tape {
   Tensor<U> uninitialized(const Shape& shape) const {
     return Tensor<U>::uninitialized(shape, pool_);
   }
-  Tensor<T> zeros(const Shape& shape) const;  // in memory of the tape, of this shape
-  // Returns a copy of `indices`, of any shape, for use in backward, such as token ids. Forward has
-  // checked them, and nobody else can change the copy. If the tape does not record, returns
-  // `indices` itself.
+  Tensor<T> zeros(const Shape& shape) const;  // zeros of this shape, in memory of the tape
+  // Returns a copy of `indices` (token ids, for example), of any shape, on which backward can rely:
+  // forward has checked them, and nobody else can change the copy. Returns `indices` itself if the
+  // tape does not record.
   template <class U>
   Tensor<U> keep(const Tensor<U>& indices) const {
     if (!options_.recording) return indices;
@@ -189,9 +189,9 @@ class WEFT_API Tape {
     return own;
   }
 
-  // Returns the result of an operation, `value`, of any shape. If one of `inputs` needs a gradient,
-  // keeps `backward`. It is called as backward(tape, dy) with the gradient dy of `value`, and adds
-  // to the gradients of the inputs.
+  // Records the result of an operation: `value`, of any shape. If one of `inputs` needs a gradient,
+  // keeps `backward`. It will be called as backward(tape, dy) with the gradient dy of `value`, and
+  // adds to the gradients of the inputs.
   template <class Backward>
   Var<T> record(const char* operation, Tensor<T> value, std::initializer_list<NodeId> inputs,
                 Backward backward) {
@@ -224,8 +224,8 @@ class WEFT_API Tape {
   // averaged.
   std::span<const double> label_counts() const { return {label_counts_.data(), num_label_counts_}; }
 
-  // Counts `count` products of matrices [m, k] and [k, n], which the next recorded operation has
-  // computed, for the observer.
+  // For the observer: counts `count` products of matrices [m, k] and [k, n] that the next recorded
+  // operation has computed.
   void count_products(Index m, Index n, Index k, Index count = 1) {
     flops_ += 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
               static_cast<double>(count);
@@ -247,14 +247,16 @@ class WEFT_API Tape {
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
   // Returns the number of random streams that this pass has used.
   std::uint32_t random_streams() const { return streams_; }
-  void set_random_streams(std::uint32_t streams) { streams_ = streams; }  // sets it, after a replay
+  void set_random_streams(std::uint32_t streams) {
+    streams_ = streams;
+  }  // continues after a replay
 
   // Returns an empty tape for recomputing a part of this pass. It has the same options, and its
   // random numbers follow the first `streams` streams. Every call returns the same tape.
   Tape& replay(std::uint32_t streams);
 
-  // For recomputed parts: makes `backward` throw Error if a parameter used by the pass of `part` so
-  // far has been moved or no longer exists.
+  // For recomputed parts: makes `backward` throw Error if a parameter that the pass of `part` has
+  // used so far has been moved or destroyed.
   void keep_parameters_of(const Tape& part);
 
   // Sets where backward adds the gradients of parameters that are used from now on. Null stands for
@@ -323,8 +325,8 @@ class WEFT_API Tape {
   const char* infinite_by(NodeId id) const;
   void set_infinite_by(Index id, const char* operation);
   void check_parameters() const;
-  // The sum to which backward adds a node's gradient: a parameter's sum, or null for the node's
-  // own.
+  // Returns the parameter's sum to which backward adds a node's gradient, or null if the node keeps
+  // its gradient itself.
   GradientSum<T>* sum_of(const Node& node) const {
     if (!to_parameters_ || !node.parameter) return nullptr;
     return node.target_sum ? node.target_sum : &node.parameter->gradient_sum();

@@ -23,10 +23,10 @@ enum class Comparison { less, less_equal, greater, greater_equal, equal, not_equ
 template <class T>
 WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>& b);
 
-// Selects `y = a if condition otherwise b`, element by element (torch.where). a and b are
-// variables, or tensors (without gradients), or one of them is a number; they broadcast together
-// with the condition. The gradient of an element goes to the selected input. The other input gets
-// 0, even if it is NaN or infinite. Throws ShapeError if the shapes do not broadcast.
+// Selects `y = a if condition otherwise b`, element by element (torch.where). a and b are variables
+// or, without gradients, tensors; one of them may be a number. They broadcast together with the
+// condition. The gradient of an element goes to the selected input. The other input gets 0, even if
+// it is NaN or infinite. Throws ShapeError if the shapes do not broadcast.
 // As in torch, this 0 is multiplied by the derivative of the operation that computed the other
 // input. If that derivative is NaN or infinite, the gradient is NaN. To avoid it, apply `where` to
 // the input of that operation, too:

@@ -21,7 +21,7 @@ using Indices = Tensor<std::int32_t>;
 //   Var y = gather(x, 1, Indices({2, 1}, {0, 2}));  // x [2, 3], y [2, 1]: x[0, 0], x[1, 2]
 template <class T>
 WEFT_API Var<T> gather(const Var<T>& x, Index axis, const Indices& indices);
-// Picks the positions indices[0], indices[1], … along an axis of x, of any shape with an axis
+// Picks the positions indices[0], indices[1], … along an axis of x, of any shape except a scalar
 // (torch.index_select). `indices` [n] may repeat positions. For axis 0:
 //   y[i, …] = x[indices[i], …]
 // Throws ShapeError unless `indices` has one axis. Throws ValueError for an index outside the axis,
