@@ -37,20 +37,20 @@ WEFT_API Var<T> index_select(const Var<T>& x, Index axis, const Indices& indices
 template <class T>
 WEFT_API Var<T> select(const Var<T>& x, Index axis, Index index);
 
-// Computes `gather` of a plain tensor, without gradients. Shapes and errors are the same as for a
-// variable.
+// Computes `gather` of a plain tensor, without gradients. The shapes and errors are the same as for
+// a variable.
 template <std::floating_point T>
 Tensor<T> gather(const Tensor<T>& x, Index axis, const Indices& indices) {
   return no_grad([&](const auto& v) { return gather(v, axis, indices); }, x);
 }
-// Computes `index_select` of a plain tensor, without gradients. Shapes and errors are the same as
-// for a variable.
+// Computes `index_select` of a plain tensor, without gradients. The shapes and errors are the same
+// as for a variable.
 template <std::floating_point T>
 Tensor<T> index_select(const Tensor<T>& x, Index axis, const Indices& indices) {
   return no_grad([&](const auto& v) { return index_select(v, axis, indices); }, x);
 }
-// Computes `select` of a plain tensor, without gradients. Shapes and errors are the same as for a
-// variable.
+// Computes `select` of a plain tensor, without gradients. The shapes and errors are the same as for
+// a variable.
 template <std::floating_point T>
 Tensor<T> select(const Tensor<T>& x, Index axis, Index index) {
   return no_grad([&](const auto& v) { return select(v, axis, index); }, x);
