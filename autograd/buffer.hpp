@@ -1,4 +1,4 @@
-// Buffer: 64-byte aligned, reference-counted memory, which tensors share.
+// Buffer: 64-byte aligned, reference-counted memory that tensors share.
 #pragma once
 
 #include <atomic>
@@ -12,22 +12,23 @@ namespace weft {
 
 class Pool;
 
-// The memory of a pool.
+// Memory statistics of a pool, for example a tape's.
 struct MemoryStatistics {
-  std::size_t bytes_in_use = 0;     // by tensors and records
-  std::size_t bytes_held = 0;       // taken from the heap and not returned yet
-  std::uint64_t heap_requests = 0;  // allocations since the pool was created
+  std::size_t bytes_in_use = 0;     // used by tensors and records
+  std::size_t bytes_held = 0;       // allocated from the heap and not yet freed
+  std::uint64_t heap_requests = 0;  // heap allocations since the pool was created
 };
 
 // A handle to one block of memory; copies share it. When the last handle is destroyed, the block
-// returns to its pool, or to the heap when it has none. Handles may be copied and destroyed on any
+// returns to its pool, or to the heap if it has no pool. Handles may be copied and destroyed on any
 // thread.
 class WEFT_API Buffer {
  public:
-  static constexpr std::size_t alignment = 64;  // of the memory, in bytes
+  static constexpr std::size_t alignment = 64;  // alignment of the memory, in bytes
 
   Buffer() = default;
-  // `bytes` of uninitialized memory, from `pool` when there is one. Throws std::bad_alloc.
+  // Allocates `bytes` bytes of uninitialized memory, from `pool` if it is not null and otherwise
+  // from the heap. Throws std::bad_alloc.
   explicit Buffer(std::size_t bytes, Pool* pool = nullptr);
   Buffer(const Buffer& other) : block_(other.block_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
@@ -41,27 +42,28 @@ class WEFT_API Buffer {
     if (block_ && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) release(block_);
   }
 
-  // The start of the memory; null for an empty handle.
+  // Returns the start of the memory, or null for an empty handle.
   void* data() const { return block_ ? block_ + 1 : nullptr; }
-  // True when another handle shares the memory, or other memory is attached: whoever writes to it
-  // must take memory of its own first.
+  // Returns true if another handle shares the memory or another buffer is attached to it. Before
+  // writing, the owner must then make a copy.
   bool shared() const {
     return block_ && (block_->references.load(std::memory_order_acquire) != 1 || block_->attached);
   }
-  // Memory with another form of the contents, which is kept as long as this memory; null when there
-  // is none. To be attached before this memory is shared.
+  // Attaches a second buffer that holds the same data in another format; it lives as long as this
+  // memory. Call this before the memory is shared, and only on a non-empty handle.
   void attach(Buffer other) { std::swap(block_->attached, other.block_); }
-  // The memory that was attached; null when there is none.
+  // Returns the start of the attached buffer's memory, or null if none is attached.
   const void* attached() const {
     return block_ && block_->attached ? block_->attached + 1 : nullptr;
   }
-  // The pool that the memory came from; null for the heap.
+  // Returns the pool that the memory came from, or null for the heap.
   Pool* pool() const { return block_ ? block_->pool : nullptr; }
 
  private:
   friend class Pool;
 
-  // The header in front of the memory, as long as its alignment.
+  // The header in front of the memory. Its size equals the alignment, so the memory is aligned,
+  // too.
   struct alignas(alignment) Block {
     std::atomic<std::int64_t> references{1};
     Pool* pool = nullptr;

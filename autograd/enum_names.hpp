@@ -1,4 +1,4 @@
-// Names of the values of an enumeration.
+// Names of enumeration values.
 #pragma once
 
 #include <array>
@@ -9,11 +9,12 @@
 
 namespace weft {
 
-// Each value of an enumeration with its name.
+// A table of an enumeration's values and their names.
 template <class Enum, std::size_t size>
 using EnumNames = std::array<std::pair<Enum, const char*>, size>;
 
-// The name of a value. Throws ValueError, naming `what`, when it has none.
+// Returns the name of `value`. Throws ValueError if the table does not contain it; the message
+// starts with `what`.
 template <class Enum, std::size_t size>
 const char* name_of(const char* what, Enum value, const EnumNames<Enum, size>& names) {
   for (const auto& [named, name] : names)
@@ -21,7 +22,8 @@ const char* name_of(const char* what, Enum value, const EnumNames<Enum, size>& n
   fail<ValueError>(what, "a value of the enumeration", static_cast<int>(value));
 }
 
-// The value of a name. Throws ValueError, naming `what` and listing the names, when there is none.
+// Returns the value with the given name. Throws ValueError if there is none; the message starts
+// with `what` and lists the known names.
 template <class Enum, std::size_t size>
 Enum value_named(const char* what, const std::string& name, const EnumNames<Enum, size>& names) {
   std::string known;

@@ -7,8 +7,8 @@
 namespace weft {
 namespace {
 
-// First and last: control characters, surrogates, what lies beyond Unicode, and the format
-// characters, which are invisible, with the separators of lines.
+// Ranges of code points, first and last: control characters, surrogates, code points beyond
+// Unicode, and invisible format characters and line separators.
 constexpr char32_t not_printable[][2] = {
     {0x0, 0x1f},      {0x7f, 0x9f},       {0xad, 0xad},        {0x61c, 0x61c},   {0x180e, 0x180e},
     {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},    {0xd800, 0xdfff}, {0xfeff, 0xfeff},
@@ -18,7 +18,8 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// The size of the printable character at the start of a text that is not empty; 0 if there is none.
+// Returns the size of the printable character at the start of a non-empty text, or 0 if the text
+// does not start with one.
 std::size_t printable_size(std::string_view text) {
   const unsigned char first = byte_at(text, 0);
   const auto ones = static_cast<std::size_t>(std::countl_one(first));
@@ -29,7 +30,7 @@ std::size_t printable_size(std::string_view text) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
     code = code << 6 | (byte_at(text, i) & 0x3f);
   }
-  // A character in more bytes than it needs is not UTF-8.
+  // An overlong encoding is not UTF-8.
   constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto holds = [code](const auto& range) { return range[0] <= code && code <= range[1]; };
   return code < least[size] || std::ranges::any_of(not_printable, holds) ? 0 : size;

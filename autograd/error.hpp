@@ -1,4 +1,4 @@
-// The exceptions that weft throws. Every message has the form "what: expected …, got …".
+// The exceptions that weft throws. Messages have the form "what: expected …, got …".
 #pragma once
 
 #include <locale>
@@ -11,15 +11,16 @@
 
 namespace weft {
 
-// Text for messages, of which a user or a file may have written a part: the same text with its
-// control and format characters (U+202E), and the bytes that are not UTF-8, as "\x1b".
+// Returns `text` in a form that is safe to print in a message: control and format characters (such
+// as U+202E) and bytes that are not UTF-8 are escaped byte by byte, as in "\x1b". For messages that
+// quote users or files.
 WEFT_API std::string printable(std::string_view text);
 
-// The base class of all exceptions that weft throws. The message is one line of text: `printable`
-// of what it is made of.
+// The base class of all exceptions that weft throws. The message is a single line, escaped by
+// `printable`.
 class WEFT_API Error : public std::runtime_error {
  public:
-  // With a message, of which `what()` returns the `printable` text.
+  // Creates an error whose `what()` returns `printable(message)`.
   explicit Error(std::string_view message);
 };
 
@@ -47,14 +48,15 @@ class WEFT_API FileError : public Error {
   using Error::Error;
 };
 
-// A stream that builds a string. Numbers are formatted as in C++'s classic locale, "1500.5",
-// whatever `std::locale::global` and `setlocale` have set.
+// A stream that builds a string. It formats numbers as in C++'s classic locale, "1500.5",
+// regardless of `std::locale::global` and `setlocale`.
 class TextStream : public std::ostringstream {
  public:
   TextStream() { imbue(std::locale::classic()); }
 };
 
-// Concatenates the parts, each formatted by `operator<<` of a TextStream, and returns the string.
+// Returns the parts concatenated into a string. Each part is formatted by `operator<<` of a
+// TextStream.
 template <class... Parts>
 std::string concatenate_text(const Parts&... parts) {
   TextStream out;
@@ -62,7 +64,7 @@ std::string concatenate_text(const Parts&... parts) {
   return std::move(out).str();
 }
 
-// Throws `E` with the message "what: expected …, got …", in one line.
+// Throws `E` with the one-line message "what: expected …, got …".
 template <class E, class Expected, class Got>
 [[noreturn]] void fail(const std::string& what, const Expected& expected, const Got& got) {
   throw E(printable(concatenate_text(what, ": expected ", expected, ", got ", got)));

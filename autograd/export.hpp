@@ -1,4 +1,4 @@
-// WEFT_API exports a symbol from a shared library of weft.
+// WEFT_API exports a symbol from weft's shared libraries.
 #pragma once
 
 #define WEFT_API [[gnu::visibility("default")]]

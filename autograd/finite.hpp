@@ -1,4 +1,4 @@
-// Searches for numbers that are NaN or infinite.
+// Searches for NaN and infinity.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace weft {
 
-// True when all n values are finite.
+// Returns true if all n values are finite.
 template <class T>
 WEFT_API bool all_finite(const T* values, Index n);
 
-// The position of the first NaN or infinity; -1 when all values are finite.
+// Returns the position of the first NaN or infinity, or -1 if all values are finite.
 template <class T>
 WEFT_API Index first_non_finite(std::span<const T> values);
 
-// Searches a tensor of any shape. Throws NonFiniteError, naming `what`, the first NaN or infinity
-// and its position, when there is one.
+// Checks a tensor of any shape. Throws NonFiniteError if it contains a NaN or infinity; the message
+// starts with `what` and contains the first such element and its position.
 template <class T>
 WEFT_API void check_finite(const std::string& what, const Tensor<T>& tensor);
 

@@ -44,9 +44,9 @@ class Restore {
   std::vector<Tensor<double>> values_;
 };
 
-// The inner product of the function's result with a fixed random upstream gradient, minus that at
-// the initial parameters. The differences are taken element by element, before the sum, to preserve
-// their accuracy.
+// The inner product of a fixed random upstream gradient with the function's result, minus the same
+// inner product at the initial parameters. The results are subtracted element by element, before
+// the sum, for accuracy.
 class Result {
  public:
   Result(const Function& function, const GradCheckOptions& options)
@@ -91,7 +91,7 @@ class Result {
 struct AnalyticGradient {
   bool reached;          // whether backward added to the gradient
   Tensor<double> first;  // computed in memory filled with NaN
-  Tensor<double> added;  // added to random values, then these subtracted
+  Tensor<double> added;  // added to random values, which are then subtracted
 };
 
 std::vector<AnalyticGradient> analytic_gradients(const Function& function,
@@ -128,13 +128,13 @@ std::vector<AnalyticGradient> analytic_gradients(const Function& function,
   return gradients;
 }
 
-// The one-sided derivatives of the result along a way through the parameters.
+// The one-sided derivatives of the result along a path through the parameters.
 struct Slopes {
   double left, right;
   double central() const { return 0.5 * (right + left); }
 };
 
-// `move(step)` moves the parameters by the step from their initial values.
+// Computes slopes. `move(step)` moves the parameters by the step from their initial values.
 template <class Move>
 Slopes slopes_of(Result& result, double step, const Move& move) {
   move(step);
@@ -143,19 +143,20 @@ Slopes slopes_of(Result& result, double step, const Move& move) {
   return {.left = -result.difference() / step, .right = right};
 }
 
-// The length of a way in which a parameter of this value changes by as much as one of value 1 in a
-// way of length 1.
+// Returns the scale of an element's step: a step of length 1 changes a value up to 1 by 1, and a
+// larger value by as much as the value itself.
 double scale_of(double value) { return std::max(1.0, std::abs(value)); }
 
-// For a smooth function, the two differ by eps times its second derivative.
+// For a smooth function, the two slopes differ by eps times its second derivative.
 bool is_near_kink(const Slopes& slopes, double eps) {
   constexpr double max_curvature = 100.0;
   return std::abs(slopes.right - slopes.left) >
          max_curvature * eps * (1.0 + std::abs(slopes.central()));
 }
 
-// Whether differences with steps of several sizes agree that the gradient is another one. They do
-// not where rounding, curvature or a kink matters. `slopes_at(step)` are those of a step.
+// Returns whether differences with steps of several sizes agree that `analytic` is wrong. They do
+// not agree where rounding, curvature or a kink matters. `slopes_at(step)` returns the slopes for a
+// step.
 template <class SlopesAt>
 bool is_refuted(double analytic, const SlopesAt& slopes_at, double eps) {
   constexpr double infinity = std::numeric_limits<double>::infinity(), margin = 10.0;
@@ -170,7 +171,7 @@ bool is_refuted(double analytic, const SlopesAt& slopes_at, double eps) {
   return same_sign && (analytic < lowest - margin * spread || analytic > highest + margin * spread);
 }
 
-// Compares both analytic gradients, divided by `scale`, with `slopes_at(step)` for this element or
+// Compares both analytic gradients, divided by `scale`, with `slopes_at(step)` of this element or
 // direction.
 template <class SlopesAt>
 void compare(GradCheckEntry& entry, std::pair<double, double> analytic, double scale,
@@ -292,8 +293,8 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
   check_function("gradcheck: function", function);
   for (const auto& [name, parameter] : parameters)
     if (!parameter.exists())
-      fail<Error>("gradcheck: " + name, "a parameter",
-                  parameter ? "one that was removed or replaced" : "a null pointer");
+      fail<Error>("gradcheck: " + name, "an existing parameter",
+                  parameter ? "a removed or replaced parameter" : "a null pointer");
   const Restore restore(parameters);
   Result result(function, options);
   const std::vector<AnalyticGradient> analytic =
@@ -329,7 +330,7 @@ Index GradCheckReport::checked() const { return total(*this, &GradCheckEntry::ch
 
 const GradCheckEntry& GradCheckReport::worst() const {
   if (entries.empty())
-    throw Error("gradcheck: expected a report of at least one parameter, got none");
+    throw Error("gradcheck: expected a report on at least one parameter, got an empty report");
   return *std::max_element(
       entries.begin(), entries.end(),
       [](const GradCheckEntry& a, const GradCheckEntry& b) { return a.severity < b.severity; });

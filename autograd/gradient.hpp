@@ -11,35 +11,35 @@
 
 namespace weft {
 
-// The gradient of one input of an operation, for the operation's backward to add to. False when the
-// input needs none. When `fresh`, nothing has been added yet: `values` are uninitialized, and the
-// first write must cover all of them and overwrite.
+// The gradient of one input of an operation, to which the operation's backward function adds. It
+// converts to false if the input needs no gradient. If `fresh`, nothing has been added yet:
+// `values` are uninitialized, and the first write must overwrite all of them.
 template <class T>
 struct WEFT_API Gradient {
-  std::span<T> values = {};  // of as many elements as the input
+  std::span<T> values = {};  // one for each element of the input
   bool wanted = false;       // whether the input needs a gradient
   bool fresh = false;        // whether nothing has been added yet
 
-  explicit operator bool() const { return wanted; }  // `wanted`
-  T* data() const { return values.data(); }          // the first of the values
-  // The factor of the old values in `c = a · b + beta · c`: 0 when fresh.
+  explicit operator bool() const { return wanted; }  // whether the input needs a gradient
+  T* data() const { return values.data(); }          // pointer to the first value
+  // The factor of the old values in `c = a · b + beta · c`: 0 if fresh, otherwise 1.
   T beta() const { return fresh ? T{0} : T{1}; }
-  // For a backward that adds to some elements only: sets fresh values to 0.
+  // Sets fresh values to 0. For backward functions that add to some of the elements only.
   Gradient& zero_if_fresh() {
     if (fresh) std::fill(values.begin(), values.end(), T{0});
     fresh = false;
     return *this;
   }
 
-  // Adds f(inputs[i]...) to element i, in parallel. Throws ShapeError unless the tensors have as
-  // many elements as the gradient.
+  // Adds f(inputs[i]...) to element i, in parallel; does nothing if the input needs no gradient.
+  // Throws ShapeError unless each tensor has as many elements as the gradient.
   template <class Function, class... Inputs>
   void add(const Function& f, const Inputs&... inputs) const {
     if (!wanted) return;
     const Index size = std::ssize(values);
     const auto check = [size](const auto& input) {
       if (input.size() != size)
-        fail<ShapeError>("function of elements", concatenate_text(size, " elements"),
+        fail<ShapeError>("element-wise function", concatenate_text("inputs of ", size, " elements"),
                          input.shape());
     };
     (check(inputs), ...);
@@ -53,23 +53,23 @@ struct WEFT_API Gradient {
   }
 };
 
-// The sum of gradients of one shape, the parameter's. Clearing it costs nothing: the next gradient
-// overwrites.
+// A sum of gradients of one shape, for example a parameter's. Clearing it costs nothing: the next
+// gradient overwrites the old values.
 template <class T>
 class WEFT_API GradientSum {
  public:
   GradientSum() = default;
-  explicit GradientSum(const Shape& shape) : shape_(shape) {}  // empty
+  explicit GradientSum(const Shape& shape) : shape_(shape) {}  // an empty sum
 
-  // True when nothing was added since the sum was cleared.
+  // Returns true if nothing has been added since the sum was created or cleared.
   bool empty() const { return empty_; }
   void clear() { empty_ = true; }  // makes the sum empty
-  // The sum; uninitialized when empty.
+  // The sum, of the shape of its gradients; uninitialized if empty.
   const Tensor<T>& values() const { return values_; }
   T* data() { return values_.data(); }  // the elements of `values`, for writing
 
-  // Makes the sum non-empty and returns where to add a gradient of `shape`. Throws ShapeError when
-  // that is another shape, that of a parameter which has been replaced since.
+  // Makes the sum non-empty and returns the place to add a gradient of `shape`. Throws ShapeError
+  // if the sum has another shape, because the parameter has been replaced in the meantime.
   Gradient<T> gradient(const Shape& shape) {
     if (shape != shape_) fail<ShapeError>("gradient of a parameter", shape_, shape);
     const bool fresh = empty_;
@@ -88,16 +88,19 @@ class WEFT_API GradientSum {
 template <class T>
 class Parameter;
 
-// Where backward adds the gradients of parameters, when not to the parameters themselves.
+// Receives the gradients of parameters, which backward otherwise adds to the parameters themselves.
+// See Tape::set_gradient_target.
 template <class T>
 class WEFT_API GradientTarget {
  public:
   virtual ~GradientTarget() = default;
-  // The pass uses a parameter, of any shape: the sum that backward adds the gradient of this use
-  // to.
+  // Called when a pass uses a parameter, of any shape. Returns the sum to which backward adds the
+  // gradient of this use.
   virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
-  // Backward has passed a use of a parameter, of any shape, and adds nothing more for it. Of each
-  // use in a part that is computed again (see `recompute`) one is never passed.
+  // Called when backward adds nothing more for one use of a parameter, of any shape; not with
+  // BackwardOptions::keep_pass, and not by Tape::gradients. A part of a model that is recomputed
+  // (see `recompute`) calls `use` twice for each of its uses, in forward and in backward, but
+  // `passed` only once.
   virtual void passed(const Parameter<T>& parameter) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What operations are written with. An operation computes its value, and records beside it how a
-// gradient of that value becomes gradients of its inputs:
+// Helpers for writing operations. An operation computes its value and records a backward function,
+// which turns the gradient of the value into gradients of the inputs:
 //
 //   // Forward:  y = x².
 //   // Backward: dx = 2 x dy.
@@ -20,17 +20,18 @@
 
 namespace weft {
 
-// The tape that all the variables, of any shapes, share. Throws Error, naming `operation`, when
-// they are on different tapes.
+// Returns the tape of the variables, which may have any shapes. Throws Error if they are on
+// different tapes; the message starts with `operation`.
 template <class T, class... Vars>
 Tape<T>& tape_of(const char* operation, const Var<T>& first, const Vars&... others) {
   if (((&others.tape() != &first.tape()) || ...))
-    throw Error(concatenate_text(operation, ": expected inputs of one tape, got inputs of two"));
+    throw Error(concatenate_text(operation,
+                                 ": expected inputs on one tape, got inputs on different tapes"));
   return first.tape();
 }
 
-// y[i] = f(inputs[i]...) for every element, in parallel. Throws ShapeError unless all tensors have
-// as many elements as y.
+// Sets y[i] = f(inputs[i]...) for every element, in parallel. Throws ShapeError unless every input
+// has as many elements as y.
 template <class T, class Function, class... Inputs>
 void transform(const Function& f, Tensor<T>& y, const Inputs&... inputs) {
   Gradient<T>{y.values(), true, true}.add(f, inputs...);

@@ -16,13 +16,13 @@
 namespace weft {
 namespace {
 
-// True in a process that was forked off one which had started a parallel region: OpenMP's threads
-// do not exist there, and a region would wait for them for ever.
+// True in a process forked after a parallel region has started: OpenMP's threads do not exist
+// there, and a region would wait for them forever.
 std::atomic<bool> is_forked = false;
 
-// The chunks of a loop, in consecutive queues. Each thread begins with a queue of its own (up to 8
-// threads; more share them) and then takes chunks from the others, so that a thread which is late
-// leaves no work undone.
+// The chunks of a loop, in consecutive queues. Each thread starts with its own queue (up to 8
+// queues; more threads share them) and then takes chunks from other queues, so that no work waits
+// for a slow thread.
 class Chunks {
  public:
   Chunks(Index count, int threads) : used_(static_cast<std::size_t>(std::min(threads, 8))) {
@@ -34,7 +34,7 @@ class Chunks {
     }
   }
 
-  // Calls `run(chunk)` for each chunk that no thread has taken.
+  // Calls `run(chunk)` for chunks that no thread has taken, until none are left.
   template <class Run>
   void take(int thread, const Run& run) {
     for (std::size_t i = 0; i < used_; ++i) {
@@ -90,7 +90,7 @@ int thread_count() {
 
 void set_thread_count(int threads) {
   if (threads < 1 || threads > thread_limit())
-    fail<ValueError>("threads", concatenate_text("1 … ", thread_limit()), threads);
+    fail<ValueError>("threads", concatenate_text("a number from 1 to ", thread_limit()), threads);
   omp_set_num_threads(threads);
 }
 
@@ -98,7 +98,7 @@ namespace {
 
 thread_local ParallelObserver* parallel_observer = nullptr;
 
-// A region whose ranges are shown to an observer.
+// A region that reports its ranges to an observer.
 struct ObservedRegion {
   ParallelObserver& observer;
   void (*run)(const void*, Index, int);
@@ -107,7 +107,7 @@ struct ObservedRegion {
   ObservedRegion(ParallelObserver& shown_to, void (*function)(const void*, Index, int),
                  const void* argument)
       : observer(shown_to), run(function), context(argument) {
-    parallel_observer = nullptr;  // a loop within a range is part of the range
+    parallel_observer = nullptr;  // a loop within a range is part of that range
     observer.region_begins();
   }
   ~ObservedRegion() {

@@ -1,4 +1,4 @@
-// parallel_for: all of weft's parallel work, in parallel regions of OpenMP.
+// parallel_for: all of weft's parallel work, in OpenMP's parallel regions.
 #pragma once
 
 #include <algorithm>
@@ -9,30 +9,31 @@
 
 namespace weft {
 
-// The maximum number of threads of `parallel_for`: OpenMP's (OMP_NUM_THREADS, omp_set_num_threads
-// or `set_thread_count`, OMP_THREAD_LIMIT), but at most `thread_limit()`; 1 inside a parallel
-// region, and in a process that was forked off after the first one (OpenMP's threads do not exist
-// there).
+// Returns the maximum number of threads that `parallel_for` uses: OpenMP's setting
+// (OMP_NUM_THREADS, omp_set_num_threads or `set_thread_count`, OMP_THREAD_LIMIT), capped at
+// `thread_limit()`. It is 1 inside a parallel region. It is also 1 in a child process forked after
+// the first parallel region, because OpenMP's threads do not survive a fork.
 WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless
 // 1 ≤ threads ≤ `thread_limit()`.
 WEFT_API void set_thread_count(int threads);
-// Four times the number of processors, and at least 16: more threads only cost memory.
+// Returns the largest number of threads allowed: four times the number of processors, but at least
+// 16. More threads would only cost memory.
 WEFT_API int thread_limit();
 
-// Is told of parallel regions, for measuring them.
+// Receives callbacks at the start and end of parallel regions, for measuring them.
 class WEFT_API ParallelObserver {
  public:
   virtual ~ParallelObserver() = default;
   virtual void region_begins() = 0;  // called on the thread that enters a region
-  virtual void region_ends() = 0;    // and when it leaves it
-  // Called on the thread that computes a range, before it. `thread` is the number that
-  // `parallel_for` gives.
+  virtual void region_ends() = 0;    // called on that thread when it leaves the region
+  // Called before a range is computed, on the thread that computes it. `thread` is the thread
+  // number that `parallel_for` passes to its body.
   virtual void range_begins(int thread) = 0;
-  virtual void range_ends(int thread) = 0;  // and after it, unless it throws
+  virtual void range_ends(int thread) = 0;  // called after the range, unless its body throws
 };
-// Sets the observer of the regions that the calling thread enters from here on; null for none.
-// Returns the one before.
+// Sets the observer of the regions that the calling thread enters from now on; null removes it.
+// Returns the previous observer.
 WEFT_API ParallelObserver* observe_parallel(ParallelObserver* observer);
 
 namespace detail {
@@ -49,17 +50,18 @@ void call(const Body& body, Index begin, Index end, int thread) {
 }
 }  // namespace detail
 
-// True when `parallel_for` here would use one thread: the maximum is 1, as it is inside a parallel
-// region.
+// Returns true if `parallel_for` would use only one thread here: if the maximum is 1, as it is
+// inside a parallel region.
 inline bool is_sequential() { return thread_count() == 1; }
 
-// Calls `body(begin, end)` on consecutive ranges that cover 0 … count, each of `grain` items except
-// the last. The ranges depend only on `count` and `grain`, never on the number of threads, so a
-// body that sums only within its range gives the same bits on any number of threads. A single
-// range, or a call from inside a parallel region, runs on the calling thread. A body that needs
-// memory for each thread takes a third argument, the number of its thread: 0 … thread_count() - 1,
-// as the caller of `parallel_for` sees it. When a body throws, the other ranges may run; then the
-// exception of the first range that threw is thrown again.
+// Calls `body(begin, end)` on consecutive ranges that cover [0, count). Each range has `grain`
+// items; the last one may have fewer. The ranges depend only on `count` and `grain`, never on the
+// number of threads. A body that sums only within its range therefore returns the same bits on any
+// number of threads. A single range runs on the calling thread, and so does every range of a call
+// from inside a parallel region. A body that needs memory for each thread takes a third argument,
+// the number of its thread: 0 ≤ thread < n, where n is what `thread_count()` returns to the caller
+// of `parallel_for`. If a body throws, the other ranges may still run; then the exception of the
+// first range that threw is rethrown.
 //   parallel_for(n, 1024, [&](Index begin, Index end) {
 //     for (Index i = begin; i < end; ++i) to[i] = 2 * from[i];
 //   });
@@ -82,19 +84,21 @@ void parallel_for(Index count, Index grain, const Body& body) {
                      &context);
 }
 
-// The number of items in a range of a few microseconds.
+// A grain for ranges that take a few microseconds.
 struct Grain {
-  Index items;                                        // the number of items, > 0
-  constexpr operator Index() const { return items; }  // `items`
+  Index items;                                        // number of items in a range, > 0
+  constexpr operator Index() const { return items; }  // number of items in a range
 };
 
-// That of items which cost this many elementary operations each (a multiply-add, a load).
+// Returns the grain for items that cost about `cost` elementary operations each (a multiply-add or
+// a load).
 constexpr Grain grain_of(Index cost) {
   return {std::max<Index>(1, 16384 / std::max<Index>(1, cost))};
 }
 
-// As above, with ranges of a few microseconds: up to two of them are worth less than waking a
-// thread, and run on the calling thread.
+// Calls `body` on ranges of `grain` items, which take a few microseconds each. One or two ranges of
+// several items run on the calling thread, because waking another thread would cost more than it
+// saves. Otherwise equal to `parallel_for` with a number of items.
 template <class Body>
 void parallel_for(Index count, Grain grain, const Body& body) {
   if (grain.items == 1 || count > 2 * grain.items) return parallel_for(count, grain.items, body);

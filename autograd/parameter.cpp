@@ -12,7 +12,7 @@ struct Places {
   std::vector<Place*> free;
 };
 
-// Not destroyed at the end of the program: parameters with static storage may end later.
+// Not destroyed at the end of the program: parameters with static storage may be destroyed later.
 Places& places() {
   static auto* const places = new Places;
   return *places;

@@ -17,29 +17,29 @@ namespace weft {
 
 namespace detail {
 
-// The address of a parameter, for all that refer to it. Places are never freed: after the end of
-// its parameter, a place is taken by another one, under another number.
+// The address of a parameter, shared by all pointers to it. Places are never freed: when its
+// parameter is destroyed, a place can be reused for another parameter, under a new number.
 struct WEFT_API Place {
   void* parameter = nullptr;
   std::atomic<std::uint64_t> number{0};
 
-  // A place that no parameter has.
+  // Returns a free place, which now holds the address of `parameter`.
   static Place& take(void* parameter);
   void give_back() noexcept;
 };
 
 }  // namespace detail
 
-// A tensor of numbers that training changes, with its gradient. The gradient is not part of the
-// value: it is `mutable`, a pass over a const model adds to it, and copies start without one. The
-// shape stays that of construction, except by assignment of another parameter. Pointers to a
-// parameter (see ParameterPointer) follow it when it is moved to a new object, a new element of a
-// vector for instance; an assignment changes the values of the parameter that is assigned to.
+// A trainable tensor and its gradient. The gradient is not part of the value: it is `mutable`, so a
+// pass over a const model can add to it, and copies start without one. The shape is fixed at
+// construction; only assigning another parameter changes it. Pointers to a parameter (see
+// ParameterPointer) follow it when it is moved to a new object, for example when a vector grows. An
+// assignment replaces the target's value; pointers to the target remain valid.
 template <class T = float>
 class WEFT_API Parameter {
  public:
   Parameter() : Parameter(Tensor<T>()) {}
-  // Of the value's shape, without a gradient.
+  // Creates a parameter with this value and its shape, without a gradient.
   explicit Parameter(Tensor<T> value)
       : value_(std::move(value)), gradient_(shape()), place_(&detail::Place::take(this)) {}
   Parameter(const Parameter& other) : Parameter(other.value_) {
@@ -66,56 +66,56 @@ class WEFT_API Parameter {
     if (place_) place_->give_back();
   }
 
-  const Shape& shape() const { return value_.shape(); }  // of value and gradient
+  const Shape& shape() const { return value_.shape(); }  // the shape of value and gradient
   Index size() const { return value_.size(); }           // the number of elements
 
-  const Tensor<T>& value() const { return value_; }  // of shape()
-  // Replaces all elements. Throws ShapeError unless `value` has the parameter's shape.
+  const Tensor<T>& value() const { return value_; }  // the elements, of shape()
+  // Replaces the value. Throws ShapeError unless `value` has the parameter's shape.
   void set_value(Tensor<T> value) {
     if (value.shape() != shape()) fail<ShapeError>("parameter: value", shape(), value.shape());
     value_ = std::move(value);
   }
-  // The elements, for writing. A pass that has used the parameter keeps the elements that it used;
-  // the span is to be used before the next pass.
+  // Returns the elements, for writing. A pass that has already used the parameter keeps the old
+  // elements. Use the span before the next pass begins.
   std::span<T> values() { return value_.values(); }
-  // One element, for writing. Throws ShapeError when there is none at the position.
+  // Returns one element, for writing. Throws ShapeError if there is no element at this position.
   template <class... Indices>
   T& operator()(Indices... indices) {
     return value_(indices...);
   }
 
-  // Whether passes compute its gradient; true unless set otherwise (see `freeze`).
+  // Returns whether passes compute the gradient; true by default (see `freeze`).
   bool requires_grad() const { return requires_grad_ && !is_suspended_; }
-  // See `requires_grad`. With false, clears the gradient: optimizers then keep the values. Must not
-  // be called during a pass that uses the parameter. Ends a suspension.
+  // Sets `requires_grad` and ends a suspension. If false, also clears the gradient, so that
+  // optimizers leave the value unchanged. Must not be called during a pass that uses the parameter.
   void set_requires_grad(bool requires_grad) {
     requires_grad_ = requires_grad;
     is_suspended_ = false;
     if (!requires_grad) zero_grad();
   }
-  // Makes `requires_grad` false, clearing the gradient, until `resume_grad`.
+  // Makes `requires_grad` false until `resume_grad` is called, and clears the gradient.
   void suspend_grad() {
     is_suspended_ = true;
     zero_grad();
   }
-  // Makes `requires_grad` what it was before `suspend_grad`.
+  // Restores `requires_grad` to its value before `suspend_grad`.
   void resume_grad() { is_suspended_ = false; }
 
-  // True when a backward added to the gradient since `zero_grad`.
+  // Returns true if a gradient has been added or set since `zero_grad`.
   bool has_grad() const { return !gradient_.empty(); }
-  // The sum of all gradients since `zero_grad`, of the parameter's shape; zeros when there were
-  // none.
+  // Returns the sum of all gradients since `zero_grad`, in the parameter's shape; zeros if there
+  // are none.
   const Tensor<T> grad() const { return has_grad() ? gradient_.values() : Tensor<T>(shape()); }
-  // Replaces the gradient. Throws ShapeError unless it has the parameter's shape.
+  // Replaces the gradient. Throws ShapeError unless `grad` has the parameter's shape.
   void set_grad(const Tensor<T>& grad) {
     if (grad.shape() != shape()) fail<ShapeError>("parameter: gradient", shape(), grad.shape());
     gradient_.clear();
     gradient_.gradient(shape()).add([](T value) { return value; }, grad);
   }
-  // Costs nothing: the next gradient overwrites the old one.
+  // Clears the gradient. This costs nothing: the next gradient overwrites the old one.
   void zero_grad() { gradient_.clear(); }
 
-  // Where passes add gradients and optimizers read them.
+  // Returns the sum to which passes add gradients and from which optimizers read them.
   GradientSum<T>& gradient_sum() const { return gradient_; }
 
  private:
@@ -123,33 +123,33 @@ class WEFT_API Parameter {
   mutable GradientSum<T> gradient_;
   bool requires_grad_ = true;
   bool is_suspended_ = false;
-  detail::Place* place_ = nullptr;  // none after a move
+  detail::Place* place_ = nullptr;  // null after a move
 
   template <class P>
   friend class ParameterPointer;
 };
 
-// A pointer to a parameter P (Parameter<T> or const Parameter<T>) that stays valid when the
-// parameter is moved, and knows when it was destroyed. Converts from and to P*.
+// A pointer to a parameter P (Parameter<T> or const Parameter<T>) that remains valid when the
+// parameter is moved and detects when it has been destroyed. Converts from and to P*.
 template <class P>
 class ParameterPointer {
  public:
   ParameterPointer(P* parameter)  // may be null
       : place_(parameter ? parameter->place_ : nullptr), number_(place_ ? current() : 0) {}
 
-  // Whether there is a parameter: false for null and after the parameter was destroyed.
+  // Returns true if the parameter exists: false for null and after the parameter was destroyed.
   bool exists() const { return place_ && current() == number_; }
   explicit operator bool() const { return place_ != nullptr; }  // false for null
-  // The parameter. Throws Error unless it exists.
+  // Returns the parameter. Throws Error unless it exists.
   P* get() const {
     if (!exists())
-      fail<Error>("pointer to a parameter", "a parameter that exists",
-                  place_ ? "one that was removed or replaced" : "a null pointer");
+      fail<Error>("pointer to a parameter", "an existing parameter",
+                  place_ ? "a removed or replaced parameter" : "a null pointer");
     return static_cast<P*>(place_->parameter);
   }
-  P& operator*() const { return *get(); }     // see `get`
-  P* operator->() const { return get(); }     // see `get`
-  operator P*() const { return get(); }       // see `get`
+  P& operator*() const { return *get(); }     // the parameter, see `get`
+  P* operator->() const { return get(); }     // the parameter, see `get`
+  operator P*() const { return get(); }       // the parameter, see `get`
   const void* key() const { return place_; }  // equal for pointers to the same parameter
 
  private:
@@ -159,10 +159,10 @@ class ParameterPointer {
   std::uint64_t number_;
 };
 
-// A parameter under its full name in a model, such as "encoder.0.attention.W_q.weight".
+// A parameter and its full name in a model, such as "encoder.0.attention.W_q.weight".
 template <class T = float, class P = Parameter<T>>
 struct NamedParameter {
-  std::string name;               // with the names of the modules around it
+  std::string name;               // includes the names of the enclosing modules
   ParameterPointer<P> parameter;  // not null
 };
 

@@ -1,4 +1,4 @@
-// Precision: the precision of the inputs of matrix products.
+// Precision: how matrix products round their inputs.
 #pragma once
 
 #include "weft/autograd/enum_names.hpp"
@@ -8,12 +8,12 @@ namespace weft {
 
 // How matrix products round their inputs.
 enum class Precision {
-  // That of the tape's type.
+  // The precision of the tape's type, without rounding.
   full,
-  // bfloat16: the 8 leading bits of a float's significand, with its range. The inputs of matrix
-  // products are rounded to nearest even, subnormal ones to zero, and the products are added in
-  // single precision; everything else is computed and stored in single precision
-  // (Micikevicius et al., 2018, https://arxiv.org/abs/1710.03740). For float only.
+  // bfloat16, which has a float's range but only 8 significant bits. Inputs of matrix products are
+  // rounded to nearest even, subnormal inputs to zero, and the products are accumulated in single
+  // precision. Everything else is computed and stored in single precision (Micikevicius et al.,
+  // 2018, https://arxiv.org/abs/1710.03740). For float only.
   bf16,
 };
 
@@ -22,8 +22,8 @@ inline constexpr EnumNames<Precision, 2> precision_names{{
     {Precision::bf16, "bf16"},
 }};
 
-// Whether this processor has the instructions for it: bf16 needs AVX512-BF16 (AMD from Zen 4, Intel
-// Cooper Lake and from Sapphire Rapids).
+// Returns whether this processor supports `precision`. bf16 needs AVX512-BF16 (AMD since Zen 4;
+// Intel Cooper Lake, and Intel since Sapphire Rapids).
 WEFT_API bool is_supported(Precision precision);
 
 }  // namespace weft

@@ -17,7 +17,7 @@ constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
 constexpr int rounds = 10;
 
-// The last counter word of every draw of a Random, which keeps them distinct from every
+// The last counter word of every draw of a Random. It keeps the draws distinct from every
 // RandomStream with a step below 2^32 - 1.
 constexpr std::uint32_t draw_word = 0xFFFFFFFF;
 
@@ -54,7 +54,8 @@ void philox(Counters<count>& c, std::uint64_t key) {
   }
 }
 
-// The random numbers of counters first … first + lanes - 1, whose upper words are these.
+// Returns the random numbers of counters [first, first + lanes), whose upper words are word2 and
+// word3.
 Group random_group(std::uint64_t first, std::uint32_t word2, std::uint32_t word3,
                    std::uint64_t key) {
   Group c;
@@ -69,24 +70,25 @@ Group random_group(std::uint64_t first, std::uint32_t word2, std::uint32_t word3
   return c;
 }
 
-// A number of [0, 1) from 53 of 64 random bits.
+// Returns a number in [0, 1) from 53 of 64 random bits.
 double uniform_of(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// A standard normal number from two uniform ones (Box and Muller, 1958).
+// Returns a standard normal number from two uniform numbers (Box and Muller, 1958).
 double normal_of(double first, double second) {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - first));
   return radius * std::cos(2.0 * std::numbers::pi * second);
 }
 
-// numbers[i] = uniform_of(draw first + i of a Random with this seed), for 0 … lanes - 1.
+// Sets numbers[i] = uniform_of(draw first + i of a Random with this seed) for 0 ≤ i < lanes.
 void draw_lanes(std::uint64_t seed, std::uint64_t first, double* numbers) {
   const Group c = random_group(first, 0, draw_word, seed);
   for (int lane = 0; lane < lanes; ++lane)
     numbers[lane] = uniform_of((std::uint64_t{c.word[1][lane]} << 32) | c.word[0][lane]);
 }
 
-// values[i] = f(the uniform numbers of draws i · draws … (i + 1) · draws, from the state on), the
-// numbers that as many calls of Random::uniform would give; the state moves past them.
+// Sets values[i] = f(the uniform numbers of draws [i · draws, (i + 1) · draws) after the state).
+// These are the numbers that successive calls of Random::uniform would return; the state moves past
+// them.
 template <int draws, class T, class Function>
 void fill_in_parallel(Random::State& state, std::span<T> values, const Function& f) {
   constexpr Index per_group = lanes / draws;
@@ -137,7 +139,7 @@ std::uint64_t Random::next() {
 }
 
 Index Random::below(Index limit) {
-  if (limit <= 0) fail<ValueError>("random number below a limit", "a limit > 0", limit);
+  if (limit <= 0) fail<ValueError>("Random::below", "a limit > 0", limit);
   const auto range = static_cast<std::uint64_t>(limit);
   // Rejects numbers below `threshold`: they would make small remainders more likely.
   const std::uint64_t threshold = (0 - range) % range;

@@ -21,7 +21,7 @@ std::string list_of(std::span<const Index> sizes) {
 Shape::Shape(std::span<const Index> sizes) {
   if (static_cast<Index>(sizes.size()) > max_rank)
     fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
-  // A size of 0 makes the product 0; the product of the others must still be within the limit.
+  // A size of 0 makes the product 0; the product of the other sizes must still be within the limit.
   Index nonzero = 1;
   for (Index size : sizes) {
     if (size < 0) fail<ShapeError>("shape", "sizes of at least 0", size);
@@ -64,7 +64,7 @@ Shape Shape::inserted(Index axis, Index size, const char* what) const {
     fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes"), to_string());
   const Index position = axis < 0 ? axis + rank_ + 1 : axis;
   if (position < 0 || position > rank_)
-    fail<ShapeError>(what, concatenate_text("an axis position of 0 to ", rank_),
+    fail<ShapeError>(what, concatenate_text("an axis position from 0 to ", rank_),
                      concatenate_text(axis, " for shape ", to_string()));
   std::array<Index, max_rank> sizes{};
   std::copy(begin(), begin() + position, sizes.begin());

@@ -16,7 +16,8 @@ template <class T>
 NodeId Var<T>::node() const {
   if (node_ != no_node && pass_number_ != tape_->number_)
     throw Error(
-        "variable: expected one of the tape's current pass, got one of a pass that has ended");
+        "variable: expected a variable of the tape's current pass, got a variable of a pass that "
+        "has ended");
   return node_;
 }
 
@@ -29,7 +30,7 @@ const TapeOptions& checked(const TapeOptions& options) {
     fail<ValueError>("tape: precision", "full for a tape of double", "bf16");
   if (!is_supported(options.precision) && !EmulateBf16::is_on())
     fail<Error>("tape: precision bf16", "a processor with AVX512-BF16 instructions",
-                "one without; use precision full");
+                "a processor without them; use precision full");
   return options;
 }
 
@@ -120,12 +121,12 @@ Tensor<T> Tape<T>::upstream_of(const Var<T>& loss) const {
 template <class T>
 void Tape<T>::check_backward(const Var<T>& y, const Tensor<T>& upstream) const {
   if (&y.tape() != this)
-    throw Error("backward: expected a variable of this tape, got one of another");
+    throw Error("backward: expected a variable of this tape, got a variable of another tape");
   if (!options_.recording)
-    throw Error("backward: expected a tape that records, got one for inference");
+    throw Error("backward: expected a recording tape, got an inference tape");
   if (y.node() == no_node)
     throw Error(
-        "backward: expected a result of parameters or Tape::variable, got a constant "
+        "backward: expected a result of parameters or of a Tape::variable, got a constant "
         "(or a variable of a pass that has ended)");
   if (upstream.shape() != y.shape())
     fail<ShapeError>("backward", concatenate_text("an upstream gradient of shape ", y.shape()),
@@ -157,11 +158,11 @@ std::vector<Tensor<T>> Tape<T>::gradients(const Var<T>& y, const Tensor<T>& upst
   check_backward(y, upstream);
   for (const Var<T>& x : inputs) {
     if (&x.tape() != this)
-      throw Error("gradients: expected inputs of this tape, got one of another");
+      throw Error("gradients: expected inputs of this tape, got an input of another tape");
     if (x.node() == no_node)
       throw Error(
-          "gradients: expected inputs that are a Tape::variable, a parameter or computed from "
-          "them, got a constant");
+          "gradients: expected inputs that are a Tape::variable, a parameter or a value "
+          "computed from them, got a constant");
   }
   const Finish at_exit{this, options};
   to_parameters_ = false;
@@ -177,8 +178,8 @@ template <class T>
 void Tape<T>::check_parameters() const {
   const auto check = [](const ParameterPointer<const Parameter<T>>& parameter, bool is_there) {
     if (!is_there)
-      fail<Error>("backward", "the parameters that the pass has used",
-                  parameter.exists() ? "one that was moved" : "one that was removed or replaced");
+      fail<Error>("backward", "the parameters used by the pass",
+                  parameter.exists() ? "a moved parameter" : "a removed or replaced parameter");
   };
   for (const auto& [parameter, at] : of_parts_)
     check(parameter, parameter.exists() && parameter.get() == at);
@@ -202,7 +203,7 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
   check_parameters();
   infinite_by_.clear();
   add_gradient(y.node(), upstream);
-  // A function that records or clears changes the nodes.
+  // A backward function that records or clears changes the nodes.
   for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
     Node& node = nodes_[id];
     if (!node.function) {
@@ -210,8 +211,8 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
       continue;
     }
     Function& function = *node.function;
-    // Destroyed as soon as it has run, or when the result does not depend on the record: then it
-    // got no gradient.
+    // Destroyed as soon as it has run, or if the result does not depend on the record, which then
+    // has no gradient.
     decltype(node.function) once;
     if (!options.keep_pass) once = std::move(node.function);
     if (!node.has_gradient()) continue;
@@ -344,7 +345,7 @@ void Tape<T>::check_loss(const Var<T>& loss) const {
                        loss.item());
 }
 
-// Checks the gradients of the nodes that the backward function of node `id` added to.
+// Checks the gradients of the nodes to which the backward function of node `id` has added.
 template <class T>
 void Tape<T>::check_gradients(const char* operation, NodeId id) {
   const char* const before = infinite_by(id);
@@ -358,7 +359,7 @@ void Tape<T>::check_gradients(const char* operation, NodeId id) {
     const char* const by = nan < 0 && before ? before : operation;
     const std::string origin =
         nan >= 0 && before ? concatenate_text(", from an infinity of '", before, "'") : "";
-    // An infinity counts where it arrives: operations may drop it on its way.
+    // An infinity is an error only where it arrives: operations may drop it on the way.
     if (nan >= 0 || !node.function)
       fail<NonFiniteError>(concatenate_text("backward of operation '", by, "'"), "finite gradients",
                            concatenate_text(at_position(gradient, at), ", the gradient of '",

@@ -1,4 +1,4 @@
-// TapeObserver: is told what a tape does, for measuring it.
+// TapeObserver: is notified of what a tape does, for measuring it.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,35 @@
 
 namespace weft {
 
-// What a tape has just done. Valid during the call of `observe`.
+// An event on a tape. Valid during the call of `observe`.
 struct TapeEvent {
-  // What it has done.
+  // The kind of event.
   enum class Kind {
-    parameter,        // took the value of a parameter, for one of the next operations
-    forward,          // computed an operation
-    backward_begins,  // is about to call the first backward function
-    backward,         // computed the gradients of an operation's inputs
+    parameter,        // the value of a parameter was taken, for a later operation
+    forward,          // an operation was computed
+    backward_begins,  // the first backward function is about to be called
+    backward,         // the gradients of an operation's inputs were computed
   };
 
-  Kind kind;                        // what it has done
+  Kind kind;                        // the kind of event
   const void* tape;                 // the Tape<T>
-  const void* parameter = nullptr;  // the Parameter<T>, of Kind::parameter
-  const char* operation = "";       // its name, of `forward` and `backward`
-  // Of the operation: the number of its record in the pass, which forward and backward have in
-  // common; -1 when backward does not pass it.
+  const void* parameter = nullptr;  // the Parameter<T>, for Kind::parameter
+  const char* operation = "";       // name of the operation, for `forward` and `backward`
+  // The number of the operation's record in the pass, the same in forward and backward; -1 if the
+  // operation was not recorded.
   std::int32_t record = -1;
-  Shape shape = {};              // of the operation's result, or the parameter
-  Index elements = 0;            // of the result and of the recorded inputs
-  Index element_size = 0;        // bytes
-  double flops = 0.0;            // of matrix products, in forward: two for a multiply-add
-  MemoryStatistics memory = {};  // of the tape
+  Shape shape = {};              // shape of the operation's result or of the parameter
+  Index elements = 0;            // number of elements of the result and the recorded inputs
+  Index element_size = 0;        // bytes per element
+  double flops = 0.0;            // of matrix products in forward, two per multiply-add
+  MemoryStatistics memory = {};  // memory statistics of the tape
 };
 
-// What TapeOptions::observer points to.
+// The interface of TapeOptions::observer.
 class WEFT_API TapeObserver {
  public:
   virtual ~TapeObserver() = default;
-  // Called on the thread that uses the tape. Several tapes may share an observer, also on several
+  // Called on the thread that uses the tape. Several tapes may share an observer, even on several
   // threads.
   virtual void observe(const TapeEvent& event) = 0;
 };

@@ -20,8 +20,8 @@ namespace weft {
 
 namespace {
 
-// Sets bytes to zeros. On Linux, large memory is given back instead, which is zeros when it is used
-// next: weights that are loaded later take it once, and no time before.
+// Sets bytes to zeros. On Linux, large memory is returned to the system instead and reads as zeros
+// when it is next used. Weights that are loaded later then occupy memory, and take time, only once.
 void set_zeros(std::byte* begin, std::size_t bytes) {
 #ifdef __linux__
   constexpr std::size_t large = 1 << 20;
@@ -125,7 +125,8 @@ Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
   if (inferred_axis != -1) {
     if (shape.elements() == 0 || size() % shape.elements() != 0)
       weft::fail<ShapeError>(
-          "reshape", concatenate_text("sizes that divide ", size(), " elements, as ", shape_),
+          "reshape",
+          concatenate_text("sizes that divide ", size(), ", the number of elements of ", shape_),
           concatenate_text("a product of ", shape.elements()));
     shape = shape.with(inferred_axis, size() / shape.elements());
   }
@@ -136,7 +137,7 @@ template <class T>
 Tensor<T> Tensor<T>::reshaped(const Shape& shape) const {
   if (shape.elements() != size())
     weft::fail<ShapeError>(
-        "reshape", concatenate_text("a shape of ", size(), " elements, as ", shape_), shape);
+        "reshape", concatenate_text("a shape with ", size(), " elements, like ", shape_), shape);
   Tensor tensor = *this;
   tensor.shape_ = shape;
   return tensor;
@@ -152,7 +153,7 @@ Index Tensor<T>::offset(std::initializer_list<Index> indices) const {
   for (Index index : indices) {
     const Index size = shape_[axis++];
     if (index < 0 || index >= size)
-      weft::fail<ShapeError>("element", concatenate_text("indices inside ", shape_),
+      weft::fail<ShapeError>("element", concatenate_text("indices within ", shape_),
                              concatenate_text(index, " on axis ", axis - 1));
     offset = offset * size + index;
   }

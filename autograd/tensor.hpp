@@ -13,21 +13,21 @@
 
 namespace weft {
 
-// A value: what is written to one tensor never shows in another. Copying and reshaping are cheap:
-// copies share their memory until one of them is accessed for writing (copy on write), which every
-// access to a tensor that is not const is. So operations can keep their inputs for backward, and
-// nobody can change them in between. A pointer or span for writing is to be used before the tensor
-// is copied. Instantiated for float, double, std::int32_t and bool.
+// A tensor with value semantics: writing to one tensor never changes another. Copying and reshaping
+// are cheap, because copies share their memory until one of them is accessed for writing (copy on
+// write). Every access to a non-const tensor counts as writing. Operations can therefore keep their
+// inputs for backward, and nobody can change the inputs in between. Pointers and spans for writing
+// must be used before the tensor is copied. Instantiated for float, double, std::int32_t and bool.
 //   Tensor<float> x({2, 3}, {1, 2, 3, 4, 5, 6});
 //   x(1, 2) = 7;  // the last element
 template <class T = float>
 class WEFT_API Tensor {
  public:
-  // No elements: shape [0].
+  // Creates a tensor without elements, of shape [0].
   Tensor() : shape_{0} {}
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
-  // A tensor that was moved from has no elements.
+  // A moved-from tensor has no elements.
   Tensor(Tensor&& other) noexcept
       : shape_(std::exchange(other.shape_, no_elements)), buffer_(std::move(other.buffer_)) {}
   Tensor& operator=(Tensor&& other) noexcept {
@@ -36,17 +36,18 @@ class WEFT_API Tensor {
     return *this;
   }
   ~Tensor() = default;
-  // Zeros.
+  // Creates a tensor of this shape, filled with zeros.
   explicit Tensor(Shape shape);
-  // The elements in row-major order. Throws ShapeError when their number differs from the shape's.
+  // Creates a tensor with these elements, in row-major order. Throws ShapeError if their number
+  // does not match the shape.
   Tensor(Shape shape, std::span<const T> values);
   Tensor(Shape shape, std::initializer_list<T> values)
       : Tensor(shape, std::span<const T>(values.begin(), values.size())) {}
 
-  // Every element is `value`.
+  // Returns a tensor of this shape, filled with `value`.
   static Tensor full(Shape shape, T value);
-  // Uninitialized elements; memory from `pool` when there is one. Throws ShapeError when there is
-  // not enough memory for the shape.
+  // Returns a tensor of this shape with uninitialized elements, in memory of `pool` if it is not
+  // null. Throws ShapeError if there is not enough memory.
   static Tensor uninitialized(Shape shape, Pool* pool = nullptr);
 
   const Shape& shape() const { return shape_; }     // the sizes of the axes
@@ -54,22 +55,24 @@ class WEFT_API Tensor {
   Index size() const { return shape_.elements(); }  // the number of elements
   bool empty() const { return size() == 0; }        // true without elements
 
-  // The elements in row-major order, for writing: copies those that other tensors share.
+  // Returns the elements in row-major order, for writing. Copies them first if another tensor
+  // shares them.
   T* data() {
     if (buffer_.shared()) detach();
     return static_cast<T*>(buffer_.data());
   }
-  // The elements in row-major order.
+  // Returns the elements in row-major order, for reading.
   const T* data() const { return static_cast<const T*>(buffer_.data()); }
-  // The elements in row-major order; those of a const tensor for reading only.
+  // Returns the elements in row-major order. The span of a const tensor is for reading only.
   std::span<T> values() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
-  auto begin() { return values().begin(); }        // of `values`
-  auto end() { return values().end(); }            // of `values`
-  auto begin() const { return values().begin(); }  // of `values`
-  auto end() const { return values().end(); }      // of `values`
+  auto begin() { return values().begin(); }        // iterator to the first element
+  auto end() { return values().end(); }            // iterator past the last element
+  auto begin() const { return values().begin(); }  // iterator to the first element
+  auto end() const { return values().end(); }      // iterator past the last element
 
-  // The element at a position, one index per axis. Throws ShapeError when there is none.
+  // Returns the element at a position, given one index per axis. Throws ShapeError if there is no
+  // such element.
   template <class... Indices>
   T& operator()(Indices... indices) {
     return data()[offset({static_cast<Index>(indices)...})];
@@ -78,28 +81,29 @@ class WEFT_API Tensor {
   const T& operator()(Indices... indices) const {
     return data()[offset({static_cast<Index>(indices)...})];
   }
-  // The only element. Throws ShapeError when there is not exactly one.
+  // Returns the only element. Throws ShapeError unless there is exactly one.
   T item() const;
 
   void fill(T value);  // sets every element
-  // A copy with memory of its own from the start.
+  // Returns a copy that shares no memory with this tensor.
   Tensor clone() const;
-  // The same elements with another shape; one size may be -1 and is then inferred. Throws
-  // ShapeError when the number of elements differs.
+  // Returns the same elements with another shape. One size may be -1 and is then inferred. Throws
+  // ShapeError if the number of elements differs.
   Tensor reshaped(std::initializer_list<Index> sizes) const {
     return reshaped(std::span<const Index>(sizes.begin(), sizes.size()));
   }
   Tensor reshaped(std::span<const Index> sizes) const;
   Tensor reshaped(const Shape& shape) const;
 
-  // True when a write would copy the elements first, as another tensor shares the memory.
+  // Returns true if a write would first copy the elements: another tensor shares the memory, or
+  // `bf16` is not null.
   bool shared() const { return buffer_.shared(); }
 
-  // The elements rounded to bf16, with the same numbers in 16 bits each beside them, for operations
-  // that are faster when they read half the bytes. Copies have these, too; a write to the elements
-  // ends that.
+  // Returns a tensor with the elements rounded to bf16. It also contains the same numbers in 16
+  // bits each, for operations that are faster when they read half as many bytes. Copies keep the
+  // 16-bit numbers until their elements are written to.
   Tensor rounded_to_bf16() const requires std::floating_point<T>;
-  // The elements in 16 bits each; null unless they come from `rounded_to_bf16`.
+  // Returns the elements in 16 bits each, or null unless they come from `rounded_to_bf16`.
   const std::uint16_t* bf16() const {
     return static_cast<const std::uint16_t*>(buffer_.attached());
   }
@@ -115,9 +119,9 @@ class WEFT_API Tensor {
   Buffer buffer_;
 };
 
-// Token ids: positions in a vocabulary.
+// A token id: a position in a vocabulary.
 using TokenId = std::int32_t;
-using Tokens = Tensor<TokenId>;  // of any shape
+using Tokens = Tensor<TokenId>;  // token ids, of any shape
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;

@@ -13,8 +13,8 @@ namespace weft {
 // Has the type, the parameters and the children of the layer that it holds, without a name of its
 // own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one. To
 // replace one of a model by a layer of your own, assign it as AnyLayer:
-//   gpt.blocks.blocks[0].ffn = AnyLayer<float>(Linear({.in_features = 8, .out_features = 8},
-//   random));
+//   gpt.blocks.blocks[0].ffn =
+//       AnyLayer<float>(Linear({.in_features = 8, .out_features = 8}, random));
 template <class T, template <class> class... Layers>
 struct OneOf final : Module<T> {
   // Holds the layer.

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// While an object exists, `Precision::bf16` is allowed on every processor, and its products are
+// While an object of this class exists, every processor allows `Precision::bf16`; its products are
 // computed by rounding copies of the inputs.
 class EmulateBf16 {
  public:

@@ -1,4 +1,4 @@
-// Numbers of bfloat16, the upper 16 bits of a float: converted from and to float.
+// Conversions between float and bfloat16, the upper 16 bits of a float.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,8 @@ inline float float_of_bfloat16(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-// Rounded to the nearest number, ties to even; beyond the largest one, infinity. NaN stays NaN.
+// Rounds to the nearest bfloat16, ties to even. Values beyond the largest become infinity; NaN
+// remains NaN.
 inline std::uint16_t bfloat16_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFF) > 0x7F800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);

@@ -1,4 +1,4 @@
-// Checks of options, all with messages of one form.
+// Checks of options, with uniform messages.
 #pragma once
 
 #include <cmath>
@@ -11,20 +11,21 @@
 
 namespace weft {
 
-// Throws ValueError, naming `what`, unless value > 0.
+// Throws ValueError unless value > 0. The message starts with `what`.
 template <class Value>
 void check_positive(std::string_view what, Value value) {
   if (!(value > Value{0})) fail<ValueError>(std::string(what), "a number > 0", value);
 }
 
-// Throws ValueError, naming `what`, unless value ≥ least.
+// Throws ValueError unless value ≥ least. The message starts with `what`.
 template <class Value>
 void check_at_least(std::string_view what, Value value, Value least) {
   if (!(value >= least))
     fail<ValueError>(std::string(what), concatenate_text("a number ≥ ", least), value);
 }
 
-// Throws ValueError, naming `what`, unless value is ≥ 0 and finite, also as a T.
+// Throws ValueError unless value is ≥ 0 and finite, and remains finite when converted to T. The
+// message starts with `what`.
 template <class T = double>
 void check_finite_non_negative(std::string_view what, double value) {
   if (!(value >= 0.0) || std::isinf(value))
@@ -35,17 +36,17 @@ void check_finite_non_negative(std::string_view what, double value) {
                      value);
 }
 
-// Throws ValueError, naming `what`, unless 0 ≤ p ≤ 1.
+// Throws ValueError unless 0 ≤ p ≤ 1. The message starts with `what`.
 inline void check_probability(std::string_view what, double p) {
-  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability of 0 to 1", p);
+  if (!(p >= 0.0 && p <= 1.0)) fail<ValueError>(std::string(what), "a probability from 0 to 1", p);
 }
 
-// The indices of `count` elements, for a message.
+// Returns the range of indices of `count` elements as text for a message.
 inline std::string index_range(Index count) {
   return count > 0 ? concatenate_text("0 to ", count - 1) : "an empty range";
 }
 
-// Throws ValueError, naming `what`, for an empty std::function.
+// Throws ValueError for an empty std::function. The message starts with `what`.
 template <class Function>
 void check_function(std::string_view what, const Function& function) {
   if (!function) fail<ValueError>(std::string(what), "a function", "none");

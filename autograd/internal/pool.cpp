@@ -7,9 +7,9 @@
 namespace weft {
 namespace {
 
-// Sizes are in units of 64 bytes. A size class is given by the two highest bits of the size, so
-// that batches of different lengths share blocks. Pages of a block that are never accessed take no
-// physical memory.
+// Sizes are in units of 64 bytes. The two highest bits of the size determine its class, so batches
+// of different lengths share blocks. Pages of a block that are never accessed use no physical
+// memory.
 unsigned size_class(std::size_t units) {
   const auto power = static_cast<unsigned>(std::bit_width(units)) - 1;
   if (power < 1) return static_cast<unsigned>(units);

@@ -1,4 +1,4 @@
-// Pool: keeps released memory, by size, for reuse.
+// Pool: keeps released memory for reuse, by size.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// A lock that is held for a few instructions.
+// A lock to be held only for a few instructions.
 class SpinLock {
  public:
   void lock() {
@@ -22,12 +22,12 @@ class SpinLock {
   std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
 };
 
-// Keeps released blocks for the next request of the same size class, so that repeated passes of the
-// same shapes stop allocating. Lives as long as its owner or its last block, whichever is later.
+// Keeps released blocks for later requests of the same size class, so that repeated passes with the
+// same shapes stop allocating. Lives until its owner abandons it and its last block is released.
 class Pool {
  public:
   static Pool* create() { return new Pool; }
-  // Ends ownership: free blocks return to the heap, blocks in use when they are released.
+  // Ends ownership: free blocks return to the heap now, blocks in use when they are released.
   void abandon() noexcept;
   MemoryStatistics statistics() const;
 

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// The product of numbers ≥ 0, or the largest Index when it is larger. For costs: a product of the
-// sizes of different tensors may overflow even where one of them has no elements.
+// Returns the product of numbers ≥ 0, or the largest Index if the product exceeds it. For costs: a
+// product of sizes of different tensors may overflow even if one of the tensors has no elements.
 constexpr Index saturating_product(std::initializer_list<Index> factors) {
   constexpr Index largest = std::numeric_limits<Index>::max();
   Index result = 1;

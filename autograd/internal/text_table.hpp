@@ -12,16 +12,16 @@ class TextTable {
  public:
   enum class Align { left, right };
 
-  // One alignment a column.
+  // Creates an empty table with one alignment per column.
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // Adds a line of one cell a column; cells that are left out are empty.
+  // Adds a line with one cell per column; missing cells are empty.
   void add(std::vector<std::string> cells) {
     cells.resize(columns_.size());
     lines_.push_back(std::move(cells));
   }
-  // All lines, each ended by a line break, with two spaces between columns as wide as their widest
-  // cell.
+  // Returns all lines, each ended by a line break. Columns are as wide as their widest cell, with
+  // two spaces between them.
   std::string text() const {
     std::vector<std::size_t> widths(columns_.size());
     for (const auto& cells : lines_)

@@ -15,7 +15,7 @@ using Array = Eigen::Map<Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>
 template <class T>
 using ConstArray = Eigen::Map<const Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>>;
 
-// Elements begin … end as an Eigen array.
+// Returns elements [begin, end) as an Eigen array.
 template <class T>
 Array<T> array(T* data, Index begin, Index end) {
   return {data + begin, end - begin};
@@ -33,13 +33,14 @@ ConstArray<T> array(const Tensor<T>& tensor, Index begin, Index end) {
   return array(tensor.data(), begin, end);
 }
 
-// A tensor as a fresh gradient, for kernels that add to gradients to overwrite.
+// Returns a tensor as a fresh gradient: kernels that add to gradients then overwrite it.
 template <class T>
 Gradient<T> as_fresh_gradient(Tensor<T>& tensor) {
   return {tensor.values(), true, true};
 }
 
-// Adds an Eigen expression to elements begin … end of a gradient, or writes it when fresh.
+// Adds an Eigen expression to elements [begin, end) of a gradient, or overwrites them if it is
+// fresh.
 template <class T, class Expression>
 void accumulate(const Gradient<T>& gradient, Index begin, Index end, const Expression& expression) {
   if (gradient.fresh)
@@ -48,8 +49,9 @@ void accumulate(const Gradient<T>& gradient, Index begin, Index end, const Expre
     array(gradient.data(), begin, end) += expression;
 }
 
-// Σ body(begin, end) over ranges that cover 0 … count, each of at least `grain_of(cost)` items
-// except the last, added in order: the same bits on any number of threads.
+// Returns Σ body(begin, end) over ranges that cover [0, count). Each range except the last has at
+// least `grain_of(cost)` items. The terms are added in order, so the result has the same bits on
+// any number of threads.
 template <class Body>
 double sum_of_ranges(Index count, Index cost, const Body& body) {
   constexpr Index max_ranges = 64;

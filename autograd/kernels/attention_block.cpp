@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-// c = a · b + beta · c for b [k, n]: without packing, as b is in the L1 cache.
+// Computes c = a · b + beta · c for b [k, n], without packing, because b is in the L1 cache.
 template <class T>
 void small_product(Index m, Index n, Index k, const MatrixView<T>& a, const T* b, Index b_stride,
                    T beta, T* c, Index c_stride) {
@@ -24,7 +24,7 @@ void small_product(Index m, Index n, Index k, const MatrixView<T>& a, const T* b
     }
 }
 
-// Calls body(std::integral_constant) with the bytes of a vector of `width` lanes.
+// Calls body(std::integral_constant) with the size in bytes of a vector of `width` lanes.
 template <class T, Index bytes = AttentionBlock<T>::max_width * sizeof(T), class Body>
 void with_bytes(Index width, const Body& body) {
   if constexpr (bytes > AttentionBlock<T>::min_width * static_cast<Index>(sizeof(T)))
@@ -32,7 +32,7 @@ void with_bytes(Index width, const Body& body) {
   body(std::integral_constant<Index, bytes>());
 }
 
-// p = softmax(p + bias) over the keys.
+// Sets p = softmax(p + bias) over the keys.
 template <Index bytes, class T>
 void softmax(Index keys, const T* bias, T* p) {
   using Lanes = Vector<T, bytes>;
@@ -42,7 +42,7 @@ void softmax(Index keys, const T* bias, T* p) {
   for (Index key = 0; key < keys; ++key) {
     const Lanes term = load<bytes>(bias + key * width);
     const Lanes sum = load<bytes>(p + key * width) + term;
-    const Lanes score = term == masked ? term : sum;  // whatever the sum, even NaN
+    const Lanes score = term == masked ? term : sum;  // even if the sum is NaN
     store<T, bytes>(score, p + key * width);
     maximum = score > maximum ? score : maximum;
   }
@@ -59,7 +59,7 @@ void softmax(Index keys, const T* bias, T* p) {
     store<T, bytes>(load<bytes>(p + key * width) * factor, p + key * width);
 }
 
-// dp = dS = P (dP - <P, dP>) · scale.
+// Sets dp = dS = P (dP - <P, dP>) · scale.
 template <Index bytes, class T>
 void softmax_gradient(Index keys, T scale, const T* p, T* dp) {
   using Lanes = Vector<T, bytes>;
@@ -107,7 +107,7 @@ void AttentionBlock<T>::backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T
     for (Index i = 0; i < queries; ++i) dbias[key - i] += dp[key * w + i] / scale;
 }
 
-// The product of `x` and the dropout's factors in `to`, or x itself without dropout.
+// Returns the product of `x` and the dropout factors, in `to`, or x itself without dropout.
 template <class T>
 const T* AttentionBlock<T>::drop(const T* x, T* to) const {
   if (!dropout) return x;

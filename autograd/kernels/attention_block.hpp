@@ -8,18 +8,19 @@
 
 namespace weft {
 
-// Queries of one head, and its keys. Matrices with an element for each key and query have a row for
-// each key, of `width` elements, which are the lanes of a vector: maxima and sums over the keys are
-// those of whole vectors. Lanes without a query hold numbers that nothing reads.
+// Some queries of one head, and its keys. Matrices with an element for each key and query have a
+// row of `width` elements for each key. The elements of a row are the lanes of a vector, so maxima
+// and sums over the keys are computed for whole vectors. Lanes without a query contain values that
+// are never used.
 template <class T>
 struct AttentionBlock {
   static constexpr Index min_width = 4, max_width = std::max(lanes<T>, min_width);
 
-  Index queries, keys;  // queries 1 … max_width
+  Index queries, keys;  // 1 ≤ queries ≤ max_width
   Index size, value_size;
   const T *q, *k, *v;  // rows of `size`, `size` and `value_size` elements
   Index q_stride, k_stride, v_stride;
-  Index y_stride;  // of y and dy
+  Index y_stride;  // row stride of y and dy
   T scale;
   const T* bias;     // added to the scores, [keys, width]; -infinity where a key is masked
   const T* dropout;  // the factors of the weights, [keys, width], or null
@@ -30,16 +31,16 @@ struct AttentionBlock {
     return width;
   }
   Index width() const { return width_of(queries); }
-  // The number of elements of scratch that forward and backward need.
+  // The number of scratch elements that forward and backward need.
   static constexpr Index scratch_size(Index keys, Index size, Index value_size) {
     return (std::max(size, value_size) + keys) * max_width;
   }
 
-  // Writes the weights, before dropout, to p [keys, width], and their result to y.
+  // Writes the weights, before dropout, to p [keys, width], and the result to y.
   void forward(T* p, T* y, T* scratch) const;
-  // Adds to dq, dk and dv, those of them that are not null; `p` is that of forward. The strides of
-  // dk and dv are those of q and y. Adds the gradients of the scores by their distance to dbias:
-  // that of query i and key k to the element k - i.
+  // Adds to each of dq, dk and dv that is not null; `p` contains the weights from forward. dk and
+  // dv have the strides of q and y. Adds the gradient of the score of query i and key k to element
+  // k - i of dbias.
   void backward(const T* p, const T* dy, T* dq, T* dk, T* dv, T* dbias, T* scratch) const;
 
  private:

@@ -1,4 +1,4 @@
-// A tensor as [outer, size, inner], where the middle axis is the one that an operation works along.
+// A tensor viewed as [outer, size, inner], where an operation works along the middle axis.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ struct AxisLayout {
     for (Index i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
   }
 
-  // The number of the element at a position.
+  // Returns the row-major number of the element at a position.
   Index offset(Index o, Index position, Index column) const {
     return (o * size + position) * inner + column;
   }
 };
 
-// The number of columns in a range.
+// The largest number of columns in a range.
 inline constexpr Index max_column_range = 64;
 
 // Calls `body(outer, first_column, last_column)` on ranges of columns that cover [outer, inner], in
-// parallel, where `cost` is that of one column. What a body adds along the axis is added in order,
-// whatever the number of threads.
+// parallel; `cost` is the cost of one column. Sums along the axis are added in order, so they do
+// not depend on the number of threads.
 template <class Body>
 void for_each_column_range(const AxisLayout& layout, Index cost, const Body& body) {
   constexpr Index width = max_column_range;

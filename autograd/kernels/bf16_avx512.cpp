@@ -1,6 +1,5 @@
-// Compiled with the flags of AVX512-BF16 in every build. So that no code for this processor
-// replaces the same inline function elsewhere, nothing here but templates and functions of its own
-// is used.
+// Compiled with the flags for AVX512-BF16 in every build. Only templates and functions of this file
+// are used, so that no code for this processor replaces the same inline function elsewhere.
 #include "autograd/kernels/bf16_avx512.hpp"
 
 #ifdef __AVX512BF16__
@@ -10,41 +9,41 @@
 // Loops are unrolled so that constant indices keep arrays in registers.
 //
 // c is computed in blocks of up to 12 rows and two vectors of columns, whose sums stay in registers
-// over the loop along k. One instruction multiplies two elements of a row of a, a pair, by two
-// elements of each of 16 columns of b, and adds the products. Both a and b are packed as pairs,
-// rounded to bf16 on the way: a part of a, which stays in the L2 cache, and panels of b of the
-// width of a block, which stay in the L1 cache.
+// over the loop along k. One instruction multiplies a pair of elements of a row of a by pairs of
+// elements of 16 columns of b, and adds the products. Both a and b are packed as pairs and rounded
+// to bf16 in the same step. A part of a stays in the L2 cache, and panels of b, as wide as a block,
+// stay in the L1 cache.
 
 namespace weft::avx512 {
 namespace {
 
-using Pair = int;  // two bf16 numbers, the one with the lower index in the lower half
+using Pair = int;  // two bf16 numbers; the lower half has the lower index
 
 constexpr Index lanes = 16;
 constexpr Index block_rows = 12;
 constexpr Index panel_columns = 2 * lanes;
 constexpr Index max_depth = 384;  // elements along k that are packed at a time
 constexpr Index max_pairs = max_depth / 2;
-constexpr Index max_packed_rows = 768;     // of a
-constexpr Index max_packed_columns = 256;  // of b
-constexpr Index part_columns = 128;        // of a part of a packed matrix
+constexpr Index max_packed_rows = 768;     // rows of a
+constexpr Index max_packed_columns = 256;  // columns of b
+constexpr Index part_columns = 128;        // columns of a part of a packed matrix
 constexpr Index panel_size = max_pairs * panel_columns;
-// Of a, rounded up, as packing writes whole squares of pairs.
+// The size of packed a, rounded up because packing writes whole squares of pairs.
 constexpr Index packed_a_size = (max_packed_rows + lanes) * max_pairs;
 constexpr Index packed_b_size = max_packed_columns * max_pairs;
 
 constexpr Index least(Index x, Index y) { return x < y ? x : y; }
 
-// The mask of the first `count` of 16 lanes; none for a negative count.
+// Returns the mask of the first `count` of 16 lanes; no lanes for a negative count.
 __mmask16 first_lanes(Index count) {
   if (count >= lanes) return 0xFFFF;
   return static_cast<__mmask16>(count <= 0 ? 0 : (1 << count) - 1);
 }
 
-// Two vectors as one of bf16 numbers, rounded to nearest even: those of `low` first.
+// Returns two vectors as one vector of bf16 numbers, rounded to nearest even, with `low` first.
 __m512i rounded(__m512 low, __m512 high) { return (__m512i)_mm512_cvtne2ps_pbh(high, low); }
 
-// Makes pairs of the numbers with the same index in two rows.
+// Returns pairs of the numbers with the same index in two rows.
 __m512i interleaved(__m512 first, __m512 second) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
                                          8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
@@ -87,20 +86,21 @@ void transpose(Square& square) {
   for (int i = 0; i < lanes; ++i) rows[i] = other[i];
 }
 
-// 16 pairs from `depth` consecutive numbers, and zeros beyond them.
+// Returns 16 pairs from `depth` consecutive numbers, padded with zeros.
 __m512i read_pairs(const float* from, Index depth) {
   return rounded(_mm512_maskz_loadu_ps(first_lanes(depth), from),
                  _mm512_maskz_loadu_ps(first_lanes(depth - lanes), from + lanes));
 }
 
-// 16 pairs, each of two rows, of which `depth` exist; rows that do not are zeros.
+// Returns 16 pairs, each of numbers from two rows. Only `depth` of the rows exist; missing rows are
+// zeros.
 __m512i read_pairs_of_rows(const float* from, Index stride, Index depth, Index columns) {
   const __mmask16 mask = first_lanes(columns);
   return interleaved(_mm512_maskz_loadu_ps(depth > 0 ? mask : 0, from),
                      _mm512_maskz_loadu_ps(depth > 1 ? mask : 0, from + (depth > 1 ? stride : 0)));
 }
 
-// Packs rows of a, each with a stride of max_pairs. The last rows may be followed by copies.
+// Packs rows of a, each with a stride of max_pairs. Copies may follow the last rows.
 void pack_a(const MatrixView<float>& a, Index rows, Index depth, Pair* packed) {
   if (!a.transposed) {
     for (Index i = 0; i < rows; ++i) {
@@ -137,7 +137,8 @@ void pack_a(const MatrixView<float>& a, Index rows, Index depth, Pair* packed) {
     }
 }
 
-// Packs columns of b as panels: for each pair along k, those of the 32 columns of a panel.
+// Packs columns of b as panels of 32 columns. For each pair along k, a panel contains the pairs of
+// its columns.
 void pack_b(const MatrixView<float>& b, Index columns, Index depth, Pair* packed) {
   if (!b.transposed) {
     // In the order of memory, so that the processor reads ahead.
@@ -185,7 +186,7 @@ struct Block {
   float alpha, beta;
   float* c;
   Index c_stride;
-  __mmask16 masks[2];  // of the columns
+  __mmask16 masks[2];  // masks of the columns
 };
 
 template <int rows>
@@ -231,7 +232,8 @@ constexpr BlockProduct block_products[block_rows] = {
     block_product<5>, block_product<6>,  block_product<7>,  block_product<8>,
     block_product<9>, block_product<10>, block_product<11>, block_product<12>};
 
-// c = alpha · a · b + beta · c, where panels(p, j) is the packed panel of b at row p and column j.
+// Computes c = alpha · a · b + beta · c, where panels(p, j) is the packed panel of b at row p and
+// column j.
 template <class Panels>
 void product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
              const Panels& panels, float beta, float* c, Index c_stride, Pair* packed_a) {
@@ -264,7 +266,7 @@ void product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
   }
 }
 
-// Where a packed matrix with n columns has the panel at row p and column j.
+// Returns the offset of the panel at row p and column j in a packed matrix with n columns.
 Index panel_at(Index n, Index p, Index j) {
   return (p / max_depth * ((n + panel_columns - 1) / panel_columns) + j / panel_columns) *
          panel_size;

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// The rows × columns elements of a matrix, rounded.
+// Returns the rows × columns elements of a matrix, rounded to bf16.
 std::vector<float> rounded(const MatrixView<float>& matrix, Index rows, Index columns) {
   std::vector<float> copy;
   copy.reserve(static_cast<std::size_t>(rows * columns));
@@ -30,11 +30,11 @@ void emulated_product(Index m, Index n, Index k, float alpha, const MatrixView<f
   blocked_product(m, n, k, alpha, {rounded_a.data(), k}, {rounded_b.data(), n}, beta, c, c_stride);
 }
 
-// Whether the instructions are used.
+// Returns whether the AVX512-BF16 instructions are used.
 bool uses_instructions() { return is_supported(Precision::bf16) && !EmulateBf16::is_on(); }
 
-// Memory that the thread keeps: the workspace of products, and `bytes` after it. On the heap, as an
-// array that is thread_local would take it from the stack of every thread.
+// Returns memory that the thread keeps: the workspace of products, and `bytes` bytes after it. It
+// is on the heap, because a thread_local array would use up every thread's stack.
 std::byte* thread_memory(Index bytes = 0) {
   static thread_local Buffer memory;
   static thread_local Index capacity = -1;
@@ -56,7 +56,7 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
 }
 
 bool SharedBf16Matrix::is_shared(Index n, Index k) {
-  // A larger one would be in no cache when the tiles read it.
+  // A larger matrix would no longer be in a cache when the tiles read it.
   constexpr Index max_bytes = 8 << 20;
   return uses_instructions() && avx512::packed_bytes(n, k) <= max_bytes;
 }

@@ -6,27 +6,28 @@
 
 namespace weft {
 
-// c = alpha · a · b + beta · c, as matrix_product, with the elements of a and b rounded to bf16 and
-// their products added in single precision. The bits of an element depend on its row of a, its
-// column of b and the processor only.
+// Computes c = alpha · a · b + beta · c like matrix_product, but with the elements of a and b
+// rounded to bf16 and their products added in single precision. The bits of an element depend only
+// on its row of a, its column of b and the processor.
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const MatrixView<float>& b, float beta, float* c, Index c_stride);
 
-// The second matrix of a product that is computed in several tiles: rounded once for all of them,
-// in parallel, if it is not too large. Uses memory of the calling thread, which may have one such
-// matrix at a time; `b` must outlive it.
+// The second matrix of a product that is computed in several tiles. If it is not too large, it is
+// rounded once for all tiles, in parallel. It uses memory of the calling thread, which can have
+// only one such matrix at a time. `b` must outlive it.
 class SharedBf16Matrix {
  public:
-  // The tiles' columns begin at multiples of this.
+  // The first column of each tile is a multiple of this.
   static constexpr Index column_multiple = 32;
 
-  // Whether a matrix [k, n] is rounded once for all tiles.
+  // Returns whether a matrix [k, n] is rounded once for all tiles.
   static bool is_shared(Index n, Index k);
 
-  // b [k, n].
+  // Prepares b [k, n].
   SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b);
 
-  // c = alpha · a · b + beta · c for a [m, k] and n columns of b from `first` on.
+  // Computes c = alpha · a · b + beta · c for a [m, k] and n columns of b, starting with column
+  // `first`.
   void product(Index m, Index n, float alpha, const MatrixView<float>& a, Index first, float beta,
                float* c, Index c_stride) const;
 

@@ -6,9 +6,9 @@
 #include "autograd/kernels/transposed_copy.hpp"
 
 // c is computed in panels of one or two vectors of columns. The columns of b for a panel are packed
-// into contiguous memory, unless its rows are near to each other or too few rows of a would use the
-// copy. What the next panel reads of b is prefetched meanwhile: b is often in memory, where the
-// processor reads parts of rows slowly.
+// into contiguous memory, unless the rows of b are close together or too few rows of a would use
+// the copy. The part of b for the next panel is prefetched meanwhile: b is often in main memory,
+// from which the processor reads parts of rows slowly.
 
 namespace weft {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 constexpr Index panel_bytes = 3 << 13;  // most of the L1 cache
 constexpr Index rows_per_pass = 384;    // of a, kept in the L2 cache
 constexpr Index min_rows_to_pack = 24;
-constexpr Index min_bytes_to_pack = 2049;  // from row to row: then they are in few sets of a cache
+constexpr Index min_bytes_to_pack = 2049;  // row stride from which rows share few cache sets
 
-// Copies rows 0 … k and columns 0 … columns of alpha · b to rows of `width` elements, one or two
-// vectors. Some of the padding beyond the columns is written, too.
+// Copies rows [0, k) and columns [0, columns) of alpha · b to rows of `width` elements, one or two
+// vectors. Part of the padding beyond the columns is written, too.
 template <class T>
 void pack(Index k, Index columns, T alpha, const MatrixView<T>& b, T* panel, Index width) {
   if (b.transposed) return copy_transposed(k, columns, alpha, b.data, b.stride, panel, width);
@@ -32,15 +32,15 @@ void pack(Index k, Index columns, T alpha, const MatrixView<T>& b, T* panel, Ind
   }
 }
 
-// Rows 0 … k and columns 0 … columns of b, to be prefetched.
+// Returns rows [0, k) and columns [0, columns) of b, to be prefetched.
 template <class T>
 Prefetch prefetch_of(const MatrixView<T>& b, Index k, Index columns) {
   constexpr Index size = sizeof(T);
   return {b.data, b.stride * size, b.transposed ? columns : k, (b.transposed ? k : columns) * size};
 }
 
-// panel_product when c has fewer columns than the panel: through a temporary block as wide as the
-// panel.
+// Computes panel_product for c with fewer columns than the panel, using a temporary block as wide
+// as the panel.
 template <class T>
 void narrow_panel_product(Index m, Index columns, const Panel<T>& panel, const MatrixView<T>& a,
                           T beta, T* c, Index c_stride) {
@@ -75,7 +75,7 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
     const Index rows = std::min(rows_per_pass, m - i);
     const bool is_worth_packing =
         rows >= min_rows_to_pack && b.stride * static_cast<Index>(sizeof(T)) >= min_bytes_to_pack;
-    // At least once, so that beta is applied when k is 0.
+    // At least one iteration, so that beta is applied if k is 0.
     for (Index p = 0; p == 0 || p < k; p += max_k) {
       const Index depth = std::min(max_k, k - p);
       Index width;
@@ -85,7 +85,7 @@ void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
         const MatrixView<T> b_part = b.at(p, j);
         Panel<T> panel{b_part.data, b.stride, depth, width};
         if (b.transposed || columns < width || is_worth_packing || alpha != T{1}) {
-          // What is beyond the columns must not be denormals, which are slow.
+          // Values beyond the columns must not be denormals, which are slow.
           if (columns < width)
             for (Index end = width; end <= depth * width; end += width)
               store(Vector<T>{}, packed + end - lanes<T>);

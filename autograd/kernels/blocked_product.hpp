@@ -6,11 +6,11 @@
 
 namespace weft {
 
-// True when blocked_product is faster than a library: the call overhead and the packing of a
-// library only pay off for large products.
+// Returns true if blocked_product is faster than a library, whose call overhead and packing only
+// pay off for large products.
 bool prefers_blocked_product(Index m, Index n, Index k);
 
-// c = alpha · a · b + beta · c, as matrix_product, for all sizes.
+// Computes c = alpha · a · b + beta · c like matrix_product, for all sizes.
 template <class T>
 void blocked_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride);

@@ -1,4 +1,4 @@
-// Functions of tensors and numbers broadcast to a common shape, and their gradients.
+// Functions of tensors and numbers that broadcast to a common shape, and their gradients.
 // Included by definitions only, never by another header of weft.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace weft {
 template <std::size_t N>
 class BroadcastLoop {
  public:
-  // One number for each operand: the offset of an element, or the step to the next one.
+  // One number for each operand: the offset of an element, or the step to the next element.
   using Offsets = std::array<Index, N>;
 
   BroadcastLoop(const std::array<Shape, N>& operands, const Shape& result)
@@ -37,8 +37,8 @@ class BroadcastLoop {
     if (count_ == 0) push({1, {}});
   }
 
-  // Calls `body(first, count, offsets, steps)` on runs of results: result first + i is of elements
-  // offsets[n] + i steps[n]. Each step is 0 or 1.
+  // Calls `body(first, count, offsets, steps)` on runs of results: result first + i is computed
+  // from element offsets[n] + i · steps[n] of each operand n. Each step is 0 or 1.
   template <class Body>
   void for_each_run(const Body& body) const {
     const Axis& inner = axes_[0];
@@ -84,8 +84,8 @@ class BroadcastLoop {
   std::size_t count_ = 0;
 };
 
-// The elements of an operand: a tensor's, or a number, which broadcasts to any shape. Refers to
-// them.
+// The elements of an operand, which is a tensor or a number that broadcasts to any shape. Only
+// refers to the operand.
 template <class T>
 struct BroadcastInput {
   using Element = T;
@@ -98,8 +98,8 @@ struct BroadcastInput {
 
 namespace detail {
 
-// y[i] = function(input[i * step]...), in a loop of its own for each choice of steps, so that each
-// is vectorized. `known` are the steps of the first inputs, constants.
+// Sets y[i] = function(input[i * step]...), with a separate loop for each combination of steps, so
+// that each loop is vectorized. `known` are the steps of the first inputs, as constants.
 template <class U, class Function, std::size_t N, class... Inputs, class... Known>
 void map_run(U* y, Index count, const Function& function, const std::array<Index, N>& steps,
              const std::tuple<const Inputs*...>& inputs, Known... known) {
@@ -120,7 +120,7 @@ void map_run(U* y, Index count, const Function& function, const std::array<Index
 
 }  // namespace detail
 
-// y = function(inputs...), element by element, where y has the shape that the inputs broadcast to.
+// Sets y = function(inputs...), element by element. y has the shape to which the inputs broadcast.
 template <class U, class Function, class... T>
 void broadcast_map(Tensor<U>& y_tensor, const Function& function,
                    const BroadcastInput<T>&... inputs) {
@@ -135,7 +135,7 @@ void broadcast_map(Tensor<U>& y_tensor, const Function& function,
   (std::index_sequence_for<T...>());
 }
 
-// What backward needs to add to the gradient of an operand.
+// The data that backward needs to add to the gradient of an operand.
 struct BroadcastOperand {
   NodeId node;
   Shape shape;

@@ -5,9 +5,9 @@
 
 namespace weft {
 
-// The sums of n columns over all rows, [n], where body(begin, end, sums) adds rows begin … end to
-// the n sums and `cost` is that of one row. Rows are summed in ranges, and the ranges in order, so
-// that the bits do not depend on the number of threads.
+// Returns the sums [n] of n columns over all rows. body(begin, end, sums) adds rows [begin, end) to
+// the n sums; `cost` is the cost of one row. Rows are summed within ranges, and then the ranges in
+// order, so the bits do not depend on the number of threads.
 template <class T, class Body>
 Tensor<T> sum_over_rows(const Tape<T>& tape, Index rows, Index n, Index cost, const Body& body) {
   const Index grain = std::max<Index>(grain_of(cost), (rows + 63) / 64);

@@ -9,9 +9,9 @@
 
 namespace weft {
 
-// Keeps element i with probability 1 - p and divides it by 1 - p. Up to p = 0.9, 16-bit number i of
-// a random stream decides, and the probability is rounded to a multiple of 2^-16, with a relative
-// error of at most 2^-17 / (1 - p) ≤ 7.7e-5. Above, where the error would grow without bound,
+// Keeps element i with probability 1 - p and divides it by 1 - p. For p ≤ 0.9, 16-bit number i of a
+// random stream decides. This rounds the probability to a multiple of 2^-16, with a relative error
+// of at most 2^-17 / (1 - p) ≤ 7.7e-5. For larger p, this error would grow without bound; there,
 // 64-bit number i decides, and the probability is exact.
 class DropoutMask {
  public:
@@ -36,7 +36,7 @@ class DropoutMask {
   }
 
  private:
-  // Calls body(i, mask of element first + i) for 0 … count - 1.
+  // Calls body(i, mask of element first + i) for 0 ≤ i < count.
   template <class T, class Body>
   void for_each(Index first, Index count, const Body& body) const {
     const T scale = static_cast<T>(scale_);
@@ -52,7 +52,7 @@ class DropoutMask {
       for (Index i = begin; i < end; ++i) body(i, numbers[i - begin] >= threshold_ ? scale : T{0});
     }
   }
-  // 1 for an element that is kept, and 0 for one that is dropped.
+  // Sets numbers to 1 for elements that are kept and to 0 for elements that are dropped.
   void fill_from_pairs(Index first, Index count, std::uint16_t* numbers) const {
     constexpr Index block = 256;
     std::uint64_t pairs[block];
@@ -64,8 +64,8 @@ class DropoutMask {
   }
 
   RandomStream stream_;
-  std::uint32_t threshold_;        // smaller numbers drop their element
-  std::uint64_t threshold64_ = 0;  // smaller pairs; 0 when numbers of 16 bits decide
+  std::uint32_t threshold_;        // numbers below this drop their element
+  std::uint64_t threshold64_ = 0;  // threshold of 64-bit pairs; 0 if 16-bit numbers decide
   double scale_;
 };
 

@@ -109,9 +109,9 @@ void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, con
 }
 
 Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
-  // About eight tiles, but none so small that scheduling it costs more than it saves.
+  // About eight tiles, but none so small that scheduling it would cost more than it saves.
   constexpr Index min_tile_work = Index{1} << 19;  // multiplications
-  // A shared b is packed once for all tiles, the rows of a for each.
+  // A shared b is packed once for all tiles; the rows of a are packed for each tile.
   const Index row_cost = precision == Precision::bf16 && SharedBf16Matrix::is_shared(n, k) ? 4 : 1;
   choose_tiles(std::clamp<Index>(
                    m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8),
@@ -126,8 +126,8 @@ Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(
   }
 }
 
-// Each tile reads its rows of a, at `row_cost` an element, and its columns of b: minimizes the
-// total cost. Each tile below the target counts as one that reads everything.
+// Chooses the tiles that minimize the total cost. Each tile reads its columns of b, and its rows of
+// a at `row_cost` per element. A tile below the target counts as if it read everything.
 void Tiles::choose_tiles(Index target, Index row_cost) {
   Index row_tiles = 1, column_tiles = 1;
   Index least = std::numeric_limits<Index>::max();

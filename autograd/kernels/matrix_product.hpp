@@ -1,4 +1,4 @@
-// matrix_product: computes the matrix products of weft, but for those of a few rows (row_product).
+// matrix_product: computes all of weft's matrix products, except those with few rows (row_product).
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,26 @@
 
 namespace weft {
 
-// c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with row stride c_stride. With
-// beta = 0 the old c is not read. Runs on the calling thread; the result does not depend on the
-// number of threads. Precision::bf16, for float only, uses bf16_product. In full precision,
-// products that fit into a core's caches use blocked_product; larger ones use oneDNN for single
-// precision, when weft was built with it, and Eigen otherwise.
+// Computes c = alpha · a · b + beta · c for a [m, k], b [k, n] and c [m, n] with row stride
+// c_stride. If beta is 0, the old c is not read. Runs on the calling thread; the result does not
+// depend on the number of threads. Precision::bf16, for float only, uses bf16_product. In full
+// precision, products that fit into a core's caches use blocked_product. Larger products use oneDNN
+// for single precision, if weft was built with it, and otherwise Eigen.
 template <class T>
 void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                     const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
-// The same by the library.
+// Computes matrix_product with the library, oneDNN or Eigen.
 template <class T>
 void library_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
                      const MatrixView<T>& b, T beta, T* c, Index c_stride);
 
 // The tiling of the result [m, n] of a product for several threads. The tiling, and with it the
-// bits of the result, depends only on the sizes, except for tiles that use blocked_product or
-// bf16_product: these give the same bits for any tiling, and when single-threaded their tiles are
+// bits of the result, depends only on the sizes. The exception are tiles that use blocked_product
+// or bf16_product: their bits are the same for any tiling, and with a single thread, the tiles are
 // as large as possible.
 struct Tiles {
-  Index rows, columns;  // of the whole result
+  Index rows, columns;  // size of the whole result
   Index tile_rows, tile_columns;
 
   Tiles(Precision precision, Index m, Index n, Index k);
@@ -54,9 +54,8 @@ void for_each_tile(const Tiles& tiles, const Body& body) {
   });
 }
 
-// matrix_product with its tiles distributed over threads. Calls finish(row_begin, row_end,
-// column_begin, column_end) for each tile when it is computed, on the thread that has it in its
-// caches.
+// Computes matrix_product with its tiles distributed over threads. Calls finish(row_begin, row_end,
+// column_begin, column_end) for each computed tile, on the thread that has it in its caches.
 template <class T, class Finish>
 void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T alpha,
                              const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
@@ -88,7 +87,8 @@ void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T a
                           [](Index, Index, Index, Index) {});
 }
 
-// The name of the library that computes large single-precision products: "oneDNN" or "Eigen".
+// Returns the name of the library that computes large single-precision products: "oneDNN" or
+// "Eigen".
 const char* matrix_product_library();
 
 }  // namespace weft

@@ -5,15 +5,15 @@
 
 namespace weft {
 
-// Element (i, j) is data[i · stride + j], or data[j · stride + i] when the buffer holds the
-// transposed matrix.
+// A matrix whose element (i, j) is data[i · stride + j], or data[j · stride + i] if the buffer
+// contains the transposed matrix.
 template <class T>
 struct MatrixView {
   const T* data;
   Index stride;
   bool transposed = false;
 
-  // The part that starts at row i and column j.
+  // Returns the part that starts at row i and column j.
   MatrixView at(Index i, Index j) const {
     return {data + (transposed ? j * stride + i : i * stride + j), stride, transposed};
   }

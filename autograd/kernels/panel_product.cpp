@@ -5,14 +5,14 @@
 
 // c is computed in blocks of a few rows. The sums of a block stay in registers over the loop along
 // k: for each p, the vectors of row p of the panel are multiplied by one element of each row of a.
-// Meanwhile the memory of c is fetched, where the sums are stored in the end.
+// Meanwhile, the memory of c is prefetched, because the sums are stored there in the end.
 
 namespace weft {
 namespace {
 
 constexpr Index max_rows = panel_product_rows;
 
-// Calls body(std::integral_constant) for 0 … count - 1. Constant indices keep arrays in registers.
+// Calls body(std::integral_constant) for [0, count). Constant indices keep arrays in registers.
 template <Index count, class Body>
 void unrolled(const Body& body) {
   [&]<Index... i>(std::integer_sequence<Index, i...>) {
@@ -21,7 +21,7 @@ void unrolled(const Body& body) {
   (std::make_integer_sequence<Index, count>());
 }
 
-// panel_product for a block, with vectors of `bytes`.
+// Computes panel_product for a block, with vectors of `bytes` bytes.
 template <Index rows, Index vectors, Index bytes, bool transposed, class T>
 void block_product(const Panel<T>& panel, const T* a, Index a_stride, T beta, T* c,
                    Index c_stride) {
@@ -51,7 +51,7 @@ void block_product(const Panel<T>& panel, const T* a, Index a_stride, T beta, T*
         [&](const Part& sum, T* to) { store<T, bytes>(sum + beta * load<bytes>(to), to); });
 }
 
-// Begins to fetch a block of c, in order to write it.
+// Begins to prefetch a block of c for writing.
 template <class T>
 void prefetch_block(Index rows, Index width, T* c, Index c_stride) {
   for (Index r = 0; r < rows; ++r)
@@ -63,7 +63,7 @@ using BlockProduct = void (*)(const Panel<T>&, const T*, Index, T, T*, Index);
 template <class T>
 using BlockProducts = std::array<BlockProduct<T>, max_rows>;
 
-// block_product for 1 … max_rows rows.
+// Computes block_product for 1 to max_rows rows.
 template <Index vectors, Index bytes, bool transposed, class T>
 constexpr auto block_products = []<Index... r>(std::integer_sequence<Index, r...>) {
   return BlockProducts<T>{block_product<r + 1, vectors, bytes, transposed, T>...};
@@ -87,7 +87,7 @@ void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T bet
   if (m == 0) return;
   const BlockProducts<T>& products = a.transposed ? block_products_for<true, T>(panel.width)
                                                   : block_products_for<false, T>(panel.width);
-  // Blocks of about the same number of rows: the first ones have one more.
+  // Blocks have about the same number of rows: the first ones have one row more.
   const Index blocks = (m + max_rows - 1) / max_rows;
   const Index rows = m / blocks, longer = m % blocks;
   Index i = 0;

@@ -1,4 +1,4 @@
-// panel_product: the products with a few columns that stay in the L1 cache.
+// panel_product: products with a few columns that stay in the L1 cache.
 // Included by definitions only.
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace weft {
 
-// A few columns of a matrix, `width` of them: the lanes of two vectors, of one, or of the half or a
-// quarter of one, if those have 16 bytes at least.
+// `width` columns of a matrix, which fill two vectors, one vector, or a half or quarter of a vector
+// of at least 16 bytes.
 template <class T>
 struct Panel {
   const T* data;
-  Index stride;  // from row to row
+  Index stride;  // distance from row to row
   Index k;       // the number of rows
   Index width;
 };
 
-// The largest width of a panel that is at most n, 0 when there is none.
+// Returns the largest panel width that is at most n, or 0 if there is none.
 template <class T>
 constexpr Index panel_width(Index n) {
   for (Index width = 2 * lanes<T>; width >= lanes<T, 16>; width /= 2)
@@ -25,19 +25,19 @@ constexpr Index panel_width(Index n) {
   return 0;
 }
 
-// The most rows that are computed at a time.
+// The largest number of rows that are computed at a time.
 #if defined(__AVX512F__)
 inline constexpr Index panel_product_rows = 12;
 #else
 inline constexpr Index panel_product_rows = 6;
 #endif
 
-// Memory that is read soon: rows of `row_bytes`, `stride` bytes apart.
+// Memory that will soon be read: rows of `row_bytes` bytes, `stride` bytes apart.
 struct Prefetch {
   const void* data = nullptr;
   Index stride = 0, rows = 0, row_bytes = 0;
 
-  // Begins to read one of `parts` parts into the L2 cache.
+  // Begins to prefetch one of `parts` parts into the L2 cache.
   void begin(Index part, Index parts) const {
     constexpr Index line = 64;
     if (rows == 0) return;
@@ -48,9 +48,9 @@ struct Prefetch {
   }
 };
 
-// c = a · panel + beta · c, for a [m, k] and c [m, width] with row stride c_stride. With beta = 0
-// the old c is not read. An element's bits depend neither on the other rows nor on the width.
-// Prefetches `next` meanwhile.
+// Computes c = a · panel + beta · c for a [m, k] and c [m, width] with row stride c_stride. If beta
+// is 0, the old c is not read. The bits of an element depend neither on the other rows nor on the
+// width. Prefetches `next` meanwhile.
 template <class T>
 void panel_product(Index m, const Panel<T>& panel, const MatrixView<T>& a, T beta, T* c,
                    Index c_stride, const Prefetch& next = {});

@@ -6,11 +6,11 @@
 
 namespace weft {
 
-// Maximum number of contiguous elements reduced at a time.
+// The maximum number of contiguous elements reduced at a time.
 inline constexpr Index max_run = 512;
 
-// A tensor as [outer, reduced, inner]. A reduction removes the middle axis and has outer · inner
-// results.
+// A tensor viewed as [outer, reduced, inner]. A reduction removes the middle axis and has
+// outer · inner results.
 struct ReductionLayout {
   Index outer = 1;
   Index reduced = 1;
@@ -96,8 +96,9 @@ struct Elements {
   T operator()(Index element, Index /*result*/) const { return data[element]; }
 };
 
-// Sum, Max or Min of `term(element, result)` over each element's result, where both are indices.
-// Result [outer · inner]. The order of the additions depends only on the layout.
+// Returns the Sum, Max or Min of `term(element, result)` over the elements of each result, where
+// both arguments are indices. The result is [outer · inner]. The order of the additions depends
+// only on the layout.
 template <class Reduction, class T, class Term>
 Tensor<T> reduce(const Tape<T>& tape, const ReductionLayout& layout, const Term& term) {
   const Index reduced = layout.reduced, inner = layout.inner, parts = layout.parts();

@@ -22,18 +22,18 @@ namespace weft {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr Index max_sums = 16;  // vectors of a block
+constexpr Index max_sums = 16;  // largest number of vectors in a block
 #else
 constexpr Index max_sums = 8;
 #endif
-constexpr Index max_rows = 8;       // of x
-constexpr Index max_rows_of_w = 8;  // as few as keep the processor's adders busy
-// With rows of w from this length on, w is taken to be in memory, not in the caches: for more than
-// two rows of x, and to convert numbers of 16 bits, a block has so much to compute that the
-// processor does not read ahead by itself.
+constexpr Index max_rows = 8;       // largest number of rows of x
+constexpr Index max_rows_of_w = 8;  // just enough to keep the processor's adders busy
+// If rows of w are at least this long, w is assumed to be in main memory rather than in the caches.
+// With more than two rows of x, or when 16-bit numbers are converted, a block computes so much that
+// the processor does not read ahead by itself.
 constexpr Index prefetched_k = 512;
 
-// The rows of w in a block with `rows` rows of x.
+// Returns the number of rows of w in a block with `rows` rows of x.
 constexpr Index rows_of_w(Index rows) {
   return std::clamp<Index>(max_sums / rows, 1, max_rows_of_w);
 }
@@ -50,12 +50,12 @@ struct Block {
   Index y_stride;
 };
 
-// As many numbers from memory as a vector has lanes, those of 16 bits as bf16.
+// Reads as many numbers from memory as a vector has lanes; 16-bit numbers are bf16.
 template <class T>
 Vector<T> load_as(const T* from) {
   return load(from);
 }
-// `half` bytes of numbers of 16 bits, each as the upper half of 32 bits.
+// Reads `half` bytes of 16-bit numbers, each into the upper half of 32 bits.
 template <Index half>
 auto upper_halves(const std::uint16_t* from) {
 #if defined(__AVX512F__)
@@ -76,8 +76,8 @@ Vector<T> load_as(const std::uint16_t* from) {
     return __builtin_convertvector(floats, Vector<T>);
 }
 
-// The lanes of `a`, then those of `b`, that are in the lower or the upper half of their segment,
-// where each vector consists of segments of `size` lanes.
+// Returns those lanes of `a`, and then of `b`, that are in the lower or the upper half of their
+// segment. Each vector consists of segments of `size` lanes.
 template <Index size, bool upper, class V, Index... lane>
 V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
   constexpr auto from = [](Index to) { return to / (size / 2) * size + to % (size / 2); };
@@ -85,9 +85,10 @@ V halves(const V& a, const V& b, std::integer_sequence<Index, lane...>) {
   return shuffle<(from(lane) + shift)...>(a, b);
 }
 
-// Adds up the lanes of each of `count` vectors, halves first. Lane i of the result is the sum of
-// vector i; further lanes hold sums again. In a step, two vectors become one with segments of half
-// the size. The number of vectors affects no bits. Inlined, so that the sums stay in registers.
+// Adds up the lanes of each of `count` vectors, half by half. Lane i of the result is the sum of
+// vector i; further lanes contain sums again. In each step, two vectors become one with segments of
+// half the size. The bits do not depend on the number of vectors. Inlined, so that the sums stay in
+// registers.
 template <Index size, Index count, class T>
 [[gnu::always_inline]] inline Vector<T> sums_of_lanes(const Vector<T>* vectors) {
   if constexpr (size == 1) {
@@ -104,7 +105,7 @@ template <Index size, Index count, class T>
   }
 }
 
-// An element of w.
+// Returns an element of w.
 template <class T, class W>
 T element(W value) {
   if constexpr (std::is_same_v<W, std::uint16_t>)
@@ -113,8 +114,8 @@ T element(W value) {
     return value;
 }
 
-// a · b + c, rounded once where the processor has an instruction for it: left to the compiler, it
-// would depend on the function that this is part of.
+// Returns a · b + c, rounded once if the processor has an instruction for it. If the choice were
+// left to the compiler, it would depend on the surrounding function.
 template <class T>
 T multiply_add(T a, T b, T c) {
 #ifdef __FMA__
@@ -155,7 +156,7 @@ void block_product(const Block<T, W>& block) {
     for (Index j = 0; j < w_rows; ++j) y[i * y_stride + j] = alpha * totals[i * w_rows + j];
 }
 
-// All columns of y for `rows` rows of x.
+// Computes all columns of y for `rows` rows of x.
 template <Index rows, bool prefetch, class T, class W>
 void rows_product(Index n, const Block<T, W>& all) {
   constexpr Index w_rows = rows_of_w(rows);
@@ -178,7 +179,7 @@ void rows_product(Index n, const Block<T, W>& all) {
 template <class T, class W>
 using RowsProduct = void (*)(Index n, const Block<T, W>&);
 
-// rows_product for 1 … max_rows rows.
+// Computes rows_product for 1 to max_rows rows.
 template <bool prefetch, class T, class W>
 constexpr auto rows_products = []<Index... i>(std::integer_sequence<Index, i...>) {
   return std::array<RowsProduct<T, W>, max_rows>{

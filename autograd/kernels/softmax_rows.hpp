@@ -11,17 +11,18 @@ namespace weft {
 template <class T>
 struct RowSum {
   T maximum, sum;
-  // Of an empty row.
+  // Returns the maximum and sum of an empty row.
   static RowSum empty_row() { return {-std::numeric_limits<T>::infinity(), T{0}}; }
-  // log Σ exp(x_j); -infinity for an empty or fully masked row.
+  // Returns log Σ exp(x_j); -infinity for an empty or fully masked row.
   T log() const { return maximum + std::log(sum); }
-  // The factor that normalizes exp(x_j - maximum); 0 for an empty or fully masked row.
+  // Returns the factor that normalizes exp(x_j - maximum); 0 for an empty or fully masked row.
   T factor() const { return sum == T{0} ? T{0} : T{1} / sum; }
 };
 
-// One step of an online softmax, where `row` holds the parts before x: y_j = exp(x_j - maximum),
-// with the maximum of all parts including x, and updates `row` to include x. `y` may be `x`. If all
-// elements are -infinity, y is zeros. Returns the factor to multiply y of the earlier parts by.
+// One step of an online softmax. `row` describes the parts of the row before x. Sets y_j = exp(x_j
+// - maximum), with the maximum over all parts including x, and updates `row` to include x. `y` may
+// be `x`. If all elements are -infinity, y is zeros. Returns the factor by which the earlier parts
+// of y must be multiplied.
 template <class T>
 T exponentiate_part(const T* x, T* y, Index n, RowSum<T>& row) {
   const T maximum = std::max(row.maximum, row_maximum(x, n));
@@ -37,7 +38,7 @@ T exponentiate_part(const T* x, T* y, Index n, RowSum<T>& row) {
   return rescale;
 }
 
-// y_j = exp(x_j - max x) of a whole row.
+// Sets y_j = exp(x_j - max x) for a whole row.
 template <class T>
 RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
   auto row = RowSum<T>::empty_row();
@@ -45,7 +46,7 @@ RowSum<T> exponentiate_row(const T* x, T* y, Index n) {
   return row;
 }
 
-// Divides the result of exponentiate_row by its sum; zeros stay zeros.
+// Divides the result of exponentiate_row by its sum; zeros remain zeros.
 template <class T>
 void normalize_row(T* y, Index n, const RowSum<T>& row) {
   map_row(

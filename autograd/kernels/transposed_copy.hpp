@@ -1,4 +1,4 @@
-// copy_transposed: a matrix whose rows are columns in memory, as rows of whole vectors.
+// copy_transposed: copies a matrix that is transposed in memory, as rows of whole vectors.
 // Included by definitions only.
 #pragma once
 
@@ -16,7 +16,7 @@ Four interleave(const Four& x, const Four& y) {
   return shuffle<i, i + 4, i + 1, i + 5>(x, y);
 }
 
-// Copies rows 0 … 3 and columns 0 … 3 of alpha · b, where b is transposed in memory. When b has
+// Copies rows [0, 4) and columns [0, 4) of alpha · b, where b is transposed in memory. If b has
 // fewer columns, repeats the last one.
 template <class T>
 void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* to,
@@ -39,8 +39,9 @@ void copy_transposed_4x4(Index columns, T alpha, const T* b, Index b_stride, T* 
 
 }  // namespace detail
 
-// Copies rows 0 … k and columns 0 … columns of alpha · b, where b is transposed in memory, to rows
-// of `width` elements, a multiple of 4. Some of the padding beyond the columns is written too.
+// Copies rows [0, k) and columns [0, columns) of alpha · b, where b is transposed in memory, to
+// rows of `width` elements, a multiple of 4. Part of the padding beyond the columns is written,
+// too.
 template <class T>
 void copy_transposed(Index k, Index columns, T alpha, const T* b, Index b_stride, T* to,
                      Index width) {

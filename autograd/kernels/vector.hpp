@@ -17,7 +17,7 @@ inline constexpr Index vector_bytes = 32;
 inline constexpr Index vector_bytes = 16;
 #endif
 
-// A vector of `bytes`, in a register and, unaligned, in memory.
+// A vector of `bytes` bytes, in a register and, unaligned, in memory.
 template <class T, Index bytes = vector_bytes>
 struct VectorOf {
   typedef T type __attribute__((vector_size(bytes)));
@@ -39,7 +39,7 @@ void store(const Vector<T, bytes>& vector, T* to) {
   *reinterpret_cast<typename VectorOf<T, bytes>::unaligned*>(to) = vector;
 }
 
-// The lanes with these numbers, of those of `a`, then of `b`.
+// Selects lanes by number, where the lanes of `a` are followed by those of `b`.
 template <Index... lane, class V>
 V shuffle(const V& a, const V& b) {
 #if __has_builtin(__builtin_shufflevector)
@@ -61,7 +61,8 @@ void map_from(Index j, Index n, T* to, const Function& f, const Rows*... rows) {
     for (; j < n; ++j) to[j] = f(rows[j]...);
 }
 
-// Reduces f(rows[j]...) for j … n into `accumulator`, then its lanes to one number, halves first.
+// Reduces f(rows[j]...) for j ≤ i < n into `accumulator`, and then its lanes, half by half, to one
+// number.
 template <Index bytes, class T, class Combine, class Function, class... Rows>
 T reduce_from(Index j, Index n, Vector<T, bytes> accumulator, const Combine& combine,
               const Function& f, const Rows*... rows) {
@@ -84,8 +85,9 @@ T reduce_from(Index j, Index n, Vector<T, bytes> accumulator, const Combine& com
 
 }  // namespace detail
 
-// Functions for the rows below: the identity, and the product of two. Types with names, as every
-// lambda of a header would be a different type in each file that includes it.
+// Functions for the loops over rows below: the identity and the product of two numbers. They are
+// types with names, because a lambda in a header would be a different type in each file that
+// includes it.
 inline constexpr struct Identity {
   template <class Value>
   Value operator()(const Value& x) const {
@@ -99,14 +101,14 @@ inline constexpr struct Product {
   }
 } product;
 
-// to[j] = f(rows[j]...) for 0 … n - 1. f is called with vectors and, for the last few elements,
-// with numbers. `to` may be one of the rows.
+// Sets to[j] = f(rows[j]...) for 0 ≤ j < n. f is called with vectors and, for the last few
+// elements, with numbers. `to` may be one of the rows.
 template <class T, class Function, class... Rows>
 void map_row(Index n, T* to, const Function& f, const Rows*... rows) {
   detail::map_from<vector_bytes>(0, n, to, f, rows...);
 }
 
-// to[j] += f(rows[j]...), or to[j] = f(rows[j]...) when `overwrite`.
+// Adds f(rows[j]...) to to[j], or sets to[j] = f(rows[j]...) if `overwrite`.
 template <class T, class Function, class... Rows>
 void accumulate_row(Index n, T* to, bool overwrite, const Function& f, const Rows*... rows) {
   if (overwrite) return map_row(n, to, f, rows...);
@@ -114,14 +116,14 @@ void accumulate_row(Index n, T* to, bool overwrite, const Function& f, const Row
   map_row(n, to, added, to, rows...);
 }
 
-// Σ f(rows[j]...) over 0 … n - 1; f as for map_row.
+// Returns Σ f(rows[j]...) over 0 ≤ j < n. f is called with vectors and numbers, as in map_row.
 template <class T, class Function, class... Rows>
 T sum_of_row(Index n, const Function& f, const T* row, const Rows*... rows) {
   const auto plus = [](const auto& a, const auto& b) { return a + b; };
   return detail::reduce_from<vector_bytes, T>(0, n, Vector<T>{}, plus, f, row, rows...);
 }
 
-// The maximum of n numbers, ignoring NaN; -infinity when n is 0.
+// Returns the maximum of n numbers, ignoring NaN; -infinity if n is 0.
 template <class T>
 T row_maximum(const T* row, Index n) {
   const auto larger = [](const auto& a, const auto& b) { return b > a ? b : a; };

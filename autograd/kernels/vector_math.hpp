@@ -9,7 +9,7 @@
 namespace weft {
 namespace detail {
 
-// fast_exp of a number or a vector V of numbers, with `Integers` of the same size.
+// Computes fast_exp of a number or a vector V of numbers; `Integers` has the same size.
 template <class V, class Integers>
 V exponential(const V& x) {
   constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
@@ -35,8 +35,9 @@ V exponential(const V& x) {
 
 }  // namespace detail
 
-// e^x to within 2 units in the last place for -87.3 ≤ x ≤ 88.3; 0 below and 2.4e38 above; NaN for
-// NaN. e^x = 2^n e^r with |r| ≤ ln 2 / 2, and e^r by its Taylor-like minimax polynomial.
+// Returns e^x to within 2 units in the last place for -87.3 ≤ x ≤ 88.3, 0 below and 2.4e38 above
+// this range, and NaN for NaN. Uses e^x = 2^n e^r with |r| ≤ ln 2 / 2, where e^r is a Taylor-like
+// minimax polynomial.
 inline float fast_exp(float x) { return detail::exponential<float, std::int32_t>(x); }
 inline double fast_exp(double x) { return std::exp(x); }
 template <class V>
@@ -50,10 +51,10 @@ V fast_exp(const V& x) {
   }
 }
 
-// tanh x to within 1e-7.
+// Returns tanh x to within 1e-7.
 inline float fast_tanh(float x) {
   const float a = std::abs(x);
-  // Near 0, 1 - e^-2a cancels; there the first terms of the Taylor series are accurate enough.
+  // Near 0, 1 - e^-2a cancels; the first terms of the Taylor series are accurate enough there.
   const float square = x * x;
   const float series =
       x + x * square * (-0.333333333F + square * (0.133333333F - square * 0.0539682540F));
@@ -63,8 +64,8 @@ inline float fast_tanh(float x) {
 }
 inline double fast_tanh(double x) { return std::tanh(x); }
 
-// The error function to within 4e-7 (Abramowitz and Stegun, 7.1.26), exact in double. `gaussian` is
-// e^-x².
+// Returns the error function of x to within 4e-7 (Abramowitz and Stegun, 7.1.26), and exactly in
+// double. `gaussian` is e^-x².
 inline float fast_erf(float x, float gaussian) {
   // erf x = 1 - (polynomial in t) e^-x², t = 1 / (1 + p x), for x ≥ 0.
   const float a = std::abs(x);

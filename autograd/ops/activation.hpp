@@ -1,4 +1,4 @@
-// Activation functions, as operations of their own and for fused operations such as `linear`.
+// Activation functions, as separate operations and as part of fused operations such as `linear`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// The functions below; none: x itself.
+// The activation functions below; `none` returns x itself.
 enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus };
 
 inline constexpr EnumNames<Activation, 8> activation_names{{
@@ -26,65 +26,68 @@ inline std::string to_string(Activation activation) {
   return name_of("activation", activation, activation_names);
 }
 
-// `y = f(x)` for each element of x, of any shape. Throws ValueError for a value that is not an
-// Activation. As torch.nn.functional's functions of these names.
+// Computes `y = f(x)` for each element of x, of any shape, like the function of the same name in
+// torch.nn.functional. Throws ValueError if `activation` is not an enumerator.
 //   const Activation f = options.swiglu ? Activation::silu : Activation::gelu;
 //   Var y = activate(x, f);
 template <class T>
 WEFT_API Var<T> activate(const Var<T>& x, Activation activation);
-// `y = f(gate) ⊙ x` for each element of gate and x, of one shape, the result's: one operation that
-// keeps its inputs only (Shazeer, 2020). Throws ShapeError, and ValueError as `activate` does.
+// Computes `y = f(gate) ⊙ x` element by element (Shazeer, 2020), in one operation that keeps only
+// its inputs. gate, x and the result have the same shape. Throws ShapeError if the shapes differ,
+// and ValueError if `activation` is not an enumerator.
 //   Var y = gated(w1(x), w3(x), Activation::silu);  // the hidden vectors of SwiGLU
 template <class T>
 WEFT_API Var<T> gated(const Var<T>& gate, const Var<T>& x, Activation activation);
 
-// `y = max(x, 0)` for each element of x, of any shape; the gradient at 0 is 0 (torch.relu).
+// Computes `y = max(x, 0)` for each element of x, of any shape; the gradient at 0 is 0
+// (torch.relu).
 //   Var y = relu(tape.constant(Tensor<float>({3}, {-1, 0, 2})));  // [0, 0, 2]
 template <class T>
 Var<T> relu(const Var<T>& x) {
   return activate(x, Activation::relu);
 }
-// `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
+// Computes `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
 // (Hendrycks and Gimpel, 2016), by the error function.
 //   Var y = gelu(linear(x, weight, bias));  // faster: linear(x, weight, bias, Activation::gelu)
 template <class T>
 Var<T> gelu(const Var<T>& x) {
   return activate(x, Activation::gelu);
 }
-// `y = x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))` for each element of x, of any shape: the
-// approximation of `gelu` that GPT-2 uses (Hendrycks and Gimpel, 2016).
+// Computes `y = x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))` for each element of x, of any shape:
+// the approximation of `gelu` that GPT-2 uses (Hendrycks and Gimpel, 2016).
 //   Var y = gelu_tanh(x);
 template <class T>
 Var<T> gelu_tanh(const Var<T>& x) {
   return activate(x, Activation::gelu_tanh);
 }
-// `y = x · σ(x)` for each element of x, of any shape: the sigmoid linear unit (Hendrycks and
-// Gimpel, 2016), also called Swish.
+// Computes `y = x · σ(x)` for each element of x, of any shape: the sigmoid linear unit (Hendrycks
+// and Gimpel, 2016), also called Swish.
 //   Var y = silu(x);
 template <class T>
 Var<T> silu(const Var<T>& x) {
   return activate(x, Activation::silu);
 }
-// `y = tanh(x)` for each element of x, of any shape (torch.tanh).
+// Computes `y = tanh(x)` for each element of x, of any shape (torch.tanh).
 //   Var y = tanh(x);  // within -1 … 1
 template <class T>
 Var<T> tanh(const Var<T>& x) {
   return activate(x, Activation::tanh);
 }
-// `y = 1 / (1 + e^-x)` for each element of x, of any shape (torch.sigmoid).
+// Computes `y = 1 / (1 + e^-x)` for each element of x, of any shape (torch.sigmoid).
 //   Var gate = sigmoid(x);  // within 0 … 1
 template <class T>
 Var<T> sigmoid(const Var<T>& x) {
   return activate(x, Activation::sigmoid);
 }
-// `y = log(1 + e^x)` for each element of x, of any shape: a smooth relu (torch's softplus).
+// Computes `y = log(1 + e^x)` for each element of x, of any shape: a smooth relu (torch's
+// softplus).
 //   Var scale = softplus(x);  // > 0
 template <class T>
 Var<T> softplus(const Var<T>& x) {
   return activate(x, Activation::softplus);
 }
-// `y = max(x, 0) + slope · min(x, 0)` for each element of x, of any shape; the gradient at 0 is the
-// slope (torch's leaky_relu).
+// Computes `y = max(x, 0) + slope · min(x, 0)` for each element of x, of any shape; the gradient at
+// 0 is `slope` (torch's leaky_relu).
 //   Var y = leaky_relu(tape.constant(Tensor<float>({2}, {-1, 2})));  // [-0.01, 2]
 template <class T>
 WEFT_API Var<T> leaky_relu(const Var<T>& x, double slope = 0.01);

@@ -5,7 +5,8 @@
 namespace weft {
 namespace {
 
-// function(inputs...), element by element, with the shape `result` that the inputs broadcast to.
+// Returns function(inputs...), element by element, in the shape `result` to which the inputs
+// broadcast.
 template <class T, class Function, class... Inputs>
 Tensor<T> combine(const Tape<T>& tape, const Shape& result, const Function& function,
                   const Inputs&... inputs) {

@@ -1,4 +1,4 @@
-// Arithmetic between tensors and numbers, with broadcasting and gradients.
+// Arithmetic with tensors and numbers, with broadcasting and gradients.
 #pragma once
 
 #include <concepts>
@@ -12,22 +12,25 @@
 
 namespace weft {
 
-// `y = a + b`, element by element. The shapes broadcast as NumPy's do: aligned at the last axis,
-// sizes equal or 1. Throws ShapeError when they do not. The operators below also take a number, and
-// plain tensors, without gradients.
+// Computes `y = a + b` element by element. The shapes broadcast by NumPy's rules: aligned at the
+// last axis, sizes equal or 1. Throws ShapeError if they do not broadcast. The operators below also
+// take numbers and, without gradients, plain tensors.
 //   Var y = add(x, bias);  // x [2, 3], bias [3], y [2, 3]; or x + bias
 //   Var z = 1 - 2 * x;
 template <class T>
 WEFT_API Var<T> add(const Var<T>& a, const Var<T>& b);
-// `y = a - b`, element by element; shapes and errors as of `add` (torch.sub).
+// Computes `y = a - b` element by element (torch.sub). The shapes broadcast as for `add`. Throws
+// ShapeError if they do not broadcast.
 //   Var y = subtract(x, bias);  // or x - bias
 template <class T>
 WEFT_API Var<T> subtract(const Var<T>& a, const Var<T>& b);
-// `y = a · b`, element by element; shapes and errors as of `add` (torch.mul).
+// Computes `y = a · b` element by element (torch.mul). The shapes broadcast as for `add`. Throws
+// ShapeError if they do not broadcast.
 //   Var y = multiply(x, bias);  // or x * bias; for matrix products see matmul
 template <class T>
 WEFT_API Var<T> multiply(const Var<T>& a, const Var<T>& b);
-// `y = a / b`, element by element; shapes and errors as of `add` (torch.div).
+// Computes `y = a / b` element by element (torch.div). The shapes broadcast as for `add`. Throws
+// ShapeError if they do not broadcast.
 //   Var y = divide(x, bias);  // or x / bias
 template <class T>
 WEFT_API Var<T> divide(const Var<T>& a, const Var<T>& b);
@@ -38,7 +41,7 @@ concept Number = std::is_arithmetic_v<N>;
 
 namespace detail {
 
-// A number, rounded to T, as a constant of x's tape that broadcasts to any shape.
+// Returns `number`, rounded to T, as a constant of x's tape that broadcasts to any shape.
 template <class T, Number N>
 auto constant_like(const Var<T>& x, N number) {
   Tensor<T> value = x.tape().uninitialized({});
@@ -46,7 +49,8 @@ auto constant_like(const Var<T>& x, N number) {
   return x.tape().constant(value);
 }
 
-// function(a, b) of two variables, or one and a number; of tensors, without gradients.
+// Returns function(a, b) for two variables, or for a variable and a number. For tensors, computes
+// without gradients.
 template <class Function, class T>
 auto calculate(const Function& function, const Var<T>& a, const Var<T>& b) {
   return function(a, b);
@@ -79,35 +83,41 @@ void check_operand(const Tensor<T>& x);
 
 }  // namespace detail
 
-// A variable, or a tensor of float or double: what the operators below give for it has no gradient.
+// A variable, or a tensor of float or double. For tensors, the operators below return tensors,
+// without gradients.
 template <class X>
 concept Operand = requires(const X& x) {
   detail::check_operand(x);
 };
 
-// Two operands of one type, or one and a number, which is rounded to the type of its elements.
+// Two operands of one type, or an operand and a number, which is rounded to the operand's element
+// type.
 template <class A, class B>
 concept Operands = (Operand<A> && (std::same_as<A, B> || Number<B>)) || (Number<A> && Operand<B>);
 
-// `add` of two variables, two tensors, or one of them and a number; throws as it does.
+// Returns `add(a, b)` for two variables, for two tensors, or for one of them and a number. Throws
+// ShapeError if the shapes do not broadcast.
 template <class A, class B>
 requires Operands<A, B>
 auto operator+(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return add(x, y); }, a, b);
 }
-// `subtract` of two variables, two tensors, or one and a number; throws as it does.
+// Returns `subtract(a, b)` for two variables, for two tensors, or for one of them and a number.
+// Throws ShapeError if the shapes do not broadcast.
 template <class A, class B>
 requires Operands<A, B>
 auto operator-(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return subtract(x, y); }, a, b);
 }
-// `divide` of two variables, two tensors, or one and a number; throws as it does.
+// Returns `divide(a, b)` for two variables, for two tensors, or for one of them and a number.
+// Throws ShapeError if the shapes do not broadcast.
 template <class A, class B>
 requires Operands<A, B>
 auto operator/(const A& a, const B& b) {
   return detail::calculate([](const auto& x, const auto& y) { return divide(x, y); }, a, b);
 }
-// `multiply` of two variables or tensors, or `scale` by a number, of any shape.
+// Returns `multiply(a, b)` for two variables or tensors, or `scale` of one of them by a number.
+// Throws ShapeError if the shapes do not broadcast.
 template <Operand X>
 X operator*(const X& a, const X& b) {
   return detail::calculate([](const auto& x, const auto& y) { return multiply(x, y); }, a, b);
@@ -124,7 +134,7 @@ template <Operand X, Number N>
 X operator*(N number, const X& x) {
   return x * number;
 }
-// -x, of x's shape.
+// Returns -x, in the shape of x.
 template <std::floating_point T>
 Tensor<T> operator-(const Tensor<T>& x) {
   return x * -1;

@@ -1,24 +1,23 @@
-// Attention is computed in one of four ways, of which the first three give the same result but for
-// rounding:
+// Attention is computed in one of four ways. The first three differ only in rounding:
 //
 // - in blocks (internal/attention_in_blocks.hpp): up to 64 queries and keys. The lanes of a vector
-//   are queries, the weights stay in the L1 cache and are kept for backward. No matrix product is
-//   as small as these.
-// - in tiles (here): longer sequences. Matrix products of a tile of scores that stays in the L2
-//   cache, with an online softmax; backward computes the scores again.
-// - from a cache (layers/internal/cached_attention.hpp): up to 8 new queries, such as one token
-//   that is generated, without gradients. Products of a few rows read the keys and values where the
-//   KeyValueCache has them. More queries are computed in blocks or in tiles, of keys that are
-//   gathered so that all sequences end together.
-// - composed of operations (layers/attention_pooling.cpp): for other scores than dot products, such
+//   are queries. The weights stay in the L1 cache and are kept for backward. Matrix products would
+//   be too small to pay off.
+// - in tiles (here): longer sequences. A tile of scores, computed by matrix products, stays in the
+//   L2 cache, with an online softmax. Backward computes the scores again.
+// - from a cache (layers/internal/cached_attention.hpp): up to 8 new queries, such as one generated
+//   token, without gradients. Products of a few rows read the keys and values in place, in the
+//   KeyValueCache. For more queries, the keys are gathered so that all sequences end together, and
+//   attention is computed in blocks or tiles.
+// - composed of operations (layers/attention_pooling.cpp): for scores other than dot products, such
 //   as additive ones.
 //
-// A position bias is a number for each head and each distance of a key from a query, so that the
-// biases of a query for all keys are a range of these: each way adds that range to the scores, and
-// no table of queries and keys is there but where attention is composed. Its gradient is summed for
-// each sequence and head by itself, then over the sequences in their order.
+// A position bias has one number for each head and each distance between a query and a key. The
+// biases of a query for all keys are therefore a contiguous range, which is added to its scores. No
+// table of queries and keys is built, except by composed attention. The gradient of the bias is
+// summed separately for each sequence and head, and then over the sequences in order.
 //
-// What a masked NaN must not reach is kept from it in internal/masked_nan.hpp, for all of them.
+// internal/masked_nan.hpp keeps masked NaN out of results and gradients, for all four ways.
 #include "weft/autograd/ops/attention.hpp"
 
 #include <array>
@@ -35,24 +34,25 @@
 namespace weft {
 namespace {
 
-// Keys per tile, and the most queries: its scores stay in the L2 cache.
+// The number of keys per tile and the largest number of queries: the scores of a tile stay in the
+// L2 cache.
 constexpr Index key_tile = 128, query_tile = 256;
 // Under a causal mask, smaller tiles compute fewer masked scores.
 constexpr Index causal_query_tile = 32;
-// Queries and keys of a strip: see for_each_tile.
+// Queries and keys per strip, see for_each_tile.
 constexpr Index query_strip = 1024, key_strip = 512;
 // Rows of scores are padded with -infinity to a multiple of this, so that they are whole vectors.
 constexpr Index padding = 16;
 
 constexpr Index padded(Index keys) { return (keys + padding - 1) / padding * padding; }
 
-// A tile that has all keys is a strip of its own.
+// The number of keys of a strip. A tile with all keys is also a strip.
 template <class T>
 Index strip_keys(const Attention<T>& a) {
   return std::max(key_strip, a.tile_keys);
 }
 
-// A strip of the keys and values of a head, packed contiguously if many queries read them.
+// A strip of a head's keys and values, packed contiguously if many queries read them.
 template <class T>
 class KeysAndValues {
  public:
@@ -75,12 +75,12 @@ class KeysAndValues {
     v_stride_ = a.value_size;
   }
 
-  // The number of elements of scratch for a strip.
+  // The number of scratch elements for a strip.
   static Index scratch_size(const Attention<T>& a) {
     return is_copy(a) ? std::min(a.keys, strip_keys(a)) * (a.size + a.value_size) : 0;
   }
 
-  // Those from `key` on.
+  // The keys and values of the strip, starting with `key`.
   MatrixView<T> k(Index key, bool transposed = false) const {
     return {k_ + (key - begin_) * k_stride_, k_stride_, transposed};
   }
@@ -106,10 +106,10 @@ struct Tile {
   Index keys() const { return end - begin; }
 };
 
-// Calls body(keys and values, tile) for the tiles of a part of a head: strip by strip of the keys,
-// so that a strip, packed in the scratch, stays in the L2 cache while all queries pass. The tiles
-// of a query follow in the order of the keys, those of a key in the order of the queries. Queries
-// of which all keys are masked have one empty tile.
+// Calls body(keys and values, tile) for the tiles of a part of a head. It goes strip by strip over
+// the keys, so that a strip, packed in the scratch, stays in the L2 cache while all queries pass.
+// The tiles of a query come in the order of the keys, and the tiles of a key in the order of the
+// queries. A query whose keys are all masked has one empty tile.
 template <class T, class Body>
 void for_each_tile(const Head<T>& head, const Tile& part, T* scratch, const Body& body) {
   const Attention<T>& a = head.a;
@@ -126,7 +126,7 @@ void for_each_tile(const Head<T>& head, const Tile& part, T* scratch, const Body
   }
 }
 
-// The scores of a tile, masked ones -infinity.
+// Computes the scores of a tile; masked scores are -infinity.
 template <class T>
 void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values, const Tile& tile,
                     T* scores) {
@@ -143,11 +143,11 @@ void compute_scores(const Head<T>& head, const KeysAndValues<T>& keys_and_values
   }
 }
 
-// to = from · dropout's mask, for the weights of a tile. `from` may be `to`.
+// Sets to = from · the dropout mask, for the weights of a tile. `from` may be `to`.
 template <class T>
 void apply_dropout(const Head<T>& head, const Tile& tile, const T* from, T* to) {
   const Attention<T>& a = head.a;
-  // Rows with the stride of the whole weights are one range of elements.
+  // Rows with the stride of the full weights form one range of elements.
   if (a.tile_keys == a.keys)
     return a.dropout.apply(head.weight_offset(tile.first), from, to, tile.queries() * a.keys);
   for (Index query = tile.first; query < tile.last; ++query) {
@@ -157,8 +157,8 @@ void apply_dropout(const Head<T>& head, const Tile& tile, const T* from, T* to) 
 }
 
 // An online softmax over the tiles of keys, with a running maximum and sum of each query's scores
-// (Milakov and Gimelshein, 2018): O is rescaled when the maximum grows, and divided by the sum
-// last.
+// (Milakov and Gimelshein, 2018). O is rescaled whenever the maximum grows, and divided by the sum
+// at the end.
 template <class T>
 void forward_strip(const Head<T>& head, Index first, Index last, T* scratch, Tensor<T>& y,
                    Tensor<T>& log_sums, T* weights) {
@@ -182,7 +182,7 @@ void forward_strip(const Head<T>& head, Index first, Index last, T* scratch, Ten
       RowSum<T>& sum = sum_of(query);
       const T rescale = exponentiate_part(row, row, padded(tile.keys()), sum);
       if (rescale != T{1} && tile.begin > 0) scale_row(query, rescale);
-      // With weights, a tile has all keys.
+      // If weights are written, a tile has all keys.
       if (weights) {
         T* out = weights + head.weight_offset(query);
         std::copy(row, row + tile.end, out);
@@ -201,8 +201,8 @@ void forward_strip(const Head<T>& head, Index first, Index last, T* scratch, Ten
   }
 }
 
-// Adds what a part of this head gives to dq, dk and dv, and to its terms of the gradient of the
-// position bias. The scratch holds two tiles, P and dP.
+// Adds the contribution of a part of this head to dq, dk and dv, and to the head's terms of the
+// position bias's gradient. The scratch holds two tiles, P and dP.
 template <class T>
 void backward_part(const Head<T>& head, const Tile& part, T* scratch, const Tensor<T>& y,
                    const Tensor<T>& log_sums, const Tensor<T>& dy, const Gradient<T>& dq,
@@ -270,8 +270,8 @@ void backward_part(const Head<T>& head, const Tile& part, T* scratch, const Tens
   });
 }
 
-// Calls body(head, part, scratch) for the parts 0 … parts of every head of every sequence, in
-// parallel; scratch has room for `tiles` tiles.
+// Calls body(head, part, scratch) for parts [0, parts) of every head of every sequence, in
+// parallel; scratch has space for `tiles` tiles.
 template <class T, class Body>
 void for_each_head(const Attention<T>& a, Index parts, const Tape<T>& tape, Index tiles,
                    const Body& body) {
@@ -288,14 +288,14 @@ void for_each_head(const Attention<T>& a, Index parts, const Tape<T>& tape, Inde
 
 Index strips(Index length, Index strip) { return length <= strip ? 1 : (length - 1) / strip + 1; }
 
-// The terms of the gradients of queries are summed in the order of the keys, those of keys and
-// values in the order of the queries. So the parts of a head on a diagonal, of which no two have
-// queries or keys in common, are computed in parallel, and the diagonals one after the other.
+// Gradients of queries are summed in the order of the keys, and gradients of keys and values in the
+// order of the queries. Parts of a head on the same diagonal share no queries or keys, so they are
+// computed in parallel; the diagonals follow one after another.
 template <class T>
 void add_gradients_in_tiles(const Attention<T>& a, Tape<T>& tape, const Tensor<T>& y,
                             const Tensor<T>& log_sums, const Tensor<T>& dy, const Gradient<T>& dq,
                             const Gradient<T>& dk, const Gradient<T>& dv, Tensor<T>& terms) {
-  // The terms of a position bias are sums over all of a head.
+  // The terms of a position bias are sums over a whole head.
   const Index query_part = terms.empty() ? query_strip : a.queries;
   const Index key_part = terms.empty() ? strip_keys(a) : a.keys;
   const Index rows = strips(a.queries, query_part), columns = strips(a.keys, key_part);
@@ -313,7 +313,8 @@ void add_gradients_in_tiles(const Attention<T>& a, Tape<T>& tape, const Tensor<T
   }
 }
 
-// Adds the sums of the terms [B, H, distances] of all sequences to the gradient of a position bias.
+// Sums the terms [B, H, distances] over all sequences and adds them to the gradient of a position
+// bias.
 template <class T>
 void add_sequences(const Tensor<T>& terms, Gradient<T> dbias) {
   dbias.zero_if_fresh();
@@ -342,12 +343,11 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v, const Attentio
 
 }  // namespace
 
-// Forward:  S = Q Kᵀ / √d + the mask's bias + the position bias, P = softmax(S) over the keys not
-// masked, O = (P m) V
-//           with the dropout mask m.
+// Forward:  S = Q Kᵀ / √d + the mask's bias + the position bias, P = softmax(S) over the keys that
+//           are not masked, O = (P m) V with the dropout mask m.
 // Backward: dV = (P m)ᵀ dO, dP = m (dO Vᵀ), dS = P (dP - <dO, O>), dQ = dS K / √d,
-//           dK = dSᵀ Q / √d; that of the position bias is the sums of dS over its diagonals.
-// Keeps P of short sequences. Of others keeps L = log Σ exp S for each row and recomputes
+//           dK = dSᵀ Q / √d, and dS summed over its diagonals for the position bias.
+// Keeps P if the sequences are short. Otherwise keeps L = log Σ exp S for each row and recomputes
 // P = exp(S - L), so that memory is linear in the length, not quadratic.
 template <class T>
 Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all_keys,
@@ -403,7 +403,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all
     tape.keep_intermediate(std::move(kept));
   }
   tape.count_products(num_queries, num_keys, size + attention.value_size, batch * heads);
-  // Records the result, where add_gradients(pass, dy, dq, dk, dv, terms) adds to the gradients.
+  // Records the result; add_gradients(pass, dy, dq, dk, dv, terms) adds to the gradients.
   const NodeId bias_node = bias ? bias->node() : no_node;
   const Shape terms_shape =
       bias_node == no_node ? Shape{0} : Shape{batch, heads, attention.distances()};

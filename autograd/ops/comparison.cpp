@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-// condition ? a : b, of a shape.
+// Returns condition ? a : b, in the given shape.
 template <class T>
 Tensor<T> choose(const Tape<T>& tape, const Shape& shape, const Tensor<bool>& condition,
                  const BroadcastInput<T>& a, const BroadcastInput<T>& b) {

@@ -1,4 +1,4 @@
-// Comparisons of tensors and numbers, and the choice between two tensors by a condition.
+// Comparisons of tensors and numbers, and the selection of elements by a condition.
 #pragma once
 
 #include <concepts>
@@ -12,22 +12,24 @@
 
 namespace weft {
 
-// The comparisons of `compare`.
+// The comparison that `compare` makes.
 enum class Comparison { less, less_equal, greater, greater_equal, equal, not_equal };
 
-// Whether a comparison such as `y = (a < b)` holds, element by element. The shapes broadcast as
-// NumPy's do. NaN differs from every number, itself included. Throws ShapeError for shapes that do
-// not broadcast. T is float, double or std::int32_t; the operators below also take a number.
+// Returns whether a comparison such as `y = (a < b)` holds, element by element. The shapes
+// broadcast by NumPy's rules. NaN differs from every number, including itself. T is float, double
+// or std::int32_t; the operators below also take a number. Throws ShapeError if the shapes do not
+// broadcast.
 //   const Tensor<bool> is_padding = tokens == Vocabulary::pad;  // of the shape of tokens
 template <class T>
 WEFT_API Tensor<bool> compare(const Tensor<T>& a, Comparison comparison, const Tensor<T>& b);
 
-// `y = a if condition otherwise b`, element by element (torch.where); a and b are variables, or
-// tensors, without gradients, or one of them is a number; they broadcast together with the
-// condition. The gradient of an element goes to the one that was chosen, 0 to the other (also where
-// the other is NaN or infinite). Throws ShapeError for shapes that do not broadcast.
-// As in torch, that 0 is multiplied by the derivative of whatever computed the other: where the
-// derivative is NaN or infinite, so is the gradient. Choose its input, too:
+// Selects `y = a if condition otherwise b`, element by element (torch.where). a and b are variables
+// or, without gradients, tensors; one of them may be a number. They broadcast together with the
+// condition. The gradient of an element goes to the selected input. The other input gets 0, even if
+// it is NaN or infinite. Throws ShapeError if the shapes do not broadcast.
+// As in torch, this 0 is multiplied by the derivative of the operation that computed the other
+// input. If that derivative is NaN or infinite, the gradient is NaN. To avoid it, apply `where` to
+// the input of that operation, too:
 //   Var y = where(x > 0, x, 0);                       // relu
 //   Var z = where(x > 0, sqrt(x), x);                 // its gradient is NaN for x ≤ 0
 //   Var w = where(x > 0, sqrt(where(x > 0, x, 1)), x);  // the same values, finite gradients
@@ -42,7 +44,7 @@ auto where(const Tensor<bool>& condition, const A& a, const B& b) {
 
 namespace detail {
 
-// The tensor of a Var, a tensor itself, and a number as a tensor of the type of `other`.
+// Returns the tensor of a Var, a tensor itself, or a number as a tensor of the type of `other`.
 template <class T, class Other>
 const Tensor<T>& compared(const Tensor<T>& tensor, const Other& /*other*/) {
   return tensor;
@@ -55,7 +57,7 @@ template <Number N, class T>
 Tensor<T> compared(N number, const Tensor<T>& /*other*/) {
   if constexpr (std::integral<T>)
     if (!std::in_range<T>(static_cast<std::int64_t>(number)))
-      fail<ValueError>("comparison", "an integer of 32 bits", number);
+      fail<ValueError>("comparison", "a 32-bit integer", number);
   return Tensor<T>::full({}, static_cast<T>(number));
 }
 template <Number N, class T>
@@ -77,7 +79,8 @@ concept NumberTensor = requires(const X& x) {
 }
 &&!std::same_as<X, Tensor<bool>>;
 
-// Two of them, or one and a number. A tensor of integers is compared with integers only.
+// Two variables or tensors of numbers, or one of them and a number. A tensor of integers can only
+// be compared with integers.
 template <class A, class B>
 concept Comparable = (NumberTensor<A> && NumberTensor<B>) ||
                      (NumberTensor<A> && Number<B> &&
@@ -85,32 +88,32 @@ concept Comparable = (NumberTensor<A> && NumberTensor<B>) ||
                      (Number<A> && NumberTensor<B> &&
                       (std::integral<A> || !std::same_as<B, Tensor<std::int32_t>>));
 
-// a < b as `compare` gives it; a or b may be a number.
+// Returns whether a < b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator<(const A& a, const B& b) {
   return detail::compare(a, Comparison::less, b);
 }
-// a ≤ b, as `operator<`.
+// Returns whether a ≤ b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator<=(const A& a, const B& b) {
   return detail::compare(a, Comparison::less_equal, b);
 }
-// a > b, as `operator<`.
+// Returns whether a > b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator>(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater, b);
 }
-// a ≥ b, as `operator<`.
+// Returns whether a ≥ b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator>=(const A& a, const B& b) {
   return detail::compare(a, Comparison::greater_equal, b);
 }
-// Whether elements of a and b are equal, as `operator<`.
+// Returns whether a equals b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator==(const A& a, const B& b) {
   return detail::compare(a, Comparison::equal, b);
 }
-// Whether elements of a and b differ, as `operator<`.
+// Returns whether a differs from b, element by element (see `compare`); a or b may be a number.
 template <class A, Comparable<A> B>
 Tensor<bool> operator!=(const A& a, const B& b) {
   return detail::compare(a, Comparison::not_equal, b);

@@ -13,8 +13,8 @@
 namespace weft {
 namespace {
 
-// Throws unless the options and the targets match logits [..., classes]. Counts the labels of the
-// pass. Returns the divisor of the loss.
+// Throws unless the options and the targets match logits [..., classes]. Registers the divisor as
+// the pass's number of labels. Returns the divisor of the loss.
 template <class T>
 double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets,
                        const CrossEntropyOptions& options) {
@@ -22,7 +22,7 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
     fail<ShapeError>("cross_entropy", "logits [..., classes] and targets [...]",
                      concatenate_text(logits, " and ", targets.shape()));
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
-    fail<ValueError>("cross_entropy: label_smoothing", "a number of 0 to 1",
+    fail<ValueError>("cross_entropy: label_smoothing", "a number from 0 to 1",
                      options.label_smoothing);
   if (options.divisor && !(*options.divisor > 0.0 && std::isfinite(*options.divisor)))
     fail<ValueError>("cross_entropy: divisor", "a finite number > 0", *options.divisor);
@@ -33,9 +33,10 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
     const TokenId target = targets.data()[i];
     if (target == options.ignore_index) continue;
     if (target < 0 || target >= classes)
-      fail<ValueError>(
-          concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
-          concatenate_text("0 to ", classes - 1, " or the ignored ", options.ignore_index), target);
+      fail<ValueError>(concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
+                       concatenate_text("a class from 0 to ", classes - 1, " or ignore_index ",
+                                        options.ignore_index),
+                       target);
     ++counted;
   }
   const double divisor = options.divisor.value_or(static_cast<double>(counted));
@@ -49,8 +50,7 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
 //           rows that are not ignored, with m_i = max_c x_i[c], s_i = Σ_c exp(x_i[c] - m_i), ε the
 //           smoothing and D the divisor.
 // Backward: dx_i[c] = (exp(x_i[c] - m_i) / s_i - (1 - ε) [c = t_i] - ε / classes) dy / D, so only
-// x,
-//           m and 1 / s are kept.
+//           x, m and 1 / s are kept.
 template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
@@ -61,7 +61,7 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
   const TokenId ignore_index = options.ignore_index;
 
   Tensor<T> maxima = tape.uninitialized({rows}), factors = tape.uninitialized({rows});
-  // Every term is ≥ 0 and divided before it is added, so that no sum exceeds the loss.
+  // Every term is ≥ 0 and divided before it is added, so no partial sum exceeds the loss.
   const double loss = sum_of_ranges(rows, 16 * classes, [&](Index begin, Index end) {
     const T inverse_classes = T{1} / static_cast<T>(classes);
     double sum = 0.0;
@@ -79,7 +79,7 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
         return half - T{0.5} * logit;
       };
       T half_loss = T{0.5} * std::log(exponentials);
-      // Without a weight of 0, which would make an infinite gap NaN.
+      // A weight of 0 is skipped: it would turn an infinite gap into NaN.
       if (smoothing < T{1}) half_loss += (T{1} - smoothing) * half_gap(x[target]);
       if (smoothing > T{0})
         half_loss +=
@@ -122,7 +122,8 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
 }
 
 // Forward:  the sum of cross_entropy(x_s Wᵀ) over strips s of rows that are not ignored.
-// Backward: dx_s and dW of each strip, which forward computes, and dW adds, for dy = 1; times dy.
+// Backward: dy times dx_s and dW. Forward computes both for dy = 1, strip by strip, and adds up dW
+//           over the strips.
 template <class T>
 Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens& targets,
                             const CrossEntropyOptions& options) {

@@ -19,7 +19,7 @@ bool contains(const std::string& letters, char letter) {
   return letters.find(letter) != std::string::npos;
 }
 
-// The letters for which `is_chosen` holds.
+// Returns the letters for which `is_chosen` holds.
 template <class Condition>
 std::string chosen(const std::string& letters, const Condition& is_chosen) {
   std::string result;
@@ -35,8 +35,8 @@ struct Equation {
 Equation parse(std::string_view text) {
   const auto check = [text](bool holds) {
     if (!holds)
-      fail<ValueError>("einsum",
-                       "an equation such as bqd,bkd->bqk, with each letter once in a place", text);
+      fail<ValueError>("einsum", "an equation such as bqd,bkd->bqk, with no letter twice in a term",
+                       text);
   };
   const std::size_t comma = text.find(','), arrow = text.find("->");
   check(comma < arrow && arrow != text.npos);
@@ -52,7 +52,7 @@ Equation parse(std::string_view text) {
   return equation;
 }
 
-// A tensor, and the letters of its axes.
+// A tensor and the letters of its axes.
 template <class T>
 struct Named {
   Var<T> x;
@@ -71,7 +71,7 @@ struct Named {
     return {permute(x, std::span<const Index>(axes)), order};
   }
 
-  // Summed over the letters that are in neither of the others.
+  // Returns the tensor summed over the letters that are in neither `other` nor `result`.
   Named summed_unless_in(const std::string& other, const std::string& result) const {
     Named sums = *this;
     for (const char letter : letters)
@@ -87,12 +87,12 @@ template <class T>
 void check_rank(const char* operand, const Named<T>& named) {
   if (std::ssize(named.letters) != named.x.rank())
     fail<ShapeError>(concatenate_text("einsum: operand ", operand),
-                     concatenate_text(named.letters.size(), " axes, ", named.letters),
+                     concatenate_text(named.letters.size(), " axes (", named.letters, ")"),
                      named.x.shape());
 }
 
-// The operand as matrices [batch, free, shared], in one of two orders of the last two; `transposed`
-// says whether they are [batch, shared, free], which is chosen when nothing then moves.
+// Returns the operand as matrices [batch, free, shared] or [batch, shared, free]. The second form
+// is used if no element must be moved for it; `transposed` is then true.
 template <class T>
 Var<T> matrices(const Named<T>& named, const std::string& batch, const std::string& free,
                 const std::string& shared, bool& transposed) {
@@ -106,9 +106,9 @@ Var<T> matrices(const Named<T>& named, const std::string& batch, const std::stri
 
 }  // namespace
 
-// Forward:  y = the matrix product of a and b with their axes ordered and merged to
-//           [those of both and the result, those of one and the result, those of both only].
-// Backward: that of the operations it is composed of.
+// Forward:  y = the matrix product of a and b, with their axes ordered and merged to [axes in a, b
+//           and the result; axes in one operand and the result; axes in a and b only].
+// Backward: the backward functions of the operations that forward is composed of.
 template <class T>
 Var<T> einsum(std::string_view equation, const Var<T>& a_var, const Var<T>& b_var) {
   tape_of("einsum", a_var, b_var);

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// What an element costs, in multiply-adds, where a function such as e^x is worked out.
+// The cost of an element, in multiply-adds, if a function such as e^x is computed.
 constexpr Index function_cost = 12;
 
 template <class T, class Value>
@@ -20,8 +20,8 @@ Tensor<T> map(const Var<T>& x, const Value& value) {
   return y;
 }
 
-// Records y, computed from x element by element, with dx = derivative(dy, kept), where `kept` is x
-// or y, whichever the derivative is worked out from.
+// Records y, computed from x element by element, with dx = derivative(dy, kept). `kept` is x or y,
+// whichever the derivative is computed from.
 template <class T, class Derivative>
 Var<T> record_map(const char* operation, const Var<T>& x, const Tensor<T>& y, const Tensor<T>& kept,
                   Derivative derivative) {
@@ -99,7 +99,7 @@ Var<T> power(const Var<T>& x, double exponent) {
   return function_of_input(
       "power", x, [p](const auto& v) { return v.unaryExpr([p](T z) { return std::pow(z, p); }); },
       [p](const auto& dy, const auto& v) {
-        // The slope of x^0 is 0 also where 0 x^-1 would be NaN.
+        // The slope of x^0 is 0 even where 0 x^-1 would be NaN.
         return dy * v.unaryExpr([p](T z) { return p == 0 ? T{0} : p * std::pow(z, p - 1); });
       });
 }

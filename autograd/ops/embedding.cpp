@@ -11,12 +11,12 @@ void check_tokens(const Tokens& tokens, Index vocabulary) {
   for (Index i = 0; i < tokens.size(); ++i)
     if (const TokenId token = tokens.data()[i]; token < 0 || token >= vocabulary)
       fail<ValueError>(concatenate_text("embedding: token at ", tokens.shape().position(i)),
-                       "an id of " + index_range(vocabulary), token);
+                       "an id from " + index_range(vocabulary), token);
 }
 
-// Adds each row of dy to its token's row of dw. Parallel over ranges of columns, each of which adds
-// the tokens in order: no two threads write the same element, and the sums do not depend on the
-// number of threads.
+// Adds each row of dy to its token's row of dw. Runs in parallel over ranges of columns, each of
+// which adds the tokens in order. No two threads write the same element, and the sums do not depend
+// on the number of threads.
 template <class T>
 void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gradient<T>& dw) {
   if (dw.fresh)

@@ -6,10 +6,9 @@
 
 namespace weft {
 
-// `y_i = weight[tokens_i]`: a row of weight [vocabulary, d] for every token, tokens [...], result
-// [..., d] (torch's embedding). Throws
-// ShapeError unless weight is a matrix, and ValueError, naming the position, for a token below 0 or
-// ≥ vocabulary.
+// Returns a row of weight for every token: `y_i = weight[tokens_i]` (torch's embedding). weight
+// [vocabulary, d], tokens [...], result [..., d]. Throws ShapeError unless weight is a matrix.
+// Throws ValueError for a token outside [0, vocabulary), naming its position.
 //   Var vectors = embedding(Tokens({1, 2}, {4, 0}), weight);  // weight [10, 8], vectors [1, 2, 8]
 template <class T>
 WEFT_API Var<T> embedding(const Tokens& tokens, const Var<T>& weight);

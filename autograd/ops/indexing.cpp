@@ -11,10 +11,10 @@ namespace {
 void check_indices(const char* operation, const Indices& indices, Index size) {
   for (Index i = 0; i < indices.size(); ++i)
     if (const Index index = indices.data()[i]; index < 0 || index >= size)
-      fail<ValueError>(
-          concatenate_text(operation, ": index at ", indices.shape().position(i)),
-          size > 0 ? concatenate_text("0 to ", size - 1) : "no index, as the axis has no positions",
-          index);
+      fail<ValueError>(concatenate_text(operation, ": index at ", indices.shape().position(i)),
+                       size > 0 ? concatenate_text("a value from 0 to ", size - 1)
+                                : "no index for an empty axis",
+                       index);
 }
 
 // Forward:  y[o, j, c] = x[o, index[o, j, c], c].
@@ -65,7 +65,7 @@ Var<T> gather(const Var<T>& x, Index axis, const Indices& indices) {
     fits = i == axis || indices.shape()[i] <= x.shape()[i];
   if (!fits)
     fail<ShapeError>(
-        "gather", concatenate_text("indices that fit into ", x.shape(), " except on axis ", axis),
+        "gather", concatenate_text("indices no larger than ", x.shape(), " except on axis ", axis),
         indices.shape());
   Var<T> part = x;
   for (Index i = 0; i < x.rank(); ++i)

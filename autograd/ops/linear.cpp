@@ -21,8 +21,8 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
                      x.shape());
 }
 
-// dz = dy f'(z), where `kept` is f'(z) for the activations whose slope is computed from z, and y
-// for the others.
+// Returns dz = dy f'(z). `kept` is f'(z) for activations whose slope is computed from z, and y for
+// other activations.
 template <class T>
 Tensor<T> gradient_of_z(const Tape<T>& tape, Activation activation, const Tensor<T>& kept,
                         const Tensor<T>& dy) {
@@ -68,7 +68,7 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
     }
   };
   const T *x_data = x.value().data(), *w_data = weight.value().data();
-  // 16 bits are read as they are, whatever the precision.
+  // 16-bit weights are read as they are, whatever the precision.
   const std::uint16_t* const bf16 = weight.value().bf16();
   if (prefers_row_product(rows) && (bf16 || tape.precision() == Precision::full)) {
     const auto multiply = [&](const auto* w) {

@@ -64,7 +64,7 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
   for (Index i = 0; i < targets.size(); ++i)
     if (const T t = targets.data()[i]; !(t >= T{0} && t <= T{1}))
       fail<ValueError>(concatenate_text(name, ": target at ", targets.shape().position(i)),
-                       "a value of 0 to 1", t);
+                       "a value from 0 to 1", t);
   const auto n = static_cast<double>(targets.size());
   Tensor<T> losses = logits.tape().uninitialized(logits.shape());
   const double sum = sum_of_ranges(targets.size(), 16, [&](Index begin, Index end) {

@@ -11,7 +11,8 @@ ValidLens::ValidLens(const std::vector<std::int32_t>& lengths)
     : ValidLens(Tensor<std::int32_t>({static_cast<Index>(lengths.size())},
                                      std::span<const std::int32_t>(lengths))) {}
 
-// A copy that nobody has a pointer to: backward relies on what forward has checked.
+// Copies the lengths, so that nobody else can change them: backward relies on what forward has
+// checked.
 ValidLens::ValidLens(const Tensor<std::int32_t>& lengths)
     : lengths_(lengths.clone()), given_(true) {
   if (lengths_.rank() != 1 && lengths_.rank() != 2)
@@ -27,7 +28,7 @@ void ValidLens::check(const char* operation, Index batch, Index queries, Index k
   for (std::int32_t length : lengths_)
     if (length < 0 || length > keys)
       fail<ValueError>(concatenate_text(operation, ": valid_lens"),
-                       concatenate_text("lengths of 0 to ", keys), length);
+                       concatenate_text("lengths from 0 to ", keys), length);
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// ValidLens and Mask: the keys that each query may attend to, and a bias for their scores.
+// ValidLens and Mask: the keys that each query may attend to, and a bias added to their scores.
 #pragma once
 
 #include <initializer_list>
@@ -13,26 +13,27 @@ namespace weft {
 struct Mask;
 
 // The number of leading keys that may be attended to: one length for each sequence of the batch, or
-// one for each of its queries. Keys at and past the length are masked.
+// one for each query. Keys at and after the length are masked.
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // two sequences, of 3 and 2 keys
 class WEFT_API ValidLens {
  public:
-  // No limit: no key is masked.
+  // Sets no limit: no key is masked.
   ValidLens() = default;
-  // [batch]
+  // Sets a length for each sequence: [batch].
   ValidLens(std::initializer_list<std::int32_t> lengths);
   explicit ValidLens(const std::vector<std::int32_t>& lengths);
-  // [batch] or [batch, num_queries]. Throws ShapeError for any other rank.
+  // Sets a length for each sequence, [batch], or each query, [batch, num_queries]. Throws
+  // ShapeError for any other rank.
   explicit ValidLens(const Tensor<std::int32_t>& lengths);
 
-  bool given() const { return given_; }                             // false: no limit
+  bool given() const { return given_; }                             // whether there is a limit
   const Tensor<std::int32_t>& lengths() const { return lengths_; }  // [batch] or [batch, queries]
-  // A mask with only these lengths.
+  // Returns a mask that contains only these lengths.
   operator Mask() const;
-  // Throws ShapeError unless the shape is [batch] or [batch, queries], ValueError unless every
-  // length is 0 … keys. The message starts with `operation`.
+  // Throws ShapeError unless the lengths are [batch] or [batch, queries], and ValueError unless
+  // 0 ≤ length ≤ keys for each of them. The message starts with `operation`.
   void check(const char* operation, Index batch, Index queries, Index keys) const;
-  // The length of one query; `keys` when there is no limit.
+  // Returns the length for one query; `keys` if there is no limit.
   Index length(Index batch, Index query, Index keys) const {
     if (!given_) return keys;
     return lengths_.data()[lengths_.rank() == 1 ? batch : batch * lengths_.shape()[1] + query];
@@ -43,30 +44,32 @@ class WEFT_API ValidLens {
   bool given_ = false;
 };
 
-// The keys that a query may attend to: those that no given part masks. A query with every key
-// masked gets a result of zeros, and zero gradient.
+// Selects the keys that each query may attend to: all keys that none of the fields masks. If every
+// key of a query is masked, its result is zeros and its gradient 0.
 //   Var y = attention(q, k, v, Mask{.valid_lens = {3, 2}, .causal = true});
 struct Mask {
-  ValidLens valid_lens = {};  // the first keys of each sequence, or of each query
-  // Query i attends to keys 0 … i + keys - queries: with as many queries as keys, to those up to
-  // its own position.
+  ValidLens valid_lens = {};  // the number of leading keys, see ValidLens
+  // Query i attends to keys 0 to i + keys - queries. If there are as many queries as keys, these
+  // are the keys up to its own position.
   bool causal = false;
-  // Query i attends only to keys after position i + keys - queries - window, with `causal` to its
-  // own and the window - 1 keys before it (sliding_window of Hugging Face's models). Must be ≥ 1.
+  // Query i attends only to keys after position i + keys - queries - window. With `causal`, these
+  // are its own position and the window - 1 positions before it (Hugging Face's sliding_window).
+  // Must be ≥ 1.
   std::optional<Index> window = {};
-  // True for the keys that may be attended to, false for padding: [batch, keys], the opposite of
-  // torch's key_padding_mask. No limit if empty.
+  // True for keys that may be attended to, false for padding: [batch, keys], the opposite of
+  // torch's key_padding_mask. If empty, every key is allowed.
   Tensor<bool> keys = {};
-  // True where a query may attend to a key: [batch, queries, keys] or, with heads, [batch, heads,
-  // queries, keys], where batch and heads may be 1, for all. No limit if empty.
+  // True where attention is allowed: [batch, queries, keys] or, for different heads, [batch, heads,
+  // queries, keys]; batch and heads may be 1. If empty, every key is allowed.
   Tensor<bool> allowed = {};
   // Added to the scores before the softmax: finite numbers, and -infinity to mask a key (torch's
-  // float attn_mask), of the same shapes as `allowed`. A constant, without gradient. Nothing is
-  // added if empty.
+  // float attn_mask). Has a shape of `allowed`; empty for no bias. It is a constant, and float even
+  // on a tape of doubles.
   Tensor<float> bias = {};
-  // The position of each element in its text, where rows hold several texts that do not see each
-  // other (see PackedBatches), [batch, queries]. Attention ignores it; models with added position
-  // embeddings use it. If empty, positions are 0, 1, … from the start of the row.
+  // The position of each element in its document, [batch, queries], if a row contains several
+  // documents that must not attend to each other (see PackedBatches). Attention ignores it; models
+  // with added position embeddings use it. If empty, positions are 0, 1, … from the start of the
+  // row.
   Tokens positions = {};
 };
 

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// A batch of matrices, contiguous; `batch_stride` is 0 when all share one matrix.
+// A batch of contiguous matrices; `batch_stride` is 0 if all share one matrix.
 template <class T>
 struct Matrices {
   const T* data;
@@ -32,8 +32,8 @@ Matrices<T> matrices_of(const Tensor<T>& tensor, bool transposed) {
   return {tensor.data(), rows, columns, tensor.rank() == 2 ? 0 : rows * columns, transposed};
 }
 
-// c[i] = a[i] · b[i] + beta · c[i], for contiguous matrices c[i] [m, n]; when `summed`, sums all
-// products into one c.
+// Computes c[i] = a[i] · b[i] + beta · c[i] for contiguous matrices c[i] [m, n]. If `summed`, sums
+// all products into a single c.
 template <class T>
 void batched_product(Precision precision, Index batch, Index m, Index n, Index k,
                      const Matrices<T>& a, const Matrices<T>& b, T beta, T* c, bool summed) {
@@ -53,8 +53,8 @@ void batched_product(Precision precision, Index batch, Index m, Index n, Index k
 }  // namespace
 
 // Forward:  y = a b for every matrix of the batch, with a or b transposed by the options.
-// Backward: da = dy bᵀ and db = aᵀ dy, themselves transposed where a or b was. The gradient of a b
-// shared by a batch is the sum over the batch.
+// Backward: da = dy bᵀ and db = aᵀ dy, transposed if a or b was. If the batch shares one b, db is
+//           the sum over the batch.
 template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   Tape<T>& tape = tape_of("matmul", a, b);

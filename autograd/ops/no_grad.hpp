@@ -1,12 +1,13 @@
-// no_grad: operations on plain tensors, without gradients.
+// no_grad: applies operations to plain tensors, without gradients.
 #pragma once
 
 #include "weft/autograd/tape.hpp"
 
 namespace weft {
 
-// The value of function(x...), called with Vars of the tensors, of any shapes, on a tape that
-// records nothing, with dropout off. All of them are Tensor<T>. Throws whatever `function` throws.
+// Returns the value of function(x...), called with the tensors, of any shapes, as Vars on a tape
+// that records nothing, with dropout off. All tensors are Tensor<T>. Throws whatever `function`
+// throws.
 //   const Tensor<float> y = no_grad([](const auto& x) { return softmax(x); }, X);
 template <class Function, class T, class... Tensors>
 Tensor<T> no_grad(const Function& function, const Tensor<T>& first, const Tensors&... others) {

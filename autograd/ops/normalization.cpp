@@ -14,8 +14,8 @@ void check_rank(const char* operation, const Var<T>& x) {
   if (x.rank() < 1) fail<ShapeError>(operation, "at least one axis", x.shape());
 }
 
-// Throws ShapeError unless each of the parameters is a number for each column of x, and ValueError
-// unless eps ≥ 0.
+// Throws ShapeError unless each parameter has one element per column of x, and ValueError unless
+// eps ≥ 0.
 template <class T>
 void check_norm(const char* operation, const Var<T>& x, double eps,
                 std::initializer_list<std::pair<const char*, Shape>> parameters) {
@@ -28,8 +28,8 @@ void check_norm(const char* operation, const Var<T>& x, double eps,
   if (!(eps >= 0.0)) fail<ValueError>(concatenate_text(operation, ": eps"), "a number ≥ 0", eps);
 }
 
-// Returns 1 / √(mean(d²) + eps) over d = deviation(x_j) of a row. Deviations whose squares overflow
-// are divided by the largest one first; next to them, eps is 0.
+// Returns 1 / √(mean(d²) + eps) over d = deviation(x_j) of a row. If the squares of deviations
+// overflow, divides the deviations by the largest one first; eps is then negligible and ignored.
 template <class T, class Deviation>
 T inverse_scale(Index n, const T* row, double eps, const Deviation& deviation) {
   const auto square = [&](const auto& v) { return deviation(v) * deviation(v); };
@@ -48,8 +48,8 @@ T inverse_scale(Index n, const T* row, double eps, const Deviation& deviation) {
 
 // Forward:  y = h w + b, h = (x - mean) r, r = 1 / √(variance + eps), over the last axis.
 // Backward: with g = dy w: dx = r (g - mean(g) - h mean(g h)), dw = Σ dy h, db = Σ dy over rows.
-// Keeps x and each row's mean and r; sums over rows are within ranges, then over the ranges in
-// order.
+// Keeps x and each row's mean and r. Sums over rows are computed within ranges, and then over the
+// ranges in order.
 template <class T>
 Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, double eps) {
   Tape<T>& tape = tape_of("layer_norm", x, weight, bias);
@@ -116,8 +116,8 @@ Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias, dou
 }
 
 // Forward:  y = h w, h = x r, r = 1 / √(mean(x²) + eps), over the last axis.
-// Backward: with g = dy w: dx = r (g - h mean(g h)), dw = Σ dy h over rows. Keeps x and each row's
-// r.
+// Backward: with g = dy w: dx = r (g - h mean(g h)), dw = Σ dy h over rows.
+// Keeps x and each row's r.
 template <class T>
 Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps) {
   Tape<T>& tape = tape_of("rms_norm", x, weight);
@@ -178,7 +178,7 @@ Var<T> normalize(const Var<T>& x) {
     for (Index row = begin; row < end; ++row) {
       const auto x_row = array(x.value(), row * n, (row + 1) * n);
       auto y_row = array(y, row * n, (row + 1) * n);
-      // Scaling to at most 1 keeps the squares from overflowing.
+      // Scaling to at most 1 prevents the squares from overflowing.
       T largest = 0;
       for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(x_row[j]));
       y_row = x_row / (largest == T{0} ? T{1} : largest);

@@ -37,8 +37,8 @@ struct Loop {
   }
 };
 
-// The loop that reads a source of shape `shape` in the order of the permuted result. Axes that are
-// adjacent in both are merged; axes of size 1 are left out.
+// Returns the loop that reads a source of shape `shape` in the order of the permuted result. Axes
+// that are adjacent in both are merged; axes of size 1 are left out.
 Loop permuted_loop(const Shape& shape, const Order& order) {
   Order stride{};
   for (Index axis = shape.rank() - 1, elements = 1; axis >= 0; elements *= shape[axis--])
@@ -98,7 +98,7 @@ class LoopIterator {
   Index result_ = 0;
 };
 
-// When the innermost axis stays innermost: copies whole runs.
+// For an innermost axis that stays innermost: copies whole runs.
 template <class T>
 void permute_runs(const T* from, Loop loop, const Gradient<T>& to) {
   const Index length = loop.remove(loop.rank - 1).size;
@@ -127,8 +127,8 @@ void add_transposed(const Source& source, const Gradient<T>& to, Index first, In
     result += source.transpose();
 }
 
-// The same for a source of any size in memory, with row stride `source_stride`. Most of it is
-// transposed in squares that fit into registers.
+// Writes or adds the transpose of a source of any size in memory, with row stride `source_stride`.
+// Most of it is transposed in squares that fit into registers.
 template <class T>
 void transpose_block(const T* from, Index source_stride, Index rows, Index columns,
                      const Gradient<T>& to, Index first, Index stride) {
@@ -148,11 +148,11 @@ void transpose_block(const T* from, Index source_stride, Index rows, Index colum
                  first + square_rows, stride);
 }
 
-// When the innermost axis of the source moves: it and the result's innermost axis form matrices to
-// transpose, one for each position of the other axes.
+// For an innermost axis of the source that moves: it and the innermost axis of the result form
+// matrices, one for each position of the other axes. Transposes these matrices.
 template <class T>
 void permute_matrices(const T* from, Loop loop, const Gradient<T>& to) {
-  constexpr Index side = 128;  // of the blocks in which a matrix is transposed
+  constexpr Index side = 128;  // side of the blocks in which a matrix is transposed
   const Axis row = loop.remove(loop.rank - 1);
   Index position = 0;
   while (loop.axes[at(position)].source_stride != 1) ++position;

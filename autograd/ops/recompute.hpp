@@ -7,13 +7,13 @@
 
 namespace weft {
 
-// `y = part(inputs…)`, of any shapes, keeping only the inputs: backward computes the part again,
-// with the same random numbers, and then its gradients. Needs the memory of one part at a time and
-// about a third more time (Chen et al., 2016); gradients differ at most in the rounding of sums.
-// `part` takes and returns Vars; it is copied, called on a separate tape, and may use parameters,
-// but no other Var. Throws Error for inputs of different tapes, and whatever `part` throws.
-// Backward throws Error when a parameter that the part has used was moved, removed or replaced
-// since.
+// Computes `y = part(inputs…)`, of any shapes, and keeps only the inputs. Backward computes the
+// part again, with the same random numbers, and then its gradients. This needs the memory of one
+// part at a time and about a third more time (Chen et al., 2016). Gradients differ at most in the
+// rounding of sums. `part` takes and returns Vars. It is copied and called on a separate tape; it
+// may use parameters, but no Vars except its arguments. Throws Error if the inputs are on different
+// tapes, and whatever `part` throws. Backward throws Error if a parameter used by the part has been
+// moved, removed or replaced in the meantime.
 //   Var y = recompute([&](const auto& v) { return encoder_block(v); }, x);
 template <class T, class Part, class... Inputs>
 Var<T> recompute(const Part& part, const Var<T>& first, const Inputs&... others) {

@@ -9,17 +9,17 @@
 namespace weft {
 namespace {
 
-// A cell computes one step of one sequence. It has
+// A cell computes one step of one sequence. Its members are
 //   gates          the number of inputs, and of elements of the product h W, per unit;
-//   parts          the number of vectors in a state, of which the first is h;
+//   parts          the number of vectors in a state; the first one is h;
 //   saved          the number of values per unit that forward writes over the product;
 //   save_all_steps whether backward reads these values;
 //   equal_slopes   whether the gradients dx of the inputs and du of the product are the same array;
-//   forward        the state after the step, from inputs x, bias b, the state before, and the
-//                  product;
-//   backward       from dy + `carry`, the gradient of the state after the step: dx and du, and in
-//                  `carry` the gradient of the state before the step, without the part through the
-//                  product.
+//   forward        computes the state after the step from the inputs x, the bias b, the state
+//                  before the step and the product;
+//   backward       computes dx and du from dy + `carry`, the gradient of the state after the step,
+//                  and sets `carry` to the gradient of the state before the step, except the part
+//                  that flows through the product.
 
 // Forward:  h' = tanh(x + u + b).
 // Backward: dx = du = dh' (1 - h'²).
@@ -88,7 +88,7 @@ struct GruCell {
 // Backward: do = dh' tanh(c') o (1 - o), dc' += dh' o (1 - tanh²(c')), di = dc' g i (1 - i),
 //           df = dc' c f (1 - f), dg = dc' i (1 - g²), dx = du = (di, df, dg, do), and dc' f
 //           reaches c directly.
-// A state is h beside c. Saves i, f, g and o.
+// A state is h followed by c. Saves i, f, g and o.
 template <class T>
 struct LstmCell {
   static constexpr Index gates = 4, parts = 2, saved = 4;
@@ -137,7 +137,7 @@ struct Sequences {
   Tensor<T> saved;    // [B, saved_steps, saved · size]
   ValidLens valid_lens;
   Index batch, time, size;
-  Index saved_steps;  // T, or 1 when backward does not read the saved values
+  Index saved_steps;  // T, or 1 if backward does not read the saved values
   Precision precision;
 
   Index length(Index sequence) const { return valid_lens.length(sequence, 0, time); }
@@ -146,7 +146,7 @@ struct Sequences {
     for (Index b = first; b < last; ++b) longest = std::max(longest, length(b));
     return longest;
   }
-  // Null where backward does not read the saved values.
+  // Null if backward does not read the saved values.
   const T* saved_for_backward(Index sequence, Index step) const {
     return Cell::save_all_steps ? saved.data() + saved_offset(sequence, step) : nullptr;
   }
@@ -170,11 +170,11 @@ struct Sequences {
 };
 
 // Calls body(first, last) on ranges of sequences, in parallel: sequences are independent, so each
-// thread runs all steps of its ranges. `cost` is that of one sequence.
+// thread runs all steps of its ranges. `cost` is the cost of one sequence.
 template <class Body>
 void for_ranges_of_sequences(Index batch, Index cost, const Body& body) {
-  // At least eight rows per product amortize reading the weight; fewer when there would be only one
-  // range.
+  // At least eight rows per product amortize reading the weight. Fewer are used if there would be
+  // only one range.
   const Index min_rows = std::min<Index>(8, (batch + 1) / 2);
   parallel_for(batch, std::max<Index>({min_rows, (batch + 7) / 8, grain_of(cost / 8)}), body);
 }
@@ -190,7 +190,7 @@ void run_forward(const Tape<T>& tape, Sequences<T, Cell>& sequences, const Tenso
       weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
 
   for_ranges_of_sequences(sequences.batch, sequences.cost(), [&](Index first, Index last) {
-    // A sequence that has ended takes part in the products of the others, with zeros.
+    // A sequence that has ended still takes part in the products, with zeros.
     for (Index b = first; b < last; ++b)
       array(sequences.states, sequences.after_offset(b, sequences.length(b)),
             sequences.after_offset(b, time)) = T{0};
@@ -211,9 +211,9 @@ void run_forward(const Tape<T>& tape, Sequences<T, Cell>& sequences, const Tenso
   });
 }
 
-// Fills dx and du [B, T, gates · size], which may be one array, and `carry` [B, parts · size] with
-// the gradient of the initial states. Writes the states before the steps to `before`
-// [B, T, parts · size].
+// Fills dx and du [B, T, gates · size], which may be the same array, and fills `carry`
+// [B, parts · size] with the gradient of the initial states. Writes the states before the steps to
+// `before` [B, T, parts · size].
 template <class T, class Cell>
 void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, const Tensor<T>& dy,
                   T* dx, T* du, Tensor<T>& carry, Tensor<T>& before) {
@@ -313,7 +313,7 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
       });
 }
 
-// Copies the steps of each sequence in reverse order; zeros past its end.
+// Copies the steps of each sequence in reverse order, and zeros past its end.
 template <class T>
 void copy_reversed(const Tensor<T>& from, const ValidLens& valid_lens, Tensor<T>& to) {
   const Index time = from.shape()[1], size = from.shape()[2];

@@ -8,55 +8,64 @@
 
 namespace weft {
 
-// `y = Σ_i x_i` over all elements: a scalar, shape []; 0 without elements (torch.sum).
+// Returns the sum of all elements, `y = Σ_i x_i`, as a scalar [] (torch.sum); 0 if there are no
+// elements.
 //   Var total = sum(x);
 template <class T>
 WEFT_API Var<T> sum(const Var<T>& x);
-// `y = 1 / n · Σ_i x_i` over all n elements: a scalar, shape [] (torch.mean). Throws ShapeError
-// when there are none.
+// Returns the mean of all n elements, `y = 1 / n · Σ_i x_i`, as a scalar [] (torch.mean). Throws
+// ShapeError if there are no elements.
 //   Var loss = mean(abs(x - target));
 template <class T>
 WEFT_API Var<T> mean(const Var<T>& x);
-// `y = max(x)` over all elements: a scalar, shape [] (torch.amax). Throws ShapeError when there are
-// none.
+// Returns the maximum of all elements, `y = max(x)`, as a scalar [] (torch.amax). Throws ShapeError
+// if there are no elements.
 //   Var largest = max(x);
 template <class T>
 WEFT_API Var<T> max(const Var<T>& x);
-// `y = min(x)` over all elements: a scalar, shape [] (torch.amin). Throws ShapeError when there are
-// none.
+// Returns the minimum of all elements, `y = min(x)`, as a scalar [] (torch.amin). Throws ShapeError
+// if there are no elements.
 //   Var smallest = min(x);
 template <class T>
 WEFT_API Var<T> min(const Var<T>& x);
-// Over all n elements: a scalar, shape [],
+// Returns the variance of all n elements as a scalar [],
 //   y = Σ_i (x_i - mean(x))² / (n - correction)
-// with correction 1 as in torch.var, 0 as in layer norm. Throws ShapeError unless n > correction,
-// ValueError unless correction ≥ 0.
+// The default correction of 1 is torch.var's; layer normalization uses 0. Throws ShapeError unless
+// n > correction, and ValueError unless correction ≥ 0.
 //   Var y = variance(tape.constant(Tensor<float>({3}, {1, 2, 3})));  // 1
 template <class T>
 WEFT_API Var<T> variance(const Var<T>& x, Index correction = 1);
 
-// `y = Σ x` over some axes of x, of any shape (negative ones count from the end), which are removed
-// or, with `keep_axes`, kept with size 1 (torch.sum). Throws ShapeError for an axis that x does not
-// have or that is given twice.
+// Sums over some axes of x, of any shape: `y = Σ x` (torch.sum). Negative axes count from the end.
+// The axes are removed or, with `keep_axes`, kept with size 1. Throws ShapeError for an axis that x
+// does not have or that is given twice.
 //   Var y = sum(x, {0, 2});  // x [2, 3, 4], y [3]
 template <class T>
 WEFT_API Var<T> sum(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// `y = mean(x)` over some axes: see `sum` and `mean` above for shapes and errors.
+// Averages over some axes of x, of any shape: `y = mean(x)` (torch.mean). The axes are given, and
+// removed or kept, as for `sum` over axes. Throws ShapeError for an axis that x does not have or
+// that is given twice, and if there are no elements to average.
 //   Var y = mean(x, {-1}, true);  // x [2, 3, 4], y [2, 3, 1]
 template <class T>
 WEFT_API Var<T> mean(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// `y = max(x)` over some axes: see `sum` and `max` above for shapes and errors. Elements that tie
-// share the gradient equally (torch.amax).
+// Returns the maximum over some axes of x, of any shape: `y = max(x)` (torch.amax). The axes are
+// given, and removed or kept, as for `sum` over axes. Elements that tie share the gradient equally.
+// Throws ShapeError for an axis that x does not have or that is given twice, and if there are no
+// elements to compare.
 //   Var y = max(x, {-1});  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// `y = min(x)` over some axes: see `sum` and `min` above for shapes and errors. Elements that tie
-// share the gradient equally (torch.amin).
+// Returns the minimum over some axes of x, of any shape: `y = min(x)` (torch.amin). The axes are
+// given, and removed or kept, as for `sum` over axes. Elements that tie share the gradient equally.
+// Throws ShapeError for an axis that x does not have or that is given twice, and if there are no
+// elements to compare.
 //   Var y = min(x, {-1});  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> min(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// `y = variance(x)` over some axes: see `sum` and `variance` above for shapes and errors
-// (torch.var).
+// Returns the variance over some axes of x, of any shape: `y = variance(x)` (torch.var). The axes
+// are given, and removed or kept, as for `sum` over axes. Throws ShapeError for an axis that x does
+// not have or that is given twice, and unless there are more than `correction` elements. Throws
+// ValueError unless correction ≥ 0.
 //   Var y = variance(x, {-1}, 0);  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> variance(const Var<T>& x, std::initializer_list<Index> axes, Index correction = 1,

@@ -11,14 +11,14 @@
 namespace weft {
 namespace {
 
-// The cosines and sines of the angle of each pair at each position of one or more sequences.
+// The cosines and sines of the angle of each pair, at each position of one or more sequences.
 template <class T>
 struct Angles {
   Tensor<T> cosine, sine;  // [sequences · time, d / 2]
 };
 
-// The angle of pair j of d / 2 per position, in radians. In double, as a float's angle would be off
-// by 1e-3 at position 10000.
+// Returns the angle per position of pair j of d / 2, in radians. It is a double, because a float's
+// angle would be off by 1e-3 at position 10000.
 double frequency(Index j, Index d, const RotaryOptions& options) {
   const double own = std::pow(options.base, -2.0 * static_cast<double>(j) / static_cast<double>(d));
   const double divided = own / options.factor;
@@ -29,7 +29,8 @@ double frequency(Index j, Index d, const RotaryOptions& options) {
   return kept * own + (1.0 - kept) * divided;
 }
 
-// For sequences that begin at these positions, after the options' first one.
+// Computes the angles of sequences that begin at these positions, counted from
+// options.first_position.
 template <class T>
 Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, Index time, Index d,
                  const RotaryOptions& options) {
@@ -53,8 +54,8 @@ Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, 
   return result;
 }
 
-// Adds the vector x of a head to `to`, or writes it when `overwrite`, with its pairs rotated by the
-// angles times `direction`, 1 or -1.
+// Rotates the pairs of a head's vector x by the angles times `direction`, 1 or -1. Adds the result
+// to `to`, or writes it there if `overwrite`.
 template <class T>
 void rotate_halves(Index count, const T* x, const T* cosine, const T* sine, T direction,
                    bool overwrite, T* to) {
@@ -77,7 +78,8 @@ void rotate_interleaved(Index count, const T* x, const T* cosine, const T* sine,
   }
 }
 
-// The same for the heads, of `size` channels, of all vectors of x; other channels stay as they are.
+// Rotates the heads, of `size` channels each, of all vectors of x. Channels that are not rotated
+// are copied.
 template <class T>
 void rotate(const Tensor<T>& x, const Angles<T>& rotation, T direction, RotaryPairs pairs,
             Index size, const Gradient<T>& result) {
@@ -122,12 +124,12 @@ Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_
 
 void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
   if (num_heads <= 0 || columns % num_heads != 0 || (!options.size && columns / num_heads % 2 != 0))
-    fail<ValueError>(what, "num_heads > 0 that cuts the vectors into heads of an even size",
-                     concatenate_text("num_heads ", num_heads, " for vectors of ", columns));
+    fail<ValueError>(what, "num_heads > 0 that divides the vectors into heads of even size",
+                     concatenate_text("num_heads ", num_heads, " for vectors of size ", columns));
   if (options.size &&
       (*options.size <= 0 || *options.size % 2 != 0 || *options.size > columns / num_heads))
     fail<ValueError>(concatenate_text(what, ": size"),
-                     concatenate_text("an even number of 2 … ", columns / num_heads),
+                     concatenate_text("an even number from 2 to ", columns / num_heads),
                      *options.size);
   for (const auto& [name, number] :
        {std::pair(": base", options.base), std::pair(": factor", options.factor)})
@@ -162,7 +164,7 @@ Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const Tokens& first_po
   for (const TokenId position : first)
     if (position < 0)
       fail<ValueError>("rotary_embedding: first_positions", "positions ≥ 0", position);
-  // Often all are equal: then the sequences share their angles.
+  // Often all positions are equal; the sequences then share their angles.
   if (std::adjacent_find(first.begin(), first.end(), std::not_equal_to<>()) == first.end())
     first = first.first(std::min<std::size_t>(first.size(), 1));
   return rotated(x, num_heads, first, options);

@@ -6,14 +6,14 @@
 namespace weft {
 namespace {
 
-// The product of the sizes of an axis and all later ones.
+// Returns the product of the sizes of an axis and all later axes.
 Index elements_from(const Shape& shape, Index axis) {
   Index product = 1;
   for (; axis < shape.rank(); ++axis) product *= shape[axis];
   return product;
 }
 
-// The product of the sizes before an axis.
+// Returns the product of the sizes before an axis.
 Index elements_before(const Shape& shape, Index axis) {
   Index product = 1;
   for (Index i = 0; i < axis; ++i) product *= shape[i];
@@ -76,7 +76,7 @@ Var<T> join(const char* operation, std::span<const Var<T>> tensors, const Shape&
 
 template <class T>
 void check_list(const char* operation, std::span<const Var<T>> tensors) {
-  if (tensors.empty()) fail<ShapeError>(operation, "at least one tensor", "none");
+  if (tensors.empty()) fail<ShapeError>(operation, "at least one tensor", "an empty list");
   for (const Var<T>& x : tensors) tape_of(operation, tensors.front(), x);
 }
 
@@ -109,9 +109,8 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
   const Index size = x.shape()[axis];
   if (begin < 0 || begin > end || end > size)
     fail<ShapeError>(
-        "slice",
-        concatenate_text("a range within 0 to ", size, " on axis ", axis, " of ", x.shape()),
-        concatenate_text(begin, " to ", end));
+        "slice", concatenate_text("0 ≤ begin ≤ end ≤ ", size, " on axis ", axis, " of ", x.shape()),
+        concatenate_text("begin ", begin, " and end ", end));
   Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, end - begin));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
@@ -146,7 +145,8 @@ std::vector<Var<T>> split(const Var<T>& x, Index axis, std::span<const Index> si
   }
   if (total != x.shape()[axis])
     fail<ShapeError>(
-        "split", concatenate_text("sizes that add up to that of axis ", axis, " of ", x.shape()),
+        "split",
+        concatenate_text("sizes that add up to the size of axis ", axis, " of ", x.shape()),
         concatenate_text("a sum of ", total));
   std::vector<Var<T>> parts;
   Index first = 0;
@@ -161,8 +161,8 @@ template <class T>
 Var<T> squeeze(const Var<T>& x, Index axis) {
   axis = x.shape().normalized(axis, "squeeze");
   if (x.shape()[axis] != 1)
-    fail<ShapeError>("squeeze", concatenate_text("an axis of size 1, of ", x.shape()),
-                     concatenate_text("axis ", axis));
+    fail<ShapeError>("squeeze", "an axis of size 1",
+                     concatenate_text("axis ", axis, " of ", x.shape()));
   return reshape(x, x.shape().without(axis));
 }
 
@@ -177,8 +177,7 @@ template <class T>
 Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value) {
   axis = x.shape().normalized(axis, "pad");
   if (before < 0 || after < 0)
-    fail<ShapeError>("pad", "numbers of positions ≥ 0",
-                     concatenate_text(before, " before and ", after, " after"));
+    fail<ShapeError>("pad", "before and after ≥ 0", concatenate_text(before, " and ", after));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
   const Index length = elements_from(x.shape(), axis);
@@ -204,8 +203,7 @@ Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
   Index size = 0;
   for (const Var<T>& x : tensors) {
     if (x.rank() != first.rank() || x.shape().with(axis, first[axis]) != first)
-      fail<ShapeError>("concatenate",
-                       concatenate_text("sizes of ", first, " on every axis except ", axis),
+      fail<ShapeError>("concatenate", concatenate_text("shape ", first, " except on axis ", axis),
                        x.shape());
     size = size_sum("concatenate", size, x.shape()[axis]);
   }

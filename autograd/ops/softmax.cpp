@@ -14,7 +14,7 @@ void check_rank(const char* operation, const Var<T>& x) {
   if (x.rank() < 1) fail<ShapeError>(operation, "at least one axis", x.shape());
 }
 
-// dx = y * (dy - <dy, y>) on each row; rows of zeros in y give zeros.
+// Computes dx = y * (dy - <dy, y>) on each row. If a row of y is zeros, so is its dx.
 template <class T>
 void softmax_backward(const Tensor<T>& y, const Tensor<T>& dy, const Gradient<T>& dx) {
   const Index n = y.shape().columns();
@@ -83,7 +83,8 @@ Var<T> log_softmax(const Var<T>& x) {
       });
 }
 
-// Forward and backward as softmax, over the keys that are not masked; y and dx are 0 at the others.
+// Forward and backward equal softmax over the keys that are not masked; y and dx are 0 at masked
+// keys.
 template <class T>
 Var<T> masked_softmax(const Var<T>& scores, const Mask& mask) {
   const Shape& shape = scores.shape();

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Whether a comes before b in descending or ascending order; NaN first.
+// Returns whether a comes before b in descending or ascending order; NaN comes first.
 struct Larger {
   template <class T>
   bool operator()(T a, T b) const {
@@ -24,7 +24,7 @@ struct Smaller {
   }
 };
 
-// The first position along the axis of the element that comes before all others.
+// Returns the first position along the axis of the element that comes before all other elements.
 template <class T, class Before>
 Indices first_along(const char* operation, const Tensor<T>& x, Index axis, bool keep_axis,
                     const Before& before) {

@@ -1,7 +1,6 @@
-// The positions of the largest and smallest elements: argmax, argmin and topk.
-// Axes may be negative and then count from the end. Of equal elements the first one counts, or
-// comes first. The maximum and the minimum of numbers and NaN are the first NaN; topk counts NaN as
-// larger than every number. So does PyTorch.
+// Positions of the largest and smallest elements: argmax, argmin and topk. Negative axes count from
+// the end. Of equal elements, the first counts, or comes first. The maximum or minimum of elements
+// with NaN among them is the first NaN; topk ranks NaN above every number. PyTorch does the same.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -9,74 +8,77 @@
 
 namespace weft {
 
-// The position of the maximum along an axis of x, of any shape, which is removed or, with
-// `keep_axis`, kept with size 1: `y = arg max x` (torch.argmax). Throws ShapeError for an axis
-// without elements.
+// Returns the index of the maximum along an axis of x, of any shape: `y = arg max x`
+// (torch.argmax). The axis is removed or, with `keep_axis`, kept with size 1. Throws ShapeError for
+// an axis without elements.
 //   const Indices labels = argmax(logits, -1);  // logits [2, 10], labels [2]
 template <class T>
 WEFT_API Indices argmax(const Tensor<T>& x, Index axis, bool keep_axis = false);
-// `y = arg min x`: the position of the minimum; as `argmax`, with its shapes and errors
-// (torch.argmin).
+// Returns the index of the minimum along an axis of x, of any shape: `y = arg min x`
+// (torch.argmin). The axis is removed or, with `keep_axis`, kept with size 1. Throws ShapeError for
+// an axis without elements.
 //   const Indices nearest = argmin(distances, -1);
 template <class T>
 WEFT_API Indices argmin(const Tensor<T>& x, Index axis, bool keep_axis = false);
-// `y = arg max x` over all elements: the number of the element in row-major order (torch.argmax).
-// Throws ShapeError when there are none.
+// Returns the index of the maximum over all elements, in row-major order: `y = arg max x`
+// (torch.argmax). Throws ShapeError if there are no elements.
 //   const Index token = argmax(logits);
 template <class T>
 WEFT_API Index argmax(const Tensor<T>& x);
-// `y = arg min x` over all elements, as `argmax` (torch.argmin). Throws ShapeError when there are
-// none.
+// Returns the index of the minimum over all elements, in row-major order: `y = arg min x`
+// (torch.argmin). Throws ShapeError if there are no elements.
 //   const Index nearest = argmin(distances);
 template <class T>
 WEFT_API Index argmin(const Tensor<T>& x);
 
-// `argmax` of the value of a Var, of any shape: positions have no gradient.
+// Returns `argmax` of a Var's value, of any shape; the result has no gradient.
 template <class T>
 Indices argmax(const Var<T>& x, Index axis, bool keep_axis = false) {
   return argmax(x.value(), axis, keep_axis);
 }
-// `argmin` of the value of a Var, of any shape.
+// Returns `argmin` of a Var's value, of any shape; the result has no gradient.
 template <class T>
 Indices argmin(const Var<T>& x, Index axis, bool keep_axis = false) {
   return argmin(x.value(), axis, keep_axis);
 }
-// `argmax` of the value of a Var, over all elements.
+// Returns `argmax` over all elements of a Var's value.
 template <class T>
 Index argmax(const Var<T>& x) {
   return argmax(x.value());
 }
-// `argmin` of the value of a Var, over all elements.
+// Returns `argmin` over all elements of a Var's value.
 template <class T>
 Index argmin(const Var<T>& x) {
   return argmin(x.value());
 }
 
-// Of `topk` and `topk_indices`.
+// Options of `topk` and `topk_indices`.
 struct TopKOptions {
-  Index axis = -1;  // that the elements are searched along
-  // The largest elements, largest first; otherwise the smallest, smallest first.
+  Index axis = -1;  // the axis along which elements are compared
+  // If true, the largest elements, largest first; otherwise the smallest, smallest first.
   bool largest = true;
 };
 
-// The positions of the k largest or smallest elements along an axis of x [..., n, ...], in order:
-// [..., k, ...]; as the indices of torch.topk,
+// Returns the indices of the k largest or smallest elements along an axis of x [..., n, ...], in
+// order: [..., k, ...] (the indices of torch.topk),
 //   x[y_1] ≥ x[y_2] ≥ … ≥ x[y_k]
 // Throws ShapeError unless 0 ≤ k ≤ n.
 //   const Indices best = topk_indices(X, 2);  // X [2, 3], best [2, 2]
 template <class T>
 WEFT_API Indices topk_indices(const Tensor<T>& x, Index k, const TopKOptions& options = {});
 
-// A Tensor or a Var, and the positions of its elements in what they were taken from.
+// The result of `topk`: elements, in a Tensor or a Var, and their positions along the axis.
 template <class Values>
 struct TopK {
   Values values;    // [..., k, ...]
-  Indices indices;  // of the same shape
+  Indices indices;  // positions of the values, of the same shape
 };
 
-// The elements at the positions of `topk_indices` too, each [..., k, ...] (torch.topk):
+// Returns the k largest or smallest elements along an axis and their indices, each [..., k, ...]
+// (torch.topk):
 //   y_i = x[indices_i]
-// Those of a Var have a gradient. Throws as `topk_indices` does.
+// For a Var, the elements have a gradient. Throws ShapeError unless 0 ≤ k ≤ n, where n is the size
+// of the axis.
 //   const auto [values, indices] = topk(x, 2);  // x [2, 3], values [2, 2]
 template <class T>
 TopK<Var<T>> topk(const Var<T>& x, Index k, const TopKOptions& options = {}) {

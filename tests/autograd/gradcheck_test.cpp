@@ -365,7 +365,7 @@ TEST_CASE("gradcheck: tolerances that would pass anything throw", "[autograd]") 
   CHECK_THROWS_WITH(gradcheck({}, {}), "gradcheck: function: expected a function, got none");
   CHECK_THROWS_WITH(
       gradcheck([](Tape<double>& tape) { return tape.constant({}); }, {{"x", nullptr}}),
-      "gradcheck: x: expected a parameter, got a null pointer");
+      "gradcheck: x: expected an existing parameter, got a null pointer");
 }
 
 TEST_CASE("gradcheck: a result whose shape changes from call to call throws", "[autograd]") {

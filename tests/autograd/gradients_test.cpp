@@ -35,7 +35,8 @@ TEST_CASE("gradients: of inputs that are no parameters", "[autograd]") {
   REQUIRE(gradients.size() == 2);
   CHECK(values(gradients[0]) == std::vector<float>{6, -20});
   CHECK(values(gradients[1]) == std::vector<float>{1, 4});
-  CHECK_THROWS_WITH(tape.gradients(sum(x), {x}), Contains("got one of a pass that has ended"));
+  CHECK_THROWS_WITH(tape.gradients(sum(x), {x}),
+                    Contains("got a variable of a pass that has ended"));
 }
 
 TEST_CASE("gradients: of intermediate results, of the result itself, and of one twice",
@@ -88,17 +89,17 @@ TEST_CASE("gradients: say which input has none", "[autograd]") {
   const Var x = tape.variable(numbers({1, 2})), c = tape.constant(numbers({1, 2}));
   const Var y = sum(x * c);
   CHECK_THROWS_WITH(tape.gradients(y, {x, c}),
-                    "gradients: expected inputs that are a Tape::variable, a parameter or computed "
-                    "from them, got a constant");
+                    "gradients: expected inputs that are a Tape::variable, a parameter or a value "
+                    "computed from them, got a constant");
   CHECK_THROWS_WITH(tape.gradients(y, {other.variable(numbers({1}))}),
-                    "gradients: expected inputs of this tape, got one of another");
+                    "gradients: expected inputs of this tape, got an input of another tape");
   CHECK_THROWS_WITH(tape.gradients(x, {x}),
                     "backward: expected a loss of one element (or an upstream gradient), got [2]");
   CHECK_THROWS_WITH(tape.gradients(sum(c), {x}), Contains("got a constant"));
   auto inference = Tape<float>::inference();
   const Var v = inference.variable(numbers({1}));
   CHECK(v.node() == no_node);
-  CHECK_THROWS_WITH(inference.gradients(v, {v}), Contains("got one for inference"));
+  CHECK_THROWS_WITH(inference.gradients(v, {v}), Contains("got an inference tape"));
   // None of these ended the pass.
   CHECK(values(tape.gradients(y, {x})[0]) == std::vector<float>{1, 2});
 }

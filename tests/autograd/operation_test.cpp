@@ -45,11 +45,11 @@ TEST_CASE("operation: tensors of another size throw, and so do inputs of two tap
   Tensor<float> y({4});
   CHECK(message_of<ShapeError>([&] {
           transform([](float v) { return v; }, y, Tensor<float>({2, 3}));
-        }) == "function of elements: expected 4 elements, got [2, 3]");
+        }) == "element-wise function: expected inputs of 4 elements, got [2, 3]");
   Tape<float> one, two;
   const Var<float> a = one.constant(y), b = two.constant(y);
   CHECK(message_of<Error>([&] { tape_of("mine", a, b); }) ==
-        "mine: expected inputs of one tape, got inputs of two");
+        "mine: expected inputs on one tape, got inputs on different tapes");
 }
 
 }  // namespace weft

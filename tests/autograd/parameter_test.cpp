@@ -21,8 +21,7 @@ Parameter<float> parameter_of(float value) { return Parameter<float>(Tensor<floa
 float value_of(const Pointer& pointer) { return pointer->value().item(); }
 
 const char* const removed =
-    "backward: expected the parameters that the pass has used, got one that was removed or "
-    "replaced";
+    "backward: expected the parameters used by the pass, got a removed or replaced parameter";
 
 }  // namespace
 
@@ -56,8 +55,8 @@ TEST_CASE("parameter pointer: throws after the end of its parameter", "[autograd
   parameter.emplace(parameter_of(2));
   CHECK_FALSE(pointer.exists());
   CHECK_THROWS_WITH(pointer->value(),
-                    "pointer to a parameter: expected a parameter that exists, got one that was "
-                    "removed or replaced");
+                    "pointer to a parameter: expected an existing parameter, got a removed or "
+                    "replaced parameter");
   CHECK(value_of(&*parameter) == 2.0f);
   const Pointer none(nullptr);
   CHECK((!none && !none.exists()));
@@ -151,8 +150,7 @@ TEST_CASE("recompute: backward throws when a parameter was moved or removed", "[
   Var y = pass();
   auto moved = std::make_unique<Layer>(std::move(*layer));
   CHECK_THROWS_WITH(tape.backward(y),
-                    "backward: expected the parameters that the pass has used, got one that was "
-                    "moved");
+                    "backward: expected the parameters used by the pass, got a moved parameter");
   layer = std::move(moved);
   y = pass();
   layer.reset();
@@ -166,5 +164,6 @@ TEST_CASE("gradcheck: throws for a parameter that was removed", "[autograd]") {
   w.reset();
   const auto loss = [&](Tape<double>& tape) { return sum(tape.parameter(other)); };
   CHECK_THROWS_WITH(gradcheck(loss, parameters),
-                    "gradcheck: w: expected a parameter, got one that was removed or replaced");
+                    "gradcheck: w: expected an existing parameter, got a removed or replaced "
+                    "parameter");
 }

@@ -187,6 +187,6 @@ TEST_CASE("precision: names and errors", "[autograd][bf16]") {
         "tape: precision: expected full for a tape of double, got bf16");
   if (!is_supported(Precision::bf16))
     CHECK(message_of<Error>([] { Tape<float>({.precision = Precision::bf16}); }) ==
-          "tape: precision bf16: expected a processor with AVX512-BF16 instructions, got one "
-          "without; use precision full");
+          "tape: precision bf16: expected a processor with AVX512-BF16 instructions, got a "
+          "processor without them; use precision full");
 }

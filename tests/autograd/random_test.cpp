@@ -133,7 +133,7 @@ TEST_CASE("random: below is uniform over the numbers below the limit", "[autogra
   for (int i = 0; i < 6000; ++i) low += random.below(limit) < limit / 3 * 2 ? 1 : 0;
   CHECK(std::abs(low - 4000) < 150);
   CHECK(random.below(1) == 0);
-  CHECK_THROWS_WITH(random.below(0), "random number below a limit: expected a limit > 0, got 0");
+  CHECK_THROWS_WITH(random.below(0), "Random::below: expected a limit > 0, got 0");
   CHECK_THROWS_AS(random.below(-3), ValueError);
 }
 

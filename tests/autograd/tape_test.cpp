@@ -101,12 +101,12 @@ TEST_CASE("tape: backward of a variable without a gradient throws and says why",
                     "backward: expected an upstream gradient of shape [2], got [3]");
   CHECK_THROWS_AS(tape.backward(x, Tensor<float>({2, 1})), ShapeError);
   CHECK_THROWS_WITH(other.backward(sum(x)),
-                    "backward: expected a variable of this tape, got one of another");
+                    "backward: expected a variable of this tape, got a variable of another tape");
   CHECK_THROWS_WITH(tape.backward(sum(tape.constant(Tensor<float>({2})))),
                     Catch::Contains("got a constant"));
   Tape inference = Tape<float>::inference();
   CHECK_THROWS_WITH(inference.backward(sum(inference.parameter(p))),
-                    "backward: expected a tape that records, got one for inference");
+                    "backward: expected a recording tape, got an inference tape");
   // None of these ended the pass.
   tape.backward(sum(x));
   CHECK(values(p.grad()) == std::vector<float>{1, 1});
@@ -121,7 +121,7 @@ TEST_CASE("tape: a variable of an ended pass cannot be used, but its value can b
     const Var x = tape.parameter(p);
     const Var loss = x * x;
     tape.backward(loss);
-    const auto message = Catch::Contains("got one of a pass that has ended");
+    const auto message = Catch::Contains("got a variable of a pass that has ended");
     CHECK_THROWS_WITH(tape.backward(loss), message);
     CHECK_THROWS_WITH(x + x, message);
     survivor = loss;
@@ -290,10 +290,11 @@ TEST_CASE("tape: detect_anomaly names the operation where a NaN first appears", 
                         Catch::EndsWith("nan at [2] of [3]"));
   const auto q = parameter_of({0, 1});
   const Var lowest = log(tape.parameter(q));
-  CHECK_THROWS_WITH(scale(lowest, 1.0) - lowest,
-                    Catch::StartsWith("operation 'subtract' (record 4 of the pass): expected finite "
-                                      "values, got ") &&
-                        Catch::EndsWith("nan at [0] of [2], from an infinity of 'log'"));
+  CHECK_THROWS_WITH(
+      scale(lowest, 1.0) - lowest,
+      Catch::StartsWith("operation 'subtract' (record 4 of the pass): expected finite "
+                        "values, got ") &&
+          Catch::EndsWith("nan at [0] of [2], from an infinity of 'log'"));
   // The product of a slope of infinity and a gradient of 0.
   const auto r = parameter_of({4, 0});
   const Var root = where(Tensor<bool>({2}, {true, false}), sqrt(scale(tape.parameter(r), 1.0)), 0);
@@ -342,7 +343,7 @@ TEST_CASE("tape: operations throw for inputs of two tapes", "[autograd]") {
   Tape<float> tape, other;
   const auto p = parameter_of({1});
   CHECK_THROWS_WITH(tape.parameter(p) + other.parameter(p),
-                    "add: expected inputs of one tape, got inputs of two");
+                    "add: expected inputs on one tape, got inputs on different tapes");
 }
 
 TEST_CASE("tape: two threads use two tapes concurrently", "[autograd]") {

@@ -85,8 +85,8 @@ TEST_CASE("tensor: wrong numbers of values and wrong positions throw", "[autogra
                     "tensor: expected 4 values for shape [2, 2], got 3");
   CHECK_THROWS_AS(Tensor<float>({2, 2}, {1, 2, 3, 4, 5}), ShapeError);
   const Tensor<float> tensor({2, 3});
-  CHECK_THROWS_WITH(tensor(2, 0), "element: expected indices inside [2, 3], got 2 on axis 0");
-  CHECK_THROWS_WITH(tensor(0, -1), "element: expected indices inside [2, 3], got -1 on axis 1");
+  CHECK_THROWS_WITH(tensor(2, 0), "element: expected indices within [2, 3], got 2 on axis 0");
+  CHECK_THROWS_WITH(tensor(0, -1), "element: expected indices within [2, 3], got -1 on axis 1");
   CHECK_THROWS_AS(tensor(0), ShapeError);
   CHECK_THROWS_WITH(tensor.item(), "item: expected a tensor of one element, got [2, 3]");
   CHECK(Tensor<float>({1, 1}, {5}).item() == 5.0F);
@@ -193,10 +193,10 @@ TEST_CASE("tensor: reshaped has the same elements and infers one size", "[autogr
 TEST_CASE("tensor: reshaping to a different number of elements throws", "[autograd]") {
   const Tensor<float> tensor({2, 6});
   CHECK_THROWS_WITH(tensor.reshaped({5}),
-                    "reshape: expected a shape of 12 elements, as [2, 6], got [5]");
+                    "reshape: expected a shape with 12 elements, like [2, 6], got [5]");
   CHECK_THROWS_WITH(tensor.reshaped({5, -1}),
-                    "reshape: expected sizes that divide 12 elements, as [2, 6], got a product "
-                    "of 5");
+                    "reshape: expected sizes that divide 12, the number of elements of [2, 6], got "
+                    "a product of 5");
   CHECK_THROWS_WITH(tensor.reshaped({-1, -1}), "reshape: expected at most one size of -1, got two");
   CHECK_THROWS_AS(tensor.reshaped({0, -1}), ShapeError);
   CHECK_THROWS_AS(tensor.reshaped({-2, -6}), ShapeError);

@@ -172,7 +172,7 @@ TEST_CASE("attention options: values outside their ranges throw", "[layers]") {
         "MultiHeadAttention: window: expected a number > 0, got 0");
   CHECK(error([](auto& o) { o.qk_norm_eps = -1.0; }).find("eps") != std::string::npos);
   CHECK(error([](auto& o) { o.rotary = RotaryOptions{.size = 4}; }) ==
-        "MultiHeadAttention: rotary: size: expected an even number of 2 … 3, got 4");
+        "MultiHeadAttention: rotary: size: expected an even number from 2 to 3, got 4");
   CHECK(error([](auto& o) { o.rotary = RotaryOptions{.size = 2, .factor = 0.0}; }) ==
         "MultiHeadAttention: rotary: factor: expected a finite number > 0, got 0");
   CHECK(error([](auto& o) {

@@ -228,8 +228,8 @@ TEST_CASE("multi-head attention: invalid arguments throw", "[layers]") {
   const auto value_error = [&](const Mask& mask) {
     return message_of<ValueError>([&] { attention(queries, keys, values, mask); });
   };
-  CHECK(contains(value_error(ValidLens{-1, 2}), "lengths of 0 to 4, got -1"));
-  CHECK(contains(value_error(ValidLens{2, 5}), "lengths of 0 to 4, got 5"));
+  CHECK(contains(value_error(ValidLens{-1, 2}), "lengths from 0 to 4, got -1"));
+  CHECK(contains(value_error(ValidLens{2, 5}), "lengths from 0 to 4, got 5"));
 }
 
 TEST_CASE(

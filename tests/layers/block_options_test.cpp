@@ -209,5 +209,5 @@ TEST_CASE("block options: values outside their ranges throw", "[layers]") {
   Tape tape;
   const Var x = tape.constant(Tensor<float>({1, 3, 6}));
   CHECK(message_of<ValueError>([&] { block(x, x, {}, ValidLens{4}); }) ==
-        "MultiHeadAttention: valid_lens: expected lengths of 0 to 3, got 4");
+        "MultiHeadAttention: valid_lens: expected lengths from 0 to 3, got 4");
 }

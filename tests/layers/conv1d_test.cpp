@@ -133,5 +133,5 @@ TEST_CASE("convolution: invalid arguments throw", "[layers]") {
         "2]");
   CHECK(message_of<ValueError>([&] {
           layer(zeros({1, 4, 2}), ValidLens{5});
-        }) == "unfold: valid_lens: expected lengths of 0 to 4, got 5");
+        }) == "unfold: valid_lens: expected lengths from 0 to 4, got 5");
 }

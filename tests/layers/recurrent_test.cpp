@@ -188,7 +188,7 @@ TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {
         }) == "GRU: valid_lens: expected shape [2] or [2, 1], got [1]");
   CHECK(message_of<ValueError>([&] {
           layer(zeros({2, 5, 3}), ValidLens{1, 6});
-        }) == "GRU: valid_lens: expected lengths of 0 to 5, got 6");
+        }) == "GRU: valid_lens: expected lengths from 0 to 5, got 6");
 }
 
 TEST_CASE("recurrent: sizes beyond a shape, and layers taken away, throw", "[layers]") {

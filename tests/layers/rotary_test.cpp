@@ -103,8 +103,8 @@ TEST_CASE("rotary embedding: rotates every row of the sinusoidal encoding to the
 
 TEST_CASE("rotary attention: invalid options throw in the constructor", "[layers]") {
   CHECK(message_of<ValueError>([] { rotary_attention(6, {}); }) ==
-        "MultiHeadAttention: rotary: expected num_heads > 0 that cuts the vectors into heads of an "
-        "even size, got num_heads 2 for vectors of 6");
+        "MultiHeadAttention: rotary: expected num_heads > 0 that divides the vectors into heads of "
+        "even size, got num_heads 2 for vectors of size 6");
   CHECK(message_of<ValueError>([] { rotary_attention(8, {.base = -1.0}); }) ==
         "MultiHeadAttention: rotary: base: expected a finite number > 0, got -1");
 }

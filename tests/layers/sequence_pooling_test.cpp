@@ -91,7 +91,7 @@ TEST_CASE("sequence pooling: prints its kind, and rejects shapes and lengths", "
         }) == "SequencePooling: expected shape [batch, time, size], got [2, 3]");
   CHECK(message_of<ValueError>([&] {
           layer(tape.constant(Tensor<float>({1, 2, 3})), ValidLens{3});
-        }) == "SequencePooling: valid_lens: expected lengths of 0 to 2, got 3");
+        }) == "SequencePooling: valid_lens: expected lengths from 0 to 2, got 3");
   CHECK(message_of<ValueError>([] { SequencePooling<float>(static_cast<Pooling>(9)); }) ==
         "pooling: expected a value of the enumeration, got 9");
 }

@@ -169,5 +169,5 @@ TEST_CASE("encoder and decoder: invalid arguments throw", "[layers]") {
   CHECK(contains(message({2, 4, 7}, {2, 5, 8}), "[2, 4, 7]"));
   CHECK(contains(message({2, 4, 8}, {2, 5, 7}), "keys: expected shape [batch, time, 8], got"));
   CHECK(contains(message({2, 4, 8}, {3, 5, 8}), "[3, 5, 8]"));
-  CHECK(contains(message({2, 4, 8}, {2, 5, 8}, ValidLens{6, 1}), "lengths of 0 to 5, got 6"));
+  CHECK(contains(message({2, 4, 8}, {2, 5, 8}, ValidLens{6, 1}), "lengths from 0 to 5, got 6"));
 }

@@ -1,4 +1,4 @@
-// The activations and their slopes on ranges of elements, for the operations that apply them.
+// Activation functions and their slopes on ranges of elements, for the operations that apply them.
 // Included by definitions only.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace weft {
 
-// Each activation is a pair of functions of one number: its value at z, and its slope at z, where
-// y = value(z) may be used instead of z.
+// Each activation is a pair of functions of one number: its value at z and its slope at z. The
+// slope may be computed from y = value(z) instead of z.
 
 template <class T>
 struct Relu {
@@ -82,7 +82,7 @@ struct Softplus {
   static T slope(T z, T) { return Sigmoid<T>::value(z); }
 };
 
-// Calls body with the functions of an activation that is not `none`.
+// Calls body with the functions of an activation other than `none`.
 template <class T, class Body>
 void with_activation(Activation activation, const Body& body) {
   switch (activation) {
@@ -103,16 +103,16 @@ void with_activation(Activation activation, const Body& body) {
     case Activation::none:
       break;
   }
-  fail<ValueError>("activation", "one with a function", to_string(activation));
+  fail<ValueError>("activation", "an activation other than none", to_string(activation));
 }
 
-// True for the activations whose slope is computed from z; for the others y suffices.
+// Returns true for activations whose slope is computed from z. For the others, y suffices.
 inline bool slope_reads_input(Activation activation) {
   return activation == Activation::gelu || activation == Activation::gelu_tanh ||
          activation == Activation::silu || activation == Activation::softplus;
 }
 
-// y = f(z) on n elements; `y` may be `z`.
+// Sets y = f(z) for n elements; `y` may be `z`.
 template <class T>
 void apply_activation(Activation activation, const T* z, T* y, Index n) {
   with_activation<T>(activation, [&](auto f) {
@@ -121,8 +121,8 @@ void apply_activation(Activation activation, const T* z, T* y, Index n) {
   });
 }
 
-// y = f(z) and slope = f'(z) on n elements, which have most of their work in common. `slope` may be
-// `z`.
+// Sets y = f(z) and slope = f'(z) for n elements; computing both at once shares most of the work.
+// `slope` may be `z`.
 template <class T>
 void apply_activation(Activation activation, const T* z, T* y, T* slope, Index n) {
   with_activation<T>(activation, [&](auto f) {
@@ -135,7 +135,7 @@ void apply_activation(Activation activation, const T* z, T* y, T* slope, Index n
   });
 }
 
-// dz = dy f'(z) on n elements. `z` or `y` is read, as slope_reads_input says.
+// Sets dz = dy f'(z) for n elements. Reads `z` if slope_reads_input(activation), and otherwise `y`.
 template <class T>
 void activation_gradient(Activation activation, const T* z, const T* y, const T* dy, T* dz,
                          Index n) {

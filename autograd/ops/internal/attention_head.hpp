@@ -1,4 +1,4 @@
-// Attention and Head: what the ways of computing scaled dot-product attention share.
+// Attention and Head: shared by all ways of computing scaled dot-product attention.
 // Included by definitions only.
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace weft {
 
-// What forward and backward share: the inputs, their sizes, and the mask.
+// The inputs of forward and backward, their sizes, and the mask.
 template <class T>
 struct Attention {
   Tensor<T> q, k, v;        // [B, Q, H · d], [B, K, H · d], [B, K, H · d_v]
-  Tensor<T> marks;          // of keys that are not finite, see FiniteKeys
+  Tensor<T> marks;          // for keys that are not finite, see FiniteKeys
   Tensor<T> position_bias;  // [H, distances()], or no elements
   Index batch, heads, queries, keys, size, value_size;
   T scale;
@@ -30,10 +30,10 @@ struct Attention {
 
   Index q_stride() const { return heads * size; }
   Index v_stride() const { return heads * value_size; }
-  // The number of distances of a key from a query, from that of the last query and the first key
-  // on.
+  // The number of distances between a query and a key, starting with the last query and the first
+  // key.
   Index distances() const { return std::max<Index>(0, queries + keys - 1); }
-  // Elements of a tile of scores, whose row stride is tile_keys.
+  // The number of elements of a tile of scores, whose row stride is tile_keys.
   Index tile_size() const { return std::min(tile_queries, queries) * tile_keys; }
   // The number of parts of (sequence, head) pairs in a range of parallel_for.
   Index grain(Index parts = 1) const {
@@ -57,14 +57,14 @@ struct Head {
   Index row(Index query) const { return (b * a.heads + h) * a.queries + query; }
   Index weight_offset(Index query) const { return row(query) * a.keys; }
 
-  // The largest limit of the queries first … last.
+  // Returns the largest limit of the queries [first, last).
   Index limit(Index first, Index last) const {
     Index limit = 0;
     for (Index query = first; query < last; ++query)
       limit = std::max(limit, a.mask.limit(b, query));
     return limit;
   }
-  // Adds the marks and the position bias of the keys begin … end to their scores for a query.
+  // Adds the marks and the position bias of the keys [begin, end) to their scores for a query.
   void add_terms(T* scores, Index query, Index begin, Index end) const {
     const auto add = [&](const T* terms) {
       accumulate_row(end - begin, scores, false, identity, terms + begin);
@@ -73,9 +73,9 @@ struct Head {
     if (!a.position_bias.empty())
       add(a.position_bias.data() + h * a.distances() + distance(query, 0));
   }
-  // The index of the distance of a key from a query.
+  // Returns the index of the distance between a query and a key.
   Index distance(Index query, Index key) const { return a.queries - 1 - query + key; }
-  // This head's gradient of the position bias in the terms [B, H, distances()]; null when none.
+  // Returns this head's part of the terms [B, H, distances()], or null if there are no terms.
   T* own_terms(Tensor<T>& terms) const {
     return terms.empty() ? nullptr : terms.data() + (b * a.heads + h) * a.distances();
   }

@@ -1,4 +1,4 @@
-// Scaled dot-product attention of short sequences, in blocks of as many queries as a vector has
+// Scaled dot-product attention for short sequences, in blocks of as many queries as a vector has
 // lanes.
 // Included by definitions only.
 #pragma once
@@ -15,7 +15,7 @@ namespace detail {
 
 inline constexpr Index max_blocks = 4, max_keys = 64;
 
-// The elements of the weights of a head, block after block.
+// Returns the number of weights of a head, which are stored block after block.
 template <class T>
 Index weights_size(const Attention<T>& a) {
   constexpr Index block = AttentionBlock<T>::max_width;
@@ -23,13 +23,13 @@ Index weights_size(const Attention<T>& a) {
   return a.keys * (a.queries - rest + (rest > 0 ? AttentionBlock<T>::width_of(rest) : 0));
 }
 
-// The scratch of a thread.
+// A thread's scratch memory.
 template <class T>
 struct Scratch {
-  T* block;    // of AttentionBlock
+  T* block;    // scratch of AttentionBlock
   T* rows;     // a row of keys for each query of a block
   T* dropout;  // [keys, width]
-  T* bias;     // of all blocks of a head
+  T* bias;     // the biases of all blocks of a head
 
   Scratch(const Attention<T>& a, T* from)
       : block(from),
@@ -42,7 +42,7 @@ struct Scratch {
   }
 };
 
-// Calls body(first, count) for the blocks of queries of a head.
+// Calls body(first, count) for each block of queries of a head.
 template <class T, class Body>
 void for_each_range(const Attention<T>& a, const Body& body) {
   constexpr Index block = AttentionBlock<T>::max_width;
@@ -50,7 +50,7 @@ void for_each_range(const Attention<T>& a, const Body& body) {
     body(first, std::min(block, a.queries - first));
 }
 
-// What is added to the scores of a head.
+// Computes the terms that are added to the scores of a head.
 template <class T>
 void compute_bias(const Head<T>& head, const Scratch<T>& scratch) {
   const Attention<T>& a = head.a;
@@ -69,7 +69,7 @@ void compute_bias(const Head<T>& head, const Scratch<T>& scratch) {
   });
 }
 
-// Queries first … first + count of a head, and the keys that they attend to.
+// Returns the block of queries [first, first + count) of a head and the keys that they attend to.
 template <class T>
 AttentionBlock<T> block_of(const Head<T>& head, Index first, Index count,
                            const Scratch<T>& scratch) {
@@ -99,7 +99,7 @@ AttentionBlock<T> block_of(const Head<T>& head, Index first, Index count,
 }
 
 // Calls body(head, block, first, scratch) for the blocks of every head of every sequence, in
-// parallel by heads; `first` is the first query of the block.
+// parallel over heads; `first` is the first query of the block.
 template <class T, class Body>
 void for_each_block(const Attention<T>& a, const Tape<T>& tape, const Body& body) {
   if (a.batch == 0) return;
@@ -108,7 +108,7 @@ void for_each_block(const Attention<T>& a, const Tape<T>& tape, const Body& body
   T* const of_threads = memory.data();
   parallel_for(a.batch * a.heads, a.grain(), [&](Index begin, Index end, int thread) {
     T* const of_thread = of_threads + thread * size;
-    // Lanes without a query are computed, too, and denormals would be slow.
+    // Lanes without a query are computed, too; denormals there would be slow.
     std::fill(of_thread, of_thread + size, T{0});
     const Scratch<T> scratch(a, of_thread);
     for (Index item = begin; item < end; ++item) {
@@ -123,7 +123,7 @@ void for_each_block(const Attention<T>& a, const Tape<T>& tape, const Body& body
   });
 }
 
-// The offset of a block in the weights.
+// Returns the offset of a block in the weights.
 template <class T>
 Index weights_offset(const Head<T>& head, Index first) {
   return (head.b * head.a.heads + head.h) * weights_size(head.a) + first * head.a.keys;
@@ -131,16 +131,16 @@ Index weights_offset(const Head<T>& head, Index first) {
 
 }  // namespace detail
 
-// True when blocks are faster than tiles.
+// Returns true if blocks are faster than tiles.
 template <class T>
 bool prefers_blocks(const Attention<T>& a) {
   return a.queries <= detail::max_blocks * AttentionBlock<T>::max_width &&
          a.keys <= detail::max_keys;
 }
 
-// Writes the result to y, and the weights [B, H, Q, K] before dropout to `weights`, unless null.
-// Returns them as backward needs them: with the sequences so short, they are no larger than the
-// inputs.
+// Writes the result to y and, unless `weights` is null, the weights [B, H, Q, K] before dropout to
+// `weights`. Returns the weights in the form that backward needs. Since the sequences are short,
+// they are no larger than the inputs.
 template <class T>
 Tensor<T> attend_in_blocks(const Attention<T>& a, const Tape<T>& tape, Tensor<T>& y, T* weights) {
   Tensor<T> p = tape.uninitialized({a.batch, a.heads, detail::weights_size(a)});
@@ -160,8 +160,8 @@ Tensor<T> attend_in_blocks(const Attention<T>& a, const Tape<T>& tape, Tensor<T>
   return p;
 }
 
-// Adds to the gradients of queries, keys and values, and to the terms of that of the position bias;
-// `p` is what attend_in_blocks returned.
+// Adds to the gradients of queries, keys and values, and to the terms of the position bias's
+// gradient; `p` is the result of attend_in_blocks.
 template <class T>
 void add_gradients_in_blocks(const Attention<T>& a, const Tape<T>& tape, const Tensor<T>& p,
                              const Tensor<T>& dy, const Gradient<T>& dq, const Gradient<T>& dk,

@@ -52,7 +52,7 @@ MaskView::Part MaskView::part_of(const char* operation, const char* name,
 }
 
 Index MaskView::largest_limit(Index batch) const {
-  // Without lengths of their own, the last query has the largest limit.
+  // Without a length for each query, the last query has the largest limit.
   const bool by_query = mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2;
   Index largest = 0;
   for (Index query = by_query ? 0 : std::max<Index>(queries_ - 1, 0); query < queries_; ++query)

@@ -51,12 +51,12 @@ class MaskView {
     }
     return scores;
   }
-  // True when all queries of a sequence attend to the same keys, without a bias.
+  // Returns true if all queries of a sequence attend to the same keys, and there is no bias.
   bool is_same_for_all_queries() const {
     return !mask_.causal && !mask_.window && !allowed_.is_given && !bias_.is_given &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
-  // False when all heads of a sequence, or all sequences, have the same mask.
+  // Whether masks differ between the heads of a sequence, and between sequences.
   bool differs_between_heads() const {
     return std::max(allowed_.head_stride, bias_.head_stride) > 0;
   }
@@ -64,20 +64,20 @@ class MaskView {
     return mask_.valid_lens.given() || !mask_.keys.empty() ||
            std::max(allowed_.batch_stride, bias_.batch_stride) > 0;
   }
-  // The largest limit of the queries of a sequence: all of its keys from there on are masked.
+  // Returns the largest limit of a sequence's queries. All keys at and after it are masked.
   Index largest_limit(Index batch) const;
-  // True when that is all: some query attends to each key below the largest limit.
+  // Returns true if some query attends to each key below the largest limit.
   bool shows_all_below_limit() const {
     return !mask_.window && mask_.keys.empty() && !allowed_.is_given && !bias_.is_given;
   }
-  // The keys that some query of their sequence may attend to, in some head: [batch, keys].
+  // Returns the keys that some query of the sequence may attend to, in some head: [batch, keys].
   Tensor<bool> visible_keys() const;
-  // False when each query attends to some key, whatever the elements of the mask are.
+  // Returns false if every query attends to some key, whatever the elements of the mask are.
   bool may_hide_queries() const {
     return !shows_all_below_limit() || mask_.valid_lens.given() || keys_ == 0 ||
            (mask_.causal && keys_ < queries_);
   }
-  // The queries that may attend to some key, in some head: [batch, queries].
+  // Returns the queries that may attend to some key, in some head: [batch, queries].
   Tensor<bool> visible_queries() const;
 
  private:

@@ -41,8 +41,8 @@ FiniteKeys<T> finite_keys(const Var<T>& keys, const Var<T>& values) {
   return {where(finite, keys, 0.0), where(finite, values, 0.0), marks};
 }
 
-// Infinity, not NaN: after the mask, the softmax of a row with an infinity is NaN, and the scores
-// of masked keys are no NaN for TapeOptions::detect_anomaly.
+// Infinity, not NaN: after masking, the softmax of a row with an infinity is NaN, and the scores of
+// masked keys contain no NaN for TapeOptions::detect_anomaly to report.
 template <class T>
 Var<T> FiniteKeys<T>::mark(const Var<T>& scores) const {
   if (marks.empty()) return scores;
@@ -55,8 +55,8 @@ Var<T> FiniteKeys<T>::mark(const Var<T>& scores) const {
 
 namespace {
 
-// x [batch, time, channels] with zeros in place of the rows that are not `visible` [batch, time]
-// and not finite.
+// Returns x [batch, time, channels] with zeros in place of the rows that are neither `visible`
+// [batch, time] nor finite.
 template <class T>
 Var<T> without_hidden(const Var<T>& x, const Tensor<bool>& visible) {
   const Index rows = visible.size();

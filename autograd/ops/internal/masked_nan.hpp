@@ -1,14 +1,14 @@
-// Keeps a NaN or infinity of masked keys and values out of results and gradients. A masked key has
-// weight 0, but 0 · NaN is NaN. Three things can go wrong, and are mended here and nowhere else:
+// Keeps NaN and infinity in masked keys and values out of results and gradients. A masked key has
+// weight 0, but 0 · NaN is NaN. There are three cases, and all are handled here:
 //
-// - A key that only some queries attend to. finite_keys puts zeros in the place of keys and values
-//   that are not finite, and NaN into their scores before these are masked: the queries that attend
-//   to them get NaN, and the others get nothing of them. For all ways of computing attention.
+// - A key that only some queries attend to. finite_keys replaces keys and values that are not
+//   finite by zeros, and adds NaN to their scores before masking: only queries that attend to them
+//   get NaN. All ways of computing attention use this.
 // - A key that no query attends to. It does not reach the result, but it would reach the gradient
-//   of the weight by which it was projected. HiddenKeys puts zeros in its place before that.
-// - A query that attends to no key, or that is such a key itself, as padding is in self-attention.
-//   Its gradient is 0, but it would reach the gradients of keys, values and weights.
-//   visible_queries puts zeros in its place.
+//   of the weight that projected it. HiddenKeys replaces it by zeros before that.
+// - A query that attends to no key, or whose position no query attends to, such as padding in
+//   self-attention. Its gradient is 0, but its value would reach the gradients of keys, values and
+//   weights. visible_queries replaces it by zeros.
 //
 // Included by definitions only.
 #pragma once
@@ -20,18 +20,18 @@ namespace weft {
 
 template <class T>
 struct FiniteKeys {
-  // With zeros in the rows where key or value is not finite.
+  // Keys and values, with zeros in the rows where a key or value is not finite.
   Var<T> keys, values;
-  // NaN for these rows, 0 for the others, to be added to the scores before they are masked:
-  // [batch, num_keys], or no elements when all are finite.
+  // NaN for the rows that were replaced, and 0 for all other rows, to be added to the scores before
+  // masking: [batch, num_keys]. Empty if all rows are finite.
   Tensor<T> marks = {};
 
-  // scores [batch, heads, num_queries, num_keys] with the marks, as infinities.
+  // Returns scores [batch, heads, num_queries, num_keys] with the marks added, as infinities.
   Var<T> mark(const Var<T>& scores) const;
 };
 
-// Of keys [batch, num_keys, d] and values [batch, num_keys, d_v]. Costs one pass over them, and no
-// operation when all are finite.
+// Returns keys [batch, num_keys, d] and values [batch, num_keys, d_v] with zeros in the rows that
+// are not finite. Costs one pass over them, and no operation if all are finite.
 template <class T>
 FiniteKeys<T> finite_keys(const Var<T>& keys, const Var<T>& values);
 
@@ -40,9 +40,9 @@ class HiddenKeys {
   // `mask` must outlive the object.
   explicit HiddenKeys(const MaskView& mask) : mask_(mask) {}
 
-  // The keys (or values) x [batch, num_keys, channels], with zeros in place of those that are
-  // masked for all queries if any of these is not finite; otherwise x. Costs one pass over these
-  // for lengths and a causal mask, and one over x for other masks.
+  // Returns keys or values x [batch, num_keys, channels]. If a row that is masked for all queries
+  // is not finite, all such rows are replaced by zeros. Costs one pass over the masked rows for
+  // lengths and a causal mask, and one pass over x for other masks.
   template <class T>
   Var<T> zeroed(const Var<T>& x) const;
 
@@ -50,9 +50,9 @@ class HiddenKeys {
   const MaskView& mask_;
 };
 
-// The queries [batch, num_queries, channels], with zeros in place of those that attend to no key if
-// any of these is not finite. When they are the keys, too, also in place of those that no query
-// attends to. Costs no more than a pass over them.
+// Returns the queries [batch, num_queries, channels]. If a query that attends to no key is not
+// finite, all such queries are replaced by zeros. If the queries are also the keys, the same holds
+// for positions that no query attends to. Costs at most a pass over them.
 template <class T>
 Var<T> visible_queries(const MaskView& mask, const Var<T>& queries, const Var<T>& keys);
 

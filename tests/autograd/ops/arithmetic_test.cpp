@@ -182,7 +182,7 @@ TEST_CASE("arithmetic: shapes that do not broadcast throw", "[autograd]") {
   CHECK_THROWS_AS(a / b, ShapeError);
   Tape<float> other;
   CHECK_THROWS_WITH(a + other.constant(Tensor<float>({2, 3})),
-                    "add: expected inputs of one tape, got inputs of two");
+                    "add: expected inputs on one tape, got inputs on different tapes");
 }
 
 TEST_CASE("arithmetic: the same bits on any number of threads, also of summed gradients",

@@ -53,7 +53,7 @@ TEST_CASE("comparisons: of tokens", "[autograd]") {
   CHECK(values(1 <= tokens) == Booleans{false, true, true, true});
   CHECK(values(tokens != Tokens(Shape{}, {1})) == Booleans{true, true, false, true});
   CHECK_THROWS_WITH(tokens < (Index{1} << 40),
-                    "comparison: expected an integer of 32 bits, got 1099511627776");
+                    "comparison: expected a 32-bit integer, got 1099511627776");
 }
 
 TEST_CASE("where: rows that are not chosen become zeros, even if they are NaN", "[autograd]") {
@@ -173,7 +173,7 @@ TEST_CASE("where: shapes that do not broadcast and two tapes throw", "[autograd]
   CHECK_THROWS_WITH(where(Tensor<bool>({3}), x, tape.constant(Tensor<float>({4}))),
                     "where: expected shapes that broadcast (sizes equal or 1), got [2, 3] and [4]");
   CHECK_THROWS_WITH(where(Tensor<bool>({3}), x, other.constant(Tensor<float>({3}))),
-                    "where: expected inputs of one tape, got inputs of two");
+                    "where: expected inputs on one tape, got inputs on different tapes");
 }
 
 TEST_CASE("comparisons and where: at the size of several ranges, on any number of threads",

@@ -120,17 +120,19 @@ TEST_CASE("cross entropy: is 0 with zero gradient when every target is ignored",
 TEST_CASE("cross entropy: invalid targets, shapes and options throw", "[autograd]") {
   Tape<float> tape;
   const auto logits = tape.constant(Tensor<float>({2, 3}));
-  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 3})),
-                    "cross_entropy: target at [1]: expected 0 to 2 or the ignored -100, got 3");
-  CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {-1, 0})),
-                    "cross_entropy: target at [0]: expected 0 to 2 or the ignored -100, got -1");
+  CHECK_THROWS_WITH(
+      cross_entropy(logits, Tokens({2}, {0, 3})),
+      "cross_entropy: target at [1]: expected a class from 0 to 2 or ignore_index -100, got 3");
+  CHECK_THROWS_WITH(
+      cross_entropy(logits, Tokens({2}, {-1, 0})),
+      "cross_entropy: target at [0]: expected a class from 0 to 2 or ignore_index -100, got -1");
   CHECK_THROWS_WITH(
       cross_entropy(logits, Tokens({3}, {0, 0, 0})),
       "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");
   CHECK_THROWS_WITH(cross_entropy(tape.constant(Tensor<float>({2, 0})), Tokens({2}, {-100, -100})),
                     "cross_entropy: expected logits of at least one class, got [2, 0]");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.label_smoothing = 1.5}),
-                    "cross_entropy: label_smoothing: expected a number of 0 to 1, got 1.5");
+                    "cross_entropy: label_smoothing: expected a number from 0 to 1, got 1.5");
   CHECK_THROWS_WITH(cross_entropy(logits, Tokens({2}, {0, 0}), {.divisor = 0.0}),
                     "cross_entropy: divisor: expected a finite number > 0, got 0");
 }
@@ -246,8 +248,9 @@ TEST_CASE("linear_cross_entropy: computes no gradient of a weight that is frozen
 TEST_CASE("linear_cross_entropy: invalid targets and shapes throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 4})), w = tape.constant(Tensor<float>({3, 4}));
-  CHECK_THROWS_WITH(linear_cross_entropy(x, w, Tokens({2}, {0, 3})),
-                    "cross_entropy: target at [1]: expected 0 to 2 or the ignored -100, got 3");
+  CHECK_THROWS_WITH(
+      linear_cross_entropy(x, w, Tokens({2}, {0, 3})),
+      "cross_entropy: target at [1]: expected a class from 0 to 2 or ignore_index -100, got 3");
   CHECK_THROWS_WITH(
       linear_cross_entropy(x, w, Tokens({3})),
       "cross_entropy: expected logits [..., classes] and targets [...], got [2, 3] and [3]");

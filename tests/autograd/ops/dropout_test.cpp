@@ -109,7 +109,7 @@ TEST_CASE("dropout: p = 1 gives zeros and zero gradient", "[autograd]") {
 TEST_CASE("dropout: p outside 0 … 1 is an error, also when dropout is off", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2}));
-  CHECK_THROWS_WITH(dropout(x, -0.1), "dropout: p: expected a probability of 0 to 1, got -0.1");
+  CHECK_THROWS_WITH(dropout(x, -0.1), "dropout: p: expected a probability from 0 to 1, got -0.1");
   CHECK_THROWS_AS(dropout(x, 1.1), ValueError);
   CHECK_THROWS_AS(dropout(x, std::numeric_limits<double>::quiet_NaN()), ValueError);
 }

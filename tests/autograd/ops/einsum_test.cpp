@@ -60,15 +60,15 @@ TEST_CASE("einsum: wrong equations, ranks and sizes throw", "[autograd]") {
     CHECK_THROWS_AS(einsum(equation, a, b), ValueError);
   }
   CHECK_THROWS_WITH(einsum("ij,jk", a, b),
-                    "einsum: expected an equation such as bqd,bkd->bqk, with each letter once in a "
-                    "place, got ij,jk");
+                    "einsum: expected an equation such as bqd,bkd->bqk, with no letter twice in a "
+                    "term, got ij,jk");
   CHECK_THROWS_WITH(einsum("ij,kjl->ik", a, b),
-                    "einsum: operand b: expected 3 axes, kjl, got [4, 3]");
+                    "einsum: operand b: expected 3 axes (kjl), got [4, 3]");
   CHECK_THROWS_AS(einsum("ij,jk->ik", a, b), ShapeError);
   CHECK_THROWS_WITH(einsum("ij,jk->ik", a, b),
                     "einsum ij,jk->ik: expected equal sizes of j, got [2, 3] and [4, 3]");
   CHECK_THROWS_WITH(einsum("ij,kj->ik", a, other.constant(Tensor<float>({4, 3}))),
-                    "einsum: expected inputs of one tape, got inputs of two");
+                    "einsum: expected inputs on one tape, got inputs on different tapes");
 }
 
 TEST_CASE("einsum: the same bits on any number of threads", "[autograd]") {

@@ -49,9 +49,9 @@ TEST_CASE("embedding: a token outside the vocabulary throws, naming its position
   const auto weight = tape.constant(Tensor<float>({5, 2}));
   CHECK_THROWS_AS(embedding(Tokens({2, 2}, {0, 1, 5, 2}), weight), ValueError);
   CHECK_THROWS_WITH(embedding(Tokens({2, 2}, {0, 1, 5, 2}), weight),
-                    "embedding: token at [1, 0]: expected an id of 0 to 4, got 5");
+                    "embedding: token at [1, 0]: expected an id from 0 to 4, got 5");
   CHECK_THROWS_WITH(embedding(Tokens({3}, {0, -1, -2}), weight),
-                    "embedding: token at [1]: expected an id of 0 to 4, got -1");
+                    "embedding: token at [1]: expected an id from 0 to 4, got -1");
   CHECK_THROWS_WITH(embedding(Tokens({1}, {0}), tape.constant(Tensor<float>({0, 2}))),
                     "embedding: token at [0]: expected an id of an empty range, got 0");
 }

@@ -87,20 +87,19 @@ TEST_CASE("gather, index_select, select: wrong shapes and indices throw", "[auto
   const Tensor<float> x({2, 3});
   CHECK_THROWS_AS(gather(x, 1, Indices({2, 2}, {0, 1, 3, 0})), ValueError);
   CHECK_THROWS_WITH(gather(x, 1, Indices({2, 2}, {0, 1, 3, 0})),
-                    "gather: index at [1, 0]: expected 0 to 2, got 3");
+                    "gather: index at [1, 0]: expected a value from 0 to 2, got 3");
   CHECK_THROWS_WITH(gather(x, 0, Indices({1, 3}, {0, -1, 0})),
-                    "gather: index at [0, 1]: expected 0 to 1, got -1");
+                    "gather: index at [0, 1]: expected a value from 0 to 1, got -1");
   CHECK_THROWS_AS(gather(x, 1, Indices({2})), ShapeError);
   CHECK_THROWS_WITH(gather(x, 1, Indices({3, 1})),
-                    "gather: expected indices that fit into [2, 3] except on axis 1, got [3, 1]");
+                    "gather: expected indices no larger than [2, 3] except on axis 1, got [3, 1]");
   CHECK_THROWS_WITH(gather(x, 2, Indices({2, 3})), "gather: expected an axis of [2, 3], got 2");
   CHECK_THROWS_WITH(index_select(x, 0, Indices({2}, {0, 2})),
-                    "index_select: index at [1]: expected 0 to 1, got 2");
+                    "index_select: index at [1]: expected a value from 0 to 1, got 2");
   CHECK_THROWS_WITH(index_select(x, 0, Indices({1, 1})),
                     "index_select: expected indices [n], got [1, 1]");
-  CHECK_THROWS_WITH(
-      index_select(Tensor<float>({0}), 0, Indices({1})),
-      "index_select: index at [0]: expected no index, as the axis has no positions, got 0");
+  CHECK_THROWS_WITH(index_select(Tensor<float>({0}), 0, Indices({1})),
+                    "index_select: index at [0]: expected no index for an empty axis, got 0");
   CHECK_THROWS_AS(select(x, 1, 3), ShapeError);
   CHECK_THROWS_WITH(select(x, 1, 3), "select: expected an index of axis 1 of [2, 3], got 3");
   CHECK_THROWS_WITH(select(x, 1, -4), "select: expected an index of axis 1 of [2, 3], got -4");

@@ -222,7 +222,7 @@ TEST_CASE("recurrence: reversed sequences start at their lengths", "[autograd]")
           reverse_sequences(tape.constant(Tensor<double>({2, 3})));
         }) == "reverse_sequences: expected shape [batch, time, size], got [2, 3]");
   CHECK(message_of<ValueError>([&] { reverse_sequences(whole, {3}); }) ==
-        "reverse_sequences: valid_lens: expected lengths of 0 to 2, got 3");
+        "reverse_sequences: valid_lens: expected lengths from 0 to 2, got 3");
 }
 
 TEST_CASE("recurrence: the last states are those at the lengths", "[autograd]") {
@@ -270,13 +270,13 @@ TEST_CASE("recurrence: shapes, lengths and tapes that do not match throw", "[aut
         "gru_recurrence: valid_lens: expected shape [2] or [2, 1], got [1]");
   CHECK(message_of<ValueError>([&] {
           gru_recurrence(inputs, weight, bias, initial, {5, 1});
-        }) == "gru_recurrence: valid_lens: expected lengths of 0 to 4, got 5");
+        }) == "gru_recurrence: valid_lens: expected lengths from 0 to 4, got 5");
   CHECK(message([&] {
           lstm_recurrence(zeros({2, 4, 12}), zeros({12, 3}), zeros({12}), initial);
         }) == "lstm_recurrence: initial: expected [2, 6], got [2, 3]");
   CHECK(message_of<Error>([&] {
           gru_recurrence(inputs, weight, bias, other.constant(initial.value()));
-        }) == "gru_recurrence: expected inputs of one tape, got inputs of two");
+        }) == "gru_recurrence: expected inputs on one tape, got inputs on different tapes");
   CHECK(message([&] { last_states(weight, initial); }) ==
         "last_states: expected shape [batch, time, size], got [9, 3]");
   CHECK(message([&] {
@@ -284,7 +284,7 @@ TEST_CASE("recurrence: shapes, lengths and tapes that do not match throw", "[aut
         }) == "last_states: initial: expected [2, 3], got [9]");
   CHECK(message_of<ValueError>([&] {
           last_states(zeros({2, 4, 3}), initial, {-1, 2});
-        }) == "last_states: valid_lens: expected lengths of 0 to 4, got -1");
+        }) == "last_states: valid_lens: expected lengths from 0 to 4, got -1");
 }
 
 TEST_CASE("recurrence: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {

@@ -155,10 +155,10 @@ TEST_CASE("rotary embedding: invalid shapes and options throw", "[autograd]") {
     return message_of<Error>([&] { rotated(Tensor<float>(shape), num_heads, options); });
   };
   CHECK(message({2, 3, 6}, 2) ==
-        "rotary_embedding: expected num_heads > 0 that cuts the vectors into heads of an even "
-        "size, got num_heads 2 for vectors of 6");
-  CHECK(contains(message({2, 3, 6}, 0), "got num_heads 0 for vectors of 6"));
-  CHECK(contains(message({2, 3, 6}, 4), "got num_heads 4 for vectors of 6"));
+        "rotary_embedding: expected num_heads > 0 that divides the vectors into heads of even "
+        "size, got num_heads 2 for vectors of size 6");
+  CHECK(contains(message({2, 3, 6}, 0), "got num_heads 0 for vectors of size 6"));
+  CHECK(contains(message({2, 3, 6}, 4), "got num_heads 4 for vectors of size 6"));
   CHECK(message({6}, 1) == "rotary_embedding: expected shape [..., time, num_heads · d], got [6]");
   CHECK(message({2, 6}, 1, {.base = 0.0}) ==
         "rotary_embedding: base: expected a finite number > 0, got 0");

@@ -71,11 +71,11 @@ TEST_CASE("reshape: a shape with a different number of elements throws", "[autog
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(reshape(x, {4, 2}), ShapeError);
   CHECK_THROWS_WITH(reshape(x, {4, 2}),
-                    "reshape: expected a shape of 6 elements, as [2, 3], got [4, 2]");
+                    "reshape: expected a shape with 6 elements, like [2, 3], got [4, 2]");
   CHECK_THROWS_WITH(reshape(x, {-1, -1}), "reshape: expected at most one size of -1, got two");
-  CHECK_THROWS_WITH(
-      reshape(x, {4, -1}),
-      "reshape: expected sizes that divide 6 elements, as [2, 3], got a product of 4");
+  CHECK_THROWS_WITH(reshape(x, {4, -1}),
+                    "reshape: expected sizes that divide 6, the number of elements of [2, 3], got "
+                    "a product of 4");
 }
 
 TEMPLATE_TEST_CASE("transpose: values computed by hand", "[autograd]", float, double) {
@@ -165,8 +165,9 @@ TEST_CASE("slice: positions outside the axis throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_AS(slice(x, 1, 1, 4), ShapeError);
-  CHECK_THROWS_WITH(slice(x, -1, 1, 4),
-                    "slice: expected a range within 0 to 3 on axis 1 of [2, 3], got 1 to 4");
+  CHECK_THROWS_WITH(
+      slice(x, -1, 1, 4),
+      "slice: expected 0 ≤ begin ≤ end ≤ 3 on axis 1 of [2, 3], got begin 1 and end 4");
   CHECK_THROWS_AS(slice(x, 1, -1, 2), ShapeError);
   CHECK_THROWS_AS(slice(x, 1, 2, 1), ShapeError);
   CHECK_THROWS_WITH(slice(x, 2, 0, 1), "slice: expected an axis of [2, 3], got 2");
@@ -206,14 +207,14 @@ TEST_CASE("concatenate: shapes and tapes that do not match throw", "[autograd]")
   const auto a = tape.constant(Tensor<float>({2, 3})), b = tape.constant(Tensor<float>({2, 4}));
   CHECK_THROWS_AS(concatenate(std::vector{a, b}, 0), ShapeError);
   CHECK_THROWS_WITH(concatenate(std::vector{a, b}, 0),
-                    "concatenate: expected sizes of [2, 3] on every axis except 0, got [2, 4]");
+                    "concatenate: expected shape [2, 3] except on axis 0, got [2, 4]");
   CHECK_THROWS_AS(concatenate(std::vector{a, reshape(a, {6})}, 0), ShapeError);
   CHECK_THROWS_WITH(concatenate(std::vector{a, b}, 2),
                     "concatenate: expected an axis of [2, 3], got 2");
   CHECK_THROWS_WITH(concatenate(std::vector<Var<float>>{}, 0),
-                    "concatenate: expected at least one tensor, got none");
+                    "concatenate: expected at least one tensor, got an empty list");
   CHECK_THROWS_WITH(concatenate(std::vector{a, other.constant(Tensor<float>({2, 3}))}, 0),
-                    "concatenate: expected inputs of one tape, got inputs of two");
+                    "concatenate: expected inputs on one tape, got inputs on different tapes");
 }
 
 TEMPLATE_TEST_CASE("stack: values computed by hand", "[autograd]", float, double) {
@@ -235,9 +236,9 @@ TEST_CASE("stack: shapes that do not match throw", "[autograd]") {
   CHECK_THROWS_WITH(stack(std::vector{a, b}, 0),
                     "stack: expected tensors of one shape, [2, 3], got [3, 2]");
   CHECK_THROWS_WITH(stack(std::vector{a}, 3),
-                    "stack: expected an axis position of 0 to 2, got 3 for shape [2, 3]");
+                    "stack: expected an axis position from 0 to 2, got 3 for shape [2, 3]");
   CHECK_THROWS_WITH(stack(std::vector<Var<float>>{}, 0),
-                    "stack: expected at least one tensor, got none");
+                    "stack: expected at least one tensor, got an empty list");
   CHECK_THROWS_WITH(stack(std::vector{reshape(a, {1, 1, 1, 1, 2, 3})}, 0),
                     "stack: expected fewer than 6 axes, got [1, 1, 1, 1, 2, 3]");
 }

@@ -136,9 +136,9 @@ TEST_CASE("masked softmax: a mask that does not match throws", "[autograd]") {
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, 2, 3}}),
                     "masked_softmax: valid_lens: expected shape [2] or [2, 3], got [3]");
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, 5}}),
-                    "masked_softmax: valid_lens: expected lengths of 0 to 4, got 5");
+                    "masked_softmax: valid_lens: expected lengths from 0 to 4, got 5");
   CHECK_THROWS_WITH(masked(scores, {.valid_lens = {1, -1}}),
-                    "masked_softmax: valid_lens: expected lengths of 0 to 4, got -1");
+                    "masked_softmax: valid_lens: expected lengths from 0 to 4, got -1");
   CHECK_THROWS_WITH(
       masked(scores, {.allowed = Tensor<bool>({3, 3})}),
       "masked_softmax: mask.allowed: expected shape [2, 3, 4] or [2, 1, 3, 4], where the batch and "

@@ -53,7 +53,7 @@ TEST_CASE("unfold: invalid inputs and options throw", "[autograd]") {
         "unfold: expected before and after ≥ 0, got -1 and 0");
   CHECK(message_of<ValueError>([&] {
           unfold(x, {}, {4, 5});
-        }) == "unfold: valid_lens: expected lengths of 0 to 4, got 5");
+        }) == "unfold: valid_lens: expected lengths from 0 to 4, got 5");
   CHECK_THROWS_AS(unfold(x, {}, {4, 4, 4}), ShapeError);
 }
 

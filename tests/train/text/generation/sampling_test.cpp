@@ -238,7 +238,7 @@ TEST_CASE("sampling: options and logits that make no sense are refused", "[train
     CHECK_THROWS_AS(sample({-infinite, -infinite}, options), NonFiniteError);
   }
   CHECK(message_of<ValueError>([&] { sample(logits, {.top_p = 1.5}); }) ==
-        "sampling: top_p: expected a probability of 0 to 1, got 1.5");
+        "sampling: top_p: expected a probability from 0 to 1, got 1.5");
   CHECK(message_of<ValueError>([&] { sample(logits, {.repetition_penalty = -2}); }) ==
         "sampling: repetition_penalty: expected a number > 0, got -2");
   CHECK(message_of<NonFiniteError>([&] {
