@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/files/hdf5/internal/dataset_source.hpp"
 #include "train/files/hdf5/internal/elements.hpp"
+#include "train/files/hdf5/internal/stored_data.hpp"
 
 namespace weft {
 

@@ -6,10 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "train/files/hdf5/internal/attributes.hpp"
-#include "train/files/hdf5/internal/dataset_source.hpp"
 #include "train/files/hdf5/internal/elements.hpp"
 #include "train/files/hdf5/internal/hierarchy.hpp"
+#include "train/files/hdf5/internal/objects.hpp"
 #include "train/files/hdf5/internal/stored_data.hpp"
 
 namespace weft {

@@ -10,8 +10,8 @@
 #include "weft/train/files/hdf5/hdf5_file.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/files/hdf5/internal/elements.hpp"
-#include "train/files/hdf5/internal/file_image.hpp"
-#include "train/files/hdf5/internal/object_names.hpp"
+#include "train/files/hdf5/internal/library.hpp"
+#include "train/files/hdf5/internal/objects.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/files/internal/sealed_file.hpp"
 

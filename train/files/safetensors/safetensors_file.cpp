@@ -11,7 +11,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/hdf5/hdf5_file.hpp"
-#include "train/files/hdf5/internal/dataset_source.hpp"
+#include "train/files/hdf5/internal/stored_data.hpp"
 #include "train/files/internal/json_entries.hpp"
 #include "train/files/internal/open_file.hpp"
 

@@ -12,7 +12,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
-#include "train/files/hdf5/internal/handle.hpp"
+#include "train/files/hdf5/internal/library.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "train/files/hdf5/internal/checksum.hpp"
+#include "train/files/hdf5/internal/bytes.hpp"
 
 // "The Data Storage - Filter Pipeline Message" in the HDF5 File Format Specification.
 namespace weft::hdf5 {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "train/files/hdf5/internal/cursor.hpp"
+#include "train/files/hdf5/internal/bytes.hpp"
 
 namespace weft::hdf5 {
 

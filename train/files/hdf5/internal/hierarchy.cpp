@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "weft/train/files/hdf5/hdf5_file.hpp"
-#include "train/files/hdf5/internal/object_names.hpp"
+#include "train/files/hdf5/internal/objects.hpp"
 
 namespace weft::hdf5 {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "train/files/hdf5/internal/links.hpp"
+#include "train/files/hdf5/internal/objects.hpp"
 
 namespace weft::hdf5 {
 

@@ -1,12 +1,15 @@
-// The B-trees of both versions that HDF5 files have.
+// The indices of chunks: B-trees, fixed and extensible arrays.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
-#include "train/files/hdf5/internal/metadata.hpp"
+#include "train/files/hdf5/internal/bytes.hpp"
 
 namespace weft::hdf5 {
+
+// The B-trees of both versions that HDF5 files have.
 
 // Version 1: the symbols of a group, the chunks of a dataset.
 enum class TreeOf : unsigned { groups = 0, chunks = 1 };
@@ -25,5 +28,15 @@ void visit_records(Metadata& metadata, Address tree,
 
 // The number of bytes of numbers up to `limit`.
 std::size_t bytes_for(std::uint64_t limit);
+
+// The arrays that newer HDF5 files have as indexes of chunks.
+
+// Takes an entry by its index in the array.
+using EntryVisitor = std::function<void(std::uint64_t index, Cursor entry)>;
+
+// Call `visit` with the entries that were written, and others. Throw StructureError for a damaged
+// array.
+void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& visit);
+void visit_extensible_array(Metadata& metadata, Address array, const EntryVisitor& visit);
 
 }  // namespace weft::hdf5
