@@ -170,6 +170,22 @@ TEST_CASE("observers: an exception ends the training, and all observers are told
                          "b fail", "a fail"});
 }
 
+TEST_CASE("observers: are not called if the training cannot begin", "[train]") {
+  const TemporaryFolder folder;
+  ToyTraining<float> toy;
+  const auto run = [&](TrainingObserver* observer) {
+    Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+                    {.max_steps = 1, .folder = folder.path()});
+    if (observer) trainer.observe(*observer);
+    trainer.run();
+  };
+  run(nullptr);
+  Events events;
+  Recorder recorder(events, "");
+  CHECK_THROWS_AS(run(&recorder), FileError);  // there are checkpoints
+  CHECK(events.empty());
+}
+
 TEST_CASE("observers: an empty function throws", "[train]") {
   ToyTraining<float> toy;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {});
