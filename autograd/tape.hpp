@@ -79,8 +79,8 @@ struct TapeOptions {
   bool keep_intermediates = false;
   // The precision of the inputs of matrix products, in forward and backward. It affects `linear`,
   // `matmul`, `einsum`, recurrent layers and attention, except attention over short sequences
-  // (which uses no matrix products) and over a KeyValueCache. bf16 computes about twice as fast if
-  // the processor has the instructions. If it has not, the constructor of Tape throws Error. For
+  // (which uses no matrix products) and over a KeyValueCache. bf16 is about twice as fast, but
+  // requires a processor with AVX512-BF16: otherwise, the constructor of Tape throws Error. For
   // Tape<double>, it throws ValueError.
   Precision precision = Precision::full;
   // If not null, is notified of every operation, forward and backward. Must outlive the tape.

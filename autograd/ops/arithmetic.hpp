@@ -19,18 +19,18 @@ namespace weft {
 //   Var z = 1 - 2 * x;
 template <class T>
 WEFT_API Var<T> add(const Var<T>& a, const Var<T>& b);
-// Computes `y = a - b` element by element (torch.sub). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a - b` element by element (torch.sub). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = subtract(x, bias);  // or x - bias
 template <class T>
 WEFT_API Var<T> subtract(const Var<T>& a, const Var<T>& b);
-// Computes `y = a · b` element by element (torch.mul). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a · b` element by element (torch.mul). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = multiply(x, bias);  // or x * bias; for matrix products see matmul
 template <class T>
 WEFT_API Var<T> multiply(const Var<T>& a, const Var<T>& b);
-// Computes `y = a / b` element by element (torch.div). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a / b` element by element (torch.div). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = divide(x, bias);  // or x / bias
 template <class T>
 WEFT_API Var<T> divide(const Var<T>& a, const Var<T>& b);

@@ -43,8 +43,8 @@ class WEFT_API ValidLens {
   bool given_ = false;
 };
 
-// Selects the keys that each query may attend to: all keys that none of the fields masks. If every
-// key of a query is masked, its result is zeros and its gradient 0.
+// Determines the keys that each query may attend to: every key that no field masks. A query whose
+// keys are all masked gets a result of zeros and a gradient of 0.
 //   Var y = attention(q, k, v, Mask{.valid_lens = {3, 2}, .causal = true});
 struct Mask {
   ValidLens valid_lens = {};  // the number of leading keys, see ValidLens
