@@ -21,7 +21,7 @@ WEFT_API void set_thread_count(int threads);
 // 16. More threads would only cost memory.
 WEFT_API int thread_limit();
 
-// Receives callbacks at the start and end of parallel regions, for measuring them.
+// Receives callbacks around parallel regions and their ranges, to measure them.
 class WEFT_API ParallelObserver {
  public:
   virtual ~ParallelObserver() = default;

@@ -94,12 +94,12 @@ struct BackwardOptions {
   bool keep_pass = false;
 };
 
-// Records one pass at a time and owns what belongs to it: the records, their memory, the training
-// mode and the random numbers. Two threads may use two tapes at the same time.
+// Records one pass at a time and owns its records, their memory, the training mode and the random
+// numbers. Two threads may use two tapes at the same time.
 //
 // A pass lasts until `backward`, `gradients` or `clear` is called. Until then, a recording tape
-// keeps what backward needs of every operation, so memory use grows with every forward pass that is
-// not ended. Use `inference` for passes without gradients.
+// keeps the values that backward needs, so memory use grows with every forward pass that is not
+// ended. Use `inference` for passes without gradients.
 //   Tape tape({.training = true, .seed = 7});
 //   Var y = linear(tape.constant(X), tape.parameter(model_weight));
 //   tape.backward(mse_loss(y, tape.constant(Y)));
@@ -107,8 +107,8 @@ template <class T = float>
 class WEFT_API Tape {
  public:
   Tape() : Tape(TapeOptions{}) {}  // a recording tape, with dropout off
-  // Throws Error if the processor does not support the precision, and ValueError for bf16 on a
-  // Tape<double>.
+  // Creates a tape with these options. Throws Error if the processor does not support the
+  // precision, and ValueError for bf16 on a Tape<double>.
   Tape(const TapeOptions& options);
   ~Tape();
   Tape(const Tape&) = delete;
@@ -351,7 +351,7 @@ class WEFT_API Tape {
   std::uint32_t number_ = 0;   // number of the pass, to recognize variables of earlier passes
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
-  double flops_ = 0.0;  // since the last operation
+  double flops_ = 0.0;  // of matrix products since the last operation
   std::array<double, 2> label_counts_ = {};
   std::size_t num_label_counts_ = 0;
   std::unique_ptr<Tape> replay_;

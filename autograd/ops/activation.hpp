@@ -47,8 +47,8 @@ template <class T>
 Var<T> relu(const Var<T>& x) {
   return activate(x, Activation::relu);
 }
-// Computes `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
-// (Hendrycks and Gimpel, 2016), by the error function.
+// Computes `y = x · Φ(x)` for each element of x, of any shape: the Gaussian error linear unit
+// (Hendrycks and Gimpel, 2016), computed exactly, with the error function.
 //   Var y = gelu(linear(x, weight, bias));  // faster: linear(x, weight, bias, Activation::gelu)
 template <class T>
 Var<T> gelu(const Var<T>& x) {

@@ -12,9 +12,9 @@
 
 namespace weft {
 
-// Computes `y = a + b` element by element. The shapes broadcast by NumPy's rules: aligned at the
-// last axis, sizes equal or 1. Throws ShapeError if they do not broadcast. The operators below also
-// take numbers and, without gradients, plain tensors.
+// Computes `y = a + b` element by element (torch.add). The shapes broadcast by NumPy's rules:
+// aligned at the last axis, sizes equal or 1. Throws ShapeError if they do not broadcast. The
+// operators below also take numbers and, without gradients, plain tensors.
 //   Var y = add(x, bias);  // x [2, 3], bias [3], y [2, 3]; or x + bias
 //   Var z = 1 - 2 * x;
 template <class T>

@@ -16,13 +16,13 @@ struct Mask;
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // two sequences, of 3 and 2 keys
 class WEFT_API ValidLens {
  public:
-  // Sets no limit: no key is masked.
+  // Creates lengths without a limit: no key is masked.
   ValidLens() = default;
-  // Sets a length for each sequence: [batch].
+  // Creates lengths with one value per sequence: [batch].
   ValidLens(std::initializer_list<std::int32_t> lengths);
   explicit ValidLens(const std::vector<std::int32_t>& lengths);
-  // Sets a length for each sequence, [batch], or each query, [batch, num_queries]. Throws
-  // ShapeError for any other rank.
+  // Creates lengths with one value per sequence, [batch], or per query, [batch, num_queries].
+  // Throws ShapeError for any other rank.
   explicit ValidLens(const Tensor<std::int32_t>& lengths);
 
   bool given() const { return given_; }                             // whether there is a limit
