@@ -247,9 +247,8 @@ class WEFT_API Tape {
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
   // Returns the number of random streams that this pass has used.
   std::uint32_t random_streams() const { return streams_; }
-  void set_random_streams(std::uint32_t streams) {
-    streams_ = streams;
-  }  // continues after a replay
+  // Sets the number of random streams that this pass has used, to continue after a replay.
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
 
   // Returns an empty tape for recomputing a part of this pass. It has the same options, and its
   // random numbers follow the first `streams` streams. Every call returns the same tape.
