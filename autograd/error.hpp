@@ -13,7 +13,7 @@ namespace weft {
 
 // Returns `text` in a form that is safe to print in a message: control and format characters (such
 // as U+202E) and bytes that are not UTF-8 are escaped byte by byte, as in "\x1b". For messages that
-// quote users or files.
+// quote user input or files.
 WEFT_API std::string printable(std::string_view text);
 
 // The base class of all exceptions that weft throws. The message is a single line, escaped by

@@ -349,7 +349,7 @@ std::ostream& operator<<(std::ostream& stream, const GradCheckReport& report) {
   for (const GradCheckEntry& entry : report.entries)
     if (!entry.reached) out << "the result does not depend on " << entry.name << '\n';
   if (const Index unresolved = total(report, &GradCheckEntry::unresolved); unresolved > 0)
-    out << "warning: " << unresolved << " too small to be compared, which passed by atol alone\n";
+    out << "warning: " << unresolved << " too small to be compared, passed only because of atol\n";
   if (const Index kinks = total(report, &GradCheckEntry::near_kinks); kinks > 0)
     out << "warning: " << kinks
         << " near a kink, where one-sided differences disagree and the numeric gradient "

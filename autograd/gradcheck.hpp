@@ -77,7 +77,7 @@ struct WEFT_API GradCheckReport {
   const GradCheckEntry& worst() const;
 };
 
-// Prints a table with one line per parameter: name, shape, numbers of elements checked and failed,
+// Prints a table with one line per parameter: name, shape, counts of elements checked and failed,
 // the worst element with both gradients and errors, and kinks. A summary and warnings follow.
 WEFT_API std::ostream& operator<<(std::ostream& out, const GradCheckReport& report);
 

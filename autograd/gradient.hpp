@@ -97,9 +97,9 @@ class WEFT_API GradientTarget {
   // Called when a pass uses a parameter, of any shape. Returns the sum to which backward adds the
   // gradient of this use.
   virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
-  // Called when backward adds nothing more for one use of a parameter, of any shape; not with
-  // BackwardOptions::keep_pass, and not by Tape::gradients. A part of a model that is recomputed
-  // (see `recompute`) calls `use` twice for each of its uses, in forward and in backward, but
+  // Called when backward will add nothing more to the gradient of one use of a parameter, of any
+  // shape. Not called with BackwardOptions::keep_pass or by Tape::gradients. A recomputed part of a
+  // model (see `recompute`) calls `use` twice for each of its uses, in forward and in backward, but
   // `passed` only once.
   virtual void passed(const Parameter<T>& parameter) = 0;
 };

@@ -20,8 +20,8 @@
 
 namespace weft {
 
-// Returns the tape of the variables, which may have any shapes. Throws Error if they are on
-// different tapes; the message starts with `operation`.
+// Returns the tape that the variables, of any shapes, share. Throws Error if they are on different
+// tapes; the message starts with `operation`.
 template <class T, class... Vars>
 Tape<T>& tape_of(const char* operation, const Var<T>& first, const Vars&... others) {
   if (((&others.tape() != &first.tape()) || ...))

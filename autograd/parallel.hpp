@@ -21,7 +21,7 @@ WEFT_API void set_thread_count(int threads);
 // 16. More threads would only cost memory.
 WEFT_API int thread_limit();
 
-// Receives callbacks at the start and end of parallel regions, for measuring them.
+// Receives callbacks around parallel regions and their ranges, to measure them.
 class WEFT_API ParallelObserver {
  public:
   virtual ~ParallelObserver() = default;
@@ -56,12 +56,12 @@ inline bool is_sequential() { return thread_count() == 1; }
 
 // Calls `body(begin, end)` on consecutive ranges that cover [0, count). Each range has `grain`
 // items; the last one may have fewer. The ranges depend only on `count` and `grain`, never on the
-// number of threads. A body that sums only within its range therefore returns the same bits on any
+// number of threads, so a body that sums only within its range produces the same bits with any
 // number of threads. A single range runs on the calling thread, and so does every range of a call
 // from inside a parallel region. A body that needs memory for each thread takes a third argument,
-// the number of its thread: 0 ≤ thread < n, where n is what `thread_count()` returns to the caller
-// of `parallel_for`. If a body throws, the other ranges may still run; then the exception of the
-// first range that threw is rethrown.
+// the number of its thread: 0 ≤ thread < n, where n is the caller's `thread_count()`. If a body
+// throws, other ranges may still run before the exception is rethrown. If several ranges throw,
+// only the exception of the first of these ranges is rethrown.
 //   parallel_for(n, 1024, [&](Index begin, Index end) {
 //     for (Index i = begin; i < end; ++i) to[i] = 2 * from[i];
 //   });
@@ -98,7 +98,7 @@ constexpr Grain grain_of(Index cost) {
 
 // Calls `body` on ranges of `grain` items, which take a few microseconds each. One or two ranges of
 // several items run on the calling thread, because waking another thread would cost more than it
-// saves. Otherwise equal to `parallel_for` with a number of items.
+// saves. Otherwise, behaves like `parallel_for` with a number of items.
 template <class Body>
 void parallel_for(Index count, Grain grain, const Body& body) {
   if (grain.items == 1 || count > 2 * grain.items) return parallel_for(count, grain.items, body);

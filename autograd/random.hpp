@@ -20,8 +20,9 @@ struct WEFT_API RandomStream {
   std::uint32_t step = 0;    // training step
   std::uint32_t stream = 0;  // number of the stream within its step
 
-  // Writes items [first, first + count) of the stream to `items`. Items are 32-bit numbers, each
-  // uniform over all values, or the same bits as 16-bit halves or 64-bit pairs, low half first.
+  // Writes items [first, first + count) of the stream to `items`. 32-bit items are random numbers,
+  // uniform over all values. 16-bit items are their halves and 64-bit items are pairs of them, low
+  // half first.
   template <class Item>
   void fill(std::uint64_t first, Index count, Item* items) const;
 };
@@ -31,7 +32,7 @@ class WEFT_API Random {
  public:
   // The state of a sequence, as saved in checkpoints.
   struct State {
-    std::uint64_t seed = 0;    // seed of all numbers
+    std::uint64_t seed = 0;    // seed of the sequence
     std::uint64_t draws = 0;   // number of draws so far
     bool is_constant = false;  // whether every number is 0
     friend bool operator==(const State&, const State&) = default;

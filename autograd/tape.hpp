@@ -79,8 +79,8 @@ struct TapeOptions {
   bool keep_intermediates = false;
   // The precision of the inputs of matrix products, in forward and backward. It affects `linear`,
   // `matmul`, `einsum`, recurrent layers and attention, except attention over short sequences
-  // (which uses no matrix products) and over a KeyValueCache. bf16 computes about twice as fast if
-  // the processor has the instructions. If it has not, the constructor of Tape throws Error. For
+  // (which uses no matrix products) and over a KeyValueCache. bf16 is about twice as fast, but
+  // requires a processor with AVX512-BF16: otherwise, the constructor of Tape throws Error. For
   // Tape<double>, it throws ValueError.
   Precision precision = Precision::full;
   // If not null, is notified of every operation, forward and backward. Must outlive the tape.
@@ -94,12 +94,12 @@ struct BackwardOptions {
   bool keep_pass = false;
 };
 
-// Records one pass at a time and owns what belongs to it: the records, their memory, the training
-// mode and the random numbers. Two threads may use two tapes at the same time.
+// Records one pass at a time and owns its records, their memory, the training mode and the random
+// numbers. Two threads may use two tapes at the same time.
 //
 // A pass lasts until `backward`, `gradients` or `clear` is called. Until then, a recording tape
-// keeps what backward needs of every operation, so memory use grows with every forward pass that is
-// not ended. Use `inference` for passes without gradients.
+// keeps the values that backward needs, so memory use grows with every forward pass that is not
+// ended. Use `inference` for passes without gradients.
 //   Tape tape({.training = true, .seed = 7});
 //   Var y = linear(tape.constant(X), tape.parameter(model_weight));
 //   tape.backward(mse_loss(y, tape.constant(Y)));
@@ -107,8 +107,8 @@ template <class T = float>
 class WEFT_API Tape {
  public:
   Tape() : Tape(TapeOptions{}) {}  // a recording tape, with dropout off
-  // Throws Error if the processor does not support the precision, and ValueError for bf16 on a
-  // Tape<double>.
+  // Creates a tape with these options. Throws Error if the processor does not support the
+  // precision, and ValueError for bf16 on a Tape<double>.
   Tape(const TapeOptions& options);
   ~Tape();
   Tape(const Tape&) = delete;
@@ -247,9 +247,8 @@ class WEFT_API Tape {
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
   // Returns the number of random streams that this pass has used.
   std::uint32_t random_streams() const { return streams_; }
-  void set_random_streams(std::uint32_t streams) {
-    streams_ = streams;
-  }  // continues after a replay
+  // Sets the number of random streams that this pass has used, to continue after a replay.
+  void set_random_streams(std::uint32_t streams) { streams_ = streams; }
 
   // Returns an empty tape for recomputing a part of this pass. It has the same options, and its
   // random numbers follow the first `streams` streams. Every call returns the same tape.
@@ -351,7 +350,7 @@ class WEFT_API Tape {
   std::uint32_t number_ = 0;   // number of the pass, to recognize variables of earlier passes
   std::uint32_t step_ = 0;
   std::uint32_t streams_ = 0;
-  double flops_ = 0.0;  // since the last operation
+  double flops_ = 0.0;  // of matrix products since the last operation
   std::array<double, 2> label_counts_ = {};
   std::size_t num_label_counts_ = 0;
   std::unique_ptr<Tape> replay_;

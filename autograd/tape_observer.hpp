@@ -26,10 +26,11 @@ struct TapeEvent {
   // The number of the operation's record in the pass, the same in forward and backward; -1 if the
   // operation was not recorded.
   std::int32_t record = -1;
-  Shape shape = {};              // shape of the operation's result or of the parameter
-  Index elements = 0;            // number of elements of the result and the recorded inputs
-  Index element_size = 0;        // bytes per element
-  double flops = 0.0;            // of matrix products in forward, two per multiply-add
+  Shape shape = {};        // shape of the operation's result or of the parameter
+  Index elements = 0;      // number of elements of the result and the recorded inputs
+  Index element_size = 0;  // bytes per element
+  // Floating-point operations of the matrix products in forward, two per multiply-add.
+  double flops = 0.0;
   MemoryStatistics memory = {};  // memory statistics of the tape
 };
 

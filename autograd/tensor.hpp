@@ -53,7 +53,7 @@ class WEFT_API Tensor {
   const Shape& shape() const { return shape_; }     // the sizes of the axes
   Index rank() const { return shape_.rank(); }      // the number of axes
   Index size() const { return shape_.elements(); }  // the number of elements
-  bool empty() const { return size() == 0; }        // true without elements
+  bool empty() const { return size() == 0; }        // true if there are no elements
 
   // Returns the elements in row-major order, for writing. Copies them first if another tensor
   // shares them.

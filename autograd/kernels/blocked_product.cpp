@@ -14,7 +14,7 @@ namespace weft {
 namespace {
 
 constexpr Index panel_bytes = 3 << 13;  // most of the L1 cache
-constexpr Index rows_per_pass = 384;    // of a, kept in the L2 cache
+constexpr Index rows_per_pass = 384;    // rows of a, kept in the L2 cache
 constexpr Index min_rows_to_pack = 24;
 constexpr Index min_bytes_to_pack = 2049;  // row stride from which rows share few cache sets
 

@@ -12,7 +12,7 @@ namespace weft {
 template <class T>
 Var<T> activate(const Var<T>& x, Activation activation) {
   if (activation == Activation::none) return x;
-  constexpr Index cost = 12;  // of an element, in multiply-adds
+  constexpr Index cost = 12;  // per element, in multiply-adds
   Tensor<T> y = x.tape().uninitialized(x.shape());
   parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
     apply_activation(activation, x.value().data() + begin, y.data() + begin, end - begin);
@@ -37,7 +37,7 @@ Var<T> gated(const Var<T>& gate, const Var<T>& x, Activation activation) {
   Tape<T>& tape = tape_of("gated", gate, x);
   if (gate.shape() != x.shape()) fail<ShapeError>("gated", gate.shape(), x.shape());
   if (activation == Activation::none) return gate * x;
-  constexpr Index cost = 16;  // of an element, in multiply-adds
+  constexpr Index cost = 16;  // per element, in multiply-adds
   Tensor<T> y = tape.uninitialized(x.shape());
   parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
     const T *g = gate.value().data(), *values = x.value().data();

@@ -9,7 +9,8 @@
 
 namespace weft {
 
-// The activation functions below; `none` returns x itself.
+// An activation function: `none` returns x itself, and the other values are the functions of the
+// same name below.
 enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus };
 
 inline constexpr EnumNames<Activation, 8> activation_names{{
@@ -46,8 +47,8 @@ template <class T>
 Var<T> relu(const Var<T>& x) {
   return activate(x, Activation::relu);
 }
-// Computes `y = x · Φ(x)` for each element of x, of any shape: the exact Gaussian error linear unit
-// (Hendrycks and Gimpel, 2016), by the error function.
+// Computes `y = x · Φ(x)` for each element of x, of any shape: the Gaussian error linear unit
+// (Hendrycks and Gimpel, 2016), computed exactly, with the error function.
 //   Var y = gelu(linear(x, weight, bias));  // faster: linear(x, weight, bias, Activation::gelu)
 template <class T>
 Var<T> gelu(const Var<T>& x) {
@@ -68,13 +69,13 @@ Var<T> silu(const Var<T>& x) {
   return activate(x, Activation::silu);
 }
 // Computes `y = tanh(x)` for each element of x, of any shape (torch.tanh).
-//   Var y = tanh(x);  // within -1 … 1
+//   Var y = tanh(x);  // -1 ≤ y ≤ 1
 template <class T>
 Var<T> tanh(const Var<T>& x) {
   return activate(x, Activation::tanh);
 }
 // Computes `y = 1 / (1 + e^-x)` for each element of x, of any shape (torch.sigmoid).
-//   Var gate = sigmoid(x);  // within 0 … 1
+//   Var gate = sigmoid(x);  // 0 ≤ gate ≤ 1
 template <class T>
 Var<T> sigmoid(const Var<T>& x) {
   return activate(x, Activation::sigmoid);

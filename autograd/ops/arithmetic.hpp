@@ -12,25 +12,25 @@
 
 namespace weft {
 
-// Computes `y = a + b` element by element. The shapes broadcast by NumPy's rules: aligned at the
-// last axis, sizes equal or 1. Throws ShapeError if they do not broadcast. The operators below also
-// take numbers and, without gradients, plain tensors.
+// Computes `y = a + b` element by element (torch.add). The shapes broadcast by NumPy's rules:
+// aligned at the last axis, sizes equal or 1. Throws ShapeError if they do not broadcast. The
+// operators below also take numbers and, without gradients, plain tensors.
 //   Var y = add(x, bias);  // x [2, 3], bias [3], y [2, 3]; or x + bias
 //   Var z = 1 - 2 * x;
 template <class T>
 WEFT_API Var<T> add(const Var<T>& a, const Var<T>& b);
-// Computes `y = a - b` element by element (torch.sub). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a - b` element by element (torch.sub). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = subtract(x, bias);  // or x - bias
 template <class T>
 WEFT_API Var<T> subtract(const Var<T>& a, const Var<T>& b);
-// Computes `y = a · b` element by element (torch.mul). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a · b` element by element (torch.mul). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = multiply(x, bias);  // or x * bias; for matrix products see matmul
 template <class T>
 WEFT_API Var<T> multiply(const Var<T>& a, const Var<T>& b);
-// Computes `y = a / b` element by element (torch.div). The shapes broadcast as for `add`. Throws
-// ShapeError if they do not broadcast.
+// Computes `y = a / b` element by element (torch.div). The shapes broadcast by NumPy's rules.
+// Throws ShapeError if they do not broadcast.
 //   Var y = divide(x, bias);  // or x / bias
 template <class T>
 WEFT_API Var<T> divide(const Var<T>& a, const Var<T>& b);

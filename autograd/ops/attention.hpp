@@ -25,12 +25,12 @@ struct AttentionOptions {
 //   Y = softmax(Q Kᵀ / √d) V
 // queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
 // [batch, num_keys, num_heads · d_v]; head h uses columns [h · d, (h + 1) · d). The result [batch,
-// num_queries, num_heads · d_v] concatenates the heads. Masked keys and values, even NaN, affect
-// neither the result nor a gradient. Neither do queries that attend to no key. If one variable is
-// both queries and keys, neither do positions that no query attends to. With
+// num_queries, num_heads · d_v] concatenates the heads. Masked keys and values do not affect the
+// result or any gradient, even if they are NaN. The same holds for queries that attend to no key
+// and, if one variable is both queries and keys, for positions that no query attends to. With
 // TapeOptions::keep_intermediates, the tape keeps the attention weights.
 // `position_bias` [num_heads, num_queries + num_keys - 1] is added to the scores by relative
-// position (Raffel et al., 2020, section 2.1): its element num_queries - 1 + k - q to the score of
+// position (Raffel et al., 2020, section 2.1): element num_queries - 1 + k - q to the score of
 // query q and key k, in every sequence. Throws ShapeError if the shapes do not match. Throws
 // ValueError unless num_heads > 0 divides the sizes of the last axes and 0 ≤ dropout ≤ 1.
 //   Var y = scaled_dot_product_attention(q, k, v, {.num_heads = 4, .mask = {.causal = true}});

@@ -8,6 +8,7 @@
 
 namespace weft {
 
+// Options of cross_entropy and linear_cross_entropy.
 struct CrossEntropyOptions {
   // Targets with this value are ignored.
   TokenId ignore_index = -100;

@@ -13,8 +13,8 @@ namespace weft {
 template <class T>
 WEFT_API Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target);
 
-// Returns the binary cross entropy of logits x and targets t of the same shape, with 0 ≤ t ≤ 1, as
-// torch's function of this name. It is the mean over all elements of
+// Returns the binary cross entropy of logits x and targets t of the same shape, with 0 ≤ t ≤ 1
+// (torch's function of the same name). It is the mean over all elements of
 //   -t log σ(x) - (1 - t) log(1 - σ(x))
 // The result is a scalar [], finite for any finite logits up to 1e38. The targets get no gradient.
 // Throws ShapeError if the shapes differ or have no elements. Throws ValueError for a target

@@ -17,13 +17,13 @@ struct Mask;
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // two sequences, of 3 and 2 keys
 class WEFT_API ValidLens {
  public:
-  // Sets no limit: no key is masked.
+  // Creates lengths without a limit: no key is masked.
   ValidLens() = default;
-  // Sets a length for each sequence: [batch].
+  // Creates lengths with one value per sequence: [batch].
   ValidLens(std::initializer_list<std::int32_t> lengths);
   explicit ValidLens(const std::vector<std::int32_t>& lengths);
-  // Sets a length for each sequence, [batch], or each query, [batch, num_queries]. Throws
-  // ShapeError for any other rank.
+  // Creates lengths with one value per sequence, [batch], or per query, [batch, num_queries].
+  // Throws ShapeError for any other rank.
   explicit ValidLens(const Tensor<std::int32_t>& lengths);
 
   bool given() const { return given_; }                             // whether there is a limit
@@ -44,8 +44,8 @@ class WEFT_API ValidLens {
   bool given_ = false;
 };
 
-// Selects the keys that each query may attend to: all keys that none of the fields masks. If every
-// key of a query is masked, its result is zeros and its gradient 0.
+// Determines the keys that each query may attend to: every key that no field masks. A query whose
+// keys are all masked gets a result of zeros and a gradient of 0.
 //   Var y = attention(q, k, v, Mask{.valid_lens = {3, 2}, .causal = true});
 struct Mask {
   ValidLens valid_lens = {};  // the number of leading keys, see ValidLens

@@ -6,7 +6,8 @@
 
 namespace weft {
 
-// Layer normalization of the last axis; the variance has divisor n (Ba, Kiros and Hinton, 2016):
+// Applies layer normalization over the last axis (Ba, Kiros and Hinton, 2016); the variance has
+// divisor n:
 //   y = (x - mean(x)) / √(variance(x) + eps) · weight + bias
 // x [..., n], weight [n], bias [n], result of x's shape. Throws ShapeError if the shapes do not
 // match, and ValueError unless eps ≥ 0.
@@ -15,7 +16,7 @@ template <class T>
 WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& bias,
                            double eps = 1e-5);
 
-// Root mean square normalization of the last axis (Zhang and Sennrich, 2019):
+// Applies root mean square normalization over the last axis (Zhang and Sennrich, 2019):
 //   y = x / √(mean(x²) + eps) · weight
 // x [..., n], weight [n], result of x's shape. Throws ShapeError if the shapes do not match, and
 // ValueError unless eps ≥ 0.
@@ -23,9 +24,9 @@ WEFT_API Var<T> layer_norm(const Var<T>& x, const Var<T>& weight, const Var<T>& 
 template <class T>
 WEFT_API Var<T> rms_norm(const Var<T>& x, const Var<T>& weight, double eps = 1e-5);
 
-// Divides by the norm, `y = x / ‖x‖`, over the last axis: x [..., n], result of the same shape
-// (torch's normalize). A row of zeros remains zeros, and its gradient is 0. Throws ShapeError if x
-// is a scalar.
+// Divides each vector along the last axis by its norm, `y = x / ‖x‖`: x [..., n], result of the
+// same shape (torch's normalize). A row of zeros remains zeros, and its gradient is 0. Throws
+// ShapeError if x is a scalar.
 //   Var cosines = matmul(normalize(a), normalize(b), {.transpose_b = true});
 template <class T>
 WEFT_API Var<T> normalize(const Var<T>& x);

@@ -366,7 +366,7 @@ Var<T> reverse_sequences(const Var<T>& x, const ValidLens& valid_lens) {
                          });
 }
 
-// Forward:  y = the sequence's last state, or its initial one when it is empty.
+// Forward:  y = the sequence's last state, or its initial state if it is empty.
 // Backward: adds dy to the gradient of that state.
 template <class T>
 Var<T> last_states(const Var<T>& states, const Var<T>& initial, const ValidLens& valid_lens) {

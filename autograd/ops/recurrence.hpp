@@ -3,7 +3,7 @@
 // Each function is the sequential part of a recurrent layer. Its inputs are the projections
 // x · W_ihᵀ + b_ih of the layer's inputs at all steps. Sequences are [batch, time, …];
 // `valid_lens`, if set, is [batch]. Past the end of a sequence, inputs are not read (they may be
-// NaN), states are zeros, and the gradients of states are ignored.
+// NaN), states are zeros, and the gradients of these states are ignored.
 #pragma once
 
 #include "weft/autograd/export.hpp"

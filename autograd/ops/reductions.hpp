@@ -42,30 +42,30 @@ WEFT_API Var<T> variance(const Var<T>& x, Index correction = 1);
 //   Var y = sum(x, {0, 2});  // x [2, 3, 4], y [3]
 template <class T>
 WEFT_API Var<T> sum(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// Averages over some axes of x, of any shape: `y = mean(x)` (torch.mean). The axes are given, and
-// removed or kept, as for `sum` over axes. Throws ShapeError for an axis that x does not have or
-// that is given twice, and if there are no elements to average.
+// Averages over some axes of x, of any shape: `y = mean(x)` (torch.mean). Negative axes count from
+// the end. The axes are removed or, with `keep_axes`, kept with size 1. Throws ShapeError for an
+// axis that x does not have or that is given twice, and if there are no elements to average.
 //   Var y = mean(x, {-1}, true);  // x [2, 3, 4], y [2, 3, 1]
 template <class T>
 WEFT_API Var<T> mean(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// Returns the maximum over some axes of x, of any shape: `y = max(x)` (torch.amax). The axes are
-// given, and removed or kept, as for `sum` over axes. Elements that tie share the gradient equally.
-// Throws ShapeError for an axis that x does not have or that is given twice, and if there are no
-// elements to compare.
+// Returns the maximum over some axes of x, of any shape: `y = max(x)` (torch.amax). Negative axes
+// count from the end. The axes are removed or, with `keep_axes`, kept with size 1. Elements that
+// tie share the gradient equally. Throws ShapeError for an axis that x does not have or that is
+// given twice, and if there are no elements to compare.
 //   Var y = max(x, {-1});  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> max(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// Returns the minimum over some axes of x, of any shape: `y = min(x)` (torch.amin). The axes are
-// given, and removed or kept, as for `sum` over axes. Elements that tie share the gradient equally.
-// Throws ShapeError for an axis that x does not have or that is given twice, and if there are no
-// elements to compare.
+// Returns the minimum over some axes of x, of any shape: `y = min(x)` (torch.amin). Negative axes
+// count from the end. The axes are removed or, with `keep_axes`, kept with size 1. Elements that
+// tie share the gradient equally. Throws ShapeError for an axis that x does not have or that is
+// given twice, and if there are no elements to compare.
 //   Var y = min(x, {-1});  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> min(const Var<T>& x, std::initializer_list<Index> axes, bool keep_axes = false);
-// Returns the variance over some axes of x, of any shape: `y = variance(x)` (torch.var). The axes
-// are given, and removed or kept, as for `sum` over axes. Throws ShapeError for an axis that x does
-// not have or that is given twice, and unless there are more than `correction` elements. Throws
-// ValueError unless correction ≥ 0.
+// Returns the variance over some axes of x, of any shape: `y = variance(x)` (torch.var). Negative
+// axes count from the end. The axes are removed or, with `keep_axes`, kept with size 1. Throws
+// ShapeError for an axis that x does not have or that is given twice, and unless there are more
+// than `correction` elements. Throws ValueError unless correction ≥ 0.
 //   Var y = variance(x, {-1}, 0);  // x [2, 3, 4], y [2, 3]
 template <class T>
 WEFT_API Var<T> variance(const Var<T>& x, std::initializer_list<Index> axes, Index correction = 1,

@@ -37,7 +37,7 @@ Angles<T> angles(const Tape<T>& tape, std::span<const TokenId> first_positions, 
   const Index count = d / 2, rows = std::ssize(first_positions) * time;
   Angles<T> result{tape.uninitialized({rows, count}), tape.uninitialized({rows, count})};
   T *cosine = result.cosine.data(), *sine = result.sine.data();
-  constexpr Index cost = 64;  // of a cosine and a sine
+  constexpr Index cost = 64;  // of computing a cosine and a sine
   parallel_for(count, grain_of(rows * cost), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
       const double per_position = frequency(j, d, options);

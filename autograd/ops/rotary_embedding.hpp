@@ -11,14 +11,14 @@ namespace weft {
 
 // Which two of the d rotated channels form pair j.
 enum class RotaryPairs {
-  halves,      // j and j + d/2, as in GPT-NeoX and in all Hugging Face models
+  halves,      // j and j + d/2, as in GPT-NeoX and in most Hugging Face models
   interleaved  // 2j and 2j + 1, as in the RoFormer paper, GPT-J and Meta's Llama files
 };
 
 // Restricts RotaryOptions::factor to low frequencies, for models that were first trained on shorter
-// sequences, such as Llama 3.1. A frequency with fewer than `low` turns in `original_len` positions
-// is divided by the factor, one with more than `high` turns is not, and frequencies between the two
-// are interpolated.
+// sequences, such as Llama 3.1. Frequencies with fewer than `low` turns in `original_len` positions
+// are divided by the factor, and frequencies with more than `high` turns are not. Frequencies in
+// between are interpolated.
 struct RotaryBand {
   double low = 1.0;           // number of turns, > 0
   double high = 4.0;          // number of turns, > low
@@ -34,12 +34,12 @@ struct RotaryOptions {
   RotaryPairs pairs = RotaryPairs::halves;  // how channels form pairs
   // The position of the first vector of each sequence.
   Index first_position = 0;
-  // The number of rotated channels of each head, which are its first ones; all channels if not set.
+  // The number of channels of each head to rotate, counted from the first; all channels if not set.
   std::optional<Index> size = {};
-  // Divides all frequencies, except those that `band` exempts (position interpolation; Chen et al.,
-  // 2023).
+  // The divisor of the frequencies: of all of them or, with `band`, only of the low ones (position
+  // interpolation; Chen et al., 2023).
   double factor = 1.0;
-  std::optional<RotaryBand> band = {};  // if not set, all frequencies are divided
+  std::optional<RotaryBand> band = {};  // restricts `factor`; no restriction if not set
 
   friend bool operator==(const RotaryOptions&, const RotaryOptions&) = default;
 };

@@ -101,7 +101,7 @@ Var<T> reshape(const Var<T>& x, const Shape& shape) {
   return record_reshape(x, x.value().reshaped(shape));
 }
 
-// Forward:  y = x[…, begin … end, …].
+// Forward:  y = x[…, begin:end, …].
 // Backward: dx = dy in the slice, 0 elsewhere.
 template <class T>
 Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {

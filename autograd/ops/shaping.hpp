@@ -43,9 +43,9 @@ template <class T>
 Var<T> stack(const std::vector<Var<T>>& tensors, Index axis) {
   return stack(std::span<const Var<T>>(tensors), axis);
 }
-// Splits an axis of x, of any shape, into slices of `size` positions:
-// `y_j = x[j size … (j + 1) size]` (torch.split). The last slice is smaller if the size of the axis
-// is not a multiple of `size`. Throws ValueError unless size > 0.
+// Splits an axis of x, of any shape, into slices of `size` positions (torch.split):
+// `y_j[i] = x[j size + i]` for 0 ≤ i < size. The last slice is smaller if the size of the axis is
+// not a multiple of `size`. Throws ValueError unless size > 0.
 //   const std::vector<Var<>> parts = split(x, 1, 2);  // x [2, 3, 4]: [2, 2, 4] and [2, 1, 4]
 template <class T>
 WEFT_API std::vector<Var<T>> split(const Var<T>& x, Index axis, Index size);
@@ -75,9 +75,9 @@ WEFT_API Var<T> unsqueeze(const Var<T>& x, Index axis);
 template <class T>
 WEFT_API Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value = 0.0);
 // Repeats each position of an axis of x [..., n, ...]: result [..., n · times, ...],
-// `y_i = x_{⌊i / times⌋}` (torch.repeat_interleave).
+// `y_i = x_{⌊i / times⌋}` (torch.repeat_interleave). Throws ValueError unless times ≥ 0, and
+// ShapeError for a result larger than a shape can be.
 //   Var y = repeat(tape.constant(Tensor<float>({2}, {3, 4})), 0, 2);  // [3, 3, 4, 4]
-// Throws ValueError unless times ≥ 0, and ShapeError for a result larger than a shape can be.
 template <class T>
 WEFT_API Var<T> repeat(const Var<T>& x, Index axis, Index times);
 

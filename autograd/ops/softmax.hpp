@@ -28,7 +28,7 @@ WEFT_API Var<T> log_softmax(const Var<T>& x);
 // scores [batch, queries, keys] or [batch, heads, queries, keys], result of the same shape. A row
 // whose keys are all masked is zeros. Throws ShapeError or ValueError for a mask that does not
 // match the scores.
-//   Var weights = masked_softmax(s, Mask{.causal = true});  // of the shape of scores
+//   Var weights = masked_softmax(s, Mask{.causal = true});  // s [2, 4, 4], weights [2, 4, 4]
 template <class T>
 WEFT_API Var<T> masked_softmax(const Var<T>& scores, const Mask& mask);
 

@@ -1,6 +1,7 @@
 // Positions of the largest and smallest elements: argmax, argmin and topk. Negative axes count from
-// the end. Of equal elements, the first counts, or comes first. The maximum or minimum of elements
-// with NaN among them is the first NaN; topk ranks NaN above every number. PyTorch does the same.
+// the end. Among equal elements, argmax and argmin return the first, and topk keeps their order. As
+// in PyTorch, argmax and argmin return the first NaN if there is one, and topk ranks NaN above
+// every number.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -60,7 +61,7 @@ struct TopKOptions {
 };
 
 // Returns the indices of the k largest or smallest elements along an axis of x [..., n, ...], in
-// order: [..., k, ...] (the indices of torch.topk),
+// order: [..., k, ...] (the indices of torch.topk). For the largest elements:
 //   x[y_1] ≥ x[y_2] ≥ … ≥ x[y_k]
 // Throws ShapeError unless 0 ≤ k ≤ n.
 //   const Indices best = topk_indices(X, 2);  // X [2, 3], best [2, 2]

@@ -53,7 +53,7 @@ TEST_CASE("embedding: a token outside the vocabulary throws, naming its position
   CHECK_THROWS_WITH(embedding(Tokens({3}, {0, -1, -2}), weight),
                     "embedding: token at [1]: expected an id from 0 to 4, got -1");
   CHECK_THROWS_WITH(embedding(Tokens({1}, {0}), tape.constant(Tensor<float>({0, 2}))),
-                    "embedding: token at [0]: expected an id of an empty range, got 0");
+                    "embedding: token at [0]: expected an id from an empty range, got 0");
 }
 
 TEST_CASE("embedding: a weight that is not a matrix throws", "[autograd]") {

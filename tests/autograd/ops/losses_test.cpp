@@ -84,8 +84,8 @@ TEST_CASE("losses: different shapes, empty tensors and invalid targets throw", "
   CHECK_THROWS_AS(binary_cross_entropy_with_logits(x, Tensor<float>::full({2, 3}, -0.5F)),
                   ValueError);
   CHECK_THROWS_WITH(binary_cross_entropy_with_logits(x, Tensor<float>({2, 3}, {0, 1, 0, 1, 2, 0})),
-                    "binary_cross_entropy_with_logits: target at [1, 1]: expected a value of 0 "
-                    "to 1, got 2");
+                    "binary_cross_entropy_with_logits: target at [1, 1]: expected a value "
+                    "from 0 to 1, got 2");
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS_AS(binary_cross_entropy_with_logits(x, Tensor<float>::full({2, 3}, nan)),
                   ValueError);
