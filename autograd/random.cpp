@@ -140,6 +140,7 @@ std::uint64_t Random::next() {
 
 Index Random::below(Index limit) {
   if (limit <= 0) fail<ValueError>("Random::below", "a limit > 0", limit);
+  if (state_.is_constant) return 0;
   const auto range = static_cast<std::uint64_t>(limit);
   // Rejects numbers below `threshold`: they would make small remainders more likely.
   const std::uint64_t threshold = (0 - range) % range;

@@ -22,6 +22,13 @@ std::vector<std::uint32_t> numbers(const RandomStream& stream, std::uint64_t fir
 
 }  // namespace
 
+TEST_CASE("random: every number of zeros() is 0", "[autograd]") {
+  Random zeros = Random::zeros();
+  CHECK(zeros.below(7) == 0);
+  CHECK(zeros.uniform() == 0.0);
+  CHECK(zeros.normal() == 0.0);
+}
+
 TEST_CASE("philox: gives the known answers of Random123", "[autograd]") {
   // From kat_vectors of Random123: philox4x32, 10 rounds.
   CHECK(philox({0, 0, 0, 0}, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
