@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/parallel/parallel_pass.hpp"
+#include "autograd/internal/checks.hpp"
 
 namespace weft {
 namespace {
@@ -22,6 +24,31 @@ std::map<std::string, std::string> settings_in(std::string_view lines) {
 }
 
 }  // namespace
+
+void check_options(const TrainerOptions& options) {
+  check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
+  check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
+  check_at_least("trainer: accumulation", options.accumulation, Index{1});
+  constexpr Index most_parts = ParallelPass<float>::most_parts;
+  if (options.parts < 1 || options.parts > most_parts)
+    fail<ValueError>("trainer: parts", concatenate_text("1 … ", most_parts), options.parts);
+  check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
+  check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
+  check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
+  check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
+  check_positive("trainer: clip_norm", options.clip_norm);
+  if (options.tensorboard && options.folder.empty())
+    fail<ValueError>("trainer: tensorboard", "a directory for event files", "none");
+  if (options.resume && options.folder.empty())
+    fail<ValueError>("trainer: resume", "a directory to resume from", "none");
+  if (!options.plateau) return;
+  const auto& [factor, patience, threshold] = *options.plateau;
+  if (!(factor >= 0.0 && factor < 1.0))
+    fail<ValueError>("trainer: plateau.factor", "0 ≤ factor < 1", factor);
+  check_at_least("trainer: plateau.patience", patience, std::int64_t{0});
+  if (!(threshold >= 0.0 && threshold < 1.0))
+    fail<ValueError>("trainer: plateau.threshold", "0 ≤ threshold < 1", threshold);
+}
 
 std::string description_of(const std::optional<Schedule>& schedule) {
   return schedule ? schedule->description() : "the optimizer's learning rate";

@@ -11,6 +11,9 @@
 
 namespace weft {
 
+// Throws ValueError, naming the option, unless all are in their ranges.
+void check_options(const TrainerOptions& options);
+
 std::string description_of(const std::optional<Schedule>& schedule);
 
 // The settings of a training, with the optimizer's description.

@@ -154,7 +154,7 @@ TEST_CASE("checkpoint: paths in the file are names with '/' for '.'", "[train]")
   save_checkpoint(folder / "model.h5", model, {{"notes", notes}});
   const Hdf5File file(folder / "model.h5");
   CHECK(file.datasets() == std::vector<std::string>{"/model/bias", "/model/weight",
-                                                    "/notes/a/tensor", "/notes/integer",
+                                                    "/notes/a/tensor", "/notes/flag", "/notes/integer",
                                                     "/notes/number", "/notes/text"});
   CHECK(file.attribute<std::int64_t>("/", "format_version") == 1);
 }
