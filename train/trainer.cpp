@@ -10,7 +10,6 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/parallel/broadcast_state.hpp"
-#include "weft/train/parallel/parallel_pass.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/internal/training_folder.hpp"
 #include "train/internal/training_observers.hpp"
