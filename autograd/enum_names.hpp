@@ -25,7 +25,7 @@ const char* name_of(const char* what, Enum value, const EnumNames<Enum, size>& n
 // Returns the value with the given name. Throws ValueError if there is none; the message starts
 // with `what` and lists the known names.
 template <class Enum, std::size_t size>
-Enum value_named(const char* what, const std::string& name, const EnumNames<Enum, size>& names) {
+Enum enum_from_name(const char* what, const std::string& name, const EnumNames<Enum, size>& names) {
   std::string known;
   for (const auto& [value, its_name] : names) {
     if (name == its_name) return value;

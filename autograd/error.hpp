@@ -58,7 +58,7 @@ class TextStream : public std::ostringstream {
 // Returns the parts concatenated into a string. Each part is formatted by `operator<<` of a
 // TextStream.
 template <class... Parts>
-std::string concatenate_text(const Parts&... parts) {
+std::string str_cat(const Parts&... parts) {
   TextStream out;
   (out << ... << parts);
   return std::move(out).str();
@@ -67,7 +67,7 @@ std::string concatenate_text(const Parts&... parts) {
 // Throws `E` with the one-line message "what: expected …, got …".
 template <class E, class Expected, class Got>
 [[noreturn]] void fail(const std::string& what, const Expected& expected, const Got& got) {
-  throw E(printable(concatenate_text(what, ": expected ", expected, ", got ", got)));
+  throw E(printable(str_cat(what, ": expected ", expected, ", got ", got)));
 }
 
 }  // namespace weft

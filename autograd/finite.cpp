@@ -26,9 +26,9 @@ Index first_non_finite(std::span<const T> values) {
 template <class T>
 void check_finite(const std::string& what, const Tensor<T>& tensor) {
   if (const Index i = first_non_finite(tensor.values()); i >= 0)
-    fail<NonFiniteError>(what, "finite numbers",
-                         concatenate_text(tensor.data()[i], " at ", tensor.shape().position(i),
-                                          " of ", tensor.shape()));
+    fail<NonFiniteError>(
+        what, "finite numbers",
+        str_cat(tensor.data()[i], " at ", tensor.shape().position(i), " of ", tensor.shape()));
 }
 
 template bool all_finite(const float*, Index);

@@ -66,7 +66,7 @@ class Result {
     const Tensor<double> now = compute();
     if (now.shape() != start_.shape())
       fail<ValueError>("gradcheck",
-                       concatenate_text("a result of the same shape each time, ", start_.shape()),
+                       str_cat("a result of the same shape each time, ", start_.shape()),
                        now.shape());
     double sum = 0.0;
     for (Index i = 0; i < now.size(); ++i)
@@ -249,7 +249,7 @@ void check_directions(GradCheckEntry& entry, Result& result, Parameter<double>& 
 }
 
 std::string scientific(double value, int digits) {
-  return concatenate_text(std::scientific, std::setprecision(digits), value);
+  return str_cat(std::scientific, std::setprecision(digits), value);
 }
 
 template <class Member>
@@ -265,8 +265,8 @@ TextTable table_of(const GradCheckReport& report) {
   table.add({"parameter", "shape", "checked", "failed", "worst at", "analytic", "numeric",
              "abs error", "rel error", "near kinks"});
   for (const GradCheckEntry& entry : report.entries) {
-    std::vector<std::string> line{entry.name, entry.shape.to_string(),
-                                  concatenate_text(entry.checked), concatenate_text(entry.failed)};
+    std::vector<std::string> line{entry.name, entry.shape.to_string(), str_cat(entry.checked),
+                                  str_cat(entry.failed)};
     line.resize(9);
     if (entry.checked > 0) {
       line[4] = entry.position();
@@ -275,7 +275,7 @@ TextTable table_of(const GradCheckReport& report) {
       line[7] = scientific(entry.absolute_error, 1);
       line[8] = scientific(entry.relative_error, 1);
     }
-    line.push_back(concatenate_text(entry.near_kinks));
+    line.push_back(str_cat(entry.near_kinks));
     table.add(std::move(line));
   }
   return table;
@@ -317,7 +317,7 @@ GradCheckReport gradcheck(const Function& function, const NamedParameters<double
 }
 
 std::string GradCheckEntry::position() const {
-  return along_directions ? concatenate_text("direction ", index) : shape.position(index);
+  return along_directions ? str_cat("direction ", index) : shape.position(index);
 }
 
 bool GradCheckReport::passed() const {

@@ -1,4 +1,4 @@
-// Gradient, GradientSum and GradientTarget: where backward adds gradients.
+// Gradient, GradientAccumulator and GradientTarget: where backward adds gradients.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct WEFT_API Gradient {
     const Index size = std::ssize(values);
     const auto check = [size](const auto& input) {
       if (input.size() != size)
-        fail<ShapeError>("element-wise function", concatenate_text("inputs of ", size, " elements"),
+        fail<ShapeError>("element-wise function", str_cat("inputs of ", size, " elements"),
                          input.shape());
     };
     (check(inputs), ...);
@@ -56,10 +56,10 @@ struct WEFT_API Gradient {
 // A sum of gradients of one shape, for example a parameter's. Clearing it costs nothing: the next
 // gradient overwrites the old values.
 template <class T>
-class WEFT_API GradientSum {
+class WEFT_API GradientAccumulator {
  public:
-  GradientSum() = default;
-  explicit GradientSum(const Shape& shape) : shape_(shape) {}  // an empty sum
+  GradientAccumulator() = default;
+  explicit GradientAccumulator(const Shape& shape) : shape_(shape) {}  // an empty sum
 
   // Returns true if nothing has been added since the sum was created or cleared.
   bool empty() const { return empty_; }
@@ -96,11 +96,11 @@ class WEFT_API GradientTarget {
   virtual ~GradientTarget() = default;
   // Called when a pass uses a parameter, of any shape. Returns the sum to which backward adds the
   // gradient of this use.
-  virtual GradientSum<T>& use(const Parameter<T>& parameter) = 0;
+  virtual GradientAccumulator<T>& use(const Parameter<T>& parameter) = 0;
   // Called when backward will add nothing more to the gradient of one use of a parameter, of any
-  // shape. Not called with BackwardOptions::keep_pass or by Tape::gradients. A recomputed part of a
-  // model (see `recompute`) calls `use` twice for each of its uses, in forward and in backward, but
-  // `passed` only once.
+  // shape. Not called with BackwardOptions::retain_graph or by Tape::gradients. A recomputed part
+  // of a model (see `recompute`) calls `use` twice for each of its uses, in forward and in
+  // backward, but `passed` only once.
   virtual void passed(const Parameter<T>& parameter) = 0;
 };
 

@@ -90,7 +90,7 @@ int thread_count() {
 
 void set_thread_count(int threads) {
   if (threads < 1 || threads > thread_limit())
-    fail<ValueError>("threads", concatenate_text("a number from 1 to ", thread_limit()), threads);
+    fail<ValueError>("threads", str_cat("a number from 1 to ", thread_limit()), threads);
   omp_set_num_threads(threads);
 }
 

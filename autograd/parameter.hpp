@@ -116,11 +116,11 @@ class WEFT_API Parameter {
   void zero_grad() { gradient_.clear(); }
 
   // Returns the sum to which passes add gradients and from which optimizers read them.
-  GradientSum<T>& gradient_sum() const { return gradient_; }
+  GradientAccumulator<T>& gradient_sum() const { return gradient_; }
 
  private:
   Tensor<T> value_;
-  mutable GradientSum<T> gradient_;
+  mutable GradientAccumulator<T> gradient_;
   bool requires_grad_ = true;
   bool is_suspended_ = false;
   detail::Place* place_ = nullptr;  // null after a move

@@ -12,7 +12,7 @@ constexpr const char* at_most_max_elements = "at most 2^56 elements";
 
 std::string list_of(std::span<const Index> sizes) {
   std::string text;
-  for (const Index size : sizes) text += (text.empty() ? "[" : ", ") + concatenate_text(size);
+  for (const Index size : sizes) text += (text.empty() ? "[" : ", ") + str_cat(size);
   return text.empty() ? "[]" : text + "]";
 }
 
@@ -20,7 +20,7 @@ std::string list_of(std::span<const Index> sizes) {
 
 Shape::Shape(std::span<const Index> sizes) {
   if (static_cast<Index>(sizes.size()) > max_rank)
-    fail<ShapeError>("shape", concatenate_text("at most ", max_rank, " axes"), sizes.size());
+    fail<ShapeError>("shape", str_cat("at most ", max_rank, " axes"), sizes.size());
   // A size of 0 makes the product 0; the product of the other sizes must still be within the limit.
   Index nonzero = 1;
   for (Index size : sizes) {
@@ -36,7 +36,7 @@ Shape::Shape(std::span<const Index> sizes) {
 Index Shape::normalized(Index axis, const char* what) const {
   const Index from_front = axis < 0 ? axis + rank_ : axis;
   if (from_front < 0 || from_front >= rank_)
-    fail<ShapeError>(what, concatenate_text("an axis of ", to_string()), axis);
+    fail<ShapeError>(what, str_cat("an axis of ", to_string()), axis);
   return from_front;
 }
 
@@ -61,11 +61,11 @@ Shape Shape::without(Index axis) const {
 
 Shape Shape::inserted(Index axis, Index size, const char* what) const {
   if (rank_ == max_rank)
-    fail<ShapeError>(what, concatenate_text("fewer than ", max_rank, " axes"), to_string());
+    fail<ShapeError>(what, str_cat("fewer than ", max_rank, " axes"), to_string());
   const Index position = axis < 0 ? axis + rank_ + 1 : axis;
   if (position < 0 || position > rank_)
-    fail<ShapeError>(what, concatenate_text("an axis position from 0 to ", rank_),
-                     concatenate_text(axis, " for shape ", to_string()));
+    fail<ShapeError>(what, str_cat("an axis position from 0 to ", rank_),
+                     str_cat(axis, " for shape ", to_string()));
   std::array<Index, max_rank> sizes{};
   std::copy(begin(), begin() + position, sizes.begin());
   sizes[static_cast<std::size_t>(position)] = size;
@@ -79,7 +79,7 @@ std::string Shape::to_string() const {
 
 std::string Shape::position(Index element) const {
   if (element < 0 || element >= elements_)
-    fail<ShapeError>("position", concatenate_text("an element of ", to_string()), element);
+    fail<ShapeError>("position", str_cat("an element of ", to_string()), element);
   Shape indices = *this;
   for (Index axis = rank_ - 1; axis >= 0; --axis) {
     const Index size = sizes_[static_cast<std::size_t>(axis)];
@@ -93,13 +93,13 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << 
 
 Index size_sum(const char* what, Index a, Index b) {
   if (a > Shape::max_elements || b > Shape::max_elements - a)
-    fail<ShapeError>(what, at_most_max_elements, concatenate_text(a, " + ", b));
+    fail<ShapeError>(what, at_most_max_elements, str_cat(a, " + ", b));
   return a + b;
 }
 
 Index size_product(const char* what, Index a, Index b) {
   if (a > 0 && b > Shape::max_elements / a)
-    fail<ShapeError>(what, at_most_max_elements, concatenate_text(a, " · ", b));
+    fail<ShapeError>(what, at_most_max_elements, str_cat(a, " · ", b));
   return a * b;
 }
 
@@ -111,8 +111,8 @@ Shape broadcast(const char* what, const Shape& a, const Shape& b) {
     const Index a_size = axis <= a.rank() ? a[-axis] : 1;
     const Index b_size = axis <= b.rank() ? b[-axis] : 1;
     if (a_size != b_size && a_size != 1 && b_size != 1)
-      fail<ShapeError>(what, concatenate_text("shapes that broadcast (sizes equal or 1)"),
-                       concatenate_text(a, " and ", b));
+      fail<ShapeError>(what, str_cat("shapes that broadcast (sizes equal or 1)"),
+                       str_cat(a, " and ", b));
     sizes[static_cast<std::size_t>(rank - axis)] = a_size == 1 ? b_size : a_size;
   }
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));

@@ -44,8 +44,8 @@ Index first_nan(const Tensor<T>& x) {
 // "nan at [1, 2] of [3, 4]"
 template <class T>
 std::string at_position(const Tensor<T>& x, Index i) {
-  const std::string value = std::isnan(x.data()[i]) ? "nan" : concatenate_text(x.data()[i]);
-  return concatenate_text(value, " at ", x.shape().position(i), " of ", x.shape());
+  const std::string value = std::isnan(x.data()[i]) ? "nan" : str_cat(x.data()[i]);
+  return str_cat(value, " at ", x.shape().position(i), " of ", x.shape());
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ Var<T> Tape<T>::parameter(const Parameter<T>& parameter) {
                                 .elements = parameter.size(),
                                 .element_size = sizeof(T)});
   if (!options_.recording || !parameter.requires_grad()) return constant(parameter.value());
-  GradientSum<T>* const sum = target_ ? &target_->use(parameter) : nullptr;
+  GradientAccumulator<T>* const sum = target_ ? &target_->use(parameter) : nullptr;
   return push({.operation = "parameter",
                .parameter = &parameter,
                .target_sum = sum == &parameter.gradient_sum() ? nullptr : sum},
@@ -129,7 +129,7 @@ void Tape<T>::check_backward(const Var<T>& y, const Tensor<T>& upstream) const {
         "backward: expected a result of parameters or of a Tape::variable, got a constant "
         "(or a variable of a pass that has ended)");
   if (upstream.shape() != y.shape())
-    fail<ShapeError>("backward", concatenate_text("an upstream gradient of shape ", y.shape()),
+    fail<ShapeError>("backward", str_cat("an upstream gradient of shape ", y.shape()),
                      upstream.shape());
 }
 
@@ -207,14 +207,14 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
   for (std::size_t id = nodes_.size(); id-- > 0 && id < nodes_.size();) {
     Node& node = nodes_[id];
     if (!node.function) {
-      if (target_ && sum_of(node) && !options.keep_pass) target_->passed(*node.parameter);
+      if (target_ && sum_of(node) && !options.retain_graph) target_->passed(*node.parameter);
       continue;
     }
     Function& function = *node.function;
     // Destroyed as soon as it has run, or if the result does not depend on the record, which then
     // has no gradient.
     decltype(node.function) once;
-    if (!options.keep_pass) once = std::move(node.function);
+    if (!options.retain_graph) once = std::move(node.function);
     if (!node.has_gradient()) continue;
     const Tensor<T> dy =
         node.is_returned ? node.gradient : std::exchange(node.gradient, Tensor<T>());
@@ -234,7 +234,7 @@ void Tape<T>::run_backward(const Var<T>& y, const Tensor<T>& upstream,
 template <class T>
 Tape<T>::Finish::~Finish() {
   tape->to_parameters_ = true;
-  if (!options.keep_pass) tape->clear();
+  if (!options.retain_graph) tape->clear();
   for (Node& node : tape->nodes_) {
     node.gradient = Tensor<T>();
     node.is_returned = false;
@@ -276,7 +276,7 @@ Gradient<T> Tape<T>::gradient(NodeId id) {
   if (id == no_node) return {};
   touched_.push_back(id);
   Node& node = nodes_[static_cast<std::size_t>(id)];
-  if (GradientSum<T>* sum = sum_of(node)) return sum->gradient(node.shape);
+  if (GradientAccumulator<T>* sum = sum_of(node)) return sum->gradient(node.shape);
   const bool fresh = !node.has_gradient();
   if (fresh) node.gradient = uninitialized(node.shape);
   return {node.gradient.values(), true, fresh};
@@ -328,10 +328,9 @@ void Tape<T>::check_value(const char* operation, const Tensor<T>& value,
     if (!before) before = infinite_by(input);
   if (const Index at = first_nan(value); at >= 0)
     fail<NonFiniteError>(
-        concatenate_text("operation '", operation, "' (record ", nodes_.size(), " of the pass)"),
+        str_cat("operation '", operation, "' (record ", nodes_.size(), " of the pass)"),
         "finite values",
-        at_position(value, at) +
-            (before ? concatenate_text(", from an infinity of '", before, "'") : ""));
+        at_position(value, at) + (before ? str_cat(", from an infinity of '", before, "'") : ""));
   if (is_recorded) set_infinite_by(std::ssize(nodes_), before ? before : operation);
 }
 
@@ -341,7 +340,7 @@ void Tape<T>::check_loss(const Var<T>& loss) const {
   const NodeId id = loss.node();
   const char* by = infinite_by(id);
   if (!by && id != no_node) by = nodes_[static_cast<std::size_t>(id)].operation;
-  fail<NonFiniteError>(by ? concatenate_text("operation '", by, "'") : "backward", "a finite loss",
+  fail<NonFiniteError>(by ? str_cat("operation '", by, "'") : "backward", "a finite loss",
                        loss.item());
 }
 
@@ -351,19 +350,19 @@ void Tape<T>::check_gradients(const char* operation, NodeId id) {
   const char* const before = infinite_by(id);
   for (const NodeId input : touched_) {
     const Node& node = nodes_[static_cast<std::size_t>(input)];
-    const GradientSum<T>* const sum = sum_of(node);
+    const GradientAccumulator<T>* const sum = sum_of(node);
     const Tensor<T>& gradient = sum ? sum->values() : node.gradient;
     const Index nan = first_nan(gradient);
     const Index at = nan >= 0 ? nan : first_non_finite(gradient.values());
     if (at < 0) continue;
     const char* const by = nan < 0 && before ? before : operation;
     const std::string origin =
-        nan >= 0 && before ? concatenate_text(", from an infinity of '", before, "'") : "";
+        nan >= 0 && before ? str_cat(", from an infinity of '", before, "'") : "";
     // An infinity is an error only where it arrives: operations may drop it on the way.
     if (nan >= 0 || !node.function)
-      fail<NonFiniteError>(concatenate_text("backward of operation '", by, "'"), "finite gradients",
-                           concatenate_text(at_position(gradient, at), ", the gradient of '",
-                                            node.operation, "'", origin));
+      fail<NonFiniteError>(
+          str_cat("backward of operation '", by, "'"), "finite gradients",
+          str_cat(at_position(gradient, at), ", the gradient of '", node.operation, "'", origin));
     set_infinite_by(input, by);
   }
 }

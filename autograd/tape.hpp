@@ -75,8 +75,8 @@ struct TapeOptions {
   // cause of a NaN.
   bool detect_anomaly = false;
   // Whether operations keep intermediate results for inspection: the weights of each attention, see
-  // Tape::take_intermediates.
-  bool keep_intermediates = false;
+  // Tape::take_attention_weights.
+  bool keep_attention_weights = false;
   // The precision of the inputs of matrix products, in forward and backward. It affects `linear`,
   // `matmul`, `einsum`, recurrent layers and attention, except attention over short sequences
   // (which uses no matrix products) and over a KeyValueCache. bf16 is about twice as fast, but
@@ -91,7 +91,7 @@ struct TapeOptions {
 struct BackwardOptions {
   // Keeps the pass, so that gradients of several of its results can be computed (torch's
   // retain_graph).
-  bool keep_pass = false;
+  bool retain_graph = false;
 };
 
 // Records one pass at a time and owns its records, their memory, the training mode and the random
@@ -163,9 +163,9 @@ class WEFT_API Tape {
   void clear();
 
   // Returns the weights of each attention computed since the last call, if
-  // TapeOptions::keep_intermediates is set. They are in the order of computation, before dropout,
-  // each of shape [batch, num_heads, num_queries, num_keys].
-  std::vector<Tensor<T>> take_intermediates() { return std::exchange(intermediates_, {}); }
+  // TapeOptions::keep_attention_weights is set. They are in the order of computation, before
+  // dropout, each of shape [batch, num_heads, num_queries, num_keys].
+  std::vector<Tensor<T>> take_attention_weights() { return std::exchange(intermediates_, {}); }
 
   // Returns statistics of the memory that the tape holds for its passes.
   MemoryStatistics memory() const;
@@ -238,10 +238,10 @@ class WEFT_API Tape {
   // addition copies nothing: the elements are shared until something is added to them.
   void add_gradient(NodeId node, const Tensor<T>& dy);
 
-  // Returns whether operations should call `keep_intermediate`.
-  bool keeps_intermediates() const { return options_.keep_intermediates; }
-  // Appends a tensor, of any shape, to the result of `take_intermediates`.
-  void keep_intermediate(Tensor<T> value) { intermediates_.push_back(std::move(value)); }
+  // Returns whether operations should call `add_attention_weights`.
+  bool keeps_attention_weights() const { return options_.keep_attention_weights; }
+  // Appends a tensor, of any shape, to the result of `take_attention_weights`.
+  void add_attention_weights(Tensor<T> value) { intermediates_.push_back(std::move(value)); }
 
   // Returns random numbers for the next operation of this pass that needs them.
   RandomStream next_random_stream() { return {options_.seed, step_, streams_++}; }
@@ -287,14 +287,15 @@ class WEFT_API Tape {
     Shape shape = {};
     Tensor<T> gradient = {};
     ParameterPointer<const Parameter<T>> parameter = nullptr;  // null except for parameters
-    GradientSum<T>* target_sum = nullptr;  // where the gradient is added; null: the parameter
+    GradientAccumulator<T>* target_sum =
+        nullptr;  // where the gradient is added; null: the parameter
     std::unique_ptr<Function, Destroy> function = {};  // null for parameters and variables
     bool is_returned = false;                          // whether `gradients` returns the gradient
 
     bool has_gradient() const { return gradient.data() != nullptr; }
   };
 
-  // When backward returns or throws, ends the pass or, with keep_pass, prepares it for another
+  // When backward returns or throws, ends the pass or, with retain_graph, prepares it for another
   // backward.
   struct Finish {
     Tape* tape;
@@ -326,7 +327,7 @@ class WEFT_API Tape {
   void check_parameters() const;
   // Returns the parameter's sum to which backward adds a node's gradient, or null if the node keeps
   // its gradient itself.
-  GradientSum<T>* sum_of(const Node& node) const {
+  GradientAccumulator<T>* sum_of(const Node& node) const {
     if (!to_parameters_ || !node.parameter) return nullptr;
     return node.target_sum ? node.target_sum : &node.parameter->gradient_sum();
   }

@@ -49,8 +49,7 @@ Tensor<T>::Tensor(Shape shape) : Tensor(uninitialized(shape)) {
 template <class T>
 Tensor<T>::Tensor(Shape shape, std::span<const T> values) : Tensor(uninitialized(shape)) {
   if (static_cast<Index>(values.size()) != size())
-    fail<ShapeError>("tensor", concatenate_text(size(), " values for shape ", shape),
-                     values.size());
+    fail<ShapeError>("tensor", str_cat(size(), " values for shape ", shape), values.size());
   std::copy(values.begin(), values.end(), begin());
 }
 
@@ -125,9 +124,8 @@ Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
   if (inferred_axis != -1) {
     if (shape.elements() == 0 || size() % shape.elements() != 0)
       weft::fail<ShapeError>(
-          "reshape",
-          concatenate_text("sizes that divide ", size(), ", the number of elements of ", shape_),
-          concatenate_text("a product of ", shape.elements()));
+          "reshape", str_cat("sizes that divide ", size(), ", the number of elements of ", shape_),
+          str_cat("a product of ", shape.elements()));
     shape = shape.with(inferred_axis, size() / shape.elements());
   }
   return reshaped(shape);
@@ -136,8 +134,8 @@ Tensor<T> Tensor<T>::reshaped(std::span<const Index> sizes) const {
 template <class T>
 Tensor<T> Tensor<T>::reshaped(const Shape& shape) const {
   if (shape.elements() != size())
-    weft::fail<ShapeError>(
-        "reshape", concatenate_text("a shape with ", size(), " elements, like ", shape_), shape);
+    weft::fail<ShapeError>("reshape", str_cat("a shape with ", size(), " elements, like ", shape_),
+                           shape);
   Tensor tensor = *this;
   tensor.shape_ = shape;
   return tensor;
@@ -146,15 +144,15 @@ Tensor<T> Tensor<T>::reshaped(const Shape& shape) const {
 template <class T>
 Index Tensor<T>::offset(std::initializer_list<Index> indices) const {
   if (static_cast<Index>(indices.size()) != rank())
-    weft::fail<ShapeError>("element", concatenate_text(rank(), " indices for shape ", shape_),
+    weft::fail<ShapeError>("element", str_cat(rank(), " indices for shape ", shape_),
                            indices.size());
   Index offset = 0;
   Index axis = 0;
   for (Index index : indices) {
     const Index size = shape_[axis++];
     if (index < 0 || index >= size)
-      weft::fail<ShapeError>("element", concatenate_text("indices within ", shape_),
-                             concatenate_text(index, " on axis ", axis - 1));
+      weft::fail<ShapeError>("element", str_cat("indices within ", shape_),
+                             str_cat(index, " on axis ", axis - 1));
     offset = offset * size + index;
   }
   return offset;

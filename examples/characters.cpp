@@ -8,10 +8,10 @@ using namespace weft;
 
 void run(ProcessGroup& processes, int argc, char** argv) {
   const std::string file = argc > 1 ? argv[1] : "/usr/share/common-licenses/GPL-3";
-  const std::string text = processes.from_first([&] { return read_text(file); });
+  const std::string text = processes.broadcast_from_root([&] { return read_text(file); });
   const std::string prompt = argc > 2 ? argv[2] : "You may ";
   const Vocabulary characters = Vocabulary::of_characters(text);
-  const Sequence ids = characters.encode_text(text), start = characters.encode_text(prompt);
+  const TokenIds ids = characters.encode_text(text), start = characters.encode_text(prompt);
   const Tokens tokens({std::ssize(ids)}, ids);
   const Index training = tokens.size() * 9 / 10;
   WindowBatches<TokenId> windows(rows_of(tokens, 0, training), {.length = 64, .stride = 16});
@@ -34,7 +34,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
       {.epochs = 16, .parts = 4, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out);
   trainer.run();
-  if (!processes.is_first()) return;
+  if (!processes.is_root()) return;
 
   std::cout << '\n'
             << prompt
@@ -48,6 +48,6 @@ int main(int argc, char** argv) {
   try {
     run(processes, argc, argv);
   } catch (const Error& error) {
-    return processes.fail(concatenate_text("characters: ", error.what()));
+    return processes.abort(str_cat("characters: ", error.what()));
   }
 }

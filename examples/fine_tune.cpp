@@ -67,12 +67,12 @@ void run(ProcessGroup& processes) {
   const TemporaryFolder folder;  // each process its own, as they may run on several machines
   save_weights(folder.path / "forecaster.h5", model);
   const LoadWeightsReport report = load_weights(folder.path / "forecaster.h5", loaded);
-  if (processes.is_first())
+  if (processes.is_root())
     std::cout << report << "test MSE before " << mean_loss(test, loss_of(loaded));
   freeze(loaded, "gru");
   train(processes, loaded, series(72, 2.0, 2), 20);
   train(processes, from_nothing, series(72, 2.0, 2), 20);
-  if (processes.is_first())
+  if (processes.is_root())
     std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
               << mean_loss(test, loss_of(from_nothing)) << '\n';
 }
@@ -82,6 +82,6 @@ int main() {
   try {
     run(processes);
   } catch (const std::exception& error) {
-    return processes.fail(concatenate_text("fine_tune: ", error.what()));
+    return processes.abort(str_cat("fine_tune: ", error.what()));
   }
 }

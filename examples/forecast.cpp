@@ -53,7 +53,7 @@ int main() {
       {.epochs = 15, .parts = 4, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
   trainer.validate_on(held_out, {.every_steps = 100});
   trainer.run();
-  if (!processes.is_first()) return 0;
+  if (!processes.is_root()) return 0;
 
   const auto repeat = [](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(tape.constant(batch.inputs), tape.constant(batch.targets));

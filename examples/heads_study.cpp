@@ -91,8 +91,7 @@ class AttentionStatistics {
       : name_(std::move(name)), causal_(causal), heads_in_block_(heads) {
     for (Index block = 1; block <= blocks; ++block)
       for (Index head = 1; head <= heads; ++head)
-        heads_.emplace_back(concatenate_text(block, '.', head),
-                            static_cast<std::size_t>(blocks * heads));
+        heads_.emplace_back(str_cat(block, '.', head), static_cast<std::size_t>(blocks * heads));
   }
 
   // Adds the attention weights of one word, [1, heads, queries, keys] for each block.
@@ -157,13 +156,13 @@ std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
                                               {"decoder self-attention", true, blocks, heads},
                                               {"cross-attention", false, blocks, heads}};
   PairBatches words(std::move(pairs), {.batch_size = 1, .shuffle = false});
-  Tape tape({.recording = false, .keep_intermediates = true});
+  Tape tape({.recording = false, .keep_attention_weights = true});
   for (Index i = 0; i < words.num_batches(); ++i) {
     const PairBatch word = words.batch(0, i);
     const Var memory = saved.model.encode(tape, word.source.tokens, word.source.valid_lens);
-    attentions[0].add(tape.take_intermediates());
+    attentions[0].add(tape.take_attention_weights());
     saved.model.decode(word.target.tokens, memory, word.source.valid_lens);
-    const auto decoder = examples::decoder_attention_weights(tape.take_intermediates());
+    const auto decoder = examples::decoder_attention_weights(tape.take_attention_weights());
     attentions[1].add(decoder.self);
     attentions[2].add(decoder.cross);
     tape.clear();
@@ -238,7 +237,7 @@ std::string draw_offsets(const std::vector<AttentionStatistics>& attentions,
                          const fs::path& picture) {
   std::vector<std::string> offsets;
   for (Index offset = -max_offset; offset <= max_offset; ++offset)
-    offsets.push_back(concatenate_text(offset > 0 ? "+" : "", offset));
+    offsets.push_back(str_cat(offset > 0 ? "+" : "", offset));
   return draw_heads("Attention weight of each head by offset", "offset, in positions", offsets,
                     &HeadStatistics::offset_weights, attentions, picture);
 }
@@ -290,7 +289,7 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
             << " test words:\n\n"
                "  heads  head size  parameters      WER      PER  training\n"
             << std::flush;
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   double word_error_rate = 0.0;
   for (const std::int64_t heads : {1, 2, 4, 8}) {
     configuration.heads = heads;
@@ -302,7 +301,7 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
                                                .interrupt = &interrupt,
                                                .precision = options.precision,
                                                .processes = &processes});
-    if (result.end == TrainingEnd::interrupted) {
+    if (result.end == StopReason::interrupted) {
       std::cout << "\ninterrupted in the training with " << heads
                 << (heads > 1 ? " heads\n" : " head\n");
       return result.exit_status;
@@ -348,7 +347,7 @@ int run(ProcessGroup& processes, int argc, char** argv) {
   const Dataset dataset(options.dictionary, processes);
   if (saved.language.pairs(dataset.test).empty())
     fail<FileError>("dictionary '" + options.dictionary + "'", "test words", "none");
-  if (processes.is_first()) print_head_statistics(saved, dataset, options);
+  if (processes.is_root()) print_head_statistics(saved, dataset, options);
   return options.epochs > 0 ? compare_numbers_of_heads(dataset, options, processes) : 0;
 }
 

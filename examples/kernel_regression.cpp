@@ -44,9 +44,9 @@ struct Prediction {
 };
 Prediction predict(const KernelRegression<float>& regression, const TrainingData& data,
                    const Tensor<float>& x) {
-  Tape tape({.recording = false, .keep_intermediates = true});
+  Tape tape({.recording = false, .keep_attention_weights = true});
   const Var y = regression(tape.constant(x), tape.constant(data.x), tape.constant(data.y));
-  return {y.value(), tape.take_intermediates().front().reshaped({x.size(), -1})};
+  return {y.value(), tape.take_attention_weights().front().reshaped({x.size(), -1})};
 }
 
 // The leave-one-out mean squared error: each training point is predicted from the others. If points
@@ -122,7 +122,7 @@ std::string draw_weights(const std::vector<Fit>& fits, const TrainingData& data,
   maps.y_label = "query x";
   maps.cell = 7;
   const auto tick_name = [](float x, bool has_name) {
-    return has_name ? concatenate_text(std::lround(x)) : std::string();
+    return has_name ? str_cat(std::lround(x)) : std::string();
   };
   for (Index i = 0; i < num_points; ++i) {
     const bool is_first_of_unit = i == 0 || std::floor(data.x(i)) > std::floor(data.x(i - 1));

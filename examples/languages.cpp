@@ -57,7 +57,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
     for (Index i = 0; i < validation.num_batches(); ++i) {
       Tape<float> tape = Tape<float>::inference();
       const LabelledBatch batch = validation.batch(0, i);
-      const Tensor<double> more = confusion(logits(tape, batch).value(), batch.labels);
+      const Tensor<double> more = confusion_matrix(logits(tape, batch).value(), batch.labels);
       std::transform(counts.begin(), counts.end(), more.begin(), counts.begin(), std::plus());
     }
     std::vector<std::string> names;
@@ -73,6 +73,6 @@ int main(int argc, char** argv) {
   try {
     run(processes, argc, argv);
   } catch (const Error& error) {
-    return processes.fail(concatenate_text("languages: ", error.what()));
+    return processes.abort(str_cat("languages: ", error.what()));
   }
 }

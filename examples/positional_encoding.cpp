@@ -21,7 +21,7 @@ constexpr Index d = 32, positions = 60;
 
 // A column of the encoding over the positions.
 examples::Line column_line(const Tensor<float>& table, Index column) {
-  examples::Line line{.name = concatenate_text("column ", column), .x = {}, .y = {}};
+  examples::Line line{.name = str_cat("column ", column), .x = {}, .y = {}};
   for (Index i = 0; i < positions; ++i) {
     line.x.push_back(static_cast<double>(i));
     line.y.push_back(table(i, column));
@@ -32,7 +32,7 @@ examples::Line column_line(const Tensor<float>& table, Index column) {
 // Names for `count` rows or columns: every `step`-th is its index, the others are empty.
 std::vector<std::string> index_names(Index count, Index step) {
   std::vector<std::string> names(static_cast<std::size_t>(count));
-  for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = concatenate_text(i);
+  for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = str_cat(i);
   return names;
 }
 
@@ -89,7 +89,7 @@ void show_binary_numbers(const fs::path& out) {
   Tensor<float> values({bits, 64});
   examples::HeatMaps maps;
   for (Index bit = 0; bit < bits; ++bit) {
-    maps.rows.push_back(concatenate_text("bit ", bit));
+    maps.rows.push_back(str_cat("bit ", bit));
     for (Index i = 0; i < 64; ++i) values(bit, i) = static_cast<float>((i >> bit) % 2);
   }
   maps.title = "Bits of the numbers 0 … 63";

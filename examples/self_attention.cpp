@@ -140,13 +140,13 @@ void run(const std::filesystem::path& directory) {
   Random random(5);
   const Embedding embedding({.num_embeddings = 4, .embedding_dim = d_model}, random);
   const SelfAttention layer({.d_model = d_model, .num_heads = 1, .bias = false}, random);
-  Tape tape({.recording = false, .keep_intermediates = true});
+  Tape tape({.recording = false, .keep_attention_weights = true});
   const Var X = embedding(tape, Tokens({1, num_words}, {0, 1, 2, 0, 3}));
 
   const std::vector<Vector> outputs = attend_with_vectors(layer, as_matrix(X));
   const Var Y = attend_with_matrices(layer, X);
   const Var layer_output = layer(X);
-  const Tensor<float> weights = tape.take_intermediates().front();
+  const Tensor<float> weights = tape.take_attention_weights().front();
 
   std::cout << "3. With the layer\n\n"
             << std::scientific << std::setprecision(1)

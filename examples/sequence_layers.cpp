@@ -94,7 +94,7 @@ std::vector<TimedLayer> timed_layers(const LayerSet& layers, Index width) {
 std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
                                     const NamedParameters<float>& parameters,
                                     const std::vector<Index>& lengths, Index batch, Index width,
-                                    double seconds, const Interrupt& interrupt) {
+                                    double seconds, const SignalHandler& interrupt) {
   Random random(2);
   Tape<float> tape;
   std::vector<Parameter<float>> inputs;
@@ -147,7 +147,7 @@ double fit_exponent(const examples::Line& line, std::size_t first) {
 }
 
 void compare_times(Index batch, Index width, Index longest, double seconds, const fs::path& out,
-                   const Interrupt& interrupt) {
+                   const SignalHandler& interrupt) {
   std::vector<Index> lengths;
   for (Index length = 64; length <= longest; length *= 2) lengths.push_back(length);
   Random random(1);
@@ -181,13 +181,12 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
     std::cout << std::left << std::setw(16) << layers[i].name << "  n^" << exponent << std::right
               << std::setw(8) << lengths[first] << " – " << std::left << std::setw(7)
               << lengths.back() << layers[i].complexity << std::right << '\n';
-    lines[i].name =
-        concatenate_text(std::fixed, std::setprecision(2), layers[i].name, ": n^", exponent);
+    lines[i].name = str_cat(std::fixed, std::setprecision(2), layers[i].name, ": n^", exponent);
   }
   std::cout
       << "\nConvolution and recurrence are linear in the sequence length, attention is quadratic "
          "for long\nsequences. The steps of a recurrence cannot run in parallel.\n"
-      << draw(examples::LineChart{concatenate_text("Time of one layer of width ", width),
+      << draw(examples::LineChart{str_cat("Time of one layer of width ", width),
                                   "sequence length n", "forward and backward, ms", lines, true},
               out / times_picture)
       << '\n';
@@ -316,7 +315,8 @@ class TrainingRun {
         pass_(named_parameters(*model_), parts, {.training = true, .precision = precision}) {}
 
   // Continues training to a total of `seconds`, or until interrupted, and evaluates on `test`.
-  void train_until(double seconds, const ReversalTask::Examples& test, const Interrupt& interrupt) {
+  void train_until(double seconds, const ReversalTask::Examples& test,
+                   const SignalHandler& interrupt) {
     while (trained_seconds_ < seconds && !interrupt.requested()) {
       const auto start = Clock::now();
       train_step();
@@ -393,7 +393,7 @@ class TrainingRun {
 };
 
 void compare_learning(Index width, const ReversalTask& task, double seconds, const fs::path& out,
-                      Precision precision, const Interrupt& interrupt) {
+                      Precision precision, const SignalHandler& interrupt) {
   std::cout << "\nReversing " << task.length << " letters, after " << std::setprecision(0)
             << seconds
             << " s of training each: accuracy in %, over all letters and by distance in\n"
@@ -422,13 +422,11 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
   const Index groups = std::min<Index>(4, task.length);
   for (Index group = 0; group < groups; ++group)
     std::cout << std::setw(10)
-              << concatenate_text(2 * (group * task.length / groups) + 1, "–",
-                                  2 * ((group + 1) * task.length / groups) - 1)
+              << str_cat(2 * (group * task.length / groups) + 1, "–",
+                         2 * ((group + 1) * task.length / groups) - 1)
               << (group + 1 < groups ? "" : "\n");
-  examples::LineChart curves{"Reversing " + concatenate_text(task.length) + " letters",
-                             "training time, s",
-                             "accuracy",
-                             {}};
+  examples::LineChart curves{
+      "Reversing " + str_cat(task.length) + " letters", "training time, s", "accuracy", {}};
   examples::LineChart distances{"Accuracy by distance", "distance, in positions", "accuracy", {}};
   for (const TrainingRun& run : runs) {
     std::cout << std::left << std::setw(16) << run.name << std::right << std::setw(10)
@@ -475,7 +473,7 @@ int run(int argc, char** argv) {
   examples::make_directory(out);
   for (const char* picture : {times_picture, accuracy_picture, distance_picture})
     examples::check_picture(fs::path(out) / picture);
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   compare_times(batch, width, longest, timing_seconds, out, interrupt);
   if (interrupt.requested())
     std::cout << "\ninterrupted; nothing is trained\n";

@@ -20,8 +20,7 @@ template <class T>
 Var<T> of_pairs(const Var<T>& position_bias, Index queries, Index keys) {
   if (position_bias.rank() != 2 || position_bias.shape()[1] != queries + keys - 1)
     fail<ShapeError>("AttentionPooling: position_bias",
-                     concatenate_text("shape [heads, ", queries + keys - 1, ']'),
-                     position_bias.shape());
+                     str_cat("shape [heads, ", queries + keys - 1, ']'), position_bias.shape());
   Indices distances({queries * keys});
   for (Index i = 0; i < queries * keys; ++i)
     distances.data()[i] = static_cast<std::int32_t>(queries - 1 - i / keys + i % keys);
@@ -55,7 +54,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || q[0] != k[0] || q[0] != v[0] ||
       k[1] != v[1])
     fail<ShapeError>("AttentionPooling", "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
-                     concatenate_text(q, ", ", k, " and ", v));
+                     str_cat(q, ", ", k, " and ", v));
   const MaskView view("masked_softmax", mask, q[0], num_heads, q[1], k[1]);
   const FiniteKeys<T> finite = finite_keys(keys, values);
   const Var<T> head_queries = transpose_qkv(visible_queries(view, queries, keys), num_heads);
@@ -67,7 +66,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
   if (position_bias) scored = scored + of_pairs(*position_bias, q[1], k[1]);
   const Var<T> p = masked_softmax(finite.mark(scored), mask);
   Tape<T>& tape = p.tape();
-  if (tape.keeps_intermediates()) tape.keep_intermediate(p.value());
+  if (tape.keeps_attention_weights()) tape.add_attention_weights(p.value());
   const Var<T> y = matmul(reshape(dropout(p), {q[0] * num_heads, q[1], k[1]}),
                           transpose_qkv(finite.values, num_heads));
   return transpose_output(y, num_heads);
@@ -76,7 +75,7 @@ Var<T> AttentionPooling<T>::operator()(const Var<T>& queries, const Var<T>& keys
 template <class T>
 void AttentionPooling<T>::members(Members<T>& members) const {
   members.type("AttentionPooling",
-               concatenate_text("scoring=", to_string(scoring_), ", num_heads=", num_heads));
+               str_cat("scoring=", to_string(scoring_), ", num_heads=", num_heads));
   members("dropout", dropout);
   members("additive", additive_);
 }

@@ -34,7 +34,7 @@ struct WEFT_API AttentionPooling : Module<T> {
   // [batch, num_keys, num_heads · d_v], result [batch, num_queries, num_heads · d_v]. With additive
   // scoring, queries and keys have their own sizes. `mask` may be only ValidLens. Masked keys and
   // values, even if NaN, affect neither the result nor a gradient. The attention weights are an
-  // intermediate of the tape (see Tape::take_intermediates). `position_bias` [num_heads,
+  // intermediate of the tape (see Tape::take_attention_weights). `position_bias` [num_heads,
   // num_queries + num_keys - 1], that of a RelativePositionBias, is added to the scores. Throws
   // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,

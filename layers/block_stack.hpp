@@ -33,7 +33,7 @@ struct BlockStack : Module<T> {
   BlockStack(const char* type, const TransformerOptions& options, Random& random)
       : recompute(options.recompute), type_(type) {
     if (options.num_blocks <= 0)
-      fail<ValueError>(concatenate_text(type, ": num_blocks"), "a number > 0", options.num_blocks);
+      fail<ValueError>(str_cat(type, ": num_blocks"), "a number > 0", options.num_blocks);
     for (Index i = 0; i < options.num_blocks; ++i) blocks.emplace_back(options, random);
     if (options.final_norm.value_or(options.norm_first)) norm.emplace(options.make_norm<T>());
     if (options.position_bias) {
@@ -77,15 +77,16 @@ struct BlockStack : Module<T> {
     Var<T> y = x;
     for (const Block& block : blocks) {
       const auto run = [&block, call](const auto&... all) { return call(block, all...); };
-      y = recompute && !x.tape().options().keep_intermediates ? weft::recompute(run, y, inputs...)
-                                                              : run(y, inputs...);
+      y = recompute && !x.tape().options().keep_attention_weights
+              ? weft::recompute(run, y, inputs...)
+              : run(y, inputs...);
     }
     return norm ? (*norm)(y) : y;
   }
 
   void check_layers(const KeyValueCache<T>& cache) const {
     if (cache.options().num_layers != std::ssize(blocks))
-      fail<ValueError>(concatenate_text(type_, ": layers of the cache"), blocks.size(),
+      fail<ValueError>(str_cat(type_, ": layers of the cache"), blocks.size(),
                        cache.options().num_layers);
   }
 

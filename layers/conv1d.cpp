@@ -59,9 +59,8 @@ Var<T> Conv1d<T>::operator()(const Var<T>& x, const ValidLens& valid_lens) const
 
 template <class T>
 void Conv1d<T>::members(Members<T>& members) const {
-  members.type(
-      "Conv1d",
-      concatenate_text(weight.shape()[1], ", ", weight.shape()[0], ", kernel_size=", window.size,
+  members.type("Conv1d",
+               str_cat(weight.shape()[1], ", ", weight.shape()[0], ", kernel_size=", window.size,
                        ", stride=", window.stride, ", padding=(", window.before, ", ", window.after,
                        "), dilation=", window.dilation, ", bias=", python_text(bias.has_value())));
   members("weight", weight);

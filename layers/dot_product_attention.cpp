@@ -17,7 +17,7 @@ DotProductAttention<T>::DotProductAttention(const DotProductAttentionOptions& op
 
 template <class T>
 void DotProductAttention<T>::members(Members<T>& members) const {
-  members.type("DotProductAttention", concatenate_text("num_heads=", this->num_heads));
+  members.type("DotProductAttention", str_cat("num_heads=", this->num_heads));
   members("dropout", this->dropout);
 }
 

@@ -21,7 +21,7 @@ Var<T> Embedding<T>::operator()(Tape<T>& tape, const Tokens& tokens) const {
 
 template <class T>
 void Embedding<T>::members(Members<T>& members) const {
-  members.type("Embedding", concatenate_text(weight.shape()[0], ", ", weight.shape()[1]));
+  members.type("Embedding", str_cat(weight.shape()[0], ", ", weight.shape()[1]));
   members("weight", weight);
 }
 

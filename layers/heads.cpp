@@ -10,8 +10,8 @@ namespace {
 void check(const char* function, const Shape& shape, Index axis, Index num_heads) {
   if (shape.rank() != 3) fail<ShapeError>(function, "an input of three axes", shape);
   if (num_heads < 1 || shape[axis] % num_heads != 0)
-    fail<ValueError>(concatenate_text(function, ": num_heads"),
-                     concatenate_text("a positive divisor of ", shape[axis]), num_heads);
+    fail<ValueError>(str_cat(function, ": num_heads"),
+                     str_cat("a positive divisor of ", shape[axis]), num_heads);
 }
 
 }  // namespace

@@ -64,9 +64,9 @@ template <class T>
 Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys,
                                        const Var<T>& values, const Tensor<bool>& allowed) const {
   if (queries.rank() != 1 || keys.rank() != 1 || values.shape() != keys.shape())
-    fail<ShapeError>(
-        "KernelRegression", "queries [num_queries], keys [num_keys] and values [num_keys]",
-        concatenate_text(queries.shape(), ", ", keys.shape(), " and ", values.shape()));
+    fail<ShapeError>("KernelRegression",
+                     "queries [num_queries], keys [num_keys] and values [num_keys]",
+                     str_cat(queries.shape(), ", ", keys.shape(), " and ", values.shape()));
   const Index num_queries = queries.size(), num_keys = keys.size();
   if (allowed.shape() != Shape{0} && allowed.shape() != Shape{num_queries, num_keys})
     fail<ShapeError>("KernelRegression: allowed", Shape{num_queries, num_keys}, allowed.shape());
@@ -87,7 +87,7 @@ Var<T> KernelRegression<T>::operator()(const Var<T>& queries, const Var<T>& keys
       mask.bias.data()[i] = -std::numeric_limits<float>::infinity();
   const Var<T> p = masked_softmax(finite.mark(log_kernel(kernel, u)), mask);
   Tape<T>& tape = p.tape();
-  if (tape.keeps_intermediates()) tape.keep_intermediate(p.value());
+  if (tape.keeps_attention_weights()) tape.add_attention_weights(p.value());
   const Var<T> y = matmul(reshape(p, {1, num_queries, num_keys}), finite.values);
   return reshape(y, {num_queries});
 }

@@ -31,8 +31,7 @@ KeyValueCache<T>::KeyValueCache(const KeyValueCacheOptions& options, Index num_s
   const Index elements =
       saturating_product({options.num_layers, 2, options.num_heads, key_stride()});
   if (elements > most)
-    fail<ValueError>("KeyValueCache: elements of a position", concatenate_text("at most ", most),
-                     elements);
+    fail<ValueError>("KeyValueCache: elements of a position", str_cat("at most ", most), elements);
   try {
     sequences_.resize(static_cast<std::size_t>(num_sequences));
   } catch (const std::exception&) {  // bad_alloc or length_error
@@ -72,7 +71,7 @@ Tokens KeyValueCache<T>::next_positions(const Tape<T>& tape, Index time) const {
 }
 
 template <class T>
-void KeyValueCache<T>::select(std::span<const Index> indices) {
+void KeyValueCache<T>::reorder(std::span<const Index> indices) {
   selected_.clear();
   for (const Index index : indices) selected_.push_back(at(index));
   sequences_.swap(selected_);
@@ -86,7 +85,7 @@ void KeyValueCache<T>::check_same_sizes(const KeyValueCache& other) const {
   };
   if (sizes(options_) != sizes(other.options_))
     fail<ValueError>("KeyValueCache",
-                     concatenate_text("a cache with layers, heads and head size ", sizes(options_)),
+                     str_cat("a cache with layers, heads and head size ", sizes(options_)),
                      sizes(other.options_));
 }
 
@@ -108,7 +107,7 @@ template <class T>
 void KeyValueCache<T>::truncate(Index sequence, Index length) {
   const Index old_length = at(sequence).length;
   if (length < 0 || length > old_length)
-    fail<ValueError>("KeyValueCache: length", concatenate_text("0 … ", old_length), length);
+    fail<ValueError>("KeyValueCache: length", str_cat("0 … ", old_length), length);
   Sequence& truncated = sequences_[static_cast<std::size_t>(sequence)];
   clear_values(truncated, length, old_length + truncated.stored);
   truncated.length = length;
@@ -182,15 +181,15 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
   if (keys.tape().recording())
     throw Error("KeyValueCache: expected a tape for inference, got one that records");
   if (layer < 0 || layer >= options_.num_layers)
-    fail<ValueError>("KeyValueCache: layer",
-                     concatenate_text("one of 0 … ", options_.num_layers - 1), layer);
+    fail<ValueError>("KeyValueCache: layer", str_cat("one of 0 … ", options_.num_layers - 1),
+                     layer);
   const Shape& shape = keys.shape();
   if (shape.rank() != 3 || shape[0] != num_sequences() || shape[2] != heads * size ||
       values.shape() != shape)
-    fail<ShapeError>("KeyValueCache",
-                     concatenate_text("keys and values of shape [", num_sequences(), ", time, ",
-                                      heads * size, "]"),
-                     concatenate_text(shape, " and ", values.shape()));
+    fail<ShapeError>(
+        "KeyValueCache",
+        str_cat("keys and values of shape [", num_sequences(), ", time, ", heads * size, "]"),
+        str_cat(shape, " and ", values.shape()));
   const Index time = shape[1], stride = key_stride();
   elements_.clear();
   for (Sequence& sequence : sequences_) {
@@ -224,7 +223,7 @@ template <class T>
 void KeyValueCache<T>::advance(Sequence& sequence, Index time) const {
   if (time < 0 || time > sequence.stored)
     fail<ValueError>("KeyValueCache: number of positions",
-                     concatenate_text("0 … the ", sequence.stored, " that were stored"), time);
+                     str_cat("0 … the ", sequence.stored, " that were stored"), time);
   clear_values(sequence, sequence.length + time, sequence.length + sequence.stored);
   sequence.length += time;
   sequence.stored = 0;
@@ -239,8 +238,7 @@ template <class T>
 void KeyValueCache<T>::advance(std::span<const Index> times) {
   if (std::ssize(times) != num_sequences())
     fail<ValueError>("KeyValueCache: numbers of positions",
-                     concatenate_text("one for each of ", num_sequences(), " sequences"),
-                     times.size());
+                     str_cat("one for each of ", num_sequences(), " sequences"), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) advance(sequences_[i], times[i]);
 }
 

@@ -46,8 +46,8 @@ class WEFT_API KeyValueCache {
   // Sequence i becomes what sequence indices[i] was, for as many sequences as indices: reorders,
   // repeats and drops sequences, without copying their elements. Throws ValueError, and leaves the
   // cache as it was, unless each index is 0 … num_sequences - 1.
-  //   cache.select(std::vector<Index>{0, 0, 2});  // the first twice, the second dropped
-  void select(std::span<const Index> indices);
+  //   cache.reorder(std::vector<Index>{0, 0, 2});  // the first twice, the second dropped
+  void reorder(std::span<const Index> indices);
   // Adds the sequences of another cache with the same sizes after those of this one. Throws
   // ValueError for other sizes.
   void append(const KeyValueCache& other);

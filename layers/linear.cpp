@@ -51,9 +51,8 @@ Var<T> Linear<T>::own(const Var<T>& x, Activation activation) const {
 
 template <class T>
 void Linear<T>::members(Members<T>& members) const {
-  members.type("Linear",
-               concatenate_text("in_features=", in_features(), ", out_features=", out_features(),
-                                ", bias=", python_text(bias.has_value())));
+  members.type("Linear", str_cat("in_features=", in_features(), ", out_features=", out_features(),
+                                 ", bias=", python_text(bias.has_value())));
   members("weight", weight);
   members("bias", bias);
   if (map) map->members(members);

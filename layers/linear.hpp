@@ -23,13 +23,13 @@ struct Linear;
 // What computes the result of a Linear in its place: an adapter (see Lora), weights in another
 // form, or a layer of your own.
 template <class T = float>
-class WEFT_API LinearMap {
+class WEFT_API LinearAdapter {
  public:
-  virtual ~LinearMap() = default;
+  virtual ~LinearAdapter() = default;
   // The result [..., out_features] of `linear` for x [..., in_features].
   virtual Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const = 0;
   // A copy with parameters of its own.
-  virtual std::unique_ptr<LinearMap> clone() const = 0;
+  virtual std::unique_ptr<LinearAdapter> clone() const = 0;
   // Registers parameters and children beside the weight and the bias of the Linear.
   virtual void members(Members<T>& members) const = 0;
 };
@@ -59,9 +59,9 @@ struct WEFT_API Linear : Module<T> {
   Index in_features() const { return weight.shape()[1]; }   // the size of the input vectors
   Index out_features() const { return weight.shape()[0]; }  // the size of the output vectors
 
-  Parameter<T> weight;                // [out_features, in_features]
-  std::optional<Parameter<T>> bias;   // [out_features]
-  std::unique_ptr<LinearMap<T>> map;  // null: the Linear's own
+  Parameter<T> weight;                    // [out_features, in_features]
+  std::optional<Parameter<T>> bias;       // [out_features]
+  std::unique_ptr<LinearAdapter<T>> map;  // null: the Linear's own
 };
 
 extern template struct Linear<float>;

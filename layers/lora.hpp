@@ -25,14 +25,14 @@ struct LoraOptions {
 //   add_lora(model, {.rank = 4}, [](const std::string& name) { return name.ends_with("W_q"); },
 //   random); merge_lora(model);  // after training
 template <class T = float>
-class WEFT_API Lora final : public LinearMap<T> {
+class WEFT_API Lora final : public LinearAdapter<T> {
  public:
   // Throws ValueError unless rank > 0, alpha is finite and 0 ≤ dropout < 1.
   Lora(const Linear<T>& linear, const LoraOptions& options, Random& random);
 
   // x [..., in_features], result [..., out_features]. Throws ShapeError.
   Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const override;
-  std::unique_ptr<LinearMap<T>> clone() const override { return std::make_unique<Lora>(*this); }
+  std::unique_ptr<LinearAdapter<T>> clone() const override { return std::make_unique<Lora>(*this); }
   void members(Members<T>& members) const override;
 
   // `alpha / rank · B A`, [out_features, in_features].

@@ -23,14 +23,14 @@ class Collector final : public FullNames<T> {
     parameters.push_back({full, &parameter});
     if (!names_.insert(full).second)
       fail<Error>("module", "a name of its own for each parameter",
-                  concatenate_text("two parameters named ", full));
+                  str_cat("two parameters named ", full));
   }
   void buffer(const std::string& name, const Tensor<T>& buffer) override {
     if (!buffers_.insert(&buffer).second) return;
     buffers.push_back({this->full_name(name), &buffer});
     if (!names_.insert(buffers.back().name).second)
       fail<Error>("module", "a name of its own for each parameter and buffer",
-                  concatenate_text("two members named ", buffers.back().name));
+                  str_cat("two members named ", buffers.back().name));
   }
 
   NamedConstParameters<T> parameters;

@@ -46,7 +46,7 @@ class WEFT_API Members {
   // A module's own children, named "0", "1", …
   template <class Child>
   void operator()(const std::vector<Child>& children) {
-    for (std::size_t i = 0; i < children.size(); ++i) child(concatenate_text(i), children[i]);
+    for (std::size_t i = 0; i < children.size(); ++i) child(str_cat(i), children[i]);
   }
 };
 

@@ -23,16 +23,15 @@ const MultiHeadAttentionOptions& checked(const MultiHeadAttentionOptions& option
   if (options.head_size) check_positive("MultiHeadAttention: head_size", *options.head_size);
   if (heads <= 0 || hiddens <= 0 || (!options.head_size && hiddens % heads != 0))
     fail<ValueError>("MultiHeadAttention", "num_hiddens > 0 divisible by num_heads > 0",
-                     concatenate_text("num_hiddens ", hiddens, " and num_heads ", heads));
+                     str_cat("num_hiddens ", hiddens, " and num_heads ", heads));
   constexpr Index most = std::numeric_limits<Index>::max();
   if (options.head_size && *options.head_size > most / heads)
     fail<ValueError>("MultiHeadAttention: head_size",
-                     concatenate_text("at most ", most / heads, " with num_heads ", heads),
+                     str_cat("at most ", most / heads, " with num_heads ", heads),
                      *options.head_size);
   if (options.num_kv_heads && (*options.num_kv_heads <= 0 || heads % *options.num_kv_heads != 0))
     fail<ValueError>("MultiHeadAttention: num_kv_heads",
-                     concatenate_text("a positive divisor of num_heads ", heads),
-                     *options.num_kv_heads);
+                     str_cat("a positive divisor of num_heads ", heads), *options.num_kv_heads);
   if (options.rotary)
     check_rotary("MultiHeadAttention: rotary", heads * head_size(options), heads, *options.rotary);
   if (options.window) check_positive("MultiHeadAttention: window", *options.window);
@@ -112,9 +111,9 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
   check_sequences("MultiHeadAttention: values", values.shape(), W_v.in_features());
   const Index batch = queries.shape()[0], num_keys = keys.shape()[1];
   if (keys.shape()[0] != batch || values.shape()[0] != batch || values.shape()[1] != num_keys)
-    fail<ShapeError>("MultiHeadAttention", "equal batch sizes, and as many values as keys",
-                     concatenate_text("queries ", queries.shape(), ", keys ", keys.shape(),
-                                      ", values ", values.shape()));
+    fail<ShapeError>(
+        "MultiHeadAttention", "equal batch sizes, and as many values as keys",
+        str_cat("queries ", queries.shape(), ", keys ", keys.shape(), ", values ", values.shape()));
   const Index heads = attention.num_heads, num_queries = queries.shape()[1];
   const Mask in_window = within_window(mask, window);
   const MaskView view("MultiHeadAttention", in_window, batch, heads, num_queries, num_keys);
@@ -148,14 +147,14 @@ KeyValueCacheOptions MultiHeadAttention<T>::cache_options(Index num_layers, Inde
 template <class T>
 void MultiHeadAttention<T>::check_cache(const CachedLayer<T>& layer) const {
   const auto sizes = [](const KeyValueCacheOptions& options) {
-    return concatenate_text(options.num_heads, " heads of size ", options.head_size);
+    return str_cat(options.num_heads, " heads of size ", options.head_size);
   };
   const KeyValueCacheOptions expected = cache_options(1, 1), got = layer.cache.options();
   if (got.num_heads != expected.num_heads || got.head_size != expected.head_size)
     fail<ValueError>("MultiHeadAttention: cache", sizes(expected), sizes(got));
   if (layer.index < 0 || layer.index >= got.num_layers)
     fail<ValueError>("MultiHeadAttention: layer of the cache",
-                     concatenate_text("one of 0 … ", got.num_layers - 1), layer.index);
+                     str_cat("one of 0 … ", got.num_layers - 1), layer.index);
 }
 
 template <class T>
@@ -196,7 +195,7 @@ template <class T>
 void MultiHeadAttention<T>::members(Members<T>& members) const {
   std::string arguments = rotary ? "rotary_base=" + python_text(rotary->base) : std::string();
   if (num_kv_heads_ != attention.num_heads)
-    arguments += concatenate_text(arguments.empty() ? "" : ", ", "num_kv_heads=", num_kv_heads_);
+    arguments += str_cat(arguments.empty() ? "" : ", ", "num_kv_heads=", num_kv_heads_);
   members.type("MultiHeadAttention", arguments);
   members("attention", attention);
   members("W_q", W_q);

@@ -25,8 +25,8 @@ Var<T> LayerNorm<T>::operator()(const Var<T>& x) const {
 template <class T>
 void LayerNorm<T>::members(Members<T>& members) const {
   members.type("LayerNorm",
-               concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
-                                ", elementwise_affine=True, bias=", python_text(bias.has_value())));
+               str_cat("(", weight.size(), ",), eps=", python_text(eps),
+                       ", elementwise_affine=True, bias=", python_text(bias.has_value())));
   members("weight", weight);
   members("bias", bias);
 }
@@ -45,8 +45,8 @@ Var<T> RMSNorm<T>::operator()(const Var<T>& x) const {
 
 template <class T>
 void RMSNorm<T>::members(Members<T>& members) const {
-  members.type("RMSNorm", concatenate_text("(", weight.size(), ",), eps=", python_text(eps),
-                                           ", elementwise_affine=True"));
+  members.type("RMSNorm", str_cat("(", weight.size(), ",), eps=", python_text(eps),
+                                  ", elementwise_affine=True"));
   members("weight", weight);
 }
 

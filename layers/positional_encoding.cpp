@@ -31,9 +31,8 @@ Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table) {
   check_sequences(layer, x.shape(), table.shape()[1]);
   const Index time = x.shape()[1], max_len = table.shape()[0];
   if (time > max_len)
-    fail<ValueError>(layer,
-                     concatenate_text("sequences of at most max_len ", max_len, " positions"),
-                     concatenate_text("length ", time));
+    fail<ValueError>(layer, str_cat("sequences of at most max_len ", max_len, " positions"),
+                     str_cat("length ", time));
   return x + slice(table, 0, 0, time);
 }
 
@@ -43,7 +42,7 @@ Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table,
                      const Tokens& positions) {
   check_sequences(layer, x.shape(), table.shape()[1]);
   if (const Shape expected{x.shape()[0], x.shape()[1]}; positions.shape() != expected)
-    fail<ShapeError>(concatenate_text(layer, ": positions"), expected, positions.shape());
+    fail<ShapeError>(str_cat(layer, ": positions"), expected, positions.shape());
   return x + embedding(positions, table);
 }
 
@@ -98,8 +97,7 @@ Var<T> LearnedPositionalEncoding<T>::operator()(const Var<T>& x, const Tokens& p
 
 template <class T>
 void LearnedPositionalEncoding<T>::members(Members<T>& members) const {
-  members.type("LearnedPositionalEncoding",
-               concatenate_text(weight.shape()[0], ", ", weight.shape()[1]));
+  members.type("LearnedPositionalEncoding", str_cat(weight.shape()[0], ", ", weight.shape()[1]));
   members("weight", weight);
   members("dropout", dropout);
 }

@@ -39,7 +39,7 @@ void RecurrentLayers<T>::check_initial(const char* input, const Var<T>& x,
   if (layers.empty() || x.rank() != 3) return;  // `run` throws
   const Shape expected{std::ssize(layers), x.shape()[0], layers.front().weight_hh.shape()[1]};
   if (states.shape() != expected)
-    fail<ShapeError>(concatenate_text(type_, ": ", input), expected, states.shape());
+    fail<ShapeError>(str_cat(type_, ": ", input), expected, states.shape());
 }
 
 template <class T>
@@ -100,13 +100,12 @@ void RecurrentLayers<T>::members(Members<T>& members) const {
   } else {
     const Index input_size = layers.front().weight_ih.shape()[1];
     const Index size = layers.front().weight_hh.shape()[1];
-    members.type(type_, concatenate_text(
-                            input_size, ", ", size, ", num_layers=", layers.size() / directions,
-                            ", batch_first=True", bidirectional_ ? ", bidirectional=True" : ""));
+    members.type(type_,
+                 str_cat(input_size, ", ", size, ", num_layers=", layers.size() / directions,
+                         ", batch_first=True", bidirectional_ ? ", bidirectional=True" : ""));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const std::string suffix =
-        concatenate_text("_l", i / directions, i % directions == 1 ? "_reverse" : "");
+    const std::string suffix = str_cat("_l", i / directions, i % directions == 1 ? "_reverse" : "");
     members("weight_ih" + suffix, layers[i].weight_ih);
     members("weight_hh" + suffix, layers[i].weight_hh);
     members("bias_ih" + suffix, layers[i].bias_ih);

@@ -21,11 +21,10 @@ const RelativePositionBiasOptions& checked(const RelativePositionBiasOptions& op
   if (options.alibi) return options;
   if (options.num_buckets < 0 || single_of(options) < 1)
     fail<ValueError>("RelativePositionBias: num_buckets",
-                     concatenate_text("a number ≥ ", options.bidirectional ? 4 : 2),
-                     options.num_buckets);
+                     str_cat("a number ≥ ", options.bidirectional ? 4 : 2), options.num_buckets);
   if (options.max_distance <= single_of(options))
     fail<ValueError>("RelativePositionBias: max_distance",
-                     concatenate_text("a number > ", single_of(options)), options.max_distance);
+                     str_cat("a number > ", single_of(options)), options.max_distance);
   return options;
 }
 
@@ -67,7 +66,7 @@ template <class T>
 Var<T> RelativePositionBias<T>::operator()(Tape<T>& tape, Index num_queries, Index num_keys) const {
   if (num_queries < 0 || num_keys < 0)
     fail<ValueError>("RelativePositionBias", "numbers of queries and keys ≥ 0",
-                     concatenate_text(num_queries, " and ", num_keys));
+                     str_cat(num_queries, " and ", num_keys));
   const Index heads = options_.num_heads,
               distances = std::max<Index>(0, num_queries + num_keys - 1);
   if (options_.alibi) {
@@ -87,8 +86,8 @@ Var<T> RelativePositionBias<T>::operator()(Tape<T>& tape, Index num_queries, Ind
 template <class T>
 void RelativePositionBias<T>::members(Members<T>& members) const {
   members.type("RelativePositionBias",
-               options_.alibi ? concatenate_text("alibi, num_heads=", options_.num_heads)
-                              : concatenate_text(options_.num_buckets, ", ", options_.num_heads));
+               options_.alibi ? str_cat("alibi, num_heads=", options_.num_heads)
+                              : str_cat(options_.num_buckets, ", ", options_.num_heads));
   members("weight", weight);
 }
 

@@ -18,7 +18,7 @@ Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys) {
   if (q.rank() != 3 || k.rank() != 3 || q[0] != k[0] || q[2] != k[2])
     fail<ShapeError>(to_string(scoring) + "_scores",
                      "queries [batch, num_queries, size] and keys [batch, num_keys, size]",
-                     concatenate_text(q, " and ", k));
+                     str_cat(q, " and ", k));
   // Of each query and each key, [batch, num_queries, num_keys, size].
   const auto differences = [&] { return unsqueeze(queries, 2) - unsqueeze(keys, 1); };
   switch (scoring) {
@@ -55,7 +55,7 @@ Var<T> AdditiveScoring<T>::operator()(const Var<T>& queries, const Var<T>& keys)
   check_sequences("AdditiveScoring: keys", keys.shape(), W_k.in_features());
   if (queries.shape()[0] != keys.shape()[0])
     fail<ShapeError>("AdditiveScoring", "as many sequences of queries and keys",
-                     concatenate_text(queries.shape(), " and ", keys.shape()));
+                     str_cat(queries.shape(), " and ", keys.shape()));
   const Var<T> features = tanh(unsqueeze(W_q(queries), 2) + unsqueeze(W_k(keys), 1));
   return sum(w_v(features), {-1});
 }

@@ -8,7 +8,7 @@ namespace {
 MultiHeadAttentionOptions checked(const SelfAttentionOptions& o) {
   if (o.d_model <= 0 || o.num_heads <= 0 || o.d_model % o.num_heads != 0)
     fail<ValueError>("SelfAttention", "d_model > 0 divisible by num_heads > 0",
-                     concatenate_text("d_model ", o.d_model, " and num_heads ", o.num_heads));
+                     str_cat("d_model ", o.d_model, " and num_heads ", o.num_heads));
   return {.query_size = o.d_model,
           .key_size = o.d_model,
           .value_size = o.d_model,

@@ -16,7 +16,7 @@ Var<T> Sequential<T>::operator()(const Var<T>& x) const {
 template <class T>
 void Sequential<T>::members(Members<T>& members) const {
   members.type("Sequential");
-  for (std::size_t i = 0; i < parts_.size(); ++i) members(concatenate_text(i), parts_[i].module());
+  for (std::size_t i = 0; i < parts_.size(); ++i) members(str_cat(i), parts_[i].module());
 }
 
 template <class T>

@@ -51,7 +51,7 @@ class WEFT_API Sequential final : public Module<T> {
     auto* layer = dynamic_cast<Layer*>(&module(position));
     if (!layer)
       fail<Error>("Sequential", "a module of the requested type",
-                  concatenate_text("one of another type at position ", position));
+                  str_cat("one of another type at position ", position));
     return *layer;
   }
 

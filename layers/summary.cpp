@@ -60,7 +60,7 @@ class TreePrinter final : public Members<T> {
       lines += "\n(" + run.first;
       if (run.length > 1) lines += "-" + run.last;
       lines += "): ";
-      if (run.length > 1) lines += concatenate_text(run.length) + " x ";
+      if (run.length > 1) lines += str_cat(run.length) + " x ";
       lines += run.text;
     }
     return type_ + "(" + indented(lines) + "\n)";
@@ -90,13 +90,13 @@ std::string parameter_table(const Module<T>& module) {
   using enum TextTable::Align;
   TextTable table({left, left, right, right});
   const auto add = [&table](const std::string& name, const std::string& shape, Index count) {
-    table.add({name, shape, concatenate_text(count), concatenate_text(count * Index{sizeof(T)})});
+    table.add({name, shape, str_cat(count), str_cat(count * Index{sizeof(T)})});
   };
   const NamedConstParameters<T> parameters = named_parameters(module);
   table.add({"parameter", "shape", "count", "bytes"});
   for (const auto& [name, parameter] : parameters)
     add(name, parameter->shape().to_string(), parameter->size());
-  add("total of " + concatenate_text(parameters.size()), "", count_parameters(module));
+  add("total of " + str_cat(parameters.size()), "", count_parameters(module));
   return table.text();
 }
 

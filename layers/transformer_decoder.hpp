@@ -61,9 +61,9 @@ struct DecoderCache {
   KeyValueCache<T> self, cross;
 
   // Of both: see KeyValueCache::select.
-  void select(std::span<const Index> indices) {
-    self.select(indices);
-    cross.select(indices);
+  void reorder(std::span<const Index> indices) {
+    self.reorder(indices);
+    cross.reorder(indices);
   }
 };
 

@@ -88,9 +88,9 @@ class Arguments {
 
 // Calls sequence(arguments) for seeds from 1 on: `least` of them, or for as many seconds as
 // WEFT_RANDOM_SECONDS says, on 1 to 3 threads. Several processes agree on whether to go on.
-template <class Sequence>
+template <class TokenIds>
 void for_random_sequences(
-    const Sequence& sequence, std::uint64_t least = 200,
+    const TokenIds& sequence, std::uint64_t least = 200,
     const std::function<bool(bool)>& agree = [](bool own) { return own; }) {
   const char* const seconds = std::getenv("WEFT_RANDOM_SECONDS");
   const auto end = std::chrono::steady_clock::now() +

@@ -13,7 +13,7 @@ double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Inde
   const std::span<const double> counts = tape.label_counts();
   if (counts.size() > 1)
     fail<ValueError>("loss: weight", "means over one number of labels, or a WeightedLoss",
-                     concatenate_text("means over ", counts[0], " and over ", counts[1]));
+                     str_cat("means over ", counts[0], " and over ", counts[1]));
   return counts.empty() ? static_cast<double>(labels) : counts[0];
 }
 

@@ -36,7 +36,7 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& 
       }
     });
   }
-  processes.sum(results);
+  processes.all_reduce(results);
   double sum = 0.0, weight = 0.0;
   for (Index position = 0; position < batches; ++position) {
     const double* const weights = results.data() + position * width;
@@ -51,9 +51,9 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& 
 
 template <class T>
 double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
-  ProcessGroup& group = ProcessGroup::or_alone(processes);
+  ProcessGroup& group = ProcessGroup::or_self(processes);
   double mean = 0.0;
-  group.together([&] { mean = mean_of_batches(losses, parts, group); });
+  group.run_collectively([&] { mean = mean_of_batches(losses, parts, group); });
   return mean;
 }
 

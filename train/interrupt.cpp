@@ -32,9 +32,9 @@ bool is_of_this_program(int signal) {
 
 }  // namespace
 
-Interrupt::Interrupt() {
+SignalHandler::SignalHandler() {
   if (installed.exchange(true))
-    throw Error("interrupt: expected one Interrupt at a time, got a second");
+    throw Error("interrupt: expected one SignalHandler at a time, got a second");
   first_signal = 0;
   continued = false;
   struct sigaction* previous = previous_;
@@ -54,15 +54,15 @@ Interrupt::Interrupt() {
   }
 }
 
-Interrupt::~Interrupt() {
+SignalHandler::~SignalHandler() {
   const struct sigaction* previous = previous_;
   for (const int signal : signals) sigaction(signal, previous++, nullptr);
   installed = false;
 }
 
-bool Interrupt::requested() const { return first_signal != 0; }
+bool SignalHandler::requested() const { return first_signal != 0; }
 
-int Interrupt::exit_status() const {
+int SignalHandler::exit_status() const {
   const int signal = first_signal;
   return signal == 0 ? 0 : 128 + signal;
 }

@@ -1,4 +1,5 @@
-// Interrupt: turns signals that end a program, such as Ctrl-C, into a flag that the program polls.
+// SignalHandler: turns signals that end a program, such as Ctrl-C, into a flag that the program
+// polls.
 #pragma once
 
 #include <csignal>
@@ -14,14 +15,14 @@ namespace weft {
 // sends a SIGCONT and later a SIGTERM, which then counts as SIGINT, and ends the process soon after
 // it; a SIGCONT alone, which follows a stop, is none of these. At most one object may exist: the
 // constructor of a second one throws Error.
-//   Interrupt interrupt;
+//   SignalHandler interrupt;
 //   while (!interrupt.requested()) optimizer.step();
-class WEFT_API Interrupt {
+class WEFT_API SignalHandler {
  public:
-  Interrupt();  // throws Error for a second object
-  ~Interrupt();
-  Interrupt(const Interrupt&) = delete;
-  Interrupt& operator=(const Interrupt&) = delete;
+  SignalHandler();  // throws Error for a second object
+  ~SignalHandler();
+  SignalHandler(const SignalHandler&) = delete;
+  SignalHandler& operator=(const SignalHandler&) = delete;
 
   bool requested() const;  // whether a signal has arrived
   // The exit status by which a shell knows the first signal: 128 + its number, 130 after Ctrl-C; 0

@@ -17,14 +17,14 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
   const Shape& shape = logits.shape();
   if (shape.rank() == 0 || shape.without(shape.rank() - 1) != labels.shape())
     fail<ShapeError>(what, "logits [..., classes] and labels [...]",
-                     concatenate_text(shape, " and ", labels.shape()));
+                     str_cat(shape, " and ", labels.shape()));
   const Index classes = shape[shape.rank() - 1];
   for (Index i = 0; i < labels.size(); ++i) {
     const TokenId label = labels.data()[i];
     if (label == options.ignore_index) continue;
     if (label < 0 || label >= classes)
       fail<ValueError>(what, "labels of " + index_range(classes),
-                       concatenate_text(label, " at ", labels.shape().position(i)));
+                       str_cat(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
     // As in `argmax`, NaN is the maximum.
     const auto is_lower = [](T a, T b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
@@ -45,8 +45,8 @@ MetricValue accuracy(const Tensor<T>& logits, const Tokens& labels, const Metric
 }
 
 template <class T>
-Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels,
-                         const MetricOptions& options) {
+Tensor<double> confusion_matrix(const Tensor<T>& logits, const Tokens& labels,
+                                const MetricOptions& options) {
   const Index classes = logits.shape().rank() == 0 ? 0 : logits.shape()[logits.shape().rank() - 1];
   Tensor<double> counts({classes, classes});
   for_each_label("confusion", logits, labels, options,
@@ -54,8 +54,9 @@ Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels,
   return counts;
 }
 
-template Tensor<double> confusion(const Tensor<float>&, const Tokens&, const MetricOptions&);
-template Tensor<double> confusion(const Tensor<double>&, const Tokens&, const MetricOptions&);
+template Tensor<double> confusion_matrix(const Tensor<float>&, const Tokens&, const MetricOptions&);
+template Tensor<double> confusion_matrix(const Tensor<double>&, const Tokens&,
+                                         const MetricOptions&);
 template MetricValue accuracy(const Tensor<float>&, const Tokens&, const MetricOptions&);
 template MetricValue accuracy(const Tensor<double>&, const Tokens&, const MetricOptions&);
 

@@ -48,7 +48,7 @@ MetricValue accuracy(const Var<T>& logits, const Tokens& labels,
 // whose highest logit is that of class j. Ignored labels do not count. Matrices of several batches
 // can be added. logits [..., classes], labels [...]. Throws the same exceptions as `accuracy`.
 template <class T>
-WEFT_API Tensor<double> confusion(const Tensor<T>& logits, const Tokens& labels,
-                                  const MetricOptions& options = {});
+WEFT_API Tensor<double> confusion_matrix(const Tensor<T>& logits, const Tokens& labels,
+                                         const MetricOptions& options = {});
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 namespace weft {
 
 template <class T>
-MovingAverage<T>::MovingAverage(Module<T>& model, double decay)
+ExponentialMovingAverage<T>::ExponentialMovingAverage(Module<T>& model, double decay)
     : elements_(named_parameters(model)), decay_(decay) {
   if (!(decay >= 0.0 && decay < 1.0))
     fail<ValueError>("moving average: decay", "0 ≤ decay < 1", decay);
@@ -17,7 +17,7 @@ MovingAverage<T>::MovingAverage(Module<T>& model, double decay)
 }
 
 template <class T>
-void MovingAverage<T>::update() {
+void ExponentialMovingAverage<T>::update() {
   elements_.check_shapes("moving average");
   const auto added = static_cast<T>(updates_ == 0 ? 1.0 : 1.0 - decay_);
   for (Tensor<T>& average : averages_) average.data();  // memory of its own, before threads write
@@ -31,7 +31,7 @@ void MovingAverage<T>::update() {
 }
 
 template <class T>
-void MovingAverage<T>::swap() {
+void ExponentialMovingAverage<T>::swap() {
   elements_.check_shapes("moving average");
   if (updates_ == 0) fail<Error>("moving average", "an update before `swap`", "none");
   for (std::size_t i = 0; i < averages_.size(); ++i) {
@@ -42,7 +42,7 @@ void MovingAverage<T>::swap() {
 }
 
 template <class T>
-void MovingAverage<T>::state(State<T>& state) {
+void ExponentialMovingAverage<T>::state(State<T>& state) {
   elements_.check_exist("moving average");
   state.integer("updates", updates_);
   for (std::size_t i = 0; i < averages_.size(); ++i)
@@ -50,11 +50,11 @@ void MovingAverage<T>::state(State<T>& state) {
 }
 
 template <class T>
-void MovingAverage<T>::check_state() const {
+void ExponentialMovingAverage<T>::check_state() const {
   check_at_least("moving average: updates", updates_, std::int64_t{0});
 }
 
-template class MovingAverage<float>;
-template class MovingAverage<double>;
+template class ExponentialMovingAverage<float>;
+template class ExponentialMovingAverage<double>;
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// MovingAverage: an exponential moving average of a model's parameters.
+// ExponentialMovingAverage: an exponential moving average of a model's parameters.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace weft {
 //   average ← decay · average + (1 - decay) · parameter
 // The first update copies the parameters (Polyak and Juditsky, 1992; torch's AveragedModel with
 // get_ema_multi_avg_fn). Follows parameters that are moved.
-//   MovingAverage average(model, 0.999);
-//   trainer.keep_average(average);
+//   ExponentialMovingAverage average(model, 0.999);
+//   trainer.track_average(average);
 template <class T = float>
-class WEFT_API MovingAverage final : public Stateful<T> {
+class WEFT_API ExponentialMovingAverage final : public Stateful<T> {
  public:
   // Throws ValueError unless 0 ≤ decay < 1.
-  explicit MovingAverage(Module<T>& model, double decay = 0.999);
+  explicit ExponentialMovingAverage(Module<T>& model, double decay = 0.999);
 
   // Adds the parameters as they are now to the averages. Throws Error when a parameter was removed
   // or replaced, and ShapeError when it was assigned one of another shape.
@@ -42,7 +42,7 @@ class WEFT_API MovingAverage final : public Stateful<T> {
   std::int64_t updates_ = 0;
 };
 
-extern template class MovingAverage<float>;
-extern template class MovingAverage<double>;
+extern template class ExponentialMovingAverage<float>;
+extern template class ExponentialMovingAverage<double>;
 
 }  // namespace weft

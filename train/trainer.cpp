@@ -38,9 +38,7 @@ void check_validation(const Validation& validation) {
 constexpr const char* training_loss = "training_loss";
 
 // "+0.0123"
-std::string signed_text(double value) {
-  return concatenate_text(std::showpos, std::setprecision(3), value);
-}
+std::string signed_text(double value) { return str_cat(std::showpos, std::setprecision(3), value); }
 
 }  // namespace
 
@@ -54,7 +52,7 @@ class TrainingLoop<T>::Run {
         validation_(trainer.validation_),
         progress_(trainer.progress_),
         optimizer_(trainer.optimizer_),
-        processes_(ProcessGroup::or_alone(options_.processes)),
+        processes_(ProcessGroup::or_self(options_.processes)),
         profile_(new_profile()),
         update_(trainer.model_, optimizer_, trainer.losses_, options_, progress_, trainer.average_,
                 watch_, profile()),
@@ -63,7 +61,7 @@ class TrainingLoop<T>::Run {
     measures_training_ =
         validation_ && std::ranges::find(columns_, training_loss) == columns_.end();
     if (measures_training_) columns_.emplace_back(training_loss);
-    if (processes_.is_first())
+    if (processes_.is_root())
       observers_.emplace(options_, trainer.model_, optimizer_, progress_, watch_, profile(),
                          measures_training_, validation_ && validation_->patience > 0);
   }
@@ -74,7 +72,7 @@ class TrainingLoop<T>::Run {
       while (!ended() && end_vote_.exit_status == 0) step();
       finish();
       const TrainingResult result{end(), progress_.step, progress_.best_step, progress_.best_value,
-                                  end() == TrainingEnd::interrupted ? end_vote_.exit_status : 0};
+                                  end() == StopReason::interrupted ? end_vote_.exit_status : 0};
       if (observers_) observers_->end(result);
       return result;
     } catch (...) {
@@ -109,7 +107,7 @@ class TrainingLoop<T>::Run {
   void finish() {
     if (saved_step_ != progress_.step) save_last();
     update_.finish();
-    update_.unite();
+    update_.allgather_state();
     folder_.wait();
   }
 
@@ -145,7 +143,8 @@ class TrainingLoop<T>::Run {
 
   // Of the whole training.
   std::int64_t total_steps() const {
-    const std::int64_t updates_in_epoch = (update_.num_batches() - 1) / options_.accumulation + 1;
+    const std::int64_t updates_in_epoch =
+        (update_.num_batches() - 1) / options_.gradient_accumulation_steps + 1;
     std::int64_t total = std::numeric_limits<std::int64_t>::max();
     if (options_.epochs <= total / updates_in_epoch) total = options_.epochs * updates_in_epoch;
     return options_.max_steps > 0 ? std::min(total, options_.max_steps) : total;
@@ -159,7 +158,7 @@ class TrainingLoop<T>::Run {
 
   // What it throws in the first process, all throw.
   void in_first(const std::function<void()>& work) {
-    processes_.from_first([&] {
+    processes_.broadcast_from_root([&] {
       work();
       return std::string();
     });
@@ -168,18 +167,17 @@ class TrainingLoop<T>::Run {
   // What they must have in common.
   void check_processes() {
     const auto check = [&](const char* what, const auto&... values) {
-      check_same(processes_, what, concatenate_text(values...));
+      check_same(processes_, what, str_cat(values...));
     };
     check_same_program(processes_);
     check("seed", options_.seed);
     check("parts", options_.parts);
-    check("accumulation", options_.accumulation);
+    check("accumulation", options_.gradient_accumulation_steps);
     check("epochs and max_steps", options_.epochs, " and ", options_.max_steps);
     check("clip_norm", options_.clip_norm);
     check("precision", name_of("precision", options_.precision, precision_names));
     check("schedule", description_of(options_.schedule));
-    check("validation",
-          validation_ ? concatenate_text("every ", validation_->every_steps) : "none");
+    check("validation", validation_ ? str_cat("every ", validation_->every_steps) : "none");
     check("folder", options_.folder.empty() ? "none" : "one", options_.resume ? " to resume" : "");
     check("should_stop", options_.should_stop ? "one" : "none");
     check("data", trainer_.losses_.fingerprint);
@@ -205,7 +203,7 @@ class TrainingLoop<T>::Run {
   // --- Profile ------------------------------------------------------------------------------
 
   std::unique_ptr<Profile> new_profile() const {
-    const bool measures = options_.profile && processes_.is_first();
+    const bool measures = options_.profile && processes_.is_root();
     return measures ? std::make_unique<Profile>(trainer_.model_) : nullptr;
   }
   Profile* profile() const { return profile_.get(); }
@@ -219,7 +217,7 @@ class TrainingLoop<T>::Run {
 
   // Calls `work` with the average of the parameters in the model, if there is one.
   void with_average(const std::function<void()>& work) {
-    MovingAverage<T>* const average = trainer_.average_;
+    ExponentialMovingAverage<T>* const average = trainer_.average_;
     if (average) average->swap();
     try {
       work();
@@ -237,7 +235,7 @@ class TrainingLoop<T>::Run {
     with_average([&] {
       values = validation_->run();
       if (values.size() != validation_->columns.size())
-        fail<ValueError>("validation", concatenate_text(validation_->columns.size(), " values"),
+        fail<ValueError>("validation", str_cat(validation_->columns.size(), " values"),
                          values.size());
       if (measures_training_) values.push_back(mean_training_loss());
     });
@@ -272,9 +270,9 @@ class TrainingLoop<T>::Run {
     if (options_.plateau && is_scheduled_validation() &&
         progress_.add_validation(values[0], *options_.plateau))
       lower_learning_rate(options_.plateau->factor);
-    std::string text = concatenate_text("epoch ", report_.epoch, ", step ", progress_.step, ":");
+    std::string text = str_cat("epoch ", report_.epoch, ", step ", progress_.step, ":");
     for (std::size_t i = 0; i < values.size(); ++i)
-      text += concatenate_text(i == 0 ? " " : ", ", columns_[i], " ", values[i]);
+      text += str_cat(i == 0 ? " " : ", ", columns_[i], " ", values[i]);
     const std::string change = is_first ? "" : signed_text(values[0] - best_before);
     message(text + (is_best    ? is_first ? " (best)" : " (best, " + change + ")"
                     : is_first ? ""
@@ -296,7 +294,7 @@ class TrainingLoop<T>::Run {
 
   void lower_learning_rate(double factor) {
     if (!options_.schedule) optimizer_.schedule_learning_rate(optimizer_.learning_rate() * factor);
-    message(concatenate_text("no improvement: the learning rate is multiplied by ", factor));
+    message(str_cat("no improvement: the learning rate is multiplied by ", factor));
   }
 
   // --- Stopping -----------------------------------------------------------------------------
@@ -315,9 +313,9 @@ class TrainingLoop<T>::Run {
            (options_.max_steps > 0 && progress_.step >= options_.max_steps);
   }
   bool ended() const { return limit_reached() || stopped_early(); }
-  TrainingEnd end() const {
-    if (!ended()) return TrainingEnd::interrupted;
-    return stopped_early() ? TrainingEnd::stopped_early : TrainingEnd::finished;
+  StopReason end() const {
+    if (!ended()) return StopReason::interrupted;
+    return stopped_early() ? StopReason::stopped_early : StopReason::finished;
   }
 
   // --- Files --------------------------------------------------------------------------------
@@ -334,8 +332,8 @@ class TrainingLoop<T>::Run {
     std::vector<std::string> changes;
     if (folder_.open()) {
       saved_step_ = progress_.step;
-      message(concatenate_text("resumed from ", (options_.folder / "last.h5").string(), " at step ",
-                               progress_.step));
+      message(str_cat("resumed from ", (options_.folder / "last.h5").string(), " at step ",
+                      progress_.step));
       // weft 0.2 stored none.
       if (!progress_.settings.empty())
         changes = changes_between(progress_.settings, lines_of(settings));
@@ -369,8 +367,8 @@ class TrainingLoop<T>::Run {
   void restore_best() {
     if (progress_.best_step == 0) return;
     if (progress_.best_step == progress_.step) return save_best();
-    message(concatenate_text("best.h5 of step ", progress_.best_step,
-                             " is gone; the best model is the best from here on"));
+    message(str_cat("best.h5 of step ", progress_.best_step,
+                    " is gone; the best model is the best from here on"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
@@ -441,12 +439,13 @@ void TrainingLoop<T>::validate_with(Validation validation) {
 }
 
 template <class T>
-void TrainingLoop<T>::also_save(const std::string& name, Stateful<T>& object) {
+void TrainingLoop<T>::register_for_checkpointing(const std::string& name, Stateful<T>& object) {
   path_of_name(name);
   const bool is_used = std::ranges::any_of(
       also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
   if (is_used || name == "model" || name == "optimizer" || name == "progress")
-    fail<ValueError>("trainer: also_save", "a name that is not used yet", "'" + name + "'");
+    fail<ValueError>("trainer: register_for_checkpointing", "a name that is not used yet",
+                     "'" + name + "'");
   also_saved_.emplace_back(name, object);
 }
 
@@ -463,8 +462,8 @@ void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function
 }
 
 template <class T>
-void TrainingLoop<T>::keep_average(MovingAverage<T>& average) {
-  also_save("average", average);
+void TrainingLoop<T>::track_average(ExponentialMovingAverage<T>& average) {
+  register_for_checkpointing("average", average);
   average_ = &average;
 }
 
@@ -472,7 +471,9 @@ template <class T>
 TrainingResult TrainingLoop<T>::run() {
   std::optional<Run> run;  // outlives the section: others may read from its memory until they leave
   TrainingResult result;
-  ProcessGroup::or_alone(options_.processes).together([&] { result = run.emplace(*this).train(); });
+  ProcessGroup::or_self(options_.processes).run_collectively([&] {
+    result = run.emplace(*this).train();
+  });
   return result;
 }
 

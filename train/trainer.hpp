@@ -50,7 +50,7 @@ struct TrainerOptions {
   // The maximum number of updates; 0: no limit.
   std::int64_t max_steps = 0;
   // Batches per update: their gradients are accumulated, as if they were one large batch.
-  Index accumulation = 1;
+  Index gradient_accumulation_steps = 1;
   // The number of parts, at most 4096, that each batch is split into by its `part_of`: parts run in
   // parallel, each on one thread, and their gradients are added in order. With 1, each operation is
   // parallelized instead, which is faster only for large models. The number of parts affects
@@ -96,7 +96,7 @@ struct TrainerOptions {
   // Where progress is shown; null disables.
   std::ostream* output = nullptr;
   // When given, training ends after the step in which an interrupt is requested.
-  const Interrupt* interrupt = nullptr;
+  const SignalHandler* interrupt = nullptr;
 
   // Whether training goes on while a checkpoint is written, with the same result. A step in between
   // copies what it changes: parameters and the optimizer's state.
@@ -132,7 +132,7 @@ class WEFT_API TrainingLoop {
   // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
   // Throws ValueError for a name that is used already, also by the trainer: "model", "optimizer"
   // and "progress", or that is none for a checkpoint.
-  void also_save(const std::string& name, Stateful<T>& object);
+  void register_for_checkpointing(const std::string& name, Stateful<T>& object);
 
   // Calls `examples` in the first process after each validation, for the report in `folder`: texts
   // that the model writes, tables, attention maps (see ReportSection). Call it before `run`.
@@ -150,7 +150,7 @@ class WEFT_API TrainingLoop {
   // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
   // "average". Validations run with the average in the model, and load_checkpoint(…/best.h5, model)
   // and load_weights read it.
-  void keep_average(MovingAverage<T>& average);
+  void track_average(ExponentialMovingAverage<T>& average);
 
   // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError
   // when all parameters are frozen (see `freeze`) and, naming a parameter, unless the optimizer has
@@ -191,7 +191,7 @@ class WEFT_API TrainingLoop {
   std::optional<Validation> validation_;
   TrainingProgress<T> progress_;
   NamedStates<T> also_saved_;
-  MovingAverage<T>* average_ = nullptr;
+  ExponentialMovingAverage<T>* average_ = nullptr;
   std::function<void(ReportSection&)> examples_;
   std::vector<TrainingObserver*> observers_;
   std::deque<StepObserver> step_observers_;

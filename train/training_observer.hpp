@@ -48,15 +48,15 @@ struct ValidationReport {
 };
 
 // Why a training ended.
-enum class TrainingEnd { finished, stopped_early, interrupted };
+enum class StopReason { finished, stopped_early, interrupted };
 
 // The result of TrainingLoop::run.
 struct TrainingResult {
-  TrainingEnd end = TrainingEnd::finished;  // why the training ended
-  std::int64_t steps = 0;                   // updates done, including those before resuming
-  std::int64_t best_step = 0;               // step of the best validation; 0 if there was none
-  double best_value = 0.0;                  // first value of the best validation
-  // Exit status of the process that was interrupted (see Interrupt); otherwise 0.
+  StopReason end = StopReason::finished;  // why the training ended
+  std::int64_t steps = 0;                 // updates done, including those before resuming
+  std::int64_t best_step = 0;             // step of the best validation; 0 if there was none
+  double best_value = 0.0;                // first value of the best validation
+  // Exit status of the process that was interrupted (see SignalHandler); otherwise 0.
   int exit_status = 0;
 };
 

@@ -84,15 +84,14 @@ void TrainingProgress<T>::check_state() const {
            {"validations_without_improvement", validations_without_improvement},
            {"plateau_validations", plateau_validations}})
     if (count < 0 || count > most)
-      fail<ValueError>(concatenate_text("training progress: ", name),
-                       concatenate_text("0 … ", most), count);
+      fail<ValueError>(str_cat("training progress: ", name), str_cat("0 … ", most), count);
   if (!(plateau_factor >= 0.0 && plateau_factor <= 1.0) || !std::isfinite(plateau_best))
     fail<ValueError>("training progress: plateau", "a factor of 0 … 1 and a finite best value",
-                     concatenate_text(plateau_factor, " and ", plateau_best));
+                     str_cat(plateau_factor, " and ", plateau_best));
   check_finite_non_negative("training progress: label_sum", label_sum);
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
     fail<ValueError>("training progress", "a finite best_value and loss_sum",
-                     concatenate_text(best_value, " and ", loss_sum));
+                     str_cat(best_value, " and ", loss_sum));
   if (seed_ != static_cast<std::int64_t>(identity_.seed))
     fail<ValueError>("training progress: seed", identity_.seed, static_cast<std::uint64_t>(seed_));
   if (data_fingerprint_ != static_cast<std::int64_t>(identity_.data_fingerprint))

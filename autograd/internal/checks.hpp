@@ -20,8 +20,7 @@ void check_positive(std::string_view what, Value value) {
 // Throws ValueError unless value ≥ least. The message starts with `what`.
 template <class Value>
 void check_at_least(std::string_view what, Value value, Value least) {
-  if (!(value >= least))
-    fail<ValueError>(std::string(what), concatenate_text("a number ≥ ", least), value);
+  if (!(value >= least)) fail<ValueError>(std::string(what), str_cat("a number ≥ ", least), value);
 }
 
 // Throws ValueError unless value is ≥ 0 and finite, and remains finite when converted to T. The
@@ -32,8 +31,7 @@ void check_finite_non_negative(std::string_view what, double value) {
     fail<ValueError>(std::string(what), "a finite number ≥ 0", value);
   if (value > static_cast<double>(std::numeric_limits<T>::max()))
     fail<ValueError>(std::string(what),
-                     concatenate_text("a number of at most ", std::numeric_limits<T>::max()),
-                     value);
+                     str_cat("a number of at most ", std::numeric_limits<T>::max()), value);
 }
 
 // Throws ValueError unless 0 ≤ p ≤ 1. The message starts with `what`.
@@ -43,7 +41,7 @@ inline void check_probability(std::string_view what, double p) {
 
 // Returns the range of indices of `count` elements as text for a message.
 inline std::string index_range(Index count) {
-  return count > 0 ? concatenate_text("0 to ", count - 1) : "an empty range";
+  return count > 0 ? str_cat("0 to ", count - 1) : "an empty range";
 }
 
 // Throws ValueError for an empty std::function. The message starts with `what`.

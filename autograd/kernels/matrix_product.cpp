@@ -89,7 +89,7 @@ void library_product(Index m, Index n, Index k, T alpha, const MatrixView<T>& a,
         dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
                    a.stride, b.data, b.stride, beta, c, c_stride);
     if (status != dnnl_success)
-      throw Error(concatenate_text("matrix product: oneDNN failed with status ", status));
+      throw Error(str_cat("matrix product: oneDNN failed with status ", status));
     return;
   }
 #endif

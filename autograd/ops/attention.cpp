@@ -330,14 +330,13 @@ void check_inputs(const Shape& q, const Shape& k, const Shape& v, const Attentio
   const char* const operation = "scaled_dot_product_attention";
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
     fail<ShapeError>(operation, "queries, keys and values of shape [batch, length, size]",
-                     concatenate_text(q, ", ", k, " and ", v));
+                     str_cat(q, ", ", k, " and ", v));
   if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1] || q[2] != k[2])
     fail<ShapeError>(operation, "queries [B, Q, C], keys [B, K, C] and values [B, K, D]",
-                     concatenate_text(q, ", ", k, " and ", v));
+                     str_cat(q, ", ", k, " and ", v));
   if (options.num_heads < 1 || q[2] % options.num_heads != 0 || v[2] % options.num_heads != 0)
-    fail<ValueError>(concatenate_text(operation, ": num_heads"),
-                     concatenate_text("a positive divisor of ", q[2], " and ", v[2]),
-                     options.num_heads);
+    fail<ValueError>(str_cat(operation, ": num_heads"),
+                     str_cat("a positive divisor of ", q[2], " and ", v[2]), options.num_heads);
   check_probability("scaled_dot_product_attention: dropout", options.dropout);
 }
 
@@ -391,16 +390,16 @@ Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all
       .use_dropout = use_dropout,
       .tile_queries = options.mask.causal ? causal_query_tile : query_tile,
       // Weights are written in whole rows.
-      .tile_keys = padded(
-          std::max<Index>(1, tape.keeps_intermediates() ? num_keys : std::min(key_tile, num_keys))),
+      .tile_keys = padded(std::max<Index>(
+          1, tape.keeps_attention_weights() ? num_keys : std::min(key_tile, num_keys))),
       .precision = tape.precision()};
 
   Tensor<T> y = tape.uninitialized({batch, num_queries, values.shape()[2]});
   T* weights = nullptr;
-  if (tape.keeps_intermediates()) {
+  if (tape.keeps_attention_weights()) {
     Tensor<T> kept({batch, heads, num_queries, num_keys});
     weights = kept.data();
-    tape.keep_intermediate(std::move(kept));
+    tape.add_attention_weights(std::move(kept));
   }
   tape.count_products(num_queries, num_keys, size + attention.value_size, batch * heads);
   // Records the result; add_gradients(pass, dy, dq, dk, dv, terms) adds to the gradients.

@@ -28,7 +28,7 @@ struct AttentionOptions {
 // num_queries, num_heads · d_v] concatenates the heads. Masked keys and values do not affect the
 // result or any gradient, even if they are NaN. The same holds for queries that attend to no key
 // and, if one variable is both queries and keys, for positions that no query attends to. With
-// TapeOptions::keep_intermediates, the tape keeps the attention weights.
+// TapeOptions::keep_attention_weights, the tape keeps the attention weights.
 // `position_bias` [num_heads, num_queries + num_keys - 1] is added to the scores by relative
 // position (Raffel et al., 2020, section 2.1): element num_queries - 1 + k - q to the score of
 // query q and key k, in every sequence. Throws ShapeError if the shapes do not match. Throws

@@ -20,7 +20,7 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
                        const CrossEntropyOptions& options) {
   if (logits.rank() < 1 || targets.shape() != logits.without(-1))
     fail<ShapeError>("cross_entropy", "logits [..., classes] and targets [...]",
-                     concatenate_text(logits, " and ", targets.shape()));
+                     str_cat(logits, " and ", targets.shape()));
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
     fail<ValueError>("cross_entropy: label_smoothing", "a number from 0 to 1",
                      options.label_smoothing);
@@ -33,10 +33,10 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
     const TokenId target = targets.data()[i];
     if (target == options.ignore_index) continue;
     if (target < 0 || target >= classes)
-      fail<ValueError>(concatenate_text("cross_entropy: target at ", targets.shape().position(i)),
-                       concatenate_text("a class from 0 to ", classes - 1, " or ignore_index ",
-                                        options.ignore_index),
-                       target);
+      fail<ValueError>(
+          str_cat("cross_entropy: target at ", targets.shape().position(i)),
+          str_cat("a class from 0 to ", classes - 1, " or ignore_index ", options.ignore_index),
+          target);
     ++counted;
   }
   const double divisor = options.divisor.value_or(static_cast<double>(counted));
@@ -130,7 +130,7 @@ Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens&
   Tape<T>& tape = tape_of("linear_cross_entropy", x, weight);
   if (weight.rank() != 2 || x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
     fail<ShapeError>("linear_cross_entropy", "input [..., in] and weight [classes, in]",
-                     concatenate_text(x.shape(), " and ", weight.shape()));
+                     str_cat(x.shape(), " and ", weight.shape()));
   CrossEntropyOptions of_strip = options;
   of_strip.divisor = checked_divisor(tape, x.shape().with(-1, weight.shape()[0]), targets, options);
   std::vector<Index> rows;

@@ -86,9 +86,8 @@ struct Named {
 template <class T>
 void check_rank(const char* operand, const Named<T>& named) {
   if (std::ssize(named.letters) != named.x.rank())
-    fail<ShapeError>(concatenate_text("einsum: operand ", operand),
-                     concatenate_text(named.letters.size(), " axes (", named.letters, ")"),
-                     named.x.shape());
+    fail<ShapeError>(str_cat("einsum: operand ", operand),
+                     str_cat(named.letters.size(), " axes (", named.letters, ")"), named.x.shape());
 }
 
 // Returns the operand as matrices [batch, free, shared] or [batch, shared, free]. The second form
@@ -118,9 +117,8 @@ Var<T> einsum(std::string_view equation, const Var<T>& a_var, const Var<T>& b_va
   check_rank("b", b);
   for (const char letter : letters.a)
     if (contains(letters.b, letter) && a.size(letter) != b.size(letter))
-      fail<ShapeError>(concatenate_text("einsum ", equation),
-                       concatenate_text("equal sizes of ", letter),
-                       concatenate_text(a.x.shape(), " and ", b.x.shape()));
+      fail<ShapeError>(str_cat("einsum ", equation), str_cat("equal sizes of ", letter),
+                       str_cat(a.x.shape(), " and ", b.x.shape()));
   a = a.summed_unless_in(letters.b, letters.result);
   b = b.summed_unless_in(letters.a, letters.result);
 

@@ -113,7 +113,7 @@ Var<T> abs(const Var<T>& x) {
 
 template <class T>
 Var<T> clamp(const Var<T>& x, double low, double high) {
-  if (!(low <= high)) fail<ValueError>("clamp", "low ≤ high", concatenate_text(low, " and ", high));
+  if (!(low <= high)) fail<ValueError>("clamp", "low ≤ high", str_cat(low, " and ", high));
   const auto a = static_cast<T>(low), b = static_cast<T>(high);
   return function_of_input(
       "clamp", x,

@@ -10,7 +10,7 @@ namespace {
 void check_tokens(const Tokens& tokens, Index vocabulary) {
   for (Index i = 0; i < tokens.size(); ++i)
     if (const TokenId token = tokens.data()[i]; token < 0 || token >= vocabulary)
-      fail<ValueError>(concatenate_text("embedding: token at ", tokens.shape().position(i)),
+      fail<ValueError>(str_cat("embedding: token at ", tokens.shape().position(i)),
                        "an id from " + index_range(vocabulary), token);
 }
 

@@ -11,10 +11,9 @@ namespace {
 void check_indices(const char* operation, const Indices& indices, Index size) {
   for (Index i = 0; i < indices.size(); ++i)
     if (const Index index = indices.data()[i]; index < 0 || index >= size)
-      fail<ValueError>(concatenate_text(operation, ": index at ", indices.shape().position(i)),
-                       size > 0 ? concatenate_text("a value from 0 to ", size - 1)
-                                : "no index for an empty axis",
-                       index);
+      fail<ValueError>(
+          str_cat(operation, ": index at ", indices.shape().position(i)),
+          size > 0 ? str_cat("a value from 0 to ", size - 1) : "no index for an empty axis", index);
 }
 
 // Forward:  y[o, j, c] = x[o, index[o, j, c], c].
@@ -64,9 +63,9 @@ Var<T> gather(const Var<T>& x, Index axis, const Indices& indices) {
   for (Index i = 0; fits && i < x.rank(); ++i)
     fits = i == axis || indices.shape()[i] <= x.shape()[i];
   if (!fits)
-    fail<ShapeError>(
-        "gather", concatenate_text("indices no larger than ", x.shape(), " except on axis ", axis),
-        indices.shape());
+    fail<ShapeError>("gather",
+                     str_cat("indices no larger than ", x.shape(), " except on axis ", axis),
+                     indices.shape());
   Var<T> part = x;
   for (Index i = 0; i < x.rank(); ++i)
     if (i != axis && indices.shape()[i] < x.shape()[i])
@@ -93,8 +92,7 @@ Var<T> select(const Var<T>& x, Index axis, Index index) {
   const Index size = x.shape()[axis];
   const Index position = index < 0 ? index + size : index;
   if (position < 0 || position >= size)
-    fail<ShapeError>("select", concatenate_text("an index of axis ", axis, " of ", x.shape()),
-                     index);
+    fail<ShapeError>("select", str_cat("an index of axis ", axis, " of ", x.shape()), index);
   return reshape(slice(x, axis, position, position + 1), x.shape().without(axis));
 }
 

@@ -15,10 +15,10 @@ template <class T>
 void check_linear(const Var<T>& x, const Var<T>& weight) {
   if (weight.rank() != 2) fail<ShapeError>("linear: weight", "shape [out, in]", weight.shape());
   if (x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
-    fail<ShapeError>("linear: input",
-                     concatenate_text("shape [..., ", weight.shape()[1], "] for a weight of shape ",
-                                      weight.shape()),
-                     x.shape());
+    fail<ShapeError>(
+        "linear: input",
+        str_cat("shape [..., ", weight.shape()[1], "] for a weight of shape ", weight.shape()),
+        x.shape());
 }
 
 // Returns dz = dy f'(z). `kept` is f'(z) for activations whose slope is computed from z, and y for

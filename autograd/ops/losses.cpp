@@ -7,7 +7,7 @@ namespace weft {
 namespace {
 
 void check_sizes(const char* operation, const Shape& x, const Shape& target) {
-  if (x != target) fail<ShapeError>(operation, concatenate_text("targets of shape ", x), target);
+  if (x != target) fail<ShapeError>(operation, str_cat("targets of shape ", x), target);
   if (x.elements() == 0) fail<ShapeError>(operation, "at least one element", x);
 }
 
@@ -63,7 +63,7 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
   check_sizes(name, logits.shape(), targets.shape());
   for (Index i = 0; i < targets.size(); ++i)
     if (const T t = targets.data()[i]; !(t >= T{0} && t <= T{1}))
-      fail<ValueError>(concatenate_text(name, ": target at ", targets.shape().position(i)),
+      fail<ValueError>(str_cat(name, ": target at ", targets.shape().position(i)),
                        "a value from 0 to 1", t);
   const auto n = static_cast<double>(targets.size());
   Tensor<T> losses = logits.tape().uninitialized(logits.shape());

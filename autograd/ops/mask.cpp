@@ -22,13 +22,13 @@ ValidLens::ValidLens(const Tensor<std::int32_t>& lengths)
 void ValidLens::check(const char* operation, Index batch, Index queries, Index keys) const {
   if (!given_) return;
   if (lengths_.shape() != Shape{batch} && lengths_.shape() != Shape{batch, queries})
-    fail<ShapeError>(concatenate_text(operation, ": valid_lens"),
-                     concatenate_text("shape ", Shape{batch}, " or ", Shape{batch, queries}),
+    fail<ShapeError>(str_cat(operation, ": valid_lens"),
+                     str_cat("shape ", Shape{batch}, " or ", Shape{batch, queries}),
                      lengths_.shape());
   for (std::int32_t length : lengths_)
     if (length < 0 || length > keys)
-      fail<ValueError>(concatenate_text(operation, ": valid_lens"),
-                       concatenate_text("lengths from 0 to ", keys), length);
+      fail<ValueError>(str_cat(operation, ": valid_lens"), str_cat("lengths from 0 to ", keys),
+                       length);
 }
 
 }  // namespace weft

@@ -59,10 +59,10 @@ template <class T>
 Var<T> matmul(const Var<T>& a, const Var<T>& b, const MatmulOptions& options) {
   Tape<T>& tape = tape_of("matmul", a, b);
   const auto mismatch = [&] {
-    fail<ShapeError>(concatenate_text("matmul", options.transpose_a ? " (a transposed)" : "",
-                                      options.transpose_b ? " (b transposed)" : ""),
+    fail<ShapeError>(str_cat("matmul", options.transpose_a ? " (a transposed)" : "",
+                             options.transpose_b ? " (b transposed)" : ""),
                      "shapes [..., M, K] and [..., K, N], or [..., M, K] and [K, N]",
-                     concatenate_text(a.shape(), " and ", b.shape()));
+                     str_cat(a.shape(), " and ", b.shape()));
   };
   if (a.rank() < 2 || b.rank() < 2 || (b.rank() != 2 && b.rank() != a.rank())) mismatch();
   const bool shared_b = b.rank() == 2 && a.rank() > 2;

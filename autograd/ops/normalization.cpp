@@ -23,9 +23,9 @@ void check_norm(const char* operation, const Var<T>& x, double eps,
   const Shape expected{x.shape().columns()};
   for (const auto& [name, shape] : parameters)
     if (shape != expected)
-      fail<ShapeError>(concatenate_text(operation, ": ", name),
-                       concatenate_text(expected, " for x of shape ", x.shape()), shape);
-  if (!(eps >= 0.0)) fail<ValueError>(concatenate_text(operation, ": eps"), "a number ≥ 0", eps);
+      fail<ShapeError>(str_cat(operation, ": ", name),
+                       str_cat(expected, " for x of shape ", x.shape()), shape);
+  if (!(eps >= 0.0)) fail<ValueError>(str_cat(operation, ": eps"), "a number ≥ 0", eps);
 }
 
 // Returns 1 / √(mean(d²) + eps) over d = deviation(x_j) of a row. If the squares of deviations

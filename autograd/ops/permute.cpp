@@ -214,9 +214,8 @@ Var<T> permute(const Var<T>& x, std::span<const Index> axes) {
   }
   if (!each_once) {
     std::string list;
-    for (Index axis : axes) list += (list.empty() ? "" : ", ") + concatenate_text(axis);
-    fail<ShapeError>("permute", concatenate_text("each axis of ", x.shape(), " once"),
-                     "(" + list + ")");
+    for (Index axis : axes) list += (list.empty() ? "" : ", ") + str_cat(axis);
+    fail<ShapeError>("permute", str_cat("each axis of ", x.shape(), " once"), "(" + list + ")");
   }
   return record_permute("permute", x, order);
 }

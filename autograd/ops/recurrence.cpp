@@ -246,7 +246,7 @@ void run_backward(const Sequences<T, Cell>& sequences, const Tensor<T>& weight, 
 template <class T>
 void check_state(const char* operation, const Var<T>& initial, Index batch, Index size) {
   if (initial.shape() != Shape{batch, size})
-    fail<ShapeError>(concatenate_text(operation, ": initial"), Shape{batch, size}, initial.shape());
+    fail<ShapeError>(str_cat(operation, ": initial"), Shape{batch, size}, initial.shape());
 }
 
 // Forward:  h_t = cell(x_t, h_{t-1} Wᵀ + b, h_{t-1}).
@@ -259,17 +259,17 @@ Var<T> recurrence(const char* operation, const Var<T>& inputs, const Var<T>& wei
   Tape<T>& tape = tape_of(operation, inputs, weight, bias, initial);
   const Index size = weight.shape().columns(), width = Cell::gates * size;
   if (weight.shape() != Shape{width, size})
-    fail<ShapeError>(concatenate_text(operation, ": weight"),
-                     Cell::gates == 1 ? "shape [size, size]"
-                                      : concatenate_text("shape [", Cell::gates, " size, size]"),
-                     weight.shape());
+    fail<ShapeError>(
+        str_cat(operation, ": weight"),
+        Cell::gates == 1 ? "shape [size, size]" : str_cat("shape [", Cell::gates, " size, size]"),
+        weight.shape());
   if (inputs.rank() != 3 || inputs.shape()[2] != width)
     fail<ShapeError>(
-        concatenate_text(operation, ": inputs"),
-        concatenate_text("shape [batch, time, ", width, "] for a weight of shape ", weight.shape()),
+        str_cat(operation, ": inputs"),
+        str_cat("shape [batch, time, ", width, "] for a weight of shape ", weight.shape()),
         inputs.shape());
   if (bias.shape() != Shape{width})
-    fail<ShapeError>(concatenate_text(operation, ": bias"), Shape{width}, bias.shape());
+    fail<ShapeError>(str_cat(operation, ": bias"), Shape{width}, bias.shape());
   const Index batch = inputs.shape()[0], time = inputs.shape()[1];
   const Index state_size = Cell::parts * size;
   check_state(operation, initial, batch, state_size);

@@ -28,8 +28,8 @@ Reduction<T> over_axes(const char* operation, const Var<T>& x, std::initializer_
   for (Index axis : axes) {
     bool& given = reduced[static_cast<std::size_t>(x.shape().normalized(axis, operation))];
     if (std::exchange(given, true))
-      fail<ShapeError>(operation, concatenate_text("each axis of ", x.shape(), " at most once"),
-                       concatenate_text("axis ", axis, " twice"));
+      fail<ShapeError>(operation, str_cat("each axis of ", x.shape(), " at most once"),
+                       str_cat("axis ", axis, " twice"));
   }
 
   ReductionLayout layout;
@@ -142,8 +142,8 @@ Var<T> variance(const Reduction<T>& reduction, Index correction) {
   if (correction < 0) fail<ValueError>("variance", "a correction of at least 0", correction);
   if (layout.reduced <= correction)
     fail<ShapeError>("variance",
-                     concatenate_text("more elements to reduce than the correction ", correction),
-                     concatenate_text(layout.reduced, " of ", x.shape()));
+                     str_cat("more elements to reduce than the correction ", correction),
+                     str_cat(layout.reduced, " of ", x.shape()));
   const auto divisor = static_cast<T>(layout.reduced - correction);
   const Tensor<T> mean = mean_of(reduction);
   const auto square = [v = x.value().data(), m = mean.data()](Index element, Index result) {

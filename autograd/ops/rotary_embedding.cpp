@@ -125,24 +125,22 @@ Var<T> rotated(const Var<T>& x, Index num_heads, std::span<const TokenId> first_
 void check_rotary(const char* what, Index columns, Index num_heads, const RotaryOptions& options) {
   if (num_heads <= 0 || columns % num_heads != 0 || (!options.size && columns / num_heads % 2 != 0))
     fail<ValueError>(what, "num_heads > 0 that divides the vectors into heads of even size",
-                     concatenate_text("num_heads ", num_heads, " for vectors of size ", columns));
+                     str_cat("num_heads ", num_heads, " for vectors of size ", columns));
   if (options.size &&
       (*options.size <= 0 || *options.size % 2 != 0 || *options.size > columns / num_heads))
-    fail<ValueError>(concatenate_text(what, ": size"),
-                     concatenate_text("an even number from 2 to ", columns / num_heads),
-                     *options.size);
+    fail<ValueError>(str_cat(what, ": size"),
+                     str_cat("an even number from 2 to ", columns / num_heads), *options.size);
   for (const auto& [name, number] :
        {std::pair(": base", options.base), std::pair(": factor", options.factor)})
     if (!(number > 0.0) || std::isinf(number))
       fail<ValueError>(std::string(what) + name, "a finite number > 0", number);
   if (options.band && (!(0.0 < options.band->low && options.band->low < options.band->high) ||
                        options.band->original_len <= 0))
-    fail<ValueError>(concatenate_text(what, ": band"), "0 < low < high, and original_len > 0",
-                     concatenate_text("low ", options.band->low, ", high ", options.band->high,
-                                      ", original_len ", options.band->original_len));
+    fail<ValueError>(str_cat(what, ": band"), "0 < low < high, and original_len > 0",
+                     str_cat("low ", options.band->low, ", high ", options.band->high,
+                             ", original_len ", options.band->original_len));
   if (options.first_position < 0)
-    fail<ValueError>(concatenate_text(what, ": first_position"), "a position ≥ 0",
-                     options.first_position);
+    fail<ValueError>(str_cat(what, ": first_position"), "a position ≥ 0", options.first_position);
 }
 
 template <class T>
@@ -159,7 +157,7 @@ Var<T> rotary_embedding(const Var<T>& x, Index num_heads, const Tokens& first_po
   if (x.rank() != 3 || first_positions.shape() != Shape{x.shape()[0]})
     fail<ShapeError>("rotary_embedding",
                      "shape [batch, time, num_heads · d], and first positions [batch]",
-                     concatenate_text(x.shape(), " and ", first_positions.shape()));
+                     str_cat(x.shape(), " and ", first_positions.shape()));
   std::span<const TokenId> first = first_positions.values();
   for (const TokenId position : first)
     if (position < 0)

@@ -108,9 +108,9 @@ Var<T> slice(const Var<T>& x, Index axis, Index begin, Index end) {
   axis = x.shape().normalized(axis, "slice");
   const Index size = x.shape()[axis];
   if (begin < 0 || begin > end || end > size)
-    fail<ShapeError>(
-        "slice", concatenate_text("0 ≤ begin ≤ end ≤ ", size, " on axis ", axis, " of ", x.shape()),
-        concatenate_text("begin ", begin, " and end ", end));
+    fail<ShapeError>("slice",
+                     str_cat("0 ≤ begin ≤ end ≤ ", size, " on axis ", axis, " of ", x.shape()),
+                     str_cat("begin ", begin, " and end ", end));
   Tensor<T> y = x.tape().uninitialized(x.shape().with(axis, end - begin));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
@@ -144,10 +144,9 @@ std::vector<Var<T>> split(const Var<T>& x, Index axis, std::span<const Index> si
     total = size_sum("split", total, size);
   }
   if (total != x.shape()[axis])
-    fail<ShapeError>(
-        "split",
-        concatenate_text("sizes that add up to the size of axis ", axis, " of ", x.shape()),
-        concatenate_text("a sum of ", total));
+    fail<ShapeError>("split",
+                     str_cat("sizes that add up to the size of axis ", axis, " of ", x.shape()),
+                     str_cat("a sum of ", total));
   std::vector<Var<T>> parts;
   Index first = 0;
   for (const Index size : sizes) {
@@ -161,8 +160,7 @@ template <class T>
 Var<T> squeeze(const Var<T>& x, Index axis) {
   axis = x.shape().normalized(axis, "squeeze");
   if (x.shape()[axis] != 1)
-    fail<ShapeError>("squeeze", "an axis of size 1",
-                     concatenate_text("axis ", axis, " of ", x.shape()));
+    fail<ShapeError>("squeeze", "an axis of size 1", str_cat("axis ", axis, " of ", x.shape()));
   return reshape(x, x.shape().without(axis));
 }
 
@@ -177,7 +175,7 @@ template <class T>
 Var<T> pad(const Var<T>& x, Index axis, Index before, Index after, double value) {
   axis = x.shape().normalized(axis, "pad");
   if (before < 0 || after < 0)
-    fail<ShapeError>("pad", "before and after ≥ 0", concatenate_text(before, " and ", after));
+    fail<ShapeError>("pad", "before and after ≥ 0", str_cat(before, " and ", after));
   const Index inner = elements_from(x.shape(), axis + 1);
   const Index count = elements_before(x.shape(), axis);
   const Index length = elements_from(x.shape(), axis);
@@ -203,7 +201,7 @@ Var<T> concatenate(std::span<const Var<T>> tensors, Index axis) {
   Index size = 0;
   for (const Var<T>& x : tensors) {
     if (x.rank() != first.rank() || x.shape().with(axis, first[axis]) != first)
-      fail<ShapeError>("concatenate", concatenate_text("shape ", first, " except on axis ", axis),
+      fail<ShapeError>("concatenate", str_cat("shape ", first, " except on axis ", axis),
                        x.shape());
     size = size_sum("concatenate", size, x.shape()[axis]);
   }
@@ -217,7 +215,7 @@ Var<T> stack(std::span<const Var<T>> tensors, Index axis) {
   const Shape shape = first.inserted(axis, std::ssize(tensors), "stack");
   for (const Var<T>& x : tensors)
     if (x.shape() != first)
-      fail<ShapeError>("stack", concatenate_text("tensors of one shape, ", first), x.shape());
+      fail<ShapeError>("stack", str_cat("tensors of one shape, ", first), x.shape());
   return join("stack", tensors, shape, axis < 0 ? axis + shape.rank() : axis);
 }
 

@@ -31,8 +31,7 @@ Indices first_along(const char* operation, const Tensor<T>& x, Index axis, bool 
   axis = x.shape().normalized(axis, operation);
   const AxisLayout layout(x.shape(), axis);
   if (layout.size == 0 || layout.size > std::numeric_limits<std::int32_t>::max())
-    fail<ShapeError>(operation, concatenate_text("1 to 2^31 - 1 elements on axis ", axis),
-                     x.shape());
+    fail<ShapeError>(operation, str_cat("1 to 2^31 - 1 elements on axis ", axis), x.shape());
   auto positions =
       Indices::uninitialized(keep_axis ? x.shape().with(axis, 1) : x.shape().without(axis));
   std::int32_t* const to = positions.data();
@@ -110,8 +109,7 @@ Indices topk_indices(const Tensor<T>& x, Index k, const TopKOptions& options) {
   const Index axis = x.shape().normalized(options.axis, "topk");
   const AxisLayout from(x.shape(), axis);
   if (k < 0 || k > from.size || from.size > std::numeric_limits<std::int32_t>::max())
-    fail<ShapeError>("topk", concatenate_text("0 ≤ k ≤ the size of axis ", axis, " of ", x.shape()),
-                     k);
+    fail<ShapeError>("topk", str_cat("0 ≤ k ≤ the size of axis ", axis, " of ", x.shape()), k);
   const Shape shape = x.shape().with(axis, k);
   auto indices = Indices::uninitialized(shape);
   const AxisLayout to(shape, axis);

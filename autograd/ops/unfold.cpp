@@ -7,9 +7,9 @@ namespace weft {
 void check_unfold(const char* what, const UnfoldOptions& o) {
   if (o.size < 1 || o.dilation < 1 || o.stride < 1)
     fail<ValueError>(what, "size, dilation and stride ≥ 1",
-                     concatenate_text(o.size, ", ", o.dilation, " and ", o.stride));
+                     str_cat(o.size, ", ", o.dilation, " and ", o.stride));
   if (o.before < 0 || o.after < 0)
-    fail<ValueError>(what, "before and after ≥ 0", concatenate_text(o.before, " and ", o.after));
+    fail<ValueError>(what, "before and after ≥ 0", str_cat(o.before, " and ", o.after));
   size_sum(what, size_product(what, o.dilation, o.size - 1), 1);
   size_sum(what, o.before, o.after);
 }
@@ -23,9 +23,8 @@ Var<T> unfold(const Var<T>& x, const UnfoldOptions& options, const ValidLens& va
   const Index batch = x.shape()[0], time = x.shape()[1], channels = x.shape()[2];
   const Index padded = time + options.before + options.after;
   if (padded < options.span())
-    fail<ShapeError>("unfold",
-                     concatenate_text("at least ", options.span(), " positions with padding"),
-                     concatenate_text(padded, " for an input of shape ", x.shape()));
+    fail<ShapeError>("unfold", str_cat("at least ", options.span(), " positions with padding"),
+                     str_cat(padded, " for an input of shape ", x.shape()));
   valid_lens.check("unfold", batch, 1, time);
   const Index count = (padded - options.span()) / options.stride + 1;
   const Index width = size_product("unfold", options.size, channels);

@@ -16,8 +16,8 @@ std::vector<HeatMap> maps_of(const std::vector<Tensor<float>>& blocks) {
       const auto values =
           weights.values().subspan(static_cast<std::size_t>(head * shape.elements()),
                                    static_cast<std::size_t>(shape.elements()));
-      maps.push_back({concatenate_text("block ", block + 1, ", head ", head + 1),
-                      Tensor<float>(shape, values)});
+      maps.push_back(
+          {str_cat("block ", block + 1, ", head ", head + 1), Tensor<float>(shape, values)});
     }
   }
   return maps;
@@ -33,25 +33,25 @@ DecoderAttentionWeights decoder_attention_weights(const std::vector<Tensor<float
 }
 
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
-                                          const Sequence& source, const Sequence& answer) {
-  Sequence decoder_input{Vocabulary::bos};
+                                          const TokenIds& source, const TokenIds& answer) {
+  TokenIds decoder_input{Vocabulary::bos};
   decoder_input.insert(decoder_input.end(), answer.begin(), answer.end());
 
-  Tape tape({.recording = false, .keep_intermediates = true});
+  Tape tape({.recording = false, .keep_attention_weights = true});
   const PaddedTokens sources = pad_sequences({&source, 1});
   const Var memory = model.encode(tape, sources.tokens, sources.valid_lens);
-  tape.take_intermediates();
+  tape.take_attention_weights();
   model.decode(pad_sequences({&decoder_input, 1}).tokens, memory, sources.valid_lens);
-  return maps_of(decoder_attention_weights(tape.take_intermediates()).cross);
+  return maps_of(decoder_attention_weights(tape.take_attention_weights()).cross);
 }
 
-std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence& tokens) {
-  Tape tape({.recording = false, .keep_intermediates = true});
+std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const TokenIds& tokens) {
+  Tape tape({.recording = false, .keep_attention_weights = true});
   model(tape, Tokens({1, std::ssize(tokens)}, tokens));
-  return maps_of(tape.take_intermediates());
+  return maps_of(tape.take_attention_weights());
 }
 
-std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer) {
+std::vector<std::string> answer_names(const Vocabulary& vocabulary, const TokenIds& answer) {
   std::vector<std::string> names;
   for (const TokenId token : answer) names.push_back(vocabulary.symbol(token));
   names.emplace_back("end");

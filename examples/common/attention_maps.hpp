@@ -20,14 +20,14 @@ DecoderAttentionWeights decoder_attention_weights(const std::vector<Tensor<float
 // One map for each head of each decoder block: the attention weights of each token of `answer`
 // followed by <eos> (rows) over the tokens of `source` (columns).
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
-                                          const Sequence& source, const Sequence& answer);
+                                          const TokenIds& source, const TokenIds& answer);
 
 // One map for each head of each block: the attention weights of each token (rows) over itself and
 // those before it (columns).
-std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const Sequence& tokens);
+std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const TokenIds& tokens);
 
 // The names of the rows of cross_attention_maps: the symbol of each token, special ones too, and
 // "end".
-std::vector<std::string> answer_names(const Vocabulary& vocabulary, const Sequence& answer);
+std::vector<std::string> answer_names(const Vocabulary& vocabulary, const TokenIds& answer);
 
 }  // namespace weft::examples

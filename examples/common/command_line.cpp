@@ -26,7 +26,7 @@ Number parse_number(const std::string& name, const std::string& text, Number low
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() ||
       !(lowest <= number && number <= highest))
-    fail<UsageError>("option --" + name, concatenate_text("a number in ", lowest, " … ", highest),
+    fail<UsageError>("option --" + name, str_cat("a number in ", lowest, " … ", highest),
                      "'" + text + "'");
   return number;
 }
@@ -77,7 +77,7 @@ class CommandLine::Parser {
   template <class Number>
   void numeric_option(const std::string& name, const std::string& description, Number& value,
                       Number lowest, Number highest) {
-    option(name, description, concatenate_text(value), [=, &value](const std::string& text) {
+    option(name, description, str_cat(value), [=, &value](const std::string& text) {
       value = parse_number(name, text, lowest, highest);
     });
   }
@@ -171,7 +171,7 @@ void CommandLine::choice(const std::string& name, const std::string& description
   for (const auto& [precision, its_name] : precision_names) choices.emplace_back(its_name);
   parser_->choice(name, description, name_of("precision", value, precision_names), choices,
                   [&value](const std::string& text) {
-                    value = value_named("precision", text, precision_names);
+                    value = enum_from_name("precision", text, precision_names);
                   });
 }
 
@@ -198,7 +198,7 @@ void CommandLine::without_effect(std::initializer_list<std::string> options,
                                  const std::string& reason) const {
   for (const std::string& name : options)
     if (parser_->given_.contains(name))
-      throw UsageError(concatenate_text("option --", name, ": has no effect ", reason));
+      throw UsageError(str_cat("option --", name, ": has no effect ", reason));
 }
 
 void CommandLine::apply() const { parser_->apply(); }

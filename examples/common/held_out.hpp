@@ -23,7 +23,7 @@ inline constexpr EnumNames<Split, 3> split_names{{
 inline std::string to_string(Split split) { return name_of("split", split, split_names); }
 // The inverse of to_string. Throws ValueError for any other name.
 inline Split parse_split(const std::string& name) {
-  return value_named("split", name, split_names);
+  return enum_from_name("split", name, split_names);
 }
 
 }  // namespace weft::examples

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string name_of_file(const std::filesystem::path& path) {
-  return concatenate_text("configuration '", path.string(), "'");
+  return str_cat("configuration '", path.string(), "'");
 }
 
 Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
@@ -22,7 +22,7 @@ Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
   try {
     check_json(text);
   } catch (const ValueError& error) {
-    throw FileError(concatenate_text(name_of_file(path), ": ", error.what()));
+    throw FileError(str_cat(name_of_file(path), ": ", error.what()));
   }
   return Json::parse(text);
 }
@@ -86,7 +86,7 @@ void JsonConfig::fail_on(const std::string& name, const std::string& expected) c
   const Json* field = fields_->find(name);
   std::string got = field ? field->dump() : "none";
   if (got.size() > longest) got = got.substr(0, longest) + "…";
-  fail<FileError>(name_of_file(path_), concatenate_text(expected, " as ", name), got);
+  fail<FileError>(name_of_file(path_), str_cat(expected, " as ", name), got);
 }
 
 Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
@@ -97,7 +97,7 @@ Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
   const std::uint64_t value =
       field && field->is_number_unsigned() ? field->get<std::uint64_t>() : 0;
   if (value < 1 || value > static_cast<std::uint64_t>(highest))
-    fail_on(name, concatenate_text("an integer in 1 … ", highest));
+    fail_on(name, str_cat("an integer in 1 … ", highest));
   return static_cast<Index>(value);
 }
 

@@ -51,10 +51,10 @@ std::string preamble(const fs::path& picture, Index width, Index height) {
   // svg measures font sizes in pixels, pngcairo in points.
   const bool is_svg = extension == ".svg";
   const char* terminal = is_svg ? "svg font 'sans-serif,13'" : "pngcairo font 'sans-serif,10'";
-  return concatenate_text("set encoding utf8\nset terminal ", terminal, " noenhanced size ", width,
-                          ",", height, is_svg ? "" : " background '#ffffff'", "\nset output ",
-                          quoted(file_name(picture)), "\nset tics nomirror scale 0.5 ", ink,
-                          "\nset key ", ink, '\n');
+  return str_cat("set encoding utf8\nset terminal ", terminal, " noenhanced size ", width, ",",
+                 height, is_svg ? "" : " background '#ffffff'", "\nset output ",
+                 quoted(file_name(picture)), "\nset tics nomirror scale 0.5 ", ink, "\nset key ",
+                 ink, '\n');
 }
 
 std::string run_gnuplot(const std::string& script, const std::string& data,
@@ -92,10 +92,9 @@ std::string named_tics(const char* axis, const std::vector<std::string>& names) 
   // Turned where they would overlap.
   const char* turned = longest(names) > 2 && *axis == 'x' ? " rotate by 90 right" : "";
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (!names[i].empty())
-      tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + concatenate_text(i);
-  if (tics.empty()) return concatenate_text("unset ", axis, "tics\n");
-  return concatenate_text("set ", axis, "tics", turned, " (", tics, ")\n");
+    if (!names[i].empty()) tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + str_cat(i);
+  if (tics.empty()) return str_cat("unset ", axis, "tics\n");
+  return str_cat("set ", axis, "tics", turned, " (", tics, ")\n");
 }
 
 constexpr const char* viridis =
@@ -127,7 +126,7 @@ std::string draw(const LineChart& chart, const fs::path& picture) {
   for (std::size_t i = 0; i < chart.lines.size(); ++i) {
     const Line& line = chart.lines[i];
     if (line.x.size() != line.y.size())
-      fail<ShapeError>("line '" + line.name + "'", concatenate_text(line.x.size(), " values of y"),
+      fail<ShapeError>("line '" + line.name + "'", str_cat(line.x.size(), " values of y"),
                        line.y.size());
     data << "# " << line.name << '\n';
     for (std::size_t k = 0; k < line.x.size(); ++k) data << line.x[k] << '\t' << line.y[k] << '\n';
@@ -148,7 +147,7 @@ std::string draw(const HeatMaps& maps, const fs::path& picture) {
   const auto count = static_cast<Index>(maps.maps.size());
   if (count < 1 || maps.maps_in_row < 1)
     fail<ValueError>("heat maps '" + maps.title + "'", "at least one map and at least one in a row",
-                     concatenate_text(count, " and ", maps.maps_in_row));
+                     str_cat(count, " and ", maps.maps_in_row));
   const Index grid_columns = std::min(maps.maps_in_row, count);
   const Index grid_rows = (count + grid_columns - 1) / grid_columns;
   // In pixels: gaps between maps, and the outer margins.

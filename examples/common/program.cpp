@@ -34,12 +34,11 @@ int run(const ProcessGroup& processes, const std::string& name, const std::funct
     const int status = work();
     if (flush_output(name) || status != 0) return status;
   } catch (const UsageError& error) {
-    return processes.fail(concatenate_text(name, ": ", error.what(), " (see ", name, " --help)"),
-                          2);
+    return processes.abort(str_cat(name, ": ", error.what(), " (see ", name, " --help)"), 2);
   } catch (const std::bad_alloc&) {
-    return processes.fail(name + ": out of memory", error_status);
+    return processes.abort(name + ": out of memory", error_status);
   } catch (const std::exception& error) {
-    return processes.fail(concatenate_text(name, ": ", error.what()), error_status);
+    return processes.abort(str_cat(name, ": ", error.what()), error_status);
   }
   return error_status;
 }
@@ -50,7 +49,7 @@ int run_training(const std::string& name, const std::function<int(ProcessGroup&)
                  int error_status) {
   ProcessGroup processes;
   std::optional<Silence> silence;
-  if (!processes.is_first()) silence.emplace();
+  if (!processes.is_root()) silence.emplace();
   return run(
       processes, name, [&] { return work(processes); }, error_status);
 }

@@ -55,7 +55,7 @@ template <class Configuration>
 void check_settings(const Configuration& configuration) {
   const auto check = [](const char* name, auto value, auto lowest, auto highest) {
     if (!(lowest <= value && value <= highest))
-      fail<ValueError>(name, concatenate_text(lowest, " … ", highest), value);
+      fail<ValueError>(name, str_cat(lowest, " … ", highest), value);
   };
   Configuration::for_each_setting(configuration,
                                   [&](const char* name, const char*, auto value, auto... range) {
@@ -93,7 +93,7 @@ template <class Configuration>
 bool resume_configuration(const std::filesystem::path& folder, const CommandLine& line,
                           Configuration& configuration, ProcessGroup& processes) {
   Configuration stored;
-  const std::string found = processes.from_first([&] {
+  const std::string found = processes.broadcast_from_root([&] {
     const std::filesystem::path checkpoint = folder / "last.h5";
     // A file that cannot be looked at is refused by the trainer, a link without target on loading.
     std::error_code error;

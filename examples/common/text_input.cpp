@@ -29,8 +29,8 @@ std::ifstream open_text(const fs::path& path, const std::string& what, std::uint
     fail<FileError>(what, "a regular file",
                     fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
   if (const std::uintmax_t bytes = fs::file_size(path, error); !error && bytes > max_bytes)
-    fail<FileError>(what, concatenate_text("a file of at most ", max_bytes, " bytes"),
-                    concatenate_text(bytes, " bytes"));
+    fail<FileError>(what, str_cat("a file of at most ", max_bytes, " bytes"),
+                    str_cat(bytes, " bytes"));
   std::ifstream file(path, std::ios::binary);
   if (!file) fail<FileError>(what, "a readable file", std::strerror(errno));
   return file;
@@ -43,8 +43,7 @@ bool read_line(std::istream& in, std::string& line, const std::string& what) {
   auto size = static_cast<std::size_t>(in.gcount());
   if (in.fail()) {
     if (size == 0) return false;
-    fail<FileError>(what, concatenate_text("lines of at most ", max_line, " bytes"),
-                    "a longer one");
+    fail<FileError>(what, str_cat("lines of at most ", max_line, " bytes"), "a longer one");
   }
   if (!in.eof()) --size;  // the line break
   line.assign(buffer.data(), size);

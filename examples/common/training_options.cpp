@@ -29,12 +29,12 @@ void TrainingOptions::add_to(CommandLine& line, const std::string& files) {
 void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
   if (resume) {
     // A name and a value in each two lines.
-    std::istringstream lines(processes.from_first([&] {
+    std::istringstream lines(processes.broadcast_from_root([&] {
       std::string text;
       std::error_code error;
       if (!std::filesystem::exists(std::filesystem::path(out) / "last.h5", error)) return text;
       for (const auto& [name, value] : recorded_notes(out))
-        if (value.find('\n') == value.npos) text += concatenate_text(name, '\n', value, '\n');
+        if (value.find('\n') == value.npos) text += str_cat(name, '\n', value, '\n');
       return text;
     }));
     const auto given = line.given();
@@ -55,7 +55,7 @@ void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
   });
 }
 
-TrainerOptions TrainingOptions::for_trainer(const Interrupt& interrupt,
+TrainerOptions TrainingOptions::for_trainer(const SignalHandler& interrupt,
                                             ProcessGroup& processes) const {
   return {.max_steps = max_steps,
           .folder = out,

@@ -25,7 +25,7 @@ struct TrainingOptions {
   // record in `out`, unless others are given, and prints them; notes all.
   void note(CommandLine& line, ProcessGroup& processes);
   // Those of a trainer, which shows its progress on standard output; the arguments must outlive it.
-  TrainerOptions for_trainer(const Interrupt& interrupt, ProcessGroup& processes) const;
+  TrainerOptions for_trainer(const SignalHandler& interrupt, ProcessGroup& processes) const;
 };
 
 }  // namespace weft::examples

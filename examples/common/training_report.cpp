@@ -8,13 +8,13 @@
 namespace weft::examples {
 namespace {
 
-const char* to_text(TrainingEnd end) {
+const char* to_text(StopReason end) {
   switch (end) {
-    case TrainingEnd::finished:
+    case StopReason::finished:
       return "finished";
-    case TrainingEnd::stopped_early:
+    case StopReason::stopped_early:
       return "stopped early";
-    case TrainingEnd::interrupted:
+    case StopReason::interrupted:
       return "interrupted";
   }
   return "";
@@ -47,22 +47,22 @@ TrainingResult train_with_data(const std::string& option, const std::string& val
     if (std::string_view(error.what()).find("training progress: data") == std::string_view::npos)
       throw;
     throw ValueError(
-        concatenate_text(error.what(), "; is ", option, ' ', value, " what the run began with?"));
+        str_cat(error.what(), "; is ", option, ' ', value, " what the run began with?"));
   }
 }
 
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder,
                      const std::string& command) {
-  std::string text = concatenate_text(to_text(result.end), " after ", result.steps, " steps; ");
+  std::string text = str_cat(to_text(result.end), " after ", result.steps, " steps; ");
   const std::string last = (folder / "last.h5").string();
   if (result.best_step > 0)
-    text += concatenate_text("weights in ", (folder / "best.h5").string(), " (the best, of step ",
-                             result.best_step, ") and ", last, " (of the last step)");
+    text += str_cat("weights in ", (folder / "best.h5").string(), " (the best, of step ",
+                    result.best_step, ") and ", last, " (of the last step)");
   else
     text += "weights in " + last;
-  if (result.end == TrainingEnd::interrupted)
-    text += concatenate_text("\ngo on with: ", command, " --out ", folder.string(), " --resume");
-  return concatenate_text(text, "\nreport in ", (folder / "report.html").string());
+  if (result.end == StopReason::interrupted)
+    text += str_cat("\ngo on with: ", command, " --out ", folder.string(), " --resume");
+  return str_cat(text, "\nreport in ", (folder / "report.html").string());
 }
 
 }  // namespace weft::examples

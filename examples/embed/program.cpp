@@ -59,7 +59,7 @@ std::vector<std::string> lines_of(std::istream& in, const std::string& what) {
   for (std::string line; examples::read_line(in, line, what);) {
     if (lines.empty()) examples::remove_byte_order_mark(line);
     lines.push_back(line);
-    check_utf8(line, concatenate_text(what, ", line ", lines.size()));
+    check_utf8(line, str_cat(what, ", line ", lines.size()));
   }
   if (lines.empty()) fail<FileError>(what, "at least one sentence", "none");
   return lines;
@@ -74,25 +74,25 @@ std::vector<std::string> sentences_of(const Options& options) {
     return lines_of(file, what);
   }
   for (std::size_t i = 0; i < options.sentences.size(); ++i)
-    check_utf8(options.sentences[i], concatenate_text("sentence ", i + 1));
+    check_utf8(options.sentences[i], str_cat("sentence ", i + 1));
   return options.sentences;
 }
 
 SentenceModel model_of(const Options& options) {
   SentenceModel model(options.model);
   if (options.pooling != "model")
-    model.pooling = SequencePooling<float>(value_named("pooling", options.pooling, pooling_names));
+    model.pooling =
+        SequencePooling<float>(enum_from_name("pooling", options.pooling, pooling_names));
   const Index positions = model.encoder.positions.weight.shape()[0];
   if (options.max_len == 1 || options.max_len > positions)
-    fail<ValueError>("option --max-len",
-                     concatenate_text("2 … ", positions, ", the positions of the model"),
+    fail<ValueError>("option --max-len", str_cat("2 … ", positions, ", the positions of the model"),
                      options.max_len);
   if (options.max_len > 0) model.max_len = options.max_len;
   return model;
 }
 
-void print_tokens(const SentenceModel& model, const std::vector<Sequence>& sequences) {
-  for (const Sequence& ids : sequences) {
+void print_tokens(const SentenceModel& model, const std::vector<TokenIds>& sequences) {
+  for (const TokenIds& ids : sequences) {
     for (std::size_t i = 0; i < ids.size(); ++i)
       std::cout << (i == 0 ? "" : " ") << model.tokenizer.token(ids[i]);
     std::cout << '\n';
@@ -150,7 +150,7 @@ void embed(const Options& options) {
   if (!options.vectors.empty()) check_vectors_file(options.vectors, inputs);
   const SentenceModel model = model_of(options);
   const std::vector<std::string> sentences = sentences_of(options);
-  std::vector<Sequence> sequences;
+  std::vector<TokenIds> sequences;
   for (const std::string& sentence : sentences) sequences.push_back(model.tokens(sentence));
   if (options.tokens) return print_tokens(model, sequences);
 

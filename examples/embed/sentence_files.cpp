@@ -65,9 +65,8 @@ std::vector<Module> modules_in(const fs::path& folder) {
                      "Transformer, Pooling, any number of Dense, and Normalize, in this order");
   }
   if (modules.size() < 2)
-    fail<FileError>(concatenate_text("configuration '", path.string(), "'"),
-                    "at least Transformer and Pooling",
-                    concatenate_text(modules.size(), " modules"));
+    fail<FileError>(str_cat("configuration '", path.string(), "'"),
+                    "at least Transformer and Pooling", str_cat(modules.size(), " modules"));
   return modules;
 }
 
@@ -91,7 +90,7 @@ void check_added_token(const JsonConfig& config, const char* field, const nlohma
       token.is_object() ? token.value("content", nlohmann::json()) : token;
   const std::string text = content.is_string() ? content.get<std::string>() : "";
   if (std::ranges::find(special, text) == special.end() && !options.added_tokens.contains(text))
-    fail<FileError>(config.what(), concatenate_text("tokens of added_tokens.json as ", field),
+    fail<FileError>(config.what(), str_cat("tokens of added_tokens.json as ", field),
                     content.dump());
 }
 
@@ -130,7 +129,7 @@ void read_transformer(const fs::path& folder, SentenceFiles& files) {
   read_tokenizer(folder, files);
   for (const char* const kind :
        {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
-    const fs::path path = folder / concatenate_text("sentence_", kind, "_config.json");
+    const fs::path path = folder / str_cat("sentence_", kind, "_config.json");
     if (!fs::exists(path)) continue;
     const JsonConfig config(path);
     config.check_names({"max_seq_length", "do_lower_case", "transformer_task", "modality_config",
@@ -236,13 +235,13 @@ SentenceFiles read_sentence_files(const fs::path& folder) {
   for (const auto& [type, path] : modules_in(folder)) {
     if (type == "Transformer") read_transformer(path, files);
     if (type == "Pooling" && !read_pooling(path, files) && !files.prompt.empty())
-      fail<FileError>(concatenate_text("configuration '", (path / "config.json").string(), "'"),
+      fail<FileError>(str_cat("configuration '", (path / "config.json").string(), "'"),
                       "true as include_prompt with a default prompt", "false");
     if (type == "Dense") files.dense.push_back(dense_in(path));
   }
   // Without a Dense module, the mean has the same direction.
   if (files.is_divided_by_root && !files.dense.empty())
-    fail<FileError>(concatenate_text("folder '", folder.string(), "'"),
+    fail<FileError>(str_cat("folder '", folder.string(), "'"),
                     "cls, max, mean or lasttoken before a Dense module", "mean_sqrt_len_tokens");
   return files;
 }

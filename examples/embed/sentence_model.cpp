@@ -22,19 +22,18 @@ SentenceModel::SentenceModel(SentenceFiles files)
   max_len = std::min(max_len, files.max_len.value_or(max_len));
   const std::filesystem::path& folder = files.transformer;
   if (const Index rows = encoder.tokens.weight.shape()[0]; tokenizer.size() > rows)
-    fail<FileError>(concatenate_text("vocabulary '", (folder / "vocab.txt").string(), "'"),
-                    concatenate_text("at most the ", rows, " tokens of config.json"),
-                    tokenizer.size());
+    fail<FileError>(str_cat("vocabulary '", (folder / "vocab.txt").string(), "'"),
+                    str_cat("at most the ", rows, " tokens of config.json"), tokenizer.size());
   for (Index size = encoder.tokens.weight.shape()[1]; const DenseLayer& layer : dense) {
     if (layer.linear.in_features() != size)
-      fail<FileError>(concatenate_text("folder '", folder.string(), "'"),
-                      concatenate_text("a Dense module with in_features ", size),
+      fail<FileError>(str_cat("folder '", folder.string(), "'"),
+                      str_cat("a Dense module with in_features ", size),
                       layer.linear.in_features());
     size = layer.linear.out_features();
   }
 }
 
-Tensor<float> SentenceModel::vectors(std::span<const Sequence> sentences, Index batch_size) const {
+Tensor<float> SentenceModel::vectors(std::span<const TokenIds> sentences, Index batch_size) const {
   const Index num_hiddens =
       dense.empty() ? encoder.tokens.weight.shape()[1] : dense.back().linear.out_features();
   std::vector<std::size_t> order(sentences.size());
@@ -47,7 +46,7 @@ Tensor<float> SentenceModel::vectors(std::span<const Sequence> sentences, Index 
   const auto step = static_cast<std::size_t>(batch_size);
   for (std::size_t begin = 0; begin < order.size(); begin += step) {
     const std::size_t end = std::min(begin + step, order.size());
-    std::vector<Sequence> batch;
+    std::vector<TokenIds> batch;
     for (std::size_t i = begin; i < end; ++i) batch.push_back(sentences[order[i]]);
     const PaddedTokens padded = pad_sequences(batch);
     const Var<float> states = encoder(tape, padded.tokens, padded.valid_lens);

@@ -22,12 +22,12 @@ class SentenceModel {
 
   // Returns [CLS], the tokens of the prompt and a sentence, cut so that max_len tokens remain, and
   // [SEP].
-  Sequence tokens(const std::string& sentence) const {
+  TokenIds tokens(const std::string& sentence) const {
     return tokenizer.encode(prompt + sentence, max_len);
   }
   // A vector of length 1 for each sentence, [sentences, size], computed in batches of
   // sentences of similar lengths.
-  Tensor<float> vectors(std::span<const Sequence> sentences, Index batch_size) const;
+  Tensor<float> vectors(std::span<const TokenIds> sentences, Index batch_size) const;
 
   WordPiece tokenizer;
   Bert<float> encoder;

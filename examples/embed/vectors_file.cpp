@@ -19,7 +19,7 @@ void write_csv(const fs::path& path, const Tensor<float>& vectors) {
   std::ofstream file(path, std::ios::binary);
   const Index columns = vectors.shape()[1];
   for (Index column = 0; column < columns; ++column)
-    file << concatenate_text(column == 0 ? "" : ",", column);
+    file << str_cat(column == 0 ? "" : ",", column);
   file << '\n';
   std::array<char, 32> digits;
   for (Index row = 0; row < vectors.shape()[0]; ++row)

@@ -15,7 +15,7 @@ constexpr Index more_tokens = 32;
 }  // namespace
 
 std::vector<Question> questions_of(const SavedModel& saved, const std::vector<LearnedText>& texts) {
-  const Sequence ends = saved.ends();
+  const TokenIds ends = saved.ends();
   std::vector<Question> questions;
   for (const auto& [tokens, learned] : texts) {
     std::size_t end = tokens.size();
@@ -23,7 +23,7 @@ std::vector<Question> questions_of(const SavedModel& saved, const std::vector<Le
     std::size_t begin = end;
     while (begin > 0 && learned[begin - 1]) --begin;
     if (begin == 0) continue;
-    Question question{Sequence(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(begin)),
+    Question question{TokenIds(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(begin)),
                       "", 0};
     for (; begin < end && std::ranges::find(ends, tokens[begin]) == ends.end(); ++begin) {
       question.expected += saved.tokenizer.token(tokens[begin]);
@@ -39,7 +39,7 @@ std::vector<std::string> answers_to(std::span<const Question> questions, const S
   for (; !questions.empty();
        questions = questions.subspan(std::min(batch_size, questions.size()))) {
     const auto batch = questions.first(std::min(batch_size, questions.size()));
-    std::vector<Sequence> prompts;
+    std::vector<TokenIds> prompts;
     std::vector<Index> left;
     for (const Question& question : batch) {
       prompts.push_back(question.prompt);

@@ -11,7 +11,7 @@
 namespace weft::gpt {
 
 struct Question {
-  Sequence prompt;       // everything before the answer
+  TokenIds prompt;       // everything before the answer
   std::string expected;  // the answer
   Index length;          // of the answer, in tokens
 };

@@ -11,7 +11,7 @@ namespace weft::gpt {
 namespace {
 
 // The tokens as the names of rows and columns, with spaces and line breaks that can be seen.
-std::vector<std::string> names_of(const Tokenizer& tokenizer, const Sequence& ids) {
+std::vector<std::string> names_of(const Tokenizer& tokenizer, const TokenIds& ids) {
   std::vector<std::string> names;
   for (const TokenId id : ids) {
     std::string& name = names.emplace_back();
@@ -23,9 +23,9 @@ std::vector<std::string> names_of(const Tokenizer& tokenizer, const Sequence& id
 
 std::string draw_attention(const SavedModel& saved, const std::string& text,
                            const std::filesystem::path& picture) {
-  const Sequence ids = saved.tokenizer.encode(text);
+  const TokenIds ids = saved.tokenizer.encode(text);
   if (ids.empty() || std::ssize(ids) > saved.context)
-    fail<ValueError>("text", concatenate_text("1 … ", saved.context, " tokens"), ids.size());
+    fail<ValueError>("text", str_cat("1 … ", saved.context, " tokens"), ids.size());
   examples::HeatMaps maps;
   maps.title = "Attention of each token to those before it";
   maps.x_label = "token";

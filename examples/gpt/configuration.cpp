@@ -132,14 +132,13 @@ void Configuration::check_state() const {
   if (rotary_pairs != "halves")
     fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
   if (width % heads != 0)
-    fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
+    fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
   if (kv_heads > 0 && heads % kv_heads != 0)
-    fail<ValueError>("kv-heads", concatenate_text("a divisor of the number of heads ", heads),
-                     kv_heads);
+    fail<ValueError>("kv-heads", str_cat("a divisor of the number of heads ", heads), kv_heads);
   if (modern && width / heads % 2 != 0)
     fail<ValueError>("heads", "width / heads that is even, with --modern", width / heads);
   if (final_lr > lr)
-    fail<ValueError>("final-lr", concatenate_text("at most the peak learning rate ", lr), final_lr);
+    fail<ValueError>("final-lr", str_cat("at most the peak learning rate ", lr), final_lr);
 }
 
 void Configuration::state(State<float>& state) {

@@ -5,7 +5,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/text/generation/speculative.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include "examples/gpt/stop_text.hpp"
 
 namespace weft::gpt {
@@ -25,14 +25,14 @@ void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
 }
 
 void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
-  const Sequence ids =
+  const TokenIds ids =
       prompt.empty() ? saved_.tokenizer.beginning() : saved_.tokenizer.encode_beginning(prompt);
   std::cout << prompt << std::flush;
   print_after(ids, seed);
 }
 
-std::string ContinuationPrinter::print_after(const Sequence& ids, std::uint64_t seed) {
-  WholeCharacters characters;
+std::string ContinuationPrinter::print_after(const TokenIds& ids, std::uint64_t seed) {
+  Utf8StreamDecoder characters;
   StopText text(stop_);
   std::string result;
   const auto show = [&](const std::string& piece) {

@@ -24,7 +24,7 @@ class ContinuationPrinter {
   // is the reason.
   void print(const std::string& prompt, std::uint64_t seed);
   // Prints the continuation of tokens, and returns it.
-  std::string print_after(const Sequence& ids, std::uint64_t seed);
+  std::string print_after(const TokenIds& ids, std::uint64_t seed);
   // One line with the number of tokens and the speed without the time for the prompts, a line with
   // how many tokens of a draft were accepted, and one if a text has become longer than the context.
   std::string report() const;

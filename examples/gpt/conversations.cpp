@@ -50,7 +50,7 @@ class TextReader {
     for (const char* const name : unsupported)
       if (const auto found = object.find(name); found != object.end() && !found->is_null())
         fail<ValueError>("line", "messages, prompt and answer, or text",
-                         concatenate_text("also ", name, ", which is not supported"));
+                         str_cat("also ", name, ", which is not supported"));
     const std::string form = only_entry(object, {"messages", "prompt", "text"});
     const std::string answer_name = only_entry(object, {"answer", "completion", "response"});
     if (form != "prompt" && !answer_name.empty())
@@ -89,14 +89,14 @@ class TextReader {
     return text;
   }
 
-  static void append(LearnedText& text, const Sequence& tokens, bool learned) {
+  static void append(LearnedText& text, const TokenIds& tokens, bool learned) {
     text.tokens.insert(text.tokens.end(), tokens.begin(), tokens.end());
     text.learned.resize(text.tokens.size(), learned);
   }
   void append_end(LearnedText& text) const {
     if (!form_.ends.empty()) append(text, {form_.ends.front()}, true);
   }
-  LearnedText with_end(const Sequence& tokens) const {
+  LearnedText with_end(const TokenIds& tokens) const {
     LearnedText text;
     append(text, tokens, true);
     append_end(text);
@@ -112,8 +112,7 @@ TextForm::TextForm(const SavedModel& saved, Index most_tokens)
     : tokenizer(saved.tokenizer), ends(saved.ends()), length(most_tokens) {
   if (length > saved.context)
     fail<ValueError>("--length",
-                     concatenate_text("at most the model's context of ", saved.context, " tokens"),
-                     length);
+                     str_cat("at most the model's context of ", saved.context, " tokens"), length);
   if (!saved.description) return;
   try {
     chat = ChatTemplate::load(saved.folder);
@@ -127,13 +126,13 @@ std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm
   const std::string all = read_texts(path);
   const auto length = static_cast<std::size_t>(form.length);
   if (path.extension() != ".jsonl") {
-    const Sequence tokens = form.tokenizer.encode_beginning(all);
+    const TokenIds tokens = form.tokenizer.encode_beginning(all);
     for (std::size_t begin = 0; begin + 1 < tokens.size(); begin += length) {
       const std::size_t end = std::min(begin + length + 1, tokens.size());
       const auto at = [&](std::size_t index) {
         return tokens.begin() + static_cast<std::ptrdiff_t>(index);
       };
-      texts.push_back({Sequence(at(begin), at(end)), std::vector<bool>(end - begin, true)});
+      texts.push_back({TokenIds(at(begin), at(end)), std::vector<bool>(end - begin, true)});
     }
     return texts;
   }
@@ -144,22 +143,22 @@ std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm
     const std::string_view line = std::string_view(all).substr(begin, end - begin);
     ++number;
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const std::string what = concatenate_text("'", path.string(), "', line ", number);
+    const std::string what = str_cat("'", path.string(), "', line ", number);
     try {
       check_json(line);
       LearnedText text = reader.read(json::parse(line));
       if (std::ssize(text.tokens) > form.length + 1)
-        fail<ValueError>("line", concatenate_text("at most ", form.length, " tokens (--length)"),
+        fail<ValueError>("line", str_cat("at most ", form.length, " tokens (--length)"),
                          text.tokens.size() - 1);
       if (std::find(text.learned.begin(), text.learned.end(), true) == text.learned.end() ||
           text.tokens.size() < 2)
         fail<ValueError>("line", "something to learn", "nothing");
       texts.push_back(std::move(text));
     } catch (const ValueError& error) {
-      throw FileError(concatenate_text(what, ": ", error.what()));
+      throw FileError(str_cat(what, ": ", error.what()));
     }
   }
-  if (texts.empty()) fail<FileError>(concatenate_text("'", path.string(), '\''), "texts", "none");
+  if (texts.empty()) fail<FileError>(str_cat("'", path.string(), '\''), "texts", "none");
   return texts;
 }
 

@@ -21,7 +21,7 @@ struct TextForm {
 
   const Tokenizer& tokenizer;
   std::optional<ChatTemplate> chat;
-  Sequence ends;
+  TokenIds ends;
   Index length;
 };
 

@@ -29,7 +29,7 @@ TextBatch part_of(const TextBatch& batch, Index first, Index last) {
 // Consecutive windows of a text, of which the last one, a batch of its own, may be shorter.
 class TextWindows final : public DataSource<TextBatch> {
  public:
-  TextWindows(const Sequence& ids, Index length, Index batch_size)
+  TextWindows(const TokenIds& ids, Index length, Index batch_size)
       : ids_(ids), length_(length), batch_size_(batch_size) {}
 
   Index num_batches() const override {
@@ -52,7 +52,7 @@ class TextWindows final : public DataSource<TextBatch> {
     return batch;
   }
 
-  const Sequence& ids_;
+  const TokenIds& ids_;
   Index length_, batch_size_;
 };
 
@@ -68,7 +68,7 @@ Index batch_size(const SavedModel& saved, Index length) {
 Index parts_of_batch(Index batch_size) { return batch_size < 8 ? 1 : 8; }
 
 // In nats, of each token but the first.
-std::vector<double> token_losses(const SavedModel& saved, const Sequence& ids) {
+std::vector<double> token_losses(const SavedModel& saved, const TokenIds& ids) {
   if (ids.size() < 2) fail<ValueError>("text", "at least two tokens", ids.size());
   std::vector<double> losses(ids.size() - 1);
   const Index length = std::min(saved.context, std::ssize(losses));
@@ -108,7 +108,7 @@ std::string TextLoss::to_string() const {
 }
 
 std::vector<TextLoss> losses_of_lines(const SavedModel& saved, std::string_view text) {
-  const Sequence ids = saved.tokenizer.encode(text);
+  const TokenIds ids = saved.tokenizer.encode(text);
   const std::vector<double> losses = token_losses(saved, ids);
   std::vector<TextLoss> lines;
   std::size_t token = 0, token_begin = 0;

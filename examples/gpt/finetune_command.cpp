@@ -99,8 +99,8 @@ void fix_date(TextForm& form, FinetuneConfiguration& configuration, bool is_resu
               ProcessGroup& processes) {
   if (!form.chat || !form.chat->uses_date()) return;
   if (!is_resumed)
-    configuration.chat_date = std::stoll(processes.from_first(
-        [] { return concatenate_text(ChatTemplate::current_date().time_since_epoch().count()); }));
+    configuration.chat_date = std::stoll(processes.broadcast_from_root(
+        [] { return str_cat(ChatTemplate::current_date().time_since_epoch().count()); }));
   form.chat = form.chat->with_date(
       std::chrono::local_seconds(std::chrono::seconds(configuration.chat_date)));
 }
@@ -175,7 +175,7 @@ void show_samples(std::span<const Question> questions, const SavedModel& saved,
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::string text = comparison(questions[i], answers[i]);
     std::cout << text << '\n';
-    section.text(concatenate_text("question ", i + 1), text);
+    section.text(str_cat("question ", i + 1), text);
   }
   std::cout << std::flush;
 }
@@ -200,7 +200,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (configuration.validate_every > 0 && data.validation.empty())
     fail<ValueError>("--validate-every", "texts for validation: --validation, or ten texts",
                      "none");
-  processes.from_first([&] {
+  processes.broadcast_from_root([&] {
     check_folder(options, base);
     return std::string();
   });
@@ -224,12 +224,12 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   std::int64_t steps = configuration.epochs * steps_in_epoch;
   if (configuration.steps > 0) steps = std::min(steps, configuration.steps);
 
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   TrainerOptions trainer_options = options.training.for_trainer(interrupt, processes);
   trainer_options.epochs = configuration.epochs;
   trainer_options.max_steps =
       trainer_options.max_steps == 0 ? steps : std::min(trainer_options.max_steps, steps);
-  trainer_options.accumulation = configuration.accumulation;
+  trainer_options.gradient_accumulation_steps = configuration.accumulation;
   trainer_options.parts = configuration.parts;
   trainer_options.clip_norm = configuration.clip_norm;
   trainer_options.schedule =
@@ -242,7 +242,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
     return base.model.loss(tape, batch.inputs, batch.targets, batch.mask);
   };
   Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
-  trainer.also_save("configuration", configuration);
+  trainer.register_for_checkpointing("configuration", configuration);
   std::optional<PackedBatches> held_out;
   if (!data.validation.empty()) {
     held_out.emplace(std::move(data.validation), PackedOptions{.length = configuration.length,
@@ -254,7 +254,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
           [&](ReportSection& section) { show_samples(questions, base, section); });
   }
   const TrainingResult result = trainer.run();
-  if (!processes.is_first()) return result.exit_status;
+  if (!processes.is_root()) return result.exit_status;
   save_result(out, base, configuration.lora > 0);
   std::cout << examples::describe(result, out, "gpt finetune") << "\nthe model is in "
             << out.string() << ", talk to it with gpt sample --model " << out.string()

@@ -120,7 +120,7 @@ Index chat(ContinuationPrinter& printer, const SavedModel& saved, const Options&
   const auto answer = [&](const std::string& message) {
     std::vector<ChatMessage> asked = messages;
     asked.push_back({"user", message});
-    const Sequence ids = saved.tokenizer.encode(chat_template.apply(asked, true));
+    const TokenIds ids = saved.tokenizer.encode(chat_template.apply(asked, true));
     asked.push_back(
         {"assistant", printer.print_after(ids, static_cast<std::uint64_t>(options.seed))});
     messages = std::move(asked);

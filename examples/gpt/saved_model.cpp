@@ -27,10 +27,9 @@ SavedModel load_pretrained(const fs::path& folder) {
   PretrainedGpt description = read_pretrained_gpt(folder);
   const GptOptions& options = description.options;
   if (options.vocabulary_size < tokenizer.size())
-    fail<FileError>(
-        "configuration '" + (folder / "config.json").string() + "': vocab_size",
-        concatenate_text("at least the ", tokenizer.size(), " tokens of the vocabulary"),
-        options.vocabulary_size);
+    fail<FileError>("configuration '" + (folder / "config.json").string() + "': vocab_size",
+                    str_cat("at least the ", tokenizer.size(), " tokens of the vocabulary"),
+                    options.vocabulary_size);
   const Index context = options.max_len;
   return {std::move(tokenizer), load_pretrained_gpt(folder), context, std::move(description),
           folder};
@@ -79,6 +78,6 @@ SavedModel SavedModel::load(const fs::path& path, Precision weights) {
   return saved;
 }
 
-Sequence SavedModel::ends() const { return description ? description->ends : tokenizer.ends(); }
+TokenIds SavedModel::ends() const { return description ? description->ends : tokenizer.ends(); }
 
 }  // namespace weft::gpt

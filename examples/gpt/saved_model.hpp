@@ -27,7 +27,7 @@ struct SavedModel {
   std::filesystem::path folder = {};
 
   // The tokens that end a text.
-  Sequence ends() const;
+  TokenIds ends() const;
 };
 
 }  // namespace weft::gpt

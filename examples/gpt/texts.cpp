@@ -15,8 +15,7 @@ namespace fs = std::filesystem;
 std::string read_file(const fs::path& path) {
   std::string text = read_text(path);
   if (const std::size_t at = text.find('\0'); at != text.npos)
-    fail<FileError>("text '" + path.string() + "'", "text",
-                    concatenate_text("a NUL at position ", at));
+    fail<FileError>("text '" + path.string() + "'", "text", str_cat("a NUL at position ", at));
   return text;
 }
 
@@ -38,7 +37,7 @@ std::string read_texts(const fs::path& path) {
     if (const std::uintmax_t size = fs::file_size(file, error); !error) bytes += size;
   if (bytes > max_text_bytes)
     fail<FileError>("folder '" + path.string() + "'",
-                    concatenate_text("texts of at most ", max_text_bytes, " bytes"), bytes);
+                    str_cat("texts of at most ", max_text_bytes, " bytes"), bytes);
   std::ranges::sort(files);
   std::string text;
   for (const fs::path& file : files) text += read_file(file);

@@ -31,26 +31,25 @@ Index Tokenizer::size() const {
   return std::visit([](const auto& tokens) { return tokens.size(); }, tokens_);
 }
 
-Sequence Tokenizer::encode(std::string_view text) const {
+TokenIds Tokenizer::encode(std::string_view text) const {
   if (const auto* byte_pairs = std::get_if<BytePairEncoding>(&tokens_))
     return byte_pairs->encode(text);
   if (const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_))
     return pretrained->encode(text);
   const auto& vocabulary = std::get<Vocabulary>(tokens_);
-  Sequence ids;
+  TokenIds ids;
   for (const std::string& character : utf8_characters(text, "text")) {
     if (!vocabulary.contains(character))
-      fail<ValueError>("text",
-                       concatenate_text("characters that the model knows (", size(), " of them)"),
+      fail<ValueError>("text", str_cat("characters that the model knows (", size(), " of them)"),
                        "'" + character + "'");
     ids.push_back(vocabulary.id(character));
   }
   return ids;
 }
 
-Sequence Tokenizer::encode_beginning(std::string_view text) const {
+TokenIds Tokenizer::encode_beginning(std::string_view text) const {
   const auto* pretrained = std::get_if<PretrainedTokenizer>(&tokens_);
-  return pretrained ? pretrained->with_ends(pretrained->encode(text)) : encode(text);
+  return pretrained ? pretrained->add_special_tokens(pretrained->encode(text)) : encode(text);
 }
 
 const std::string& Tokenizer::token(TokenId id) const {
@@ -63,16 +62,16 @@ const std::string& Tokenizer::token(TokenId id) const {
   return std::get<Vocabulary>(tokens_).symbol(id);
 }
 
-Sequence Tokenizer::ends() const {
+TokenIds Tokenizer::ends() const {
   const auto* const byte_pairs = std::get_if<BytePairEncoding>(&tokens_);
   if (!byte_pairs) return {};
   const std::optional<TokenId> end = byte_pairs->find(BytePairEncoding::end_of_text);
-  return end ? Sequence{*end} : Sequence();
+  return end ? TokenIds{*end} : TokenIds();
 }
 
-Sequence Tokenizer::beginning() const {
-  if (const Sequence end = ends(); !end.empty()) return end;
-  if (const Sequence begin = encode_beginning(""); !begin.empty()) return begin;
+TokenIds Tokenizer::beginning() const {
+  if (const TokenIds end = ends(); !end.empty()) return end;
+  if (const TokenIds begin = encode_beginning(""); !begin.empty()) return begin;
   try {
     return encode("\n");
   } catch (const ValueError&) {

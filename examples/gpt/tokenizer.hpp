@@ -31,17 +31,17 @@ class Tokenizer {
 
   // Throws ValueError for a text that is not UTF-8 and, naming it, for a character that the model
   // does not know.
-  Sequence encode(std::string_view text) const;
+  TokenIds encode(std::string_view text) const;
   // The same with the tokens that begin a text for the model, if there are any ("<s>").
-  Sequence encode_beginning(std::string_view text) const;
+  TokenIds encode_beginning(std::string_view text) const;
   // The bytes of a token, which need not be whole characters; none for an id above those of a
   // tokenizer.json.
   const std::string& token(TokenId id) const;
   // The tokens that end a document: none or one.
-  Sequence ends() const;
+  TokenIds ends() const;
   // What stands before a text: the end of another one, or a line break. Throws ValueError when the
   // model knows neither.
-  Sequence beginning() const;
+  TokenIds beginning() const;
 
   friend bool operator==(const Tokenizer& a, const Tokenizer& b);
 

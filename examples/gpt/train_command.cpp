@@ -104,9 +104,9 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   Configuration configuration = Configuration::preset(options.preset);
   if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path directory = options.training.out;
-  const std::string text = processes.from_first([&] { return read_texts(options.text); });
+  const std::string text = processes.broadcast_from_root([&] { return read_texts(options.text); });
   // Learning byte pairs takes time.
-  processes.from_first([&] {
+  processes.broadcast_from_root([&] {
     examples::make_directory(directory);
     examples::check_outputs(directory, {options.text, options.tokenizer_files});
     return std::string();
@@ -122,12 +122,12 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   // From here on there is something to save.
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   const TrainingResult result = examples::train_with_data("--text", options.text, [&] {
     return train_model(model, configuration, tokenizer, tokens,
                        options.training.for_trainer(interrupt, processes));
   });
-  if (!processes.is_first()) return result.exit_status;
+  if (!processes.is_root()) return result.exit_status;
   std::cout << examples::describe(result, directory, "gpt train") << '\n';
   return result.exit_status;
 }

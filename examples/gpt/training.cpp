@@ -10,20 +10,20 @@
 #include <weft/train/data/windows.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/text/generation/generate.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 
 namespace weft::gpt {
 namespace {
 
-Tokens checked(const Sequence& ids, const Configuration& configuration, const std::string& part) {
+Tokens checked(const TokenIds& ids, const Configuration& configuration, const std::string& part) {
   if (std::ssize(ids) <= configuration.context)
     fail<ValueError>("text for " + part,
-                     concatenate_text("more tokens than the context of ", configuration.context),
+                     str_cat("more tokens than the context of ", configuration.context),
                      ids.size());
   return Tokens({std::ssize(ids)}, ids);
 }
 
-WindowBatches<TokenId> training_windows(const Sequence& ids, const Configuration& configuration) {
+WindowBatches<TokenId> training_windows(const TokenIds& ids, const Configuration& configuration) {
   return {checked(ids, configuration, "training"),
           {.length = configuration.context,
            .random_starts = true,
@@ -32,7 +32,7 @@ WindowBatches<TokenId> training_windows(const Sequence& ids, const Configuration
 }
 
 // Consecutive windows, or as many as configured at equal distances.
-WindowBatches<TokenId> validation_windows(const Sequence& ids, const Configuration& configuration) {
+WindowBatches<TokenId> validation_windows(const TokenIds& ids, const Configuration& configuration) {
   const Index starts = std::ssize(ids) - configuration.context;
   Index stride = configuration.context;
   if (configuration.validation_batches > 0)
@@ -53,14 +53,14 @@ WarmupCosineOptions schedule_options(const Configuration& configuration) {
 
 // Adds to a report how the model continues a prompt.
 void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenizer& tokenizer,
-                 const Sequence& prompt, Index max_context) {
-  WholeCharacters characters;
-  const auto text_of = [&](const Sequence& ids) {
+                 const TokenIds& prompt, Index max_context) {
+  Utf8StreamDecoder characters;
+  const auto text_of = [&](const TokenIds& ids) {
     std::string text;
     for (const TokenId id : ids) text += characters.add(tokenizer.token(id));
     return text + characters.finish();
   };
-  const Sequence continuation = generate(model, prompt,
+  const TokenIds continuation = generate(model, prompt,
                                          {.max_tokens = 200,
                                           .sampling = {.temperature = 0.8, .top_k = 200},
                                           .seed = 1,
@@ -86,17 +86,16 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   options.epochs = (configuration.steps - 1) / steps_in_epoch + 1;
   options.max_steps = options.max_steps == 0 ? configuration.steps
                                              : std::min(options.max_steps, configuration.steps);
-  options.accumulation = configuration.accumulation;
+  options.gradient_accumulation_steps = configuration.accumulation;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
   const WarmupCosineOptions schedule = schedule_options(configuration);
   options.schedule = warmup_cosine_schedule(schedule);
   const GptOptions form = configuration.model_options(tokenizer.size());
-  options.settings_in_use = {
-      {"vocabulary", concatenate_text(form.vocabulary_size)},
-      {"warmup", concatenate_text(schedule.warmup_steps)},
-      {"kv-heads", concatenate_text(form.num_kv_heads.value_or(form.num_heads))},
-      {"ffn", concatenate_text(form.ffn_num_hiddens.value_or(4 * form.num_hiddens))}};
+  options.settings_in_use = {{"vocabulary", str_cat(form.vocabulary_size)},
+                             {"warmup", str_cat(schedule.warmup_steps)},
+                             {"kv-heads", str_cat(form.num_kv_heads.value_or(form.num_heads))},
+                             {"ffn", str_cat(form.ffn_num_hiddens.value_or(4 * form.num_hiddens))}};
   options.seed = static_cast<std::uint64_t>(configuration.seed);
   Trainer trainer(
       model, optimizer, windows,
@@ -109,15 +108,15 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
       std::move(options));
   trainer.validate_on(
       held_out, {.every_steps = configuration.validate_every, .patience = configuration.patience});
-  trainer.also_save("configuration", configuration);
+  trainer.register_for_checkpointing("configuration", configuration);
   const Index prompt_size = std::min<Index>(configuration.context, 16);
-  const Sequence prompt(tokens.validation.begin(), tokens.validation.begin() + prompt_size);
+  const TokenIds prompt(tokens.validation.begin(), tokens.validation.begin() + prompt_size);
   trainer.show_examples([&](ReportSection& section) {
     show_sample(section, model, tokenizer, prompt, configuration.context);
   });
-  std::optional<MovingAverage<float>> average;
+  std::optional<ExponentialMovingAverage<float>> average;
   if (configuration.average > 0.0)
-    trainer.keep_average(average.emplace(model, configuration.average));
+    trainer.track_average(average.emplace(model, configuration.average));
   return trainer.run();
 }
 

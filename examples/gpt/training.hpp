@@ -9,7 +9,7 @@ namespace weft::gpt {
 
 // The tokens of a text.
 struct TokenSplit {
-  Sequence training, validation;
+  TokenIds training, validation;
 };
 
 // Trains the model on windows that start at random places of tokens.training, with the

@@ -186,9 +186,9 @@ Mistakes generation() {
       {.vocabulary_size = 8, .max_len = 16, .num_hiddens = 8, .num_heads = 2, .num_blocks = 1},
       random_numbers);
   return {
-      {"an empty prompt", [] { generate(model, Sequence{}); }},
-      {"a token outside the vocabulary", [] { generate(model, Sequence{9}); }},
-      {"a context beyond the positions", [] { generate(model, Sequence{1}, {.max_context = 32}); }},
+      {"an empty prompt", [] { generate(model, TokenIds{}); }},
+      {"a token outside the vocabulary", [] { generate(model, TokenIds{9}); }},
+      {"a context beyond the positions", [] { generate(model, TokenIds{1}, {.max_context = 32}); }},
       {"a cache on a tape that records", [] {
          Tape tape;
          KeyValueCache<float> cache = model.make_cache(1);

@@ -8,7 +8,7 @@ int main() {
   const std::string text =
       "the weft is drawn through the warp, over one thread and under the next; ";
   const Vocabulary letters = Vocabulary::of_characters(text);
-  const Sequence ids = letters.encode_text(text + text);
+  const TokenIds ids = letters.encode_text(text + text);
   WindowBatches<TokenId> windows(Tokens({std::ssize(ids)}, ids), {.length = 64, .stride = 1});
 
   Random random(1);
@@ -26,10 +26,10 @@ int main() {
           {.epochs = 40, .parts = 4})
       .run();
 
-  const auto show = [&](const char* how, const Sequence& tokens) {
+  const auto show = [&](const char* how, const TokenIds& tokens) {
     std::cout << how << ": " << letters.decode_text(tokens) << '\n';
   };
-  const Sequence prompt = letters.encode_text("the weft");
+  const TokenIds prompt = letters.encode_text("the weft");
   // Always the most probable token.
   show("greedy", generate(model, prompt, {.max_tokens = 53, .sampling = {.temperature = 0}}));
   // Drawn at random from the fewest tokens that have 90 % of the probability.
@@ -43,7 +43,7 @@ int main() {
   Tape tape = Tape<float>::inference();
   Sampler<float> sampler({.top_k = 3}, 1);
   KeyValueCache<float> cache = model.make_cache(1);
-  Sequence own, next = prompt;
+  TokenIds own, next = prompt;
   for (int step = 0; step < 53; ++step) {
     const Var states = model.extend(tape, Tokens({1, std::ssize(next)}, next), cache);
     const Tensor<float> logits =

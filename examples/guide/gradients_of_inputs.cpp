@@ -12,7 +12,7 @@ int main() {
   const Var square_sum = sum(power(z, 2)), z_sum = sum(detach(z) * x);
 
   // Two results of one pass: the first call keeps the pass for the second one.
-  const Tensor<float> of_squares = tape.gradients(square_sum, {x}, {.keep_pass = true})[0];
+  const Tensor<float> of_squares = tape.gradients(square_sum, {x}, {.retain_graph = true})[0];
   const Tensor<float> of_products = tape.gradients(z_sum, {x})[0];
   for (const float g : of_squares) std::cout << g << ' ';
   std::cout << '\n';

@@ -8,9 +8,9 @@ using namespace weft;
 // The attention weights of `x` with a mask: a row for each query, a column for each key.
 void show(const char* title, const SelfAttention<float>& attention, const Tensor<float>& x,
           const Mask& mask) {
-  Tape tape({.recording = false, .keep_intermediates = true});
+  Tape tape({.recording = false, .keep_attention_weights = true});
   attention(tape.constant(x), mask);
-  const Tensor<float> weights = tape.take_intermediates()[0];  // [batch, heads, queries, keys]
+  const Tensor<float> weights = tape.take_attention_weights()[0];  // [batch, heads, queries, keys]
   std::cout << title << "  " << weights.shape() << '\n' << std::fixed << std::setprecision(2);
   for (Index query = 0; query < weights.shape()[2]; ++query) {
     for (Index key = 0; key < weights.shape()[3]; ++key)

@@ -11,47 +11,46 @@ using namespace weft;
 class Drawing {
  public:
   Drawing(int width, int height) {
-    svg_ += concatenate_text(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
-        "\" viewBox=\"0 0 ", width, ' ', height,
-        "\" font-family=\"sans-serif\" font-size=\"13\">\n"
-        "<style>\n"
-        "text { fill: #24292f; text-anchor: middle } .code { font-family: monospace }\n"
-        ".line { stroke: #57606a; stroke-width: 1.5; fill: none }\n"
-        ".back { stroke: #bc4c00; stroke-width: 1.5; fill: none; stroke-dasharray: 5 3 }\n"
-        ".box { stroke: #57606a; fill: #ddf4ff } .on { stroke: #fff; fill: #0969da }\n"
-        ".off { stroke: #fff; fill: #d0d7de } .grey { fill: #57606a }\n"
-        ".orange { fill: #bc4c00 }\n"
-        "@media (prefers-color-scheme: dark) {\n"
-        "text { fill: #e6edf3 } .line { stroke: #8b949e } .back { stroke: #f0883e }\n"
-        ".box { stroke: #8b949e; fill: #12304d } .on { stroke: #0d1117; fill: #58a6ff }\n"
-        ".off { stroke: #0d1117; fill: #30363d } .grey { fill: #8b949e }\n"
-        ".orange { fill: #f0883e } }\n"
-        "</style>\n"
-        "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" "
-        "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
-        "<path class=\"grey\" d=\"M0 0L8 4L0 8z\"/></marker>"
-        "<marker id=\"back\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
-        "markerHeight=\"7\" orient=\"auto\"><path class=\"orange\" d=\"M0 0L8 4L0 8z\"/>"
-        "</marker></defs>\n");
+    svg_ +=
+        str_cat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
+                "\" viewBox=\"0 0 ", width, ' ', height,
+                "\" font-family=\"sans-serif\" font-size=\"13\">\n"
+                "<style>\n"
+                "text { fill: #24292f; text-anchor: middle } .code { font-family: monospace }\n"
+                ".line { stroke: #57606a; stroke-width: 1.5; fill: none }\n"
+                ".back { stroke: #bc4c00; stroke-width: 1.5; fill: none; stroke-dasharray: 5 3 }\n"
+                ".box { stroke: #57606a; fill: #ddf4ff } .on { stroke: #fff; fill: #0969da }\n"
+                ".off { stroke: #fff; fill: #d0d7de } .grey { fill: #57606a }\n"
+                ".orange { fill: #bc4c00 }\n"
+                "@media (prefers-color-scheme: dark) {\n"
+                "text { fill: #e6edf3 } .line { stroke: #8b949e } .back { stroke: #f0883e }\n"
+                ".box { stroke: #8b949e; fill: #12304d } .on { stroke: #0d1117; fill: #58a6ff }\n"
+                ".off { stroke: #0d1117; fill: #30363d } .grey { fill: #8b949e }\n"
+                ".orange { fill: #f0883e } }\n"
+                "</style>\n"
+                "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" "
+                "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
+                "<path class=\"grey\" d=\"M0 0L8 4L0 8z\"/></marker>"
+                "<marker id=\"back\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
+                "markerHeight=\"7\" orient=\"auto\"><path class=\"orange\" d=\"M0 0L8 4L0 8z\"/>"
+                "</marker></defs>\n");
   }
   void text(int x, int y, const std::string& words, const std::string& kind = "") {
-    svg_ += concatenate_text("<text x=\"", x, "\" y=\"", y, "\" class=\"", kind, "\">", words,
-                             "</text>\n");
+    svg_ += str_cat("<text x=\"", x, "\" y=\"", y, "\" class=\"", kind, "\">", words, "</text>\n");
   }
   void box(int x, int y, int width, int height, const std::string& kind = "box") {
-    svg_ += concatenate_text("<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"",
-                             height, "\" rx=\"4\" class=\"", kind, "\"/>\n");
+    svg_ += str_cat("<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height,
+                    "\" rx=\"4\" class=\"", kind, "\"/>\n");
   }
   void arrow(int x, int y, int to_x, int to_y, bool is_back = false) {
-    svg_ += concatenate_text("<path d=\"M", x, ' ', y, 'L', to_x, ' ', to_y, "\" class=\"",
-                             (is_back ? "back" : "line"), "\" marker-end=\"url(#",
-                             (is_back ? "back" : "tip"), ")\"/>\n");
+    svg_ += str_cat("<path d=\"M", x, ' ', y, 'L', to_x, ' ', to_y, "\" class=\"",
+                    (is_back ? "back" : "line"), "\" marker-end=\"url(#",
+                    (is_back ? "back" : "tip"), ")\"/>\n");
   }
   // By way of a point that it bends towards.
   void curve(int x, int y, int by_x, int by_y, int to_x, int to_y) {
-    svg_ += concatenate_text("<path d=\"M", x, ' ', y, 'Q', by_x, ' ', by_y, ' ', to_x, ' ', to_y,
-                             "\" class=\"line\" marker-end=\"url(#tip)\"/>\n");
+    svg_ += str_cat("<path d=\"M", x, ' ', y, 'Q', by_x, ' ', by_y, ' ', to_x, ' ', to_y,
+                    "\" class=\"line\" marker-end=\"url(#tip)\"/>\n");
   }
   void save(const std::string& path) {
     svg_ += "</svg>\n";
@@ -111,7 +110,7 @@ Drawing padding() {
                    is_token ? sentence[static_cast<std::size_t>(column)] : "pad",
                    is_token ? "" : "grey");
     }
-    drawing.text(400, y + 19, concatenate_text(sentence.size()), "code");
+    drawing.text(400, y + 19, str_cat(sentence.size()), "code");
   }
   drawing.text(196, 22, "tokens [3, 4]");
   drawing.text(400, 22, "valid_lens [3]");

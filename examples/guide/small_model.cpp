@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 
   std::string letters;
   for (char letter = 'a'; letter <= 'z'; ++letter)
-    letters += concatenate_text(", \"", letter, "\": ", 6 + letter - 'a');
+    letters += str_cat(", \"", letter, "\": ", 6 + letter - 'a');
   std::ofstream(folder / "tokenizer.json")
       << R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true, "normalized": false},
                   {"id": 2, "content": "</s>", "special": true, "normalized": false}],

@@ -45,7 +45,7 @@ int main(int argc, char** argv) try {
        .processes = &processes});
   trainer.validate_on(held_out, {.every_steps = 40}, {{"mean_error", mean_error}});
   const TrainingResult result = trainer.run();
-  if (processes.is_first())
+  if (processes.is_root())
     std::cout << "step " << result.steps << ", best at step " << result.best_step << ": "
               << result.best_value << '\n';
 } catch (const Error& error) {

@@ -38,13 +38,14 @@ int convert(int argc, char** argv) {
   examples::check_replaceable(files[1], examples::model_files(files[0]));
   const ConvertWeightsReport report =
       convert_weights(files[0], files[1],
-                      {.layout = value_named("layout", layout, layout_names),
-                       .storage = value_named("storage", storage, storage_type_names)},
+                      {.layout = enum_from_name("layout", layout, layout_names),
+                       .storage = enum_from_name("storage", storage, storage_type_names)},
                       averaged);
   std::cout << files[1] << ": " << counted(static_cast<std::size_t>(report.written), "dataset")
             << " in the layout " << layout << ", from " << report.layout
             << (report.averaged ? ", averaged\n" : "\n");
-  for (const std::string& name : report.left) std::cout << "left out: " << printable(name) << '\n';
+  for (const std::string& name : report.unused)
+    std::cout << "left out: " << printable(name) << '\n';
   return 0;
 }
 

@@ -35,18 +35,17 @@ class Comparison {
     const StoredDataset a = a_.file.dataset(path_a), b = b_.file.dataset(path_b);
     const Shape shape = a.shape();
     ++compared_;
-    if (shape != b.shape())
-      return add_line(name, concatenate_text("shapes ", shape, " and ", b.shape()));
+    if (shape != b.shape()) return add_line(name, str_cat("shapes ", shape, " and ", b.shape()));
     const Difference difference = difference_of(a, b);
     if (!(difference.absolute > tolerance_)) return;
-    add_line(name, concatenate_text(shape, ": largest difference ", rounded(difference.absolute),
-                                    " at ", shape.position(difference.position), ", relative ",
-                                    rounded(difference.relative)));
+    add_line(name, str_cat(shape, ": largest difference ", rounded(difference.absolute), " at ",
+                           shape.position(difference.position), ", relative ",
+                           rounded(difference.relative)));
   }
 
   void add_missing(const std::string& name, const WeightsFile& weights, const std::string& path) {
-    add_line(name, concatenate_text(weights.file.shape(path), ": only in ",
-                                    printable(weights.file.path().string())));
+    add_line(name, str_cat(weights.file.shape(path), ": only in ",
+                           printable(weights.file.path().string())));
   }
 
   // Returns whether there is no difference, after printing how many there are.

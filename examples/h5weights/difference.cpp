@@ -60,7 +60,7 @@ Difference difference_of(const StoredDataset& a, const StoredDataset& b) {
   for (const StoredDataset* dataset : {&a, &b})
     if (kind_of(dataset->type()) != Kind::text)
       fail<FileError>(a.path(), "numbers or a text in both files",
-                      concatenate_text(a.type(), " and ", b.type()));
+                      str_cat(a.type(), " and ", b.type()));
   if (a.value<std::string>() == b.value<std::string>()) return {};
   return {.absolute = infinite, .position = 0, .relative = infinite};
 }

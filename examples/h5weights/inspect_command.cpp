@@ -32,8 +32,7 @@ struct Totals {
 std::string text_cell(const StoredDataset& dataset) {
   constexpr std::size_t longest = 40;
   const std::string text = dataset.value<std::string>();
-  return concatenate_text('"', printable(text.substr(0, longest)),
-                          text.size() > longest ? "…\"" : "\"");
+  return str_cat('"', printable(text.substr(0, longest)), text.size() > longest ? "…\"" : "\"");
 }
 
 void add_numbers(const StoredDataset& dataset, Row& row, Totals& totals) {
@@ -50,8 +49,7 @@ void add_numbers(const StoredDataset& dataset, Row& row, Totals& totals) {
   for (const auto& [count, what] :
        {std::pair{statistics.nans, "NaN"}, {statistics.infinities, "infinite"}}) {
     totals.non_finite += static_cast<std::uintmax_t>(count);
-    if (count > 0)
-      row.problem += concatenate_text(row.problem.empty() ? "" : ", ", count, ' ', what);
+    if (count > 0) row.problem += str_cat(row.problem.empty() ? "" : ", ", count, ' ', what);
   }
 }
 
@@ -64,10 +62,10 @@ std::optional<std::string> add_dataset(const TensorFile& file, const std::string
     const StoredDataset dataset = file.dataset(path);
     const Kind kind = kind_of(row.cells[0] = dataset.type());
     const Shape shape = dataset.shape();
-    row.cells[1] = concatenate_text(shape);
+    row.cells[1] = str_cat(shape);
     if (kind == Kind::text && shape.elements() == 1) row.cells[2] = text_cell(dataset);
     if (kind == Kind::wide_integer && shape.elements() == 1)
-      row.cells[2] = concatenate_text(dataset.value<std::int64_t>());
+      row.cells[2] = str_cat(dataset.value<std::int64_t>());
     else if (kind == Kind::floating || kind == Kind::integer)
       add_numbers(dataset, row, totals);
     return std::nullopt;

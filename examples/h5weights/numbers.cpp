@@ -35,7 +35,7 @@ std::optional<Index> bytes_of_element(const std::string& full_type) {
   if (type == "bool") return 1;
   for (const char* kind : {"float", "bfloat", "int", "uint"})
     for (const Index bytes : {1, 2, 4, 8})
-      if (type == kind + concatenate_text(8 * bytes)) return bytes;
+      if (type == kind + str_cat(8 * bytes)) return bytes;
   return std::nullopt;
 }
 
@@ -46,7 +46,7 @@ Numbers::Numbers(const StoredDataset& dataset)
       rows_(shape_.rank() == 0 ? 1 : shape_[0]) {
   if (row_bytes(shape_, rows_) > max_row_bytes)
     fail<FileError>("dataset " + dataset.path(),
-                    concatenate_text("rows of at most ", max_row_bytes, " bytes"), shape_);
+                    str_cat("rows of at most ", max_row_bytes, " bytes"), shape_);
 }
 
 Index Numbers::rows_in_block() const {

@@ -32,9 +32,9 @@ void check(const TensorFile& file, const std::string& path, Checked& checked) {
   const Statistics statistics = statistics_of(Numbers(dataset));
   checked.numbers += static_cast<std::uintmax_t>(shape.elements());
   if (const auto first = statistics.first_non_finite)
-    fail<NonFiniteError>(concatenate_text("'", file.path().string(), "' ", path), "finite numbers",
-                         concatenate_text(statistics.nans, " NaN and ", statistics.infinities,
-                                          " infinite, the first one at ", shape.position(*first)));
+    fail<NonFiniteError>(str_cat("'", file.path().string(), "' ", path), "finite numbers",
+                         str_cat(statistics.nans, " NaN and ", statistics.infinities,
+                                 " infinite, the first one at ", shape.position(*first)));
 }
 
 }  // namespace

@@ -35,9 +35,8 @@ std::map<std::string, std::string> WeightsFile::paths_by_name() const {
     std::string name = path.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');
     if (const auto [same, is_new] = paths.emplace(name, path); !is_new)
-      fail<FileError>(concatenate_text("file '", file.path().string(), '\''),
-                      concatenate_text("one dataset for ", name),
-                      concatenate_text(same->second, " and ", path));
+      fail<FileError>(str_cat("file '", file.path().string(), '\''),
+                      str_cat("one dataset for ", name), str_cat(same->second, " and ", path));
   }
   return paths;
 }

@@ -50,7 +50,7 @@ void Configuration::check_state() const {
   if (rotary_pairs != "halves")
     fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
   if (width % heads != 0)
-    fail<ValueError>("heads", concatenate_text("a divisor of the width ", width), heads);
+    fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
 }
 
 void Configuration::state(State<float>& state) {

@@ -41,16 +41,16 @@ Entry parse_line(const std::string& line, const std::vector<std::string_view>& f
     fail<ValueError>(what, "text", "a byte-order mark");
   if (std::ranges::any_of(line, control)) fail<ValueError>(what, "text", "a control character");
   if (fields.size() < 2)
-    fail<ValueError>(what, "a word and its phones", concatenate_text("only '", fields[0], "'"));
+    fail<ValueError>(what, "a word and its phones", str_cat("only '", fields[0], "'"));
   const std::string word = without_variant_number(lower_case(fields.front()));
   if (word.empty() || word.find_first_of("()") != word.npos)
     fail<ValueError>(what, "a word such as 'either' or 'either(2)'",
-                     concatenate_text("'", fields.front(), "'"));
+                     str_cat("'", fields.front(), "'"));
   check_utf8(line, what);
   const std::size_t letters = count_characters(word), phones = fields.size() - 1;
   if (letters > max_len || phones > max_len)
-    fail<ValueError>(what, concatenate_text("at most ", max_len, " letters and phones"),
-                     concatenate_text(letters, " and ", phones));
+    fail<ValueError>(what, str_cat("at most ", max_len, " letters and phones"),
+                     str_cat(letters, " and ", phones));
   return {word, {Phones(fields.begin() + 1, fields.end())}};
 }
 
@@ -60,7 +60,7 @@ std::vector<Entry> parse(std::istream& file, const std::string& name) {
   std::string line_name = name + ", line ";
   const std::size_t before_number = line_name.size();
   for (std::size_t number = 1;; ++number) {
-    line_name.replace(before_number, line_name.npos, concatenate_text(number));
+    line_name.replace(before_number, line_name.npos, str_cat(number));
     if (!examples::read_line(file, line, line_name)) break;
     if (number == 1) examples::remove_byte_order_mark(line);
     const std::vector<std::string_view> fields = fields_of(line);

@@ -44,8 +44,8 @@ double ErrorRates::percent(Index count, Index total) {
 }
 
 std::string ErrorRates::to_string() const {
-  return concatenate_text(std::fixed, std::setprecision(2), "word error rate ", word_error_rate(),
-                          " %  phone error rate ", phone_error_rate(), " %  words ", words_);
+  return str_cat(std::fixed, std::setprecision(2), "word error rate ", word_error_rate(),
+                 " %  phone error rate ", phone_error_rate(), " %  words ", words_);
 }
 
 }  // namespace weft::pronounce

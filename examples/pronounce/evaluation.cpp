@@ -5,7 +5,7 @@ namespace weft::pronounce {
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
                        std::span<const Entry> entries, const BeamSearchOptions& options) {
   ErrorRates rates;
-  std::vector<Sequence> words;
+  std::vector<TokenIds> words;
   std::vector<const Entry*> word_entries;
   for (const Entry& entry : entries) {
     if (!language.can_encode(entry.word)) {

@@ -24,7 +24,7 @@ struct Language {
 
   // The token ids of a word's letters, with A–Z converted to a–z. Throws ValueError, naming the
   // word, when it is empty, longer than `max_len`, not UTF-8, or contains an unknown letter.
-  Sequence encode(const std::string& word) const;
+  TokenIds encode(const std::string& word) const;
   bool can_encode(const std::string& word) const;
   // The phones of token ids.
   Phones decode(std::span<const TokenId> tokens) const { return phones.decode(tokens); }

@@ -8,8 +8,8 @@ namespace weft::pronounce {
 
 std::string draw_attention(const SavedModel& saved, const std::string& word,
                            const std::filesystem::path& picture) {
-  const std::vector<Sequence> words{saved.language.encode(word)};
-  const Sequence output = greedy_search(saved.model, words).front().tokens;
+  const std::vector<TokenIds> words{saved.language.encode(word)};
+  const TokenIds output = greedy_search(saved.model, words).front().tokens;
 
   examples::HeatMaps maps;
   maps.title = "Attention of each phone over the letters of “" + word + "”";

@@ -27,7 +27,7 @@ void print(const std::string& word, const Phones& phones, const Hypothesis& hypo
 Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& words,
                       const BeamSearchOptions& options) {
   std::vector<std::string> encoded_words;
-  std::vector<Sequence> letters;
+  std::vector<TokenIds> letters;
   for (const std::string& word : words) {
     try {
       letters.push_back(saved.language.encode(word));

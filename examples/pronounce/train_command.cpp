@@ -62,7 +62,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   Configuration configuration = Configuration::quick();
   if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path directory = options.training.out;
-  if (processes.is_first()) examples::check_outputs(directory, {options.dictionary});
+  if (processes.is_root()) examples::check_outputs(directory, {options.dictionary});
   const Dataset dataset(options.dictionary, processes);
   const Language language = make_language(options, dataset, configuration);
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -73,12 +73,12 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
   // From here on there is something to save.
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   const TrainingResult result = examples::train_with_data("--dictionary", options.dictionary, [&] {
     return train_model(model, configuration, language, dataset,
                        options.training.for_trainer(interrupt, processes));
   });
-  if (!processes.is_first()) return result.exit_status;
+  if (!processes.is_root()) return result.exit_status;
   std::cout << examples::describe(result, directory, "pronounce train") << '\n';
   return result.exit_status;
 }

@@ -51,7 +51,7 @@ void show_words(ReportSection& section, const Pronouncer<float>& model, const La
                 std::span<const Entry> entries) {
   constexpr std::size_t most_words = 12, most_maps = 2;
   std::vector<std::vector<std::string>> rows;
-  std::vector<Sequence> words;
+  std::vector<TokenIds> words;
   for (const Entry& entry : entries) {
     if (words.size() == most_words) break;
     if (!language.can_encode(entry.word)) continue;
@@ -76,7 +76,7 @@ void show_words(ReportSection& section, const Pronouncer<float>& model, const La
 
 Dataset::Dataset(const std::filesystem::path& dictionary, ProcessGroup& processes) {
   const std::string name = "dictionary '" + dictionary.string() + "'";
-  std::istringstream text(processes.from_first([&] {
+  std::istringstream text(processes.broadcast_from_root([&] {
     std::ifstream file = examples::open_text(dictionary, name, max_vocabulary_bytes);
     return std::string(std::istreambuf_iterator<char>(file), {});
   }));
@@ -86,7 +86,7 @@ Dataset::Dataset(const std::filesystem::path& dictionary, ProcessGroup& processe
   test = entries_of(Split::test, entries);
   if (train.empty() || validation.empty())
     fail<FileError>(name, "at least one training and one validation word",
-                    concatenate_text(train.size(), " and ", validation.size()));
+                    str_cat(train.size(), " and ", validation.size()));
 }
 
 TrainingResult train_model(Pronouncer<float>& model, Configuration& configuration,
@@ -103,7 +103,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.clip_norm = configuration.clip_norm;
   const WarmupCosineOptions schedule = schedule_options(configuration, batches.num_batches());
   options.schedule = warmup_cosine_schedule(schedule);
-  options.settings_in_use = {{"warmup", concatenate_text(schedule.warmup_steps)}};
+  options.settings_in_use = {{"warmup", str_cat(schedule.warmup_steps)}};
   options.seed = seed;
   Validation validation =
       make_validation(model, language, dataset.validation, options.parts, options.processes);
@@ -117,7 +117,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
       },
       std::move(options));
   trainer.validate_with(std::move(validation));
-  trainer.also_save("configuration", configuration);
+  trainer.register_for_checkpointing("configuration", configuration);
   trainer.show_examples([&](ReportSection& section) {
     show_words(section, model, language, std::span(dataset.validation));
   });

@@ -25,7 +25,7 @@ Index sample_number(Random& random) {
 
 Example sample_sum(Random& random) {
   const Index a = sample_number(random), b = sample_number(random);
-  return {concatenate_text(a, '+', b), concatenate_text(a + b)};
+  return {str_cat(a, '+', b), str_cat(a + b)};
 }
 
 std::string to_source(const std::string& question) {
@@ -35,10 +35,9 @@ std::string to_source(const std::string& question) {
   for (const std::string& number : {a, b})
     if (number.empty() || number.size() > max_digits ||
         number.find_first_not_of(digits) != number.npos)
-      fail<ValueError>(
-          "question",
-          concatenate_text("two numbers of 1 … ", max_digits, " digits such as 47+1234"),
-          "'" + question + "'");
+      fail<ValueError>("question",
+                       str_cat("two numbers of 1 … ", max_digits, " digits such as 47+1234"),
+                       "'" + question + "'");
   return padded(a, max_digits) + '+' + padded(b, max_digits);
 }
 

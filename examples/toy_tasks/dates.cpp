@@ -21,16 +21,16 @@ constexpr std::array roman_months{"I",   "II",   "III", "IV", "V",  "VI",
 constexpr Index max_question_length = 32;
 
 // With a leading zero if below 10.
-std::string two_digits(unsigned number) { return concatenate_text(number < 10 ? "0" : "", number); }
+std::string two_digits(unsigned number) { return str_cat(number < 10 ? "0" : "", number); }
 
 // "1st", "2nd", "3rd", "4th", "11th"
 std::string ordinal(unsigned number) {
   const bool is_teen = number / 10 % 10 == 1;
   const unsigned unit = number % 10;
-  return concatenate_text(number, is_teen || unit == 0 || unit > 3 ? "th"
-                                  : unit == 1                      ? "st"
-                                  : unit == 2                      ? "nd"
-                                                                   : "rd");
+  return str_cat(number, is_teen || unit == 0 || unit > 3 ? "th"
+                         : unit == 1                      ? "st"
+                         : unit == 2                      ? "nd"
+                                                          : "rd");
 }
 
 std::string format_field(const std::string& name, chrono::sys_days day) {
@@ -42,15 +42,15 @@ std::string format_field(const std::string& name, chrono::sys_days day) {
   const std::string month = months[m - 1];
   if (name == "weekday") return weekday;
   if (name == "wkd") return weekday.substr(0, 3);
-  if (name == "day") return concatenate_text(d);
+  if (name == "day") return str_cat(d);
   if (name == "dd") return two_digits(d);
   if (name == "nth") return ordinal(d);
   if (name == "month") return month;
   if (name == "mon") return month.substr(0, 3);
-  if (name == "m") return concatenate_text(m);
+  if (name == "m") return str_cat(m);
   if (name == "mm") return two_digits(m);
   if (name == "roman") return roman_months[m - 1];
-  if (name == "year") return concatenate_text(y);
+  if (name == "year") return str_cat(y);
   if (name == "yy") return two_digits(y % 100);
   fail<ValueError>("date format", "a field such as {day}", "{" + name + "}");
 }
@@ -152,8 +152,8 @@ Task date_task() {
     if (question.empty() || static_cast<Index>(question.size()) > max_question_length ||
         question.find_first_not_of(characters) != question.npos)
       fail<ValueError>("question",
-                       concatenate_text("a date of at most ", max_question_length,
-                                        " letters, digits, blanks and , . / - '"),
+                       str_cat("a date of at most ", max_question_length,
+                               " letters, digits, blanks and , . / - '"),
                        "'" + question + "'");
     return question;
   };

@@ -20,8 +20,8 @@ std::string draw_accuracies(std::vector<examples::Line> lines,
 
 std::string draw_attention(const Solver& solver, const std::string& question,
                            const std::filesystem::path& picture) {
-  const std::vector<Sequence> sources{solver.encode(question)};
-  const Sequence output = greedy_search(solver.model, sources).front().tokens;
+  const std::vector<TokenIds> sources{solver.encode(question)};
+  const TokenIds output = greedy_search(solver.model, sources).front().tokens;
 
   examples::HeatMaps maps;
   maps.title = solver.task.name + ": attention of each output character over “" + question + "”";

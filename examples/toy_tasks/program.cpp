@@ -105,7 +105,7 @@ void check_outputs(const Options& options) {
 
 // A model whose training is interrupted is saved, beside an earlier one if there is one, but not
 // tested.
-Result train_task(const Task& task, const Options& options, const Interrupt& interrupt,
+Result train_task(const Task& task, const Options& options, const SignalHandler& interrupt,
                   ProcessGroup& processes) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
   Solver solver(task, seed);
@@ -118,7 +118,7 @@ Result train_task(const Task& task, const Options& options, const Interrupt& int
                                   .output = &std::cout,
                                   .precision = options.precision,
                                   .processes = &processes});
-  if (!processes.is_first()) return result;
+  if (!processes.is_root()) return result;
   fs::path checkpoint = checkpoint_path(options.out, task);
   if (result.history.interrupted && fs::exists(checkpoint))
     checkpoint.replace_extension(".interrupted.h5");
@@ -157,8 +157,8 @@ void print_table(const std::vector<Result>& results) {
 
 // Returns the exit status. When interrupted, the tasks that are finished are shown.
 int train_tasks(const Options& options, ProcessGroup& processes) {
-  if (processes.is_first()) check_outputs(options);
-  const Interrupt interrupt;
+  if (processes.is_root()) check_outputs(options);
+  const SignalHandler interrupt;
   std::vector<Result> results;
   std::vector<examples::Line> lines;
   int exit_status = 0;
@@ -170,7 +170,7 @@ int train_tasks(const Options& options, ProcessGroup& processes) {
       lines.push_back(accuracy_line(task, result.history));
     if (!result.history.interrupted) results.push_back(result);
   }
-  if (!processes.is_first()) return exit_status;
+  if (!processes.is_root()) return exit_status;
   if (!results.empty()) print_table(results);
   if (!lines.empty()) std::cout << draw_accuracies(lines, accuracy_picture(options)) << '\n';
   return exit_status;

@@ -6,8 +6,8 @@ namespace weft::toy_tasks {
 namespace {
 
 // One token per character.
-Sequence encode_characters(const Vocabulary& vocabulary, const std::string& text) {
-  Sequence tokens;
+TokenIds encode_characters(const Vocabulary& vocabulary, const std::string& text) {
+  TokenIds tokens;
   for (const char c : text) tokens.push_back(vocabulary.id({&c, 1}));
   return tokens;
 }
@@ -33,7 +33,7 @@ Solver::Solver(const Task& solved_task, std::uint64_t seed)
       vocabulary(make_vocabulary(solved_task)),
       model(make_model(solved_task, vocabulary, seed)) {}
 
-Sequence Solver::encode(const std::string& question) const {
+TokenIds Solver::encode(const std::string& question) const {
   return encode_characters(vocabulary, task.to_source(question));
 }
 
@@ -42,7 +42,7 @@ SequencePair Solver::encode_pair(const Example& example) const {
 }
 
 std::vector<std::string> Solver::answer(std::span<const std::string> questions) const {
-  std::vector<Sequence> sources;
+  std::vector<TokenIds> sources;
   for (const std::string& question : questions) sources.push_back(encode(question));
   std::vector<std::string> answers;
   for (const Hypothesis& hypothesis : greedy_search(model, sources)) {

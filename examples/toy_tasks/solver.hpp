@@ -20,7 +20,7 @@ struct Solver {
   Solver(const Task& task, std::uint64_t seed);
 
   // The source tokens of a question. Throws ValueError for an invalid question.
-  Sequence encode(const std::string& question) const;
+  TokenIds encode(const std::string& question) const;
   // The source and the target tokens of an example.
   SequencePair encode_pair(const Example& example) const;
   // The answers, by greedy decoding. Throws ValueError for an invalid question.

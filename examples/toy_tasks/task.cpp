@@ -38,7 +38,7 @@ const Task& find_task(std::string_view name) {
     if (task.name == name) return task;
   std::string names;
   for (const Task& task : all_tasks()) names += (names.empty() ? "" : ", ") + task.name;
-  fail<ValueError>("task", "one of " + names, concatenate_text('\'', name, '\''));
+  fail<ValueError>("task", "one of " + names, str_cat('\'', name, '\''));
 }
 
 Vocabulary make_vocabulary(const Task& task) {

@@ -41,9 +41,9 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
     history.validation_seconds.push_back(now);
     history.validation_accuracies.push_back(accuracy);
     if (options.output)
-      *options.output << concatenate_text(std::fixed, std::setprecision(1), "  step ", std::setw(5),
-                                          optimizer.steps(), std::setw(8), now, " s", std::setw(7),
-                                          accuracy, " % correct")
+      *options.output << str_cat(std::fixed, std::setprecision(1), "  step ", std::setw(5),
+                                 optimizer.steps(), std::setw(8), now, " s", std::setw(7), accuracy,
+                                 " % correct")
                       << std::endl;
   };
 
@@ -72,7 +72,7 @@ TrainingHistory train(Solver& solver, const TrainingOptions& options) {
                          .every_steps = steps_between_validations});
   const TrainingResult result = trainer.run();
   history.steps = result.steps;
-  history.interrupted = result.end == TrainingEnd::interrupted;
+  history.interrupted = result.end == StopReason::interrupted;
   history.exit_status = result.exit_status;
   history.seconds = seconds();
   return history;

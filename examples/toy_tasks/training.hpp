@@ -18,7 +18,7 @@ struct TrainingOptions {
   // Training stops early at this accuracy on the validation examples, in percent.
   double target_accuracy = 99.9;
   // Training ends after the step in which an interrupt is requested.
-  const Interrupt* interrupt = nullptr;
+  const SignalHandler* interrupt = nullptr;
   // Progress is printed to this stream unless it is null.
   std::ostream* output = nullptr;
   Precision precision = Precision::full;

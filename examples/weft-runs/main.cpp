@@ -34,7 +34,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (is_run(entry.path())) runs.push_back(entry.path());
   if (runs.empty())
-    fail<FileError>(concatenate_text('\'', folder.string(), '\''),
+    fail<FileError>(str_cat('\'', folder.string(), '\''),
                     "a folder of a run (with metrics.csv) or of runs",
                     error ? error.message() : "none");
   std::ranges::sort(runs);
@@ -90,8 +90,8 @@ std::vector<std::string> differing_parts(const std::vector<RunRecord>& runs,
 std::string duration_of(const RunRecord& run) {
   if (!run.seconds) return "";
   const auto seconds = static_cast<long>(*run.seconds);
-  return concatenate_text(seconds / 3600, std::setfill('0'), ':', std::setw(2), seconds / 60 % 60,
-                          ':', std::setw(2), seconds % 60);
+  return str_cat(seconds / 3600, std::setfill('0'), ':', std::setw(2), seconds / 60 % 60, ':',
+                 std::setw(2), seconds % 60);
 }
 
 // A line of names, and one a run.
@@ -107,9 +107,9 @@ std::vector<Cells> table_of(const std::vector<RunRecord>& runs) {
     Cells& line = table.emplace_back(Cells{run.name});
     for (const auto& values : columns) line.push_back(values[table.size() - 2]);
     const bool has_best = run.best_step > 0;
-    line.insert(line.end(), {has_best ? concatenate_text(run.best_value) : "",
-                             has_best ? concatenate_text(run.best_step) : "",
-                             concatenate_text(run.steps), duration_of(run), run.state});
+    line.insert(line.end(),
+                {has_best ? str_cat(run.best_value) : "", has_best ? str_cat(run.best_step) : "",
+                 str_cat(run.steps), duration_of(run), run.state});
   }
   for (Cells& line : table)
     for (std::string& cell : line) {

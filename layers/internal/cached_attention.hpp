@@ -176,9 +176,9 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
   check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);
   if (heads % kv_heads != 0 || queries.shape()[0] != cache.num_sequences())
     fail<ShapeError>("cached_attention",
-                     concatenate_text("queries of ", cache.num_sequences(),
-                                      " sequences, and a multiple of ", kv_heads, " heads"),
-                     concatenate_text(queries.shape(), " and ", heads, " heads"));
+                     str_cat("queries of ", cache.num_sequences(), " sequences, and a multiple of ",
+                             kv_heads, " heads"),
+                     str_cat(queries.shape(), " and ", heads, " heads"));
   const detail::CachedAttention<T> a{
       .cache = cache,
       .layer = layer.index,

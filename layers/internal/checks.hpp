@@ -12,7 +12,7 @@ namespace weft {
 // Throws ShapeError, naming `input`, unless the shape is [batch, time, num_hiddens].
 inline void check_sequences(const char* input, const Shape& shape, Index num_hiddens) {
   if (shape.rank() != 3 || shape[2] != num_hiddens)
-    fail<ShapeError>(input, concatenate_text("shape [batch, time, ", num_hiddens, "]"), shape);
+    fail<ShapeError>(input, str_cat("shape [batch, time, ", num_hiddens, "]"), shape);
 }
 
 // Throws ShapeError, naming `input`, unless the tokens are [batch, time].

@@ -20,8 +20,7 @@ const BertOptions& checked(const BertOptions& options) {
   check_positive("Bert: num_segments", options.num_segments);
   constexpr Index most = std::numeric_limits<Index>::max();
   if (options.first_position < 0 || options.first_position > most - options.max_len)
-    fail<ValueError>("Bert: first_position",
-                     concatenate_text("a number of 0 … ", most - options.max_len),
+    fail<ValueError>("Bert: first_position", str_cat("a number of 0 … ", most - options.max_len),
                      options.first_position);
   return options;
 }
@@ -76,8 +75,8 @@ Var<T> Bert<T>::states(const Tokens& input, const Var<T>& segment_vectors,
   const Var<T> x = tokens(segment_vectors.tape(), input);
   const Index time = input.shape()[1], max_len = positions.weight.shape()[0] - first_position;
   if (time > max_len)
-    fail<ValueError>("Bert: tokens", concatenate_text("at most max_len ", max_len, " positions"),
-                     concatenate_text("length ", time));
+    fail<ValueError>("Bert: tokens", str_cat("at most max_len ", max_len, " positions"),
+                     str_cat("length ", time));
   Tokens places(input.shape());
   Index place = 0;
   for (Index i = 0; i < places.size(); ++i) {
@@ -100,7 +99,7 @@ Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& inp
                            const ValidLens& valid_lens) const {
   check_tokens("Bert: tokens", input);
   if (input_segments.shape() != input.shape())
-    fail<ShapeError>("Bert: segments", concatenate_text("shape ", input.shape(), " of the tokens"),
+    fail<ShapeError>("Bert: segments", str_cat("shape ", input.shape(), " of the tokens"),
                      input_segments.shape());
   return states(input, segments(tape, input_segments), valid_lens);
 }

@@ -18,8 +18,8 @@ const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
   check_positive("EncoderDecoder: num_hiddens", options.transformer.num_hiddens);
   if (options.shared_embedding && options.target_vocabulary_size != options.source_vocabulary_size)
     fail<ValueError>("EncoderDecoder: target_vocabulary_size",
-                     concatenate_text("that of the source, ", options.source_vocabulary_size,
-                                      ", with a shared embedding"),
+                     str_cat("that of the source, ", options.source_vocabulary_size,
+                             ", with a shared embedding"),
                      options.target_vocabulary_size);
   return options;
 }

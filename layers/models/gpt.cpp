@@ -103,7 +103,7 @@ Var<T> Gpt<T>::loss(Tape<T>& tape, const Tokens& input, const Tokens& targets, M
 template <class T>
 Var<T> Gpt<T>::extend(Tape<T>& tape, const Tokens& input, KeyValueCache<T>& cache) const {
   if (input.rank() != 2 || input.shape()[0] != cache.num_sequences())
-    fail<ShapeError>("Gpt: tokens", concatenate_text("shape [", cache.num_sequences(), ", time]"),
+    fail<ShapeError>("Gpt: tokens", str_cat("shape [", cache.num_sequences(), ", time]"),
                      input.shape());
   Var<T> x = tokens(tape, input);
   if (positions) x = (*positions)(x, cache.next_positions(tape, input.shape()[1]));

@@ -13,7 +13,7 @@ namespace {
 
 class Uses final : public GradientTarget<float> {
  public:
-  GradientSum<float>& use(const Parameter<float>& parameter) override {
+  GradientAccumulator<float>& use(const Parameter<float>& parameter) override {
     ++uses[&parameter];
     return sums.try_emplace(&parameter, parameter.shape()).first->second;
   }
@@ -25,7 +25,7 @@ class Uses final : public GradientTarget<float> {
   }
 
   std::map<const Parameter<float>*, int> uses;
-  std::map<const Parameter<float>*, GradientSum<float>> sums;
+  std::map<const Parameter<float>*, GradientAccumulator<float>> sums;
   std::vector<float> completed;  // the gradients
 };
 
@@ -42,7 +42,7 @@ TEST_CASE("gradient target: a gradient is complete when all uses are passed", "[
   const Var loss = sum(x * tape.parameter(b) * tape.parameter(a));
   CHECK(uses.uses[&a] == 2);
   CHECK(uses.uses[&b] == 1);
-  tape.backward(loss, {.keep_pass = true});
+  tape.backward(loss, {.retain_graph = true});
   CHECK(uses.completed.empty());
   uses.clear();
   tape.backward(loss);

@@ -124,15 +124,16 @@ TEST_CASE("backward: leaves a parameter its gradient, and a variable none", "[au
   CHECK(values(p.grad()) == std::vector<float>{2});
 }
 
-TEST_CASE("keep_pass: gradients of two losses of one pass", "[autograd]") {
+TEST_CASE("retain_graph: gradients of two losses of one pass", "[autograd]") {
   const Parameter<float> p(numbers({2}));
   Tape<float> tape({.training = true, .seed = 3});
   const std::uint32_t step = tape.step();
   const Var hidden = tape.parameter(p) * tape.parameter(p);
   const Var first = scale(hidden, 3.0), second = hidden * hidden;
-  tape.backward(first, {.keep_pass = true});
+  tape.backward(first, {.retain_graph = true});
   CHECK(values(p.grad()) == std::vector<float>{12});
-  CHECK(values(tape.gradients(second, {hidden}, {.keep_pass = true})[0]) == std::vector<float>{8});
+  CHECK(values(tape.gradients(second, {hidden}, {.retain_graph = true})[0]) ==
+        std::vector<float>{8});
   CHECK(values(p.grad()) == std::vector<float>{12});
   CHECK(tape.step() == step);
   // An operation after a backward is a part of the same pass.
@@ -142,7 +143,7 @@ TEST_CASE("keep_pass: gradients of two losses of one pass", "[autograd]") {
   CHECK_THROWS_AS(tape.backward(second), Error);
 }
 
-TEST_CASE("keep_pass: the same gradient again, bit for bit", "[autograd]") {
+TEST_CASE("retain_graph: the same gradient again, bit for bit", "[autograd]") {
   Random random(4);
   Parameter<float> p(random.normal_tensor<float>({70, 90}));
   check_same_bits([&] {
@@ -153,8 +154,8 @@ TEST_CASE("keep_pass: the same gradient again, bit for bit", "[autograd]") {
     std::vector<Tensor<float>> results;
     for (const bool keep : {true, true, false}) {
       p.zero_grad();
-      results.push_back(tape.gradients(loss, {x, y}, {.keep_pass = true})[0]);
-      tape.backward(loss, {.keep_pass = keep});
+      results.push_back(tape.gradients(loss, {x, y}, {.retain_graph = true})[0]);
+      tape.backward(loss, {.retain_graph = keep});
       results.push_back(p.grad().clone());
     }
     for (std::size_t i = 2; i < results.size(); ++i)
@@ -163,7 +164,7 @@ TEST_CASE("keep_pass: the same gradient again, bit for bit", "[autograd]") {
   });
 }
 
-TEST_CASE("keep_pass: an exception in a backward function leaves the pass as it was",
+TEST_CASE("retain_graph: an exception in a backward function leaves the pass as it was",
           "[autograd]") {
   const auto alive = std::make_shared<int>();
   bool fails = true;
@@ -176,23 +177,23 @@ TEST_CASE("keep_pass: an exception in a backward function leaves the pass as it 
         backward.add_gradient(node, dy);
       });
   const Var z = y + y;
-  CHECK_THROWS_WITH(tape.gradients(z, {x}, {.keep_pass = true}), "failing backward");
+  CHECK_THROWS_WITH(tape.gradients(z, {x}, {.retain_graph = true}), "failing backward");
   fails = false;
-  CHECK(values(tape.gradients(z, {x}, {.keep_pass = true})[0]) == std::vector<float>{2});
+  CHECK(values(tape.gradients(z, {x}, {.retain_graph = true})[0]) == std::vector<float>{2});
   CHECK(alive.use_count() == 2);
   fails = true;
   CHECK_THROWS_WITH(tape.backward(z), "failing backward");
   CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("keep_pass: passes after the first allocate no memory", "[autograd]") {
+TEST_CASE("retain_graph: passes after the first allocate no memory", "[autograd]") {
   Parameter<float> p(Random(4).normal_tensor<float>({64, 48}));
   Tape<float> tape;
   std::uint64_t requests = 0;
   for (int pass = 0; pass < 5; ++pass) {
     const Var x = tape.parameter(p);
     const Var loss = sum(x * x);
-    tape.backward(loss, {.keep_pass = true});
+    tape.backward(loss, {.retain_graph = true});
     tape.backward(loss);
     if (pass == 0) requests = tape.memory().heap_requests;
   }

@@ -181,7 +181,7 @@ TEST_CASE("precision: attention rounds the inputs of its products to bf16", "[au
 }
 
 TEST_CASE("precision: names and errors", "[autograd][bf16]") {
-  CHECK(value_named("precision", "bf16", precision_names) == Precision::bf16);
+  CHECK(enum_from_name("precision", "bf16", precision_names) == Precision::bf16);
   CHECK(is_supported(Precision::full));
   CHECK(message_of<ValueError>([] { Tape<double>({.precision = Precision::bf16}); }) ==
         "tape: precision: expected full for a tape of double, got bf16");

@@ -45,7 +45,7 @@ class Session {
   void act() {
     switch (arguments_.below(13)) {
       case 0:
-        return attempt([&] { tape_.backward(any(), {.keep_pass = arguments_.chance(0.3)}); });
+        return attempt([&] { tape_.backward(any(), {.retain_graph = arguments_.chance(0.3)}); });
       case 1:
         return attempt([&] {
           const X y = any();
@@ -107,7 +107,7 @@ class Session {
     const X y = any();
     const std::vector<X> inputs{any(), any()};
     const auto gradients = tape_.gradients(y, normal(arguments_.like(y.shape())), inputs,
-                                           {.keep_pass = arguments_.flag()});
+                                           {.retain_graph = arguments_.flag()});
     for (std::size_t i = 0; i < inputs.size(); ++i)
       REQUIRE(gradients[i].shape() == inputs[i].shape());
   }

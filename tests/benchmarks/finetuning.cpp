@@ -15,14 +15,13 @@
 namespace weft::benchmarks {
 namespace {
 
-Sequence tokens_of(const FinetuningOptions& options) {
+TokenIds tokens_of(const FinetuningOptions& options) {
   std::ifstream file(options.text, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Sequence tokens = PretrainedTokenizer::load(options.model / "tokenizer.json").encode(text);
+  TokenIds tokens = PretrainedTokenizer::load(options.model / "tokenizer.json").encode(text);
   const Index least = options.steps * options.batch * options.length + 1;
   if (std::ssize(tokens) < least)
-    fail<ValueError>("'" + options.text.string() + "'", concatenate_text(least, " tokens"),
-                     tokens.size());
+    fail<ValueError>("'" + options.text.string() + "'", str_cat(least, " tokens"), tokens.size());
   return tokens;
 }
 
@@ -31,7 +30,7 @@ Sequence tokens_of(const FinetuningOptions& options) {
 FinetuningResult measure_finetuning(const FinetuningOptions& options) {
   if (options.steps < 3) fail<ValueError>("steps", "at least 3", options.steps);
   using Clock = std::chrono::steady_clock;
-  const Sequence text = tokens_of(options);
+  const TokenIds text = tokens_of(options);
   Gpt<float> model = load_pretrained_gpt(options.model);
   model.blocks.recompute = options.recompute;
   if (!options.adapters.empty()) load_lora(options.adapters, model);

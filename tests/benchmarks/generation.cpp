@@ -15,8 +15,8 @@ GenerationTimes times_of(Gpt<float>& model, Index batch, Index prompt, Index new
                          Precision weights, double seconds) {
   if (weights == Precision::bf16) round_to_bf16(model);
   Random random(2);
-  std::vector<Sequence> prompts(static_cast<std::size_t>(batch));
-  for (Sequence& one : prompts)
+  std::vector<TokenIds> prompts(static_cast<std::size_t>(batch));
+  for (TokenIds& one : prompts)
     for (Index i = 0; i < prompt; ++i)
       one.push_back(static_cast<TokenId>(random.below(model.tokens.weight.shape()[0])));
   const auto seconds_for = [&](Index tokens) {

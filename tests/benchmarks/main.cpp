@@ -152,7 +152,7 @@ void print_finetuning(char** argv, Precision precision) {
 void print_training(const std::string& workload, Index parts, double seconds) {
   ProcessGroup processes;
   const TrainingRate rate = measure_training(processes, workload, parts, seconds);
-  if (processes.is_first())
+  if (processes.is_root())
     std::printf("%.6f %.0f %.0f %.0f %.1f\n", 1e3 * rate.median_seconds, rate.tokens,
                 rate.bytes_sent, rate.least_bytes, peak_mebibytes());
 }
@@ -167,7 +167,7 @@ void print_messages() {
   ProcessGroup processes;
   if (processes.size() < 2) fail<ValueError>("messages", "mpirun -n 2", "one process");
   const MessageRate rate = measure_messages(processes);
-  if (processes.is_first()) std::printf("%.2f %.2f\n", 1e6 * rate.latency, 1e-9 * rate.bandwidth);
+  if (processes.is_root()) std::printf("%.2f %.2f\n", 1e6 * rate.latency, 1e-9 * rate.bandwidth);
 }
 
 void print_phases(double seconds) {
@@ -203,7 +203,7 @@ int run(int argc, char** argv) {
   if (!(seconds >= 0.0 && std::isfinite(seconds)))
     fail<ValueError>("seconds", "a number ≥ 0", seconds);
   const auto precision = [&](int argument) {
-    return value_named("precision", argv[argument], precision_names);
+    return enum_from_name("precision", argv[argument], precision_names);
   };
   if (command == "step")
     print_step(argv[2], precision(3), seconds);

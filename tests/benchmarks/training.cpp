@@ -30,8 +30,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Sequence random_sequence(Index length, Index vocabulary, Random& random) {
-  Sequence ids(static_cast<std::size_t>(length));
+TokenIds random_sequence(Index length, Index vocabulary, Random& random) {
+  TokenIds ids(static_cast<std::size_t>(length));
   for (TokenId& id : ids) id = static_cast<TokenId>(4 + random.below(vocabulary - 4));
   return ids;
 }
@@ -65,7 +65,7 @@ void with_training(const std::string& workload, const Run& run) {
                       .num_heads = is_small ? 4 : 6,
                       .num_blocks = is_small ? 2 : 6},
                      random);
-    const Sequence text = random_sequence(20'000, vocabulary, random);
+    const TokenIds text = random_sequence(20'000, vocabulary, random);
     WindowBatches<TokenId> windows(Tokens({std::ssize(text)}, text),
                                    {.length = context, .batch_size = batch});
     const LossFunction<float, TensorBatch<TokenId>> loss =
@@ -80,7 +80,7 @@ void with_training(const std::string& workload, const Run& run) {
     for (const char letter : std::string("abcdefghijklmnopqrstuvwxyz'"))
       words.push_back({std::string(1, letter), {}});
     for (int phone = 0; phone < 39; ++phone)
-      words.front().pronunciations.push_back({concatenate_text("P", phone)});
+      words.front().pronunciations.push_back({str_cat("P", phone)});
     const pronounce::Language language = pronounce::Language::of(words);
     pronounce::Pronouncer<float> model(configuration, language, random);
     std::vector<SequencePair> pairs(8 * batch);
@@ -151,7 +151,7 @@ TrainingRate measure_training(ProcessGroup& processes, const std::string& worklo
             .run();
         const double size = processes.size(), steps = static_cast<double>(times.size());
         rate.bytes_sent = static_cast<double>(processes.bytes_sent() - bytes_before) / size / steps;
-        processes.sum(std::span(&rate.bytes_sent, 1));
+        processes.all_reduce(std::span(&rate.bytes_sent, 1));
         rate.least_bytes =
             2.0 * (size - 1.0) / size * 4.0 * static_cast<double>(count_parameters(model));
         // The first two steps warm up.
@@ -167,7 +167,7 @@ std::vector<TrainerCost> measure_costs(const std::string& workload, double secon
   const std::vector<std::string> names{"alone", "alone again", "report", "TensorBoard", "profile"};
   const std::size_t count = names.size();
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / concatenate_text("weft-costs-", getpid());
+      std::filesystem::temp_directory_path() / str_cat("weft-costs-", getpid());
   std::vector<std::vector<double>> blocks(count);  // seconds of a step, by trainer
   std::vector<std::exception_ptr> errors(count);
   Turns turns(count);

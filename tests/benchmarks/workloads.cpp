@@ -142,7 +142,7 @@ Workload pronunciation_step(Index parts, Precision precision, bool profiled) {
   const std::string letters = "abcdefghijklmnopqrstuvwxyz'";
   for (char letter : letters) words.push_back({std::string(1, letter), {}});
   for (int phone = 0; phone < 39; ++phone)
-    words.front().pronunciations.push_back({concatenate_text("P", phone)});
+    words.front().pronunciations.push_back({str_cat("P", phone)});
   state->language = pronounce::Language::of(words);
   state->model = std::make_unique<pronounce::Pronouncer<float>>(state->configuration,
                                                                 state->language, state->random);
@@ -224,7 +224,7 @@ Workload generation_step(const GptOptions& options, bool profiled) {
     explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
     Random random{1};
     Gpt<float> model;
-    Sequence prompt;
+    TokenIds prompt;
   };
   const auto state = std::make_shared<State>(options);
   const auto profile = profile_of(state->model, profiled);
@@ -318,7 +318,7 @@ Index parts_of(const std::string& text, Index usual, Index batch) {
   Index parts = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts);
   if (error != std::errc() || end != text.data() + text.size() || parts < 1 || batch % parts != 0)
-    fail<ValueError>("workload: parts", concatenate_text("a divisor of ", batch), text);
+    fail<ValueError>("workload: parts", str_cat("a divisor of ", batch), text);
   return parts;
 }
 
@@ -353,7 +353,7 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
   if (name == "sentences") return sentences_step(precision);
   if (name == "W6") return attention_step({100, 5, 2, 4, 6}, precision);
   for (Index length = 128; length <= 8192; length *= 2)
-    if (name == concatenate_text("W6-", length))
+    if (name == str_cat("W6-", length))
       return attention_step({512, 8, 1, length, length}, precision);
   if (std::optional<Workload> layer = layer_step(name); layer && precision == Precision::full)
     return *layer;

@@ -239,7 +239,7 @@ TEST_CASE("components: each library is used by one component", "[components]") {
 }
 
 TEST_CASE("components: texts do not depend on the program's locale", "[components]") {
-  // What formats or reads numbers by the global or the C locale, where `concatenate_text`,
+  // What formats or reads numbers by the global or the C locale, where `str_cat`,
   // TextStream and std::from_chars do not.
   static const std::regex by_locale(
       R"(\b(v?sn?printf|f?printf|strto(f|d|ld)|atof|sto(f|d|ld))\()"

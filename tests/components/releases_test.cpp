@@ -39,7 +39,7 @@ Lines wrong_deprecations(const std::string& header, const std::string& version,
     const std::string text = found->str();
     std::smatch parts;
     if (!std::regex_match(text, parts, expected) || parts[1] != version ||
-        entry.find(weft::concatenate_text('`', parts[2].str(), '`')) == entry.npos)
+        entry.find(weft::str_cat('`', parts[2].str(), '`')) == entry.npos)
       wrong.push_back(text);
   }
   return wrong;

@@ -38,7 +38,7 @@ json result_of(const json& job, const fs::path& folder) {
   Tape<double> tape = Tape<double>::inference();
   if (kind == "embed") {
     const embed::SentenceModel model(folder);
-    std::vector<Sequence> texts;
+    std::vector<TokenIds> texts;
     for (const auto& text : job.at("texts").get<std::vector<std::string>>())
       texts.push_back(model.tokens(text));
     return {{"tokens", texts}, {"values", values(model.vectors(texts, 2))}};

@@ -42,4 +42,4 @@ extern TrainingLoop<float>& trainer;
 extern TrainingProgress<> progress;
 extern ProcessGroup processes;
 extern NextTokenFunction<float> next_token;
-extern std::vector<Sequence> sources, sequences;
+extern std::vector<TokenIds> sources, sequences;

@@ -93,9 +93,9 @@ TEST_CASE("command line: invalid options and arguments throw UsageError and are 
         "option --width: expected a number in 1 … 100, got '101'");
   CHECK(usage_error({"--lr", "-1"}) == "option --lr: expected a number in 0 … 1, got '-1'");
   for (const char* text : {"wide", "7b", "", "1.5", "99999999999999999999"})
-    CHECK(contains(usage_error({"--width", text}), concatenate_text("got '", text, "'")));
+    CHECK(contains(usage_error({"--width", text}), str_cat("got '", text, "'")));
   for (const char* text : {"nan", "inf", "1e999", "0.1.2"})
-    CHECK(contains(usage_error({"--lr", text}), concatenate_text("got '", text, "'")));
+    CHECK(contains(usage_error({"--lr", text}), str_cat("got '", text, "'")));
   for (const std::vector<std::string>& empty :
        {std::vector<std::string>{"--out", ""}, std::vector<std::string>{"--out="}})
     CHECK(usage_error(empty) == "option --out: expected a value, got an empty one");

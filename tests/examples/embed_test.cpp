@@ -63,7 +63,7 @@ class ModelFolder {
 Tensor<float> vectors_of(const ModelFolder& folder, const std::vector<std::string>& sentences,
                          Index batch_size = 2) {
   const embed::SentenceModel model(folder.path());
-  std::vector<Sequence> tokens;
+  std::vector<TokenIds> tokens;
   for (const std::string& sentence : sentences) tokens.push_back(model.tokens(sentence));
   return model.vectors(tokens, batch_size);
 }
@@ -198,8 +198,7 @@ TEST_CASE("embed: prompts, added tokens and the encoder's own lower case", "[exa
 
   const ModelFolder added;
   const auto size = static_cast<TokenId>(embed::SentenceModel(added.path()).tokenizer.size());
-  added.write("added_tokens.json",
-              concatenate_text(R"({"zzz": )", size, R"(, "Yyy": )", size + 1, "}"));
+  added.write("added_tokens.json", str_cat(R"({"zzz": )", size, R"(, "Yyy": )", size + 1, "}"));
   added.write("tokenizer_config.json", R"({"do_lower_case": false})");
   CHECK(added.embed({"--tokens", "ba zzzba LOOM"}).output == "[CLS] ba zzz ba LOOM [SEP]\n");
   CHECK(embed::SentenceModel(added.path()).tokens("zzz")[1] == size);
@@ -282,7 +281,7 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(config_with("\"gelu\"", "\"mish\""), "hidden_act: expected"));
   CHECK(contains(config_with("400", "380"), "tokens.weight"));
   std::string many = "[UNK]\n[CLS]\n[SEP]\n";
-  for (int i = 0; i < 398; ++i) many += concatenate_text('t', i, '\n');
+  for (int i = 0; i < 398; ++i) many += str_cat('t', i, '\n');
   CHECK(contains(error_with("vocab.txt", many),
                  "expected at most the 400 tokens of config.json, got 401"));
   // Before memory is allocated for such a model.

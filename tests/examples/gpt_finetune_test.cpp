@@ -46,7 +46,7 @@ struct Fixture {
       fs::copy_file(golden / name, fs::path(model) / name);
     std::string vocabulary = R"("?":0,"<s>":1,"</s>":2," ":3,"|":4,".":5)";
     for (int i = 0; i < 26; ++i)
-      vocabulary += concatenate_text(",\"", static_cast<char>('a' + i), "\":", 6 + i);
+      vocabulary += str_cat(",\"", static_cast<char>('a' + i), "\":", 6 + i);
     write_bytes(fs::path(model) / "tokenizer.json", R"({"added_tokens":[
       {"id":1,"content":"<s>","special":true,"normalized":false},
       {"id":2,"content":"</s>","special":true,"normalized":false}],
@@ -138,7 +138,7 @@ TEST_CASE("gpt finetune: all weights give a folder of Hugging Face", "[examples]
   CAPTURE(outcome.output, outcome.errors);
   REQUIRE(outcome.status == 0);
   CHECK(fixture.chat(fixture.out).output == "yes.\n");
-  CHECK(read_pretrained_gpt(fixture.out).ends == Sequence{2});
+  CHECK(read_pretrained_gpt(fixture.out).ends == TokenIds{2});
 }
 
 TEST_CASE("gpt finetune: a resumed training has the date with which it began", "[examples]") {
@@ -327,9 +327,8 @@ TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]
                  "line 1: content: expected a text, got none"));
   CHECK(contains(fixture.error_with("{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}\n"),
                  "line 1: line: expected something to learn, got nothing"));
-  CHECK(
-      contains(fixture.error_with(concatenate_text("{\"text\": \"", std::string(50, 'a'), "\"}\n")),
-               "line 1: line: expected at most 40 tokens (--length), got"));
+  CHECK(contains(fixture.error_with(str_cat("{\"text\": \"", std::string(50, 'a'), "\"}\n")),
+                 "line 1: line: expected at most 40 tokens (--length), got"));
   CHECK(contains(fixture.error_with("\n \n"), "expected texts, got none"));
   CHECK(contains(fixture.run({"finetune", "--model", fixture.model}).errors, "--data"));
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "("}).errors,
@@ -420,9 +419,8 @@ TEST_CASE("gpt finetune: an output that is an input is refused before anything i
   for (const char* const name : {"model.safetensors", "config.json", "adapter_config.json"})
     for (const char* const rank : {"2", "0"}) {
       write_bytes(out / name, "precious");
-      CHECK(contains(
-          fixture.refusal({"--lora", rank}),
-          concatenate_text("expected one without a model or adapters, or --resume, got ", name)));
+      CHECK(contains(fixture.refusal({"--lora", rank}),
+                     str_cat("expected one without a model or adapters, or --resume, got ", name)));
       fs::remove(out / name);
     }
   CHECK(fixture.finetune().status == 0);

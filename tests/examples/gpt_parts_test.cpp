@@ -40,11 +40,11 @@ SavedModel random_model(const Tokenizer& tokenizer, Index context) {
 }
 
 // −log of the probability of each token of a window but the first, from one pass.
-std::vector<double> losses_in_window(const SavedModel& saved, const Sequence& window) {
+std::vector<double> losses_in_window(const SavedModel& saved, const TokenIds& window) {
   Tape tape = Tape<float>::inference();
   const Index targets = std::ssize(window) - 1;
   const Tensor<float> logits =
-      saved.model(tape, Tokens({1, targets}, Sequence(window.begin(), window.end() - 1))).value();
+      saved.model(tape, Tokens({1, targets}, TokenIds(window.begin(), window.end() - 1))).value();
   std::vector<double> losses;
   for (Index i = 0; i < targets; ++i) {
     double sum = 0.0;
@@ -112,8 +112,8 @@ TEST_CASE("tokenizer: a checkpoint has its tokens", "[examples]") {
 
 TEST_CASE("tokenizer: a text begins after the end of another one, or a line break", "[examples]") {
   const BytePairEncoding byte_pairs = BytePairEncoding::learn("weft weft", 260);
-  CHECK(Tokenizer(byte_pairs).beginning() == Sequence{*byte_pairs.find("<|endoftext|>")});
-  CHECK(Tokenizer(Vocabulary::of_characters("b\na")).beginning() == Sequence{0});
+  CHECK(Tokenizer(byte_pairs).beginning() == TokenIds{*byte_pairs.find("<|endoftext|>")});
+  CHECK(Tokenizer(Vocabulary::of_characters("b\na")).beginning() == TokenIds{0});
   CHECK(contains(
       message_of<ValueError>([] { Tokenizer(Vocabulary::of_characters("ab")).beginning(); }),
       "prompt: expected a beginning"));
@@ -191,11 +191,11 @@ TEST_CASE("evaluation: each token but the first is predicted once, from those of
   for (const Tokenizer& tokenizer : {Tokenizer(Vocabulary::of_characters(text)),
                                      Tokenizer(BytePairEncoding::learn(text + text, 270))}) {
     const SavedModel saved = random_model(tokenizer, 4);
-    const Sequence ids = tokenizer.encode(text);
+    const TokenIds ids = tokenizer.encode(text);
     std::vector<double> expected;
     for (Index begin = 0; begin + 1 < std::ssize(ids); begin += 4) {
       const Index end = std::min(begin + 5, std::ssize(ids));
-      const Sequence window(ids.begin() + begin, ids.begin() + end);
+      const TokenIds window(ids.begin() + begin, ids.begin() + end);
       const std::vector<double> losses = losses_in_window(saved, window);
       expected.insert(expected.end(), losses.begin(), losses.end());
     }

@@ -4,7 +4,7 @@
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train/text/generation/generate.hpp>
 #include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
@@ -47,8 +47,7 @@ struct ModelFolder {
                 {"n_embd", 8},
                 {"n_positions", 16},
                 {"vocab_size", encoding.size()}};
-    if (!settings.empty())
-      config.update(json::parse(concatenate_text("{", settings.substr(1), "}")));
+    if (!settings.empty()) config.update(json::parse(str_cat("{", settings.substr(1), "}")));
     write_bytes(folder / "config.json", config.dump());
   }
 
@@ -79,13 +78,13 @@ TEST_CASE("gpt sample: continues a prompt with the tokens that the library gener
                                         "--top-k", "0", "--temperature", "1.5"});
   INFO(outcome.errors);
   REQUIRE(outcome.status == 0);
-  const Sequence ids =
+  const TokenIds ids =
       generate(saved.model, saved.encoding.encode("the weft"),
                {.max_tokens = 30,
                 .sampling = {.temperature = 1.5},
                 .seed = 4,
                 .eos_token_ids = {*saved.encoding.find(BytePairEncoding::end_of_text)}});
-  WholeCharacters characters;
+  Utf8StreamDecoder characters;
   std::string expected = "the weft" + characters.add(saved.encoding.decode(ids));
   expected += characters.finish() + '\n';
   CHECK((outcome.output == expected));
@@ -156,11 +155,11 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
                  "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
   CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));
   for (const char* const size : {"n_embd", "n_layer"})
-    CHECK(contains(error(concatenate_text(", \"", size, "\": 2147483647")),
+    CHECK(contains(error(str_cat(", \"", size, "\": 2147483647")),
                    "model.h5\", got one of more than "));
   CHECK(contains(error(", \"vocab_size\": 260"),
-                 concatenate_text("config.json': vocab_size: expected at least the ",
-                                  saved.encoding.size(), " tokens of the vocabulary, got 260")));
+                 str_cat("config.json': vocab_size: expected at least the ", saved.encoding.size(),
+                         " tokens of the vocabulary, got 260")));
   CHECK(contains(error(", \"activation_function\": \"gulu\""),
                  "config.json\": activation_function: expected one of gelu_new, "));
   CHECK(contains(error(", \"scale_attn_by_inverse_layer_idx\": true"),

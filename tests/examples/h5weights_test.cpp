@@ -306,7 +306,7 @@ TEST_CASE("h5weights convert: averages of a checkpoint, unless the last weights 
   Random random(1);
   Linear<float> model({.in_features = 1, .out_features = 1, .bias = false}, random);
   model.weight.set_value(Tensor<float>({1, 1}, {2}));
-  MovingAverage average(model);
+  ExponentialMovingAverage average(model);
   average.update();
   model.weight.set_value(Tensor<float>({1, 1}, {3}));
   const std::string source = (files.folder / "best.h5").string(),

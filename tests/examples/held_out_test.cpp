@@ -15,8 +15,7 @@ using examples::split_of;
 TEST_CASE("split: training, validation and test have 90, 5 and 5 percent of the keys",
           "[examples]") {
   std::array<double, 3> count{};
-  for (int i = 0; i < 20000; ++i)
-    ++count.at(static_cast<std::size_t>(split_of(concatenate_text("w", i))));
+  for (int i = 0; i < 20000; ++i) ++count.at(static_cast<std::size_t>(split_of(str_cat("w", i))));
   CHECK(std::abs(count[0] / 20000.0 - 0.90) < 0.01);
   CHECK(std::abs(count[1] / 20000.0 - 0.05) < 0.01);
   CHECK(std::abs(count[2] / 20000.0 - 0.05) < 0.01);

@@ -40,7 +40,7 @@ TEST_CASE("language: every pronunciation of a word that can be encoded makes a p
   CHECK(pairs[0].source == pairs[1].source);
   CHECK(language.decode(pairs[1].target) == Phones{"N", "IY"});
   CHECK(language.pairs(std::vector<Entry>{{"on", {{"N"}}}}).empty());
-  CHECK(language.pairs(std::vector<Entry>{{"ne", {{"Q"}}}})[0].target == Sequence{Vocabulary::unk});
+  CHECK(language.pairs(std::vector<Entry>{{"ne", {{"Q"}}}})[0].target == TokenIds{Vocabulary::unk});
 }
 
 TEST_CASE("language: is restored from a configuration", "[examples]") {

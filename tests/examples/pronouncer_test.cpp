@@ -44,18 +44,18 @@ TEST_CASE("pronouncer: logits do not depend on padding or on later phones", "[ex
   REQUIRE(together.shape() == Shape{2, 4, language.phones.size()});
   for (Index t = 0; t < 3; ++t)
     for (Index phone = 0; phone < language.phones.size(); ++phone)
-      CHECK(std::abs(alone(0, t, phone) - together(0, t, phone)) < 1e-5f);
+      CHECK(std::abs(alone(0, t, phone) - run_collectively(0, t, phone)) < 1e-5f);
 }
 
 TEST_CASE("pronouncer: the encoder and the decoder return their attention weights", "[examples]") {
   Random random(3);
   const Pronouncer<float> model(tiny_configuration(), language, random);
-  Tape<float> tape({.recording = false, .keep_intermediates = true});
+  Tape<float> tape({.recording = false, .keep_attention_weights = true});
   PairBatches batches({language.pairs(entries)[3]});  // note → N OW T
   const PairBatch batch = batches.batch(0, 0);
   const Var memory = model.encode(tape, batch.source.tokens, batch.source.valid_lens);
   model.decode(batch.target.tokens, memory, batch.source.valid_lens);
-  const std::vector<Tensor<float>> weights = tape.take_intermediates();
+  const std::vector<Tensor<float>> weights = tape.take_attention_weights();
   REQUIRE(weights.size() == 3);
   for (const Tensor<float>& each : weights) CHECK(each.shape() == Shape{1, 2, 4, 4});
 }
@@ -77,7 +77,7 @@ TEST_CASE("pronouncer: overfits four words, and greedy and beam search find them
   CHECK(error_rates(model, language, entries).word_error_rate() == 0.0);
   CHECK(error_rates(model, language, entries, {.beam_width = 3}).word_error_rate() == 0.0);
 
-  const std::vector<Sequence> words{language.encode("to"), language.encode("one")};
+  const std::vector<TokenIds> words{language.encode("to"), language.encode("one")};
   const auto hypotheses = beam_search(model, words, {.beam_width = 4, .n_best = 2});
   REQUIRE(hypotheses.size() == 2);
   REQUIRE(hypotheses[0].size() == 2);

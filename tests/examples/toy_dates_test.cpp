@@ -204,8 +204,7 @@ TEST_CASE("dates: ordinals have the correct suffixes", "[examples]") {
   CHECK(nth(1) == "1st");
   CHECK(nth(2) == "2nd");
   CHECK(nth(3) == "3rd");
-  for (const unsigned day : {4u, 11u, 12u, 13u, 20u, 30u})
-    CHECK(nth(day) == concatenate_text(day, "th"));
+  for (const unsigned day : {4u, 11u, 12u, 13u, 20u, 30u}) CHECK(nth(day) == str_cat(day, "th"));
   CHECK(nth(21) == "21st");
   CHECK(nth(22) == "22nd");
   CHECK(nth(23) == "23rd");

@@ -126,8 +126,8 @@ TEST_CASE("toy tasks: invalid questions and task names are errors", "[examples]"
   for (const char* question :
        {"", "12", "12+", "+12", "12+x", "1+2+3", "123456+1", "1 + 2", "-1+2"})
     CHECK(error_for("add", question) ==
-          concatenate_text("question: expected two numbers of 1 … 5 digits such as 47+1234, got '",
-                           question, "'"));
+          str_cat("question: expected two numbers of 1 … 5 digits such as 47+1234, got '", question,
+                  "'"));
   CHECK(contains(error_for("dates", "3 März 1998"), "question: expected a date of at most 32"));
   CHECK(contains(error_for("dates", std::string(33, '1')), "of at most 32"));
   CHECK(message_of<ValueError>([] { find_task("divide"); }) ==

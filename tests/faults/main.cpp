@@ -50,7 +50,7 @@ bool save_with(const Failure& failure, long call, bool replace, const fs::path& 
                Counts& counts) {
   const fs::path path = folder / "model.h5";
   const std::string what =
-      concatenate_text(failure.name, " at call ", call, replace ? " of replacing" : " of creating");
+      str_cat(failure.name, " at call ", call, replace ? " of replacing" : " of creating");
   Affine<float> old_model({300, 400}, {300}), new_model({300, 400}, {300});
   old_model.weight.values()[7] = 1.0f;
   new_model.weight.values()[7] = 2.0f;

@@ -12,7 +12,7 @@
 #include <weft/train/text/tokenizers/word_piece.hpp>
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/training.hpp"
-#include "train/files/internal/sealed_file.hpp"
+#include "train/files/internal/checksummed_file.hpp"
 
 namespace {
 
@@ -69,7 +69,7 @@ void resume(const std::string& replaced, const std::string& contents) {
     // Of the size that the file says, and with the right checksum: what they do not refuse.
     std::string image = contents;
     image.resize(files.front().size() - checksum_line_size);
-    SealedFile sealed(resumed / "last.h5");
+    ChecksummedFile sealed(resumed / "last.h5");
     sealed.write(std::as_bytes(std::span(image)));
     sealed.commit();
     SavedVocabulary vocabulary;

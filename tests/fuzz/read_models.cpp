@@ -47,8 +47,7 @@ void read_safetensors(const std::string& contents) {
 void read_config(const char* name, const std::string& contents) {
   static const char* const golden = std::getenv("WEFT_MODELS");
   for (const std::string model : {"gpt2", "llama", "bert", "t5_gated"}) {
-    const fs::path own =
-        write(concatenate_text(name, '/', model, '/', name), contents).parent_path();
+    const fs::path own = write(str_cat(name, '/', model, '/', name), contents).parent_path();
     for (const char* file : {"config.json", "model.safetensors"})
       if (golden && !fs::exists(own / file))
         fs::create_symlink(fs::path(golden) / model / file, own / file);
@@ -71,7 +70,7 @@ const std::string sample =
     "Weaving, don't\u00a0 weave 2026! e\u0301 \u7e54 <|end|></s>\t\n  \U0001F9F5 ";
 
 void encode(const PretrainedTokenizer& tokenizer, const std::string& text) {
-  attempt([&] { (void)tokenizer.decode(tokenizer.with_ends(tokenizer.encode(text))); });
+  attempt([&] { (void)tokenizer.decode(tokenizer.add_special_tokens(tokenizer.encode(text))); });
 }
 
 void render(const std::string& text) {

@@ -25,7 +25,7 @@ struct SmallTraining {
   Random random{1};
   Linear<float> model{{.in_features = 3, .out_features = 2}, random};
   AdamW<float> optimizer{model, {.lr = 0.01}};
-  MovingAverage<float> average{model, 0.9};
+  ExponentialMovingAverage<float> average{model, 0.9};
   SavedVocabulary vocabulary;
   TensorBatches<> batches{
       random.normal_tensor({6, 3}), random.normal_tensor({6, 2}), {.batch_size = 2}};
@@ -45,8 +45,8 @@ struct SmallTraining {
                      .resume = true,
                      .log_every_steps = 1});
     trainer.validate_on(batches, {.every_steps = 2, .patience = 5});
-    trainer.keep_average(average);
-    trainer.also_save("vocabulary", vocabulary);
+    trainer.track_average(average);
+    trainer.register_for_checkpointing("vocabulary", vocabulary);
     trainer.run();
   }
 };

@@ -25,7 +25,7 @@ void check_attention(const std::string& name, const Sizes& sizes, bool bias) {
   Tensor<T> weights;
   expected.check(layer, {"queries", "keys", "values"}, [&](Tape<T>&, const auto& x) {
     const auto y = layer(x[0], x[1], x[2], expected.mask());
-    weights = y.tape().take_intermediates().front();
+    weights = y.tape().take_attention_weights().front();
     return y;
   });
   expected.check("weights", weights);
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention, kdim and vdim", "[golden]", flo
 TEMPLATE_TEST_CASE("multi-head attention with rotary embeddings", "[golden]", float, double) {
   for (const auto& [name, pairs] :
        {std::pair("interleaved", RotaryPairs::interleaved), {"halves", RotaryPairs::halves}}) {
-    const golden::LayerCase<TestType> expected(concatenate_text("rotary_attention_", name));
+    const golden::LayerCase<TestType> expected(str_cat("rotary_attention_", name));
     Random random(1);
     MultiHeadAttention<TestType> layer({.query_size = 8,
                                         .key_size = 8,
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("multi-head attention with rotary embeddings", "[golden]", fl
     Tensor<TestType> weights;
     expected.check(layer, {"x"}, [&](auto&, const auto& x) {
       const auto y = layer(x[0], x[0], x[0], {.causal = true});
-      weights = y.tape().take_intermediates().front();
+      weights = y.tape().take_attention_weights().front();
       return y;
     });
     expected.check("weights", weights);

@@ -75,8 +75,7 @@ TEST_CASE("configurations: entries mean what they mean in transformers and PEFT"
     Tensor<double> last({2, size});
     for (Index row = 0; row < 2; ++row)
       for (Index c = 0; c < size; ++c) last(row, c) = all(row, time - 1, c);
-    CHECK(golden::relative_error(last, expected.tensor<double>(concatenate_text("values/", i))) <
-          1e-9);
+    CHECK(golden::relative_error(last, expected.tensor<double>(str_cat("values/", i))) < 1e-9);
   }
 }
 
@@ -86,16 +85,16 @@ TEST_CASE("configurations: windows and ends", "[golden]") {
   CHECK(read_with("qwen2", {{"sliding_window", 3}}).options.window == std::nullopt);
   // Ids outside of the vocabulary are never generated.
   CHECK(read_with("gpt2", {{"eos_token_id", 50256}}).ends.empty());
-  CHECK(read_with("llama", {{"eos_token_id", {5, 48, -1}}}).ends == Sequence{5});
+  CHECK(read_with("llama", {{"eos_token_id", {5, 48, -1}}}).ends == TokenIds{5});
   const Variant variant("llama", json::object());
   std::ofstream(variant.folder / "generation_config.json") << R"({"eos_token_id": [7, 50256]})";
-  CHECK(read_pretrained_gpt(variant.folder.path()).ends == Sequence{7});
+  CHECK(read_pretrained_gpt(variant.folder.path()).ends == TokenIds{7});
   std::ofstream(variant.folder / "generation_config.json") << R"({"eos_token_id": 50256})";
   CHECK(read_pretrained_gpt(variant.folder.path()).ends.empty());
   std::ofstream(variant.folder / "generation_config.json") << "{}";
-  CHECK(read_pretrained_gpt(variant.folder.path()).ends == Sequence{2});
+  CHECK(read_pretrained_gpt(variant.folder.path()).ends == TokenIds{2});
   // The default of the class, unless the entry is null.
-  CHECK(read_with("bloom", {{"eos_token_id", nullptr}}).ends == Sequence{2});
+  CHECK(read_with("bloom", {{"eos_token_id", nullptr}}).ends == TokenIds{2});
   CHECK(read_with("qwen2", {{"eos_token_id", nullptr}}).ends.empty());
   const Variant null("llama", json::object());
   json config = json::parse(std::ifstream(null.folder / "config.json"));

@@ -9,7 +9,7 @@ using namespace weft;
 namespace {
 
 // The first `length` numbers of a row.
-Sequence row_of(const Tokens& rows, Index row, Index length) {
+TokenIds row_of(const Tokens& rows, Index row, Index length) {
   const TokenId* first = rows.data() + row * rows.shape().columns();
   return {first, first + length};
 }
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("20 texts of greedy generation, alone and together", "[golden
   (void)load_weights(file.path(), model, {.group = "weights"});
   const auto all = file.tensor<TokenId>("prompts"), lengths = file.tensor<TokenId>("lengths");
   const auto results = file.tensor<TokenId>("results");
-  std::vector<Sequence> prompts, expected;
+  std::vector<TokenIds> prompts, expected;
   for (Index i = 0; i < all.shape()[0]; ++i) {
     prompts.push_back(row_of(all, i, lengths(i)));
     expected.push_back(row_of(results, i, 100));

@@ -86,10 +86,10 @@ TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]"
   CHECK(golden::relative_error(logits_of(model, tokens), logits) < bound);
   CHECK(golden::relative_error(cached_logits(model, tokens), logits) < bound);
   const auto greedy = expected.tensor<TokenId>("greedy");
-  const Sequence all(greedy.begin(), greedy.end());
+  const TokenIds all(greedy.begin(), greedy.end());
   CHECK(generate(model, std::span(all).first(4),
                  {.max_tokens = 40, .sampling = {.temperature = 0}}) ==
-        Sequence(all.begin() + 4, all.end()));
+        TokenIds(all.begin() + 4, all.end()));
 }
 
 TEST_CASE("language models in shards and in 16 bits", "[golden]") {
@@ -283,8 +283,8 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
 
   const PretrainedEncoderDecoder description = read_pretrained_encoder_decoder(folders / name);
   CHECK(description.start == 0);
-  CHECK(description.ends == Sequence{1});
-  std::vector<Sequence> texts(2);
+  CHECK(description.ends == TokenIds{1});
+  std::vector<TokenIds> texts(2);
   for (Index b = 0; b < 2; ++b)
     texts[static_cast<std::size_t>(b)].assign(sources.data() + b * 11,
                                               sources.data() + b * 11 + (b == 0 ? 11 : 6));
@@ -295,7 +295,7 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
   for (Index b = 0; b < 2; ++b) {
     const TokenId* const first = greedy.data() + b * (steps + 1) + 1;
     CHECK(found[static_cast<std::size_t>(b)].tokens ==
-          Sequence(first, std::find(first, first + steps, 1)));
+          TokenIds(first, std::find(first, first + steps, 1)));
   }
 }
 
@@ -324,8 +324,8 @@ TEMPLATE_TEST_CASE("language models: BERT and RoBERTa give the states of transfo
   CHECK_NOTHROW(model(tape, Tokens({1, longest})));
   CHECK(message_of<ValueError>([&] {
           (void)model(tape, Tokens({1, longest + 1}));
-        }) == concatenate_text("Bert: tokens: expected at most max_len ", longest,
-                               " positions, got length ", longest + 1));
+        }) == str_cat("Bert: tokens: expected at most max_len ", longest, " positions, got length ",
+                      longest + 1));
 }
 
 TEST_CASE("language models: a config that a model cannot follow is an error that names the entry",

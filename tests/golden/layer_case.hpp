@@ -53,7 +53,7 @@ class LayerCase {
     for (const std::string& input : inputs)
       values.emplace_back(file_.tensor<T>(full("inputs/" + input)));
 
-    Tape<T> tape({.keep_intermediates = true});
+    Tape<T> tape({.keep_attention_weights = true});
     std::vector<Var<T>> variables;
     for (Parameter<T>& value : values) variables.push_back(tape.parameter(value));
     const Var<T> output = call(tape, variables);

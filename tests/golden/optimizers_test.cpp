@@ -97,8 +97,7 @@ TEMPLATE_TEST_CASE("20 steps of training with each optimizer", "[golden][SGD][Ad
       tape.backward(cross_entropy(model(tape, tokens), labels));
       optimizer->step();
       for (const auto& [parameter_name, parameter] : named_parameters(model))
-        golden::check(concatenate_text(name, " step ", step + 1, ' ', parameter_name),
-                      parameter->value(),
+        golden::check(str_cat(name, " step ", step + 1, ' ', parameter_name), parameter->value(),
                       at(step, file.tensor<double>(name + "/" + parameter_name)));
     }
     CHECK(optimizer->steps() == 20);
@@ -155,7 +154,7 @@ TEMPLATE_TEST_CASE("parameters whose first gradient comes late", "[golden][SGD][
                 parameters[static_cast<std::size_t>(i)].value()(j);
     }
     for (Index i = 0; i < count; ++i)
-      golden::check(concatenate_text(name, " from step ", steps(i, 0)),
-                    got[static_cast<std::size_t>(i)], at(i, expected));
+      golden::check(str_cat(name, " from step ", steps(i, 0)), got[static_cast<std::size_t>(i)],
+                    at(i, expected));
   }
 }

@@ -174,7 +174,7 @@ TEST_CASE("weights of other programs: GPTs", "[weights]") {
   CHECK(report.prefix == prefix);
   CHECK(report.loaded.size() == named_parameters(network).size());
   CHECK(report.unexpected.empty());
-  CHECK(report.left.size() == (file == "gpt_huggingface_old.h5" ? 4 : 0));
+  CHECK(report.unused.size() == (file == "gpt_huggingface_old.h5" ? 4 : 0));
   const bool has_head = file.starts_with("gpt_nano") || file == "gpt_huggingface.h5";
   CHECK(report.tied.size() == (has_head ? 1 : 0));
   const Hdf5File values(data("transformer_values.h5"));
@@ -213,7 +213,7 @@ TEST_CASE("weights of other programs: BERTs", "[weights]") {
   const LoadWeightsReport report = load_weights(data(file), network);
   CHECK(report.layout == layout);
   CHECK(report.prefix == prefix);
-  CHECK(report.left == left);
+  CHECK(report.unused == left);
   const Hdf5File values(data("transformer_values.h5"));
   Tape<float> tape = Tape<float>::inference();
   const Var states =
@@ -268,8 +268,8 @@ TEST_CASE("weights of other programs: a Sequential of Keras", "[weights]") {
   const LoadWeightsReport report = load_weights(data(file), network);
   CHECK(report.reshaped == Names{"dense.weight from [4, 6]", "dense_1.weight from [6, 2]"});
   CHECK(
-      concatenate_text(report).starts_with("loaded 6 parameters, layout Keras 3\n"
-                                           "6 renamed: dense.weight from layers.dense.vars.0, "));
+      str_cat(report).starts_with("loaded 6 parameters, layout Keras 3\n"
+                                  "6 renamed: dense.weight from layers.dense.vars.0, "));
   const Hdf5File values(data("keras_values.h5"));
   Tape<float> tape = Tape<float>::inference();
   const Var x = tape.constant(values.tensor<float>("sequential/x"));

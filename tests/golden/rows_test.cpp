@@ -67,7 +67,7 @@ TEST_CASE("torch's learning rate schedulers",
 }
 
 TEST_CASE("torch's learning rate schedulers: steps, lines, one cycle, and one after the other",
-          "[golden][step_schedule][linear_schedule][one_cycle_schedule][sequence_of_schedules]") {
+          "[golden][step_schedule][linear_schedule][one_cycle_schedule][sequential_schedule]") {
   compare_with_torch_schedule(
       "torch.optim.lr_scheduler.StepLR(optimizer(0.5), step_size=4, gamma=0.3)",
       step_schedule(0.5, 4, 0.3));
@@ -81,13 +81,16 @@ TEST_CASE("torch's learning rate schedulers: steps, lines, one cycle, and one af
   compare_with_torch_schedule(
       "torch.optim.lr_scheduler.OneCycleLR(optimizer(0.5), 0.5, total_steps=26, pct_start=0.5, "
       "div_factor=4, final_div_factor=8, cycle_momentum=False)",
-      one_cycle_schedule(
-          {.peak = 0.5, .total_steps = 26, .rising = 0.5, .start_divisor = 4, .end_divisor = 8}));
+      one_cycle_schedule({.peak = 0.5,
+                          .total_steps = 26,
+                          .pct_start = 0.5,
+                          .start_divisor = 4,
+                          .end_divisor = 8}));
   compare_with_torch_schedule(
       "(lambda o: torch.optim.lr_scheduler.SequentialLR(o, "
       "[torch.optim.lr_scheduler.LinearLR(o, 0.2, 1.0, total_iters=4), "
       "torch.optim.lr_scheduler.StepLR(o, 3, 0.5)], milestones=[5]))(optimizer(0.5))",
-      sequence_of_schedules({{linear_schedule(0.1, 0.5, 5), 5}, {step_schedule(0.5, 3, 0.5), 0}}));
+      sequential_schedule({{linear_schedule(0.1, 0.5, 5), 5}, {step_schedule(0.5, 3, 0.5), 0}}));
 }
 
 TEST_CASE("torch's learning rate schedulers, with a factor", "[golden][scaled_schedule]") {

@@ -13,7 +13,7 @@ TEMPLATE_TEST_CASE("the probabilities of sampling with all options", "[golden][s
   const Hdf5File file(WEFT_TEST_DATA "/sampling.h5");
   constexpr int cases = 17;
   for (int i = 0; i < cases; ++i) {
-    const std::string name = concatenate_text(i < 10 ? "0" : "", i);
+    const std::string name = str_cat(i < 10 ? "0" : "", i);
     const auto logits = file.tensor<TestType>(name + "/logits");
     const auto context = file.tensor<TokenId>(name + "/context");
     const auto options = file.tensor<double>(name + "/options");
@@ -27,7 +27,6 @@ TEMPLATE_TEST_CASE("the probabilities of sampling with all options", "[golden][s
     Tensor<TestType> actual(logits.shape());
     std::ranges::transform(probabilities, actual.begin(),
                            [](double p) { return static_cast<TestType>(p); });
-    golden::check(concatenate_text("sampling ", name), actual,
-                  file.tensor<double>(name + "/probabilities"));
+    golden::check(str_cat("sampling ", name), actual, file.tensor<double>(name + "/probabilities"));
   }
 }

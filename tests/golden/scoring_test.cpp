@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("attention with additive scoring", "[golden][AttentionPooling
   Tensor<TestType> weights;
   expected.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
     const auto y = layer(x[0], x[1], x[2], expected.mask());
-    weights = y.tape().take_intermediates().front();
+    weights = y.tape().take_attention_weights().front();
     return y;
   });
   expected.check("weights", weights);
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("multi-head attention with each scoring function", "[golden]"
     Tensor<TestType> weights;
     expected.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
       const auto y = layer(x[0], x[1], x[2], expected.mask());
-      weights = y.tape().take_intermediates().front();
+      weights = y.tape().take_attention_weights().front();
       return y;
     });
     expected.check("weights", weights);
@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("kernel regression with each kernel", "[golden][KernelRegress
     Tensor<TestType> weights;
     expected.check(layer, {"queries", "keys", "values"}, [&](auto&, const auto& x) {
       const auto y = layer(x[0], x[1], x[2]);
-      weights = y.tape().take_intermediates().front();
+      weights = y.tape().take_attention_weights().front();
       return y;
     });
     expected.check("weights", weights.reshaped(expected.expected("weights").shape()));
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention as self-attention", "[golden][Se
   Tensor<TestType> weights;
   expected.check(layer, {"x"}, [&](auto&, const auto& x) {
     const auto y = layer(x[0]);
-    weights = y.tape().take_intermediates().front();
+    weights = y.tape().take_attention_weights().front();
     return y;
   });
   expected.check("weights", weights);

@@ -31,8 +31,7 @@ template <class T, class Layer>
 void check_recurrent(const std::string& kind) {
   const bool bidirectional = GENERATE(false, true);
   const Index num_layers = GENERATE(1, 2);
-  const std::string name =
-      concatenate_text(kind, bidirectional ? "_bidirectional_" : "_", num_layers);
+  const std::string name = str_cat(kind, bidirectional ? "_bidirectional_" : "_", num_layers);
   const auto check = [&](const std::string& variant, const std::vector<std::string>& names,
                          const auto& call) {
     Random random(1);

@@ -53,7 +53,7 @@ void compare_with_torch(const std::string& expression, const std::vector<Shape>&
 // `parameters` are the model's.
 template <class T, class Make>
 void compare_with_torch_optimizer(const std::string& expression, const Make& make) {
-  const std::string group = concatenate_text('/', row_name(expression), '/');
+  const std::string group = str_cat('/', row_name(expression), '/');
   const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
   Random random(1);
   Linear<T> model({.in_features = 3, .out_features = 2}, random);
@@ -72,18 +72,16 @@ void compare_with_torch_optimizer(const std::string& expression, const Make& mak
   for (Index step = 0; step < weights.shape()[0]; ++step) {
     tape.backward(mse_loss(model(tape.constant(x)), tape.constant(target)));
     optimizer.step();
-    check(concatenate_text(expression, " step ", step, " weight"), model.weight.value(),
+    check(str_cat(expression, " step ", step, " weight"), model.weight.value(),
           row_of(weights, step));
-    check(concatenate_text(expression, " step ", step, " bias"), model.bias->value(),
-          row_of(biases, step));
+    check(str_cat(expression, " step ", step, " bias"), model.bias->value(), row_of(biases, step));
   }
 }
 
 // Compares the learning rates of a schedule with those of a scheduler, which `expression` makes.
 inline void compare_with_torch_schedule(const std::string& expression, const Schedule& schedule) {
   const Hdf5File file(WEFT_TEST_DATA "/rows.h5");
-  const auto expected =
-      file.tensor<double>(concatenate_text(row_name(expression), "/learning_rates"));
+  const auto expected = file.tensor<double>(str_cat(row_name(expression), "/learning_rates"));
   Tensor<double> actual(expected.shape());
   for (Index i = 0; i < actual.size(); ++i) actual(i) = schedule(i + 1);
   check(expression, actual, expected);

@@ -39,14 +39,14 @@ MultiHeadAttention<double> small_attention(Random& random,
 
 TEST_CASE("dot-product attention: equal keys average the unmasked values", "[layers]") {
   const DotProductAttention<double> attention({});
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   Random random(1);
   const Var queries = tape.constant(random.normal_tensor<double>({2, 1, 2}));
   const Var keys = tape.constant(Tensor<double>::full({2, 4, 2}, 1.0));
   const Var values =
       tape.constant(Tensor<double>({2, 4, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}));
   const Var y = attention(queries, keys, values, ValidLens{2, 3});
-  const Tensor<double> weights = tape.take_intermediates().front();
+  const Tensor<double> weights = tape.take_attention_weights().front();
   CHECK(distance(y.value(), Tensor<double>({2, 1, 2}, {1, 2, 2, 3})) < 1e-15);
   const double half = 0.5, third = 1.0 / 3.0;
   CHECK(distance(weights,
@@ -82,11 +82,11 @@ TEST_CASE("multi-head attention: returned weights of each head sum to one", "[la
   Random random(1);
   const MultiHeadAttention<double> attention =
       small_attention(random, GENERATE(from_range(scorings)));
-  Tape<double> tape({.training = true, .keep_intermediates = true});
+  Tape<double> tape({.training = true, .keep_attention_weights = true});
   attention(tape.constant(random.normal_tensor<double>({2, 3, 3})),
             tape.constant(random.normal_tensor<double>({2, 4, 4})),
             tape.constant(random.normal_tensor<double>({2, 4, 5})), ValidLens{4, 2});
-  const Tensor<double> weights = tape.take_intermediates().front();
+  const Tensor<double> weights = tape.take_attention_weights().front();
   REQUIRE(weights.shape() == Shape{2, 2, 3, 4});
   for (Index b = 0; b < 2; ++b)
     for (Index h = 0; h < 2; ++h)
@@ -259,11 +259,11 @@ TEST_CASE("self-attention: d_model 512 with 8 heads, biases in all projections",
   Random random(1);
   SelfAttention attention({.d_model = 512, .num_heads = 8}, random);
   CHECK(count_parameters(attention) == 4 * (512 * 512 + 512));
-  Tape<float> tape({.recording = false, .keep_intermediates = true});
+  Tape<float> tape({.recording = false, .keep_attention_weights = true});
   const Var x = tape.constant(random.normal_tensor<float>({2, 3, 512}));
   const Var y = attention(x, ValidLens{3, 2});
   CHECK(y.shape() == x.shape());
-  CHECK(tape.take_intermediates().front().shape() == Shape{2, 8, 3, 3});
+  CHECK(tape.take_attention_weights().front().shape() == Shape{2, 8, 3, 3});
   CHECK(same(attention(x, x, x, ValidLens{3, 2}).value(), y.value()));
 }
 

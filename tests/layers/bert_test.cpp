@@ -48,10 +48,10 @@ TEST_CASE("gradients: BERT, its states and the pooled ones", "[layers][gradients
 TEST_CASE("BERT: neither padding nor the batch changes the states of a sequence", "[layers]") {
   Random random(1);
   const Bert<double> model(small_options(), random);
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   const Tensor<double> states = model(tape, tokens, ValidLens{4, 2}).value();
   REQUIRE(states.shape() == Shape{2, 4, 8});
-  CHECK(tape.take_intermediates().size() == 2);
+  CHECK(tape.take_attention_weights().size() == 2);
   const Tensor<double> alone = model(tape, Tokens({1, 2}, {5, 5})).value();
   for (Index t = 0; t < 2; ++t)
     for (Index c = 0; c < 8; ++c) CHECK(std::abs(alone(0, t, c) - states(1, t, c)) < 1e-12);

@@ -155,12 +155,12 @@ TEST_CASE("block options: names and text are those of the chosen layers", "[laye
                      "attention.W_k.bias", "attention.W_v.weight", "attention.W_v.bias",
                      "attention.W_o.weight", "attention.W_o.bias", "norm1.weight", "ffn.w1.weight",
                      "ffn.w2.weight", "ffn.w3.weight", "norm2.weight"});
-  const std::string text = concatenate_text(block);
+  const std::string text = str_cat(block);
   CHECK(contains(text, "(norm1): RMSNorm((8,), eps=1e-06, elementwise_affine=True)"));
   CHECK(contains(text, "(ffn): SwiGLU(\n"));
   CHECK(block.norm1.get_if<RMSNorm>() != nullptr);
   CHECK(block.norm1.get_if<LayerNorm>() == nullptr);
-  CHECK(concatenate_text(LayerNorm<float>({.num_hiddens = 2, .bias = false})) ==
+  CHECK(str_cat(LayerNorm<float>({.num_hiddens = 2, .bias = false})) ==
         "LayerNorm((2,), eps=1e-05, elementwise_affine=True, bias=False)");
 }
 

@@ -76,7 +76,7 @@ TEST_CASE(
   CHECK(within);
   CHECK(std::abs(squares / 5000 * 3 / 0.01 - 1) < 0.05);
   CHECK(layer.weight.shape() == Shape{50, 20, 5});
-  CHECK(contains(concatenate_text(layer),
+  CHECK(contains(str_cat(layer),
                  "Conv1d(20, 50, kernel_size=5, stride=1, padding=(0, 0), dilation=1, bias=True)"));
 }
 

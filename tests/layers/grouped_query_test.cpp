@@ -72,11 +72,11 @@ TEST_CASE("grouped-query attention equals attention whose key and value heads ar
   CHECK(full.num_kv_heads() == 4);
   CHECK(shared.W_k.weight.shape() == Shape{4, 6});
   Random random(2);
-  Tape<double> tape({.keep_intermediates = true});
+  Tape<double> tape({.keep_attention_weights = true});
   const auto x = tape.constant(random.normal_tensor<double>({2, 5, 6}));
   const auto y = shared(x, x, x, ValidLens{5, 3});
   const auto expected = full(x, x, x, ValidLens{5, 3});
-  const std::vector<Tensor<double>> weights = tape.take_intermediates();
+  const std::vector<Tensor<double>> weights = tape.take_attention_weights();
   CHECK(weights[0].shape() == Shape{2, 4, 5, 5});
   CHECK(same(y.value(), expected.value()));
   CHECK(same(weights[0], weights[1]));
@@ -84,13 +84,13 @@ TEST_CASE("grouped-query attention equals attention whose key and value heads ar
 
 TEST_CASE("grouped-query attention: prints its heads, and names numbers that do not divide",
           "[layers]") {
-  CHECK(concatenate_text(grouped<float>(2)).starts_with("MultiHeadAttention(\n  num_kv_heads=2\n"));
-  CHECK(concatenate_text(grouped<float>(2, true, RotaryOptions{}))
+  CHECK(str_cat(grouped<float>(2)).starts_with("MultiHeadAttention(\n  num_kv_heads=2\n"));
+  CHECK(str_cat(grouped<float>(2, true, RotaryOptions{}))
             .starts_with("MultiHeadAttention(\n  rotary_base=10000.0, num_kv_heads=2\n"));
-  CHECK(concatenate_text(grouped<float>(4)).starts_with("MultiHeadAttention(\n  (attention)"));
+  CHECK(str_cat(grouped<float>(4)).starts_with("MultiHeadAttention(\n  (attention)"));
   for (const Index heads : {0, 3, 8, -1})
     CHECK(message_of<ValueError>([&] { grouped<float>(heads); }) ==
-          concatenate_text("MultiHeadAttention: num_kv_heads: expected a positive divisor of "
-                           "num_heads 4, got ",
-                           heads));
+          str_cat("MultiHeadAttention: num_kv_heads: expected a positive divisor of "
+                  "num_heads 4, got ",
+                  heads));
 }

@@ -70,10 +70,10 @@ TEST_CASE("heads: fused and composed attention are equal for every mask", "[laye
                         {.bias = random.normal_tensor<float>({2, 4, 5})}};
   for (const Mask& mask : masks) {
     const auto run = [&](const AttentionPooling<double>& attention, double factor) {
-      Tape<double> tape({.keep_intermediates = true});
+      Tape<double> tape({.keep_attention_weights = true});
       const Var y =
           attention(scale(tape.parameter(q), factor), tape.parameter(k), tape.parameter(v), mask);
-      std::vector<Tensor<double>> results{y.value(), tape.take_intermediates().front()};
+      std::vector<Tensor<double>> results{y.value(), tape.take_attention_weights().front()};
       tape.backward(y, Random(3).normal_tensor<double>(y.shape()));
       for (Parameter<double>* input : {&q, &k, &v}) {
         results.push_back(input->grad().clone());

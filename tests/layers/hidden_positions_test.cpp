@@ -51,7 +51,7 @@ Result run(Layer& layer, double bad, const Call& call) {
   if (y.rank() == 3 && y.shape()[1] == time_steps) y = where(valid(), y, 0.0);
   result.y = y.value();
   const Var<double> loss = sum(y * tape.constant(Random(3).normal_tensor<double>(y.shape())));
-  for (const Tensor<double>& dx : tape.gradients(loss, {x, memory}, {.keep_pass = true}))
+  for (const Tensor<double>& dx : tape.gradients(loss, {x, memory}, {.retain_graph = true}))
     result.gradients.push_back(dx);
   tape.backward(loss);
   for (const auto& [name, parameter] : named_parameters(layer))

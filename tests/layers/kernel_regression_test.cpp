@@ -15,10 +15,10 @@ namespace {
 // The weights that a query at 0 gives to points at 0, 1/2 and 2.
 Tensor<double> weights_of(Kernel kernel, double w) {
   const KernelRegression<double> regression({.kernel = kernel, .w = w});
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   const Var points = tape.constant(Tensor<double>({3}, {0, 0.5, 2}));
   regression(tape.constant(Tensor<double>({1})), points, points);
-  return tape.take_intermediates().front().reshaped({1, 3});
+  return tape.take_attention_weights().front().reshaped({1, 3});
 }
 
 Tensor<double> row(double a, double b, double c) {

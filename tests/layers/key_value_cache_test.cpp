@@ -200,7 +200,7 @@ TEST_CASE("cache: selected sequences go on independently of each other", "[layer
   KeyValueCache<double> cache = model.make_cache(3);
   model.extend(tape, prompts, cache);
   const std::vector<Index> rows{2, 0, 2, 2};
-  cache.select(rows);
+  cache.reorder(rows);
   const Tokens next({4, 1}, {1, 2, 3, 4}), last({4, 1}, {5, 6, 7, 8});
   model.extend(tape, next, cache);
   const Tensor<double> logits = model.logits(model.extend(tape, last, cache)).value();
@@ -290,7 +290,7 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   CHECK_THROWS_AS(cache.append(fewer_heads), ValueError);
   CHECK_THROWS_AS(cache.replace(0, fewer_heads, 0), ValueError);
   CHECK_THROWS_AS(cache.replace(2, cache, 0), ValueError);
-  CHECK_THROWS_AS(cache.select(std::vector<Index>{0, 2}), ValueError);
+  CHECK_THROWS_AS(cache.reorder(std::vector<Index>{0, 2}), ValueError);
   CHECK(cache.num_sequences() == 2);
   CHECK_THROWS_AS(cache.truncate(0, 1), ValueError);
   CHECK_THROWS_AS(cache.advance(1), ValueError);  // nothing is stored

@@ -55,11 +55,11 @@ struct Doubled : Module<float> {
 };
 
 // Computes a Linear's result by its weight and three times the bias.
-struct TripleBias final : LinearMap<float> {
+struct TripleBias final : LinearAdapter<float> {
   Var<float> operator()(const Linear<float>& linear, const Var<float>& x) const override {
     return linear.own(x) + 2 * x.tape().parameter(*linear.bias);
   }
-  std::unique_ptr<LinearMap<float>> clone() const override {
+  std::unique_ptr<LinearAdapter<float>> clone() const override {
     return std::make_unique<TripleBias>(*this);
   }
   void members(Members<float>&) const override {}

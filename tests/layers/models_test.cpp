@@ -162,10 +162,10 @@ TEST_CASE("gradients: encoder-decoder model in T5's form", "[layers][gradients][
 TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
   Random random(1);
   const Gpt<double> model(GENERATE(gpt_options(), llama_options()), random);
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   const Tensor<double> logits = model(tape, tokens).value();
   REQUIRE(logits.shape() == Shape{2, 4, 7});
-  CHECK(tape.take_intermediates().size() == 2);
+  CHECK(tape.take_attention_weights().size() == 2);
   Tokens changed = tokens;
   changed(0, 2) = 0;
   const Tensor<double> other = model(tape, changed).value();
@@ -257,11 +257,11 @@ TEST_CASE("encoder-decoder model: neither padding nor later tokens change the lo
       model(tape, Tokens({1, 2}, {5, 5}), {}, Tokens({1, 2}, {1, 2})).value();
   for (Index t = 0; t < 2; ++t)
     for (Index c = 0; c < 6; ++c) CHECK(std::abs(alone(0, t, c) - logits(1, t, c)) < 1e-12);
-  Tape<double> keeping({.recording = false, .keep_intermediates = true});
+  Tape<double> keeping({.recording = false, .keep_attention_weights = true});
   const auto memory = model.encode(keeping, tokens, ValidLens{4, 2});
-  CHECK(keeping.take_intermediates().size() == 1);
+  CHECK(keeping.take_attention_weights().size() == 1);
   model.decode(Tokens({2, 3}), memory, ValidLens{4, 2});
-  const std::vector<Tensor<double>> decoder = keeping.take_intermediates();
+  const std::vector<Tensor<double>> decoder = keeping.take_attention_weights();
   REQUIRE(decoder.size() == 2);
   CHECK(decoder[0].shape() == Shape{2, 2, 3, 3});
   CHECK(decoder[1].shape() == Shape{2, 2, 3, 4});

@@ -62,9 +62,9 @@ TEST_CASE("recompute: the same results with less memory, including dropout", "[l
 TEST_CASE("recompute: attention weights are still returned", "[layers]") {
   Random random(1);
   const Model model(true, random);
-  Tape<float> tape({.keep_intermediates = true});
+  Tape<float> tape({.keep_attention_weights = true});
   model.encoder(tape.constant(Tensor<float>({1, 3, 16})));
-  CHECK(tape.take_intermediates().size() == 6);
+  CHECK(tape.take_attention_weights().size() == 6);
 }
 
 TEST_CASE("recompute: nothing to differentiate, and inputs of two tapes", "[layers]") {

@@ -142,17 +142,16 @@ TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch
     CHECK(parameters[i].name == expected[i].first);
     CHECK(parameters[i].parameter->shape() == expected[i].second);
   }
-  CHECK(contains(concatenate_text(layer), "GRU(3, 4, num_layers=2, batch_first=True)"));
+  CHECK(contains(str_cat(layer), "GRU(3, 4, num_layers=2, batch_first=True)"));
   LSTM both({.input_size = 3, .num_hiddens = 4, .num_layers = 2, .bidirectional = true}, random);
-  CHECK(contains(concatenate_text(both),
-                 "LSTM(3, 4, num_layers=2, batch_first=True, bidirectional=True)"));
+  CHECK(contains(str_cat(both), "LSTM(3, 4, num_layers=2, batch_first=True, bidirectional=True)"));
   const auto of_both = named_parameters<float>(both);
   REQUIRE(of_both.size() == 16);
   CHECK(of_both[4].name == "weight_ih_l0_reverse");
   CHECK(of_both[15].name == "bias_hh_l1_reverse");
   CHECK(of_both[12].parameter->shape() == Shape{16, 8});
   RNN simple({.input_size = 3, .num_hiddens = 4}, random);
-  CHECK(contains(concatenate_text(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
+  CHECK(contains(str_cat(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
 }
 
 TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {

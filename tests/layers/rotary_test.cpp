@@ -27,10 +27,10 @@ MultiHeadAttention<T> rotary_attention(Index hiddens, const RotaryOptions& rotar
 
 // The weights of the attention of x [1, time, hiddens] to itself.
 Tensor<double> weights_of(const MultiHeadAttention<double>& attention, const Tensor<double>& x) {
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   const Var<double> in = tape.constant(x);
   attention(in, in, in);
-  return tape.take_intermediates().front();
+  return tape.take_attention_weights().front();
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_CASE("round_to_bf16: results are those of the rounded weights, bit for bit"
   Tape<float> tape = Tape<float>::inference();
   const Tensor<float> expected = copy(tape, tokens).value();
   CHECK(same(model(tape, tokens).value(), expected));
-  const Sequence prompt = {7, 8, 9};
+  const TokenIds prompt = {7, 8, 9};
   CHECK(generate(model, prompt, {.max_tokens = 20}) == generate(copy, prompt, {.max_tokens = 20}));
 
   // A variable keeps what it was made of.
@@ -93,7 +93,7 @@ TEST_CASE("round_to_bf16: bf16 products round the inputs of more than 16 rows", 
 
   Gpt<float> model = make_model();
   round_to_bf16(model);
-  const Sequence prompt(20, 7);
+  const TokenIds prompt(20, 7);
   CHECK(generate(model, prompt, {.max_tokens = 5, .precision = Precision::bf16}).size() == 5);
   const Gpt<double> wide({.vocabulary_size = 10, .num_hiddens = 4}, random);
   CHECK_THROWS_AS(generate(wide, prompt, {.precision = Precision::bf16}), ValueError);

@@ -67,11 +67,11 @@ TEST_CASE("scoring: three equal keys get a weight of a third each", "[layers]") 
   const Scoring scoring = GENERATE(from_range(scorings));
   INFO(to_string(scoring));
   const auto attention = pooling_by<float>(scoring, 2);
-  Tape<float> tape({.recording = false, .keep_intermediates = true});
+  Tape<float> tape({.recording = false, .keep_attention_weights = true});
   const Var query = tape.constant(Tensor<float>({1, 1, 2}, {1, 0}));
   const Var keys = tape.constant(Tensor<float>::full({1, 3, 2}, 1.0F));
   const Var y = attention(query, keys, tape.constant(Tensor<float>({1, 3, 1}, {3, 6, 9})));
-  const Tensor<float> weights = tape.take_intermediates().front();
+  const Tensor<float> weights = tape.take_attention_weights().front();
   for (const float weight : weights) CHECK(weight == 1.0F / 3.0F);
   CHECK(weights.shape() == Shape{1, 1, 1, 3});
   CHECK(y.item() == Approx(6.0));
@@ -230,9 +230,9 @@ TEST_CASE("attention pooling: dropout drops weights on a training tape", "[layer
   AttentionPooling<double> attention = pooling_by<double>(scoring, 2);
   attention.dropout.p = 1.0;
   const Tensor<double> x = random.normal_tensor<double>({1, 3, 2});
-  Tape<double> training({.training = true, .keep_intermediates = true}), evaluation;
+  Tape<double> training({.training = true, .keep_attention_weights = true}), evaluation;
   const Var y = training.constant(x), z = evaluation.constant(x);
   CHECK(same(attention(y, y, y).value(), Tensor<double>({1, 3, 2})));
-  CHECK(training.take_intermediates().front()(0, 0, 0, 0) > 0.0);
+  CHECK(training.take_attention_weights().front()(0, 0, 0, 0) > 0.0);
   CHECK_FALSE(same(attention(z, z, z).value(), Tensor<double>({1, 3, 2})));
 }

@@ -84,7 +84,7 @@ TEST_CASE("sequence pooling: without positions, all sequences are empty", "[laye
 
 TEST_CASE("sequence pooling: prints its kind, and rejects shapes and lengths", "[layers]") {
   const SequencePooling<float> layer(Pooling::max);
-  CHECK(concatenate_text(layer) == "SequencePooling(max)");
+  CHECK(str_cat(layer) == "SequencePooling(max)");
   Tape tape;
   CHECK(message_of<ShapeError>([&] {
           layer(tape.constant(Tensor<float>({2, 3})));

@@ -24,7 +24,7 @@ Sequential<T> small_model(Random& random, double dropout = 0.0) {
 
 template <class T>
 std::string text(const Module<T>& module) {
-  return concatenate_text(module);
+  return str_cat(module);
 }
 
 }  // namespace

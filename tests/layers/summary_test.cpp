@@ -56,7 +56,7 @@ struct Model : Module<> {
 
 template <class T>
 std::string text(const Module<T>& module) {
-  return concatenate_text(module);
+  return str_cat(module);
 }
 
 }  // namespace

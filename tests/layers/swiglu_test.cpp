@@ -41,7 +41,7 @@ TEST_CASE("SwiGLU: one unit computed by hand", "[layers]") {
 
 TEST_CASE("SwiGLU: prints its layers, and names options outside their ranges", "[layers]") {
   Random random(1);
-  CHECK(concatenate_text(SwiGLU({.num_hiddens = 2, .ffn_num_hiddens = 4}, random)) == R"(SwiGLU(
+  CHECK(str_cat(SwiGLU({.num_hiddens = 2, .ffn_num_hiddens = 4}, random)) == R"(SwiGLU(
   (w1): Linear(in_features=2, out_features=4, bias=False)
   (w2): Linear(in_features=4, out_features=2, bias=False)
   (w3): Linear(in_features=2, out_features=4, bias=False)

@@ -88,16 +88,16 @@ TEST_CASE("encoder and decoder: return the weights of every block", "[layers]") 
   Random random(1);
   const TransformerEncoder<double> encoder(small_options(true), random);
   const TransformerDecoder<double> decoder(small_options(true), random);
-  Tape<double> tape({.recording = false, .keep_intermediates = true});
+  Tape<double> tape({.recording = false, .keep_attention_weights = true});
   const Var memory =
       encoder(tape.constant(random.normal_tensor<double>({3, 5, 8})), ValidLens{5, 2, 1});
-  const std::vector<Tensor<double>> weights = tape.take_intermediates();
+  const std::vector<Tensor<double>> weights = tape.take_attention_weights();
   REQUIRE(weights.size() == 2);
   CHECK(weights[1].shape() == Shape{3, 2, 5, 5});
   CHECK(weights[1](2, 1, 4, 0) == 1.0);
 
   decoder(tape.constant(random.normal_tensor<double>({3, 4, 8})), memory, ValidLens{5, 2, 1});
-  const std::vector<Tensor<double>> of_decoder = tape.take_intermediates();
+  const std::vector<Tensor<double>> of_decoder = tape.take_attention_weights();
   REQUIRE(of_decoder.size() == 4);  // of each block, self-attention and cross-attention
   CHECK(of_decoder[0].shape() == Shape{3, 2, 4, 4});
   CHECK(of_decoder[0](0, 0, 2, 3) == 0.0);

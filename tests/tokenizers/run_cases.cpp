@@ -12,7 +12,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include "train/text/tokenizers/internal/text_steps.hpp"
 
 namespace {
@@ -55,11 +55,11 @@ json results_of(const json& one) {
                                          const std::string& text) { return words_of(step, text); });
   const auto tokenizer = PretrainedTokenizer::from_text(one["tokenizer"].dump());
   json encoded = results_for(one["texts"], [&](const std::string& text) {
-    const Sequence ids = tokenizer.encode(text);
-    return json{{"ids", ids}, {"ends", tokenizer.with_ends(ids)}};
+    const TokenIds ids = tokenizer.encode(text);
+    return json{{"ids", ids}, {"ends", tokenizer.add_special_tokens(ids)}};
   });
-  json decoded = results_for(one["ids"], [&](const Sequence& ids) {
-    WholeCharacters characters;
+  json decoded = results_for(one["ids"], [&](const TokenIds& ids) {
+    Utf8StreamDecoder characters;
     std::string text = characters.add(tokenizer.decode(ids));
     return text += characters.finish();
   });

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 
 int main(int argc, char** argv) try {
   using namespace weft;
@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   }
   const auto tokenizer = PretrainedTokenizer::load(argv[1]);
   const auto texts = nlohmann::json::parse(std::ifstream(argv[2])).get<std::vector<std::string>>();
-  std::vector<Sequence> ids;
+  std::vector<TokenIds> ids;
   const std::clock_t begin = std::clock();
   for (const std::string& text : texts) ids.push_back(tokenizer.encode(text));
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -29,11 +29,11 @@ int main(int argc, char** argv) try {
     return 0;
   }
   nlohmann::json result = nlohmann::json::array();
-  for (const Sequence& one : ids) {
-    WholeCharacters characters;
+  for (const TokenIds& one : ids) {
+    Utf8StreamDecoder characters;
     std::string text = characters.add(tokenizer.decode(one));
     text += characters.finish();
-    result.push_back({{"ids", one}, {"ends", tokenizer.with_ends(one)}, {"text", text}});
+    result.push_back({{"ids", one}, {"ends", tokenizer.add_special_tokens(one)}, {"text", text}});
   }
   std::ofstream(argv[3]) << result;
   return 0;

@@ -127,11 +127,11 @@ TEMPLATE_TEST_CASE("trainer: any batch type, the same bits on any number of thre
 TEMPLATE_TEST_CASE("trainer: any batch type resumes bit for bit", "[train]", Regression, NextToken,
                    Classification) {
   const TemporaryFolder folder;
-  const auto whole = trained<TestType>({.epochs = 3, .accumulation = 2, .parts = 2});
+  const auto whole = trained<TestType>({.epochs = 3, .gradient_accumulation_steps = 2, .parts = 2});
   const auto in_folder = [&](std::int64_t max_steps, bool resume) {
     return trained<TestType>({.epochs = 3,
                               .max_steps = max_steps,
-                              .accumulation = 2,
+                              .gradient_accumulation_steps = 2,
                               .parts = 2,
                               .folder = folder.path(),
                               .resume = resume});
@@ -154,7 +154,7 @@ TEST_CASE("trainer: a mean loss in parts and accumulated gives the update of the
             [&](Tape<double>& tape, const TensorBatch<double>& batch) {
               return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
             },
-            {.epochs = 2, .accumulation = accumulation, .parts = parts})
+            {.epochs = 2, .gradient_accumulation_steps = accumulation, .parts = parts})
         .run();
     return model.weight.value();
   };
@@ -187,7 +187,9 @@ TEST_CASE("trainer: a batch type without functions is trained whole", "[train]")
     const Tensor<float> x({1, 1}, {pixel.x});
     return mse_loss(model(tape.constant(x)), tape.constant(x));
   };
-  CHECK(Trainer(model, optimizer, pixels, loss, {.epochs = 2, .accumulation = 2}).run().steps == 4);
+  CHECK(Trainer(model, optimizer, pixels, loss, {.epochs = 2, .gradient_accumulation_steps = 2})
+            .run()
+            .steps == 4);
   CHECK(message_of<ValueError>([&] { Trainer(model, optimizer, pixels, loss, {.parts = 2}); }) ==
         "trainer: parts: expected 1 for batches without num_examples and part_of, got 2");
   CHECK_THROWS_AS(mean_loss(pixels, loss, 2), ValueError);
@@ -234,7 +236,7 @@ TEST_CASE("trainer: stopped by should_stop, the last step is validated and may b
       {.epochs = 9, .should_stop = [&] { return ++steps == 5; }});
   trainer.validate_on(task.source, {.every_steps = 100});
   const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.end == StopReason::stopped_early);
   CHECK(result.best_step == 5);
   CHECK(result.best_value > 0.0);
 }
@@ -261,12 +263,12 @@ TEST_CASE("trainer: keeps an average, validates it and saves it", "[train]") {
   const auto train = [&](std::int64_t max_steps, bool resume) {
     Regression task;
     SGD<float> optimizer(task.model, {.lr = 0.05});
-    MovingAverage<float> average(task.model, 0.5);
+    ExponentialMovingAverage<float> average(task.model, 0.5);
     Trainer trainer(
         task.model, optimizer, task.source,
         [&](Tape<float>& tape, const TensorBatch<float>& batch) { return task.loss(tape, batch); },
         {.epochs = 4, .max_steps = max_steps, .folder = folder.path(), .resume = resume});
-    trainer.keep_average(average);
+    trainer.track_average(average);
     trainer.validate_on(task.source);
     const TrainingResult result = trainer.run();
     CHECK(average.updates() == result.steps);
@@ -290,12 +292,12 @@ TEST_CASE("trainer: a validation or examples that throw leave the trained weight
     SGD<float> optimizer(task.model, {.lr = 0.05}), other_optimizer(other.model, {.lr = 0.05});
     const auto train = [](Regression& own, SGD<float>& with, const auto& set_up) {
       const TemporaryFolder folder;
-      MovingAverage<float> average(own.model, 0.5);
+      ExponentialMovingAverage<float> average(own.model, 0.5);
       Trainer trainer(
           own.model, with, own.source,
           [&](Tape<float>& tape, const TensorBatch<float>& batch) { return own.loss(tape, batch); },
           {.max_steps = 3, .folder = folder.path()});
-      trainer.keep_average(average);
+      trainer.track_average(average);
       set_up(trainer);
       trainer.run();
     };

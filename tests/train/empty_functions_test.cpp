@@ -33,8 +33,8 @@ TEST_CASE("empty functions: each argument that is one is refused by name", "[tra
           (void)mean_metric<float>(source, MetricFunction<float, TensorBatch<float>>());
         }) == "mean metric: metric" + got);
   CHECK(error([&] { (void)pass_table<float>(model, {}); }) == "pass_table: pass" + got);
-  CHECK(error([&] { processes.together({}); }) == "processes: work" + got);
-  CHECK(error([&] { (void)processes.from_first({}); }) == "processes: read" + got);
+  CHECK(error([&] { processes.run_collectively({}); }) == "processes: work" + got);
+  CHECK(error([&] { (void)processes.broadcast_from_root({}); }) == "processes: read" + got);
   CHECK(error([&] { hdf5.tensor<float>("x", {1}, std::function<Tensor<float>()>()); }) ==
         "Hdf5Writer: x" + got);
   CHECK(error([&] {

@@ -34,7 +34,7 @@ TEST_CASE("interrupt: signals only set a flag, and the exit status is 128 and th
           "[train]") {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) {
     do_not_ignore(signal);
-    const Interrupt interrupt;
+    const SignalHandler interrupt;
     CHECK_FALSE(interrupt.requested());
     CHECK(interrupt.exit_status() == 0);
     std::raise(signal);
@@ -47,14 +47,14 @@ TEST_CASE("interrupt: SIGCONT and then SIGTERM by mpirun are a Ctrl-C", "[train]
   const char* const name = "OMPI_COMM_WORLD_SIZE";
   const bool is_set = std::getenv(name) != nullptr;
   if (!is_set) {
-    const Interrupt interrupt;
+    const SignalHandler interrupt;
     std::raise(SIGCONT);
     std::raise(SIGTERM);
     CHECK(interrupt.exit_status() == 128 + SIGTERM);
   }
   setenv(name, "2", 0);
   {
-    const Interrupt interrupt;
+    const SignalHandler interrupt;
     std::raise(SIGCONT);
     CHECK_FALSE(interrupt.requested());
     std::raise(SIGTERM);
@@ -65,7 +65,7 @@ TEST_CASE("interrupt: SIGCONT and then SIGTERM by mpirun are a Ctrl-C", "[train]
 
 TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {
   do_not_ignore(SIGHUP);
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   std::raise(SIGHUP);
   std::raise(SIGTERM);
   CHECK(interrupt.exit_status() == 128 + SIGHUP);
@@ -74,7 +74,7 @@ TEST_CASE("interrupt: the exit status is that of the first signal", "[train]") {
 TEST_CASE("interrupt: a second SIGINT, SIGTERM or SIGUSR1 ends the program", "[train]") {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     const int status = status_of([&] {
-      const Interrupt interrupt;
+      const SignalHandler interrupt;
       std::raise(signal);
       std::raise(signal);
     });
@@ -88,7 +88,7 @@ TEST_CASE("interrupt: terminals and pipes that are closed may signal it more tha
   for (const int signal : {SIGHUP, SIGPIPE}) {
     do_not_ignore(signal);
     const int status = status_of([&] {
-      const Interrupt interrupt;
+      const SignalHandler interrupt;
       for (int i = 0; i < 3; ++i) std::raise(signal);
       _exit(interrupt.exit_status());
     });
@@ -101,7 +101,7 @@ TEST_CASE("interrupt: a signal that is ignored on purpose, as by nohup, stays ig
   for (const int signal : {SIGHUP, SIGPIPE}) {
     const auto before = std::signal(signal, SIG_IGN);
     {
-      const Interrupt interrupt;
+      const SignalHandler interrupt;
       std::raise(signal);
       CHECK_FALSE(interrupt.requested());
     }
@@ -114,7 +114,7 @@ TEST_CASE("interrupt: previous handlers are restored", "[train]") {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGPIPE}) {
     handled = 0;
     const auto before = std::signal(signal, [](int) { handled = 1; });
-    { const Interrupt interrupt; }
+    { const SignalHandler interrupt; }
     std::raise(signal);
     CHECK(handled == 1);
     std::signal(signal, before);
@@ -122,6 +122,6 @@ TEST_CASE("interrupt: previous handlers are restored", "[train]") {
 }
 
 TEST_CASE("interrupt: a second object throws", "[train]") {
-  const Interrupt interrupt;
-  CHECK_THROWS_AS(Interrupt(), Error);
+  const SignalHandler interrupt;
+  CHECK_THROWS_AS(SignalHandler(), Error);
 }

@@ -79,8 +79,9 @@ struct Combination {
     is(mean_metric<T>(source, errors, parts), 1.0 - expected.whole.accuracy());
 
     SGD<T> optimizer(table, {.lr = lr});
-    Trainer trainer(table, optimizer, source, loss,
-                    {.accumulation = accumulation, .parts = parts, .clip_norm = clip_norm});
+    Trainer trainer(
+        table, optimizer, source, loss,
+        {.gradient_accumulation_steps = accumulation, .parts = parts, .clip_norm = clip_norm});
     double validation = 0.0;
     trainer.validate_with({.columns = {"loss"}, .run = [&] {
                              validation = mean_loss<T>(source, loss, parts);
@@ -125,7 +126,7 @@ TEMPLATE_TEST_CASE(
           for (const Index accumulation : {1, 2, 4}) {
             Combination<double, TestType>{.batch_size = batch_size,
                                           .parts = parts,
-                                          .accumulation = accumulation,
+                                          .gradient_accumulation_steps = accumulation,
                                           .ignored = ignored,
                                           .form = form}
                 .check();
@@ -141,13 +142,13 @@ TEMPLATE_TEST_CASE("masked labels: the same in float, and with gradients that ar
       for (const TokenId ignored : {-100, 0}) {
         Combination<float, TestType>{.batch_size = 2,
                                      .parts = parts,
-                                     .accumulation = accumulation,
+                                     .gradient_accumulation_steps = accumulation,
                                      .ignored = ignored,
                                      .tolerance = 1e-6}
             .check();
         Combination<double, TestType>{.batch_size = 2,
                                       .parts = parts,
-                                      .accumulation = accumulation,
+                                      .gradient_accumulation_steps = accumulation,
                                       .ignored = ignored,
                                       .clip_norm = 0.1}
             .check();
@@ -330,7 +331,8 @@ TEST_CASE("weight 0: a NaN of a part, batch or metric without labels changes not
     };
     CHECK(std::abs(mean_metric<double>(source, metric, parts) - 5.625) < 1e-12);
     SGD<double> optimizer(model, {.lr = 0.125});
-    Trainer trainer(model, optimizer, source, loss, {.accumulation = accumulation, .parts = parts});
+    Trainer trainer(model, optimizer, source, loss,
+                    {.gradient_accumulation_steps = accumulation, .parts = parts});
     trainer.validate_on(source);
     trainer.run();
     // d loss / d weight is the mean of the values of the update's labels: of all four, or of one

@@ -77,7 +77,7 @@ std::string train(const std::filesystem::path& folder) {
                      .folder = folder,
                      .resume = true,
                      .save_every_steps = 100,
-                     .notes = {{"scale", concatenate_text(1234.5)}},
+                     .notes = {{"scale", str_cat(1234.5)}},
                      .output = &output,
                      .keep_checkpoints = 2});
     trainer.validate_on(toy.batches, {.every_steps = 300});
@@ -157,8 +157,7 @@ TEST_CASE("locale: weights and tables are the same in a program with a decimal c
     Linear<float> model({.in_features = 1250, .out_features = 3}, random);
     save_weights(folder / (name + ".safetensors"), model);
     save_weights(folder / (name + ".h5"), model);
-    return concatenate_text(load_weights(folder / (name + ".h5"), model), parameter_table(model),
-                            model);
+    return str_cat(load_weights(folder / (name + ".h5"), model), parameter_table(model), model);
   };
   const std::string usual = write("usual"), german = in_german([&] { return write("german"); });
   CHECK(usual == german);
@@ -202,7 +201,7 @@ TEST_CASE("locale: progress, schedules and errors have decimal points in every p
         "lr 2.0e-3 norm 0.71 15k tok/s 1:06:41 left");
   CHECK(constant_schedule(0.0025).description() == "constant, lr 0.0025");
   CHECK(contains(message_of<ValueError>([] { constant_schedule(-1234.5); }), "got -1234.5"));
-  CHECK(concatenate_text(1234567, ' ', 0.5, ' ', true) == "1234567 0.5 1");
+  CHECK(str_cat(1234567, ' ', 0.5, ' ', true) == "1234567 0.5 1");
   TextStream text;
   text << std::fixed << std::setprecision(1) << 1234.5;
   CHECK(text.str() == "1234.5");

@@ -28,7 +28,8 @@ TEST_CASE("accuracy, confusion: ignore the label that the options say", "[train]
   CHECK(message_of<ValueError>([&] {
           accuracy(logits, Tokens::full({4}, -100), {.ignore_index = 0});
         }) == "accuracy: expected labels of 0 to 2, got -100 at [0]");
-  const Tensor<double> table = confusion(logits, Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0});
+  const Tensor<double> table =
+      confusion_matrix(logits, Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0});
   CHECK(same(table, Tensor<double>({3, 3}, {0, 0, 0, 1, 1, 0, 0, 0, 1})));
   Tape<float> tape;
   CHECK(accuracy(tape.constant(logits), Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0}) ==

@@ -17,7 +17,7 @@ using namespace weft;
 
 TEST_CASE("moving average: by hand", "[train]") {
   Affine<double> model({1, 1}, {1});
-  MovingAverage average(model, 0.75);
+  ExponentialMovingAverage average(model, 0.75);
   CHECK(message_of<Error>([&] { average.swap(); }) ==
         "moving average: expected an update before `swap`, got none");
   for (const double value : {8.0, 4.0, 0.0}) {
@@ -35,7 +35,7 @@ TEST_CASE("moving average: by hand", "[train]") {
 TEST_CASE("moving average: of many elements, the same bits on any number of threads", "[train]") {
   check_same_bits([] {
     Affine<float> model({300, 400}, {70'000});
-    MovingAverage average(model, 0.9);
+    ExponentialMovingAverage average(model, 0.9);
     Random random(1);
     for (int i = 0; i < 3; ++i) {
       model.weight.set_value(random.normal_tensor<float>({300, 400}));
@@ -53,7 +53,7 @@ TEST_CASE("moving average: is saved and loaded with a checkpoint", "[train]") {
   const TemporaryFolder folder;
   Affine<float> model({2, 2}, {2}), other({2, 2}, {2});
   model.bias(1) = 3.0f;
-  MovingAverage average(model), loaded(other);
+  ExponentialMovingAverage average(model), loaded(other);
   average.update();
   save_checkpoint(folder / "model.h5", model, {{"average", average}});
   load_checkpoint(folder / "model.h5", other, {{"average", loaded}});
@@ -66,7 +66,7 @@ TEST_CASE("moving average: is what reading the weights of a checkpoint gives", "
   const TemporaryFolder folder;
   const auto path = folder / "model.h5", converted = folder / "converted.h5";
   Affine<float> model({1, 2}, {1}), other({1, 2}, {1});
-  MovingAverage average(model, 0.5);
+  ExponentialMovingAverage average(model, 0.5);
   const auto save = [&] { save_checkpoint(path, model, {{"average", average}}); };
   const auto bias_in = [&other](const auto& load) {
     load();
@@ -83,7 +83,7 @@ TEST_CASE("moving average: is what reading the weights of a checkpoint gives", "
   save();
 
   CHECK(bias_in([&] { load_checkpoint(path, other); }) == 3.0f);
-  MovingAverage loaded(other, 0.5);
+  ExponentialMovingAverage loaded(other, 0.5);
   CHECK(bias_in([&] { load_checkpoint(path, other, {{"average", loaded}}); }) == 4.0f);
   loaded.swap();
   CHECK(other.bias.value()(0) == 3.0f);
@@ -92,14 +92,14 @@ TEST_CASE("moving average: is what reading the weights of a checkpoint gives", "
   CHECK(bias_in([&] {
           const LoadWeightsReport report = load_weights(path, other);
           CHECK(report.averaged);
-          CHECK(report.left == std::vector<std::string>{"model.bias", "model.weight"});
-          CHECK(concatenate_text(report).starts_with(
+          CHECK(report.unused == std::vector<std::string>{"model.bias", "model.weight"});
+          CHECK(str_cat(report).starts_with(
               "loaded 2 parameters, averaged from below 'model.', layout state_dict\n"));
         }) == 3.0f);
 
   const ConvertWeightsReport report = convert_weights(path, converted, {.layout = Layout::pytorch});
   CHECK(report.averaged);
-  CHECK(report.left == std::vector<std::string>{"average/updates", "model/bias", "model/weight"});
+  CHECK(report.unused == std::vector<std::string>{"average/updates", "model/bias", "model/weight"});
   CHECK(bias_in([&] { CHECK_FALSE(load_weights(converted, other).averaged); }) == 3.0f);
   CHECK_FALSE(convert_weights(path, converted, {}, false).averaged);
   CHECK(bias_in([&] { (void)load_weights(converted, other); }) == 4.0f);
@@ -109,7 +109,7 @@ TEST_CASE("moving average: a checkpoint of another model changes nothing", "[tra
   const TemporaryFolder folder;
   Affine<float> model({1, 2}, {1});
   Affine<float> larger({1, 2}, {2});
-  MovingAverage average(larger);
+  ExponentialMovingAverage average(larger);
   average.update();
   save_checkpoint(folder / "model.h5", model, {{"average", average}});
   model.bias(0) = 7.0f;
@@ -121,14 +121,14 @@ TEST_CASE("moving average: a checkpoint of another model changes nothing", "[tra
 TEST_CASE("moving average: a decay outside 0 … 1 is refused", "[train]") {
   Affine<float> model({2, 2}, {2});
   for (const double decay : {-0.1, 1.0, std::nan("")})
-    CHECK_THROWS_AS(MovingAverage(model, decay), ValueError);
+    CHECK_THROWS_AS(ExponentialMovingAverage(model, decay), ValueError);
 }
 
 TEST_CASE("moving average: of a parameter that does not change is the parameter, bit by bit",
           "[train]") {
   Affine<float> model({3}, {1});
   model.weight.set_value(Tensor<float>({3}, {0.1f, -7.3f, 1e-5f}));
-  MovingAverage average(model, 0.999);
+  ExponentialMovingAverage average(model, 0.999);
   const Tensor<float> before = model.weight.value().clone();
   for (int i = 0; i < 5000; ++i) average.update();
   average.swap();
@@ -137,7 +137,7 @@ TEST_CASE("moving average: of a parameter that does not change is the parameter,
 
 TEST_CASE("moving average: follows a model that is moved, and throws when it is gone", "[train]") {
   auto model = std::make_unique<Affine<float>>(Shape{1}, Shape{1});
-  MovingAverage average(*model, 0.5);
+  ExponentialMovingAverage average(*model, 0.5);
   auto moved = std::make_unique<Affine<float>>(std::move(*model));
   model.reset();
   moved->weight(0) = 3.0f;

@@ -114,7 +114,7 @@ TEST_CASE("out of memory: saving throws, and the old file is unchanged", "[train
 TEST_CASE("out of memory: sampling needs memory for the first token only", "[train]") {
   Random random(1);
   const Tensor<float> logits = random.normal_tensor({2000});
-  const Sequence context{3, 4, 3};
+  const TokenIds context{3, 4, 3};
   for (const SamplingOptions& options :
        {SamplingOptions{},
         {.temperature = 0},

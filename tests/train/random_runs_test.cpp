@@ -97,10 +97,10 @@ class Session {
                                        .final = number(0.01)});
       case 1:
         return one_cycle_schedule(
-            {.peak = number(0.01), .total_steps = count(3), .rising = number(0.3)});
+            {.peak = number(0.01), .total_steps = count(3), .pct_start = number(0.3)});
       case 2:
-        return sequence_of_schedules({{linear_schedule(0.0, 0.01, count(2)), count(2)},
-                                      {step_schedule(0.01, count(1), number(0.5))}});
+        return sequential_schedule({{linear_schedule(0.0, 0.01, count(2)), count(2)},
+                                    {step_schedule(0.01, count(1), number(0.5))}});
       case 3:
         return Schedule("random", [rate = number(0.01)](std::int64_t) { return rate; });
       default:
@@ -113,7 +113,7 @@ class Session {
     const bool saves = a_.chance(0.9);
     return {.epochs = count(1 + a_.below(3)) % 4,
             .max_steps = count(a_.below(7)),
-            .accumulation = count(1 + a_.below(2)),
+            .gradient_accumulation_steps = count(1 + a_.below(2)),
             .parts = count(1 + a_.below(3)),
             .clip_norm = number(1.0),
             .schedule = schedule(),
@@ -148,9 +148,10 @@ class Session {
             return model_->loss(tape, batch.inputs, batch.targets);
           },
           chosen);
-      MovingAverage<float> average(trained, number(0.9));
-      if (a_.chance(0.3)) trainer.keep_average(average);
-      if (a_.chance(0.1)) trainer.also_save(a_.one_of({"more", "model", "a/b", ""}), average);
+      ExponentialMovingAverage<float> average(trained, number(0.9));
+      if (a_.chance(0.3)) trainer.track_average(average);
+      if (a_.chance(0.1))
+        trainer.register_for_checkpointing(a_.one_of({"more", "model", "a/b", ""}), average);
       if (a_.chance(0.7))
         trainer.validate_on(windows, {.every_steps = count(a_.below(3)), .patience = count(2)});
       else if (a_.flag())
@@ -198,7 +199,7 @@ class Session {
       case 3:
         return save_lora(folder_.path(), *model_, chosen.layout);
       default: {
-        MovingAverage<float> average(*model_);
+        ExponentialMovingAverage<float> average(*model_);
         if (a_.flag()) average.update();
         return save_checkpoint(file(), *model_, {{a_.one_of({"average", "model", "x"}), average}});
       }
@@ -318,7 +319,7 @@ void use_a_source(Arguments& a) {
   const auto usual = [&](Index value) { return a.chance(0.9) ? value : a.integer(); };
   const auto sequence = [&] {
     const Tokens ids = a.ids({a.chance(0.02) ? 0 : 1 + a.below(9)}, 7);
-    return Sequence(ids.begin(), ids.end());
+    return TokenIds(ids.begin(), ids.end());
   };
   const std::size_t count = static_cast<std::size_t>(a.below(9));
   const BatchOptions options{.batch_size = usual(3),

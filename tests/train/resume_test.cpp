@@ -47,7 +47,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 TrainerOptions options_for(const std::filesystem::path& folder) {
   return {.epochs = 4,
           .max_steps = 9,
-          .accumulation = 2,
+          .gradient_accumulation_steps = 2,
           .parts = 2,
           .clip_norm = 0.5,
           .schedule = warmup_cosine_schedule({.peak = 0.05, .warmup_steps = 2, .total_steps = 9}),
@@ -117,7 +117,7 @@ TEST_CASE("resuming: after Ctrl-C at any step, results are bitwise identical", "
     INFO("stopped after step " << stop);
     const TemporaryFolder folder;
     {
-      const Interrupt interrupt;
+      const SignalHandler interrupt;
       Session session(folder.path());
       session.options.interrupt = &interrupt;
       if (stop == 0) std::raise(SIGINT);
@@ -128,7 +128,7 @@ TEST_CASE("resuming: after Ctrl-C at any step, results are bitwise identical", "
           std::raise(SIGINT);
         return session.toy.loss(tape, batch);
       });
-      CHECK(result.end == TrainingEnd::interrupted);
+      CHECK(result.end == StopReason::interrupted);
       CHECK(result.steps == stop);
       CHECK(std::filesystem::exists(folder / "last.h5"));
     }
@@ -170,7 +170,7 @@ TEST_CASE("resuming: a finished training is unchanged", "[train]") {
   const Outcome expected = outcome(first);
   Session second(folder.path());
   const TrainingResult again = second.run();
-  CHECK(again.end == TrainingEnd::finished);
+  CHECK(again.end == StopReason::finished);
   CHECK(again.steps == ended.steps);
   CHECK(again.best_step == 4);
   CHECK(again.best_value == 1.0);
@@ -185,9 +185,9 @@ TEST_CASE("resuming: patience is resumed", "[train]") {
     session.patience = 3;
     return session.run();
   };
-  CHECK(run(7).end == TrainingEnd::finished);
+  CHECK(run(7).end == StopReason::finished);
   const TrainingResult result = run(0);
-  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.end == StopReason::stopped_early);
   CHECK(result.steps == 10);
   CHECK(result.best_step == 4);
 }
@@ -345,7 +345,7 @@ TEST_CASE("trainer: a directory in use, or none, throws before the first step", 
   CHECK(steps == 0);
 }
 
-TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
+TEST_CASE("trainer: register_for_checkpointing adds an object to both checkpoints", "[train]") {
   struct Note final : Stateful<float> {
     std::string text;
     void state(State<float>& state) override { state.text("text", text); }
@@ -357,11 +357,11 @@ TEST_CASE("trainer: also_save adds an object to both checkpoints", "[train]") {
   Trainer trainer(session.toy.model, session.toy.optimizer, session.toy.batches,
                   session.toy.loss_function(), session.options);
   for (const char* name : {"", "a/b", "a..b", "model", "optimizer", "progress"})
-    CHECK_THROWS_AS(trainer.also_save(name, note), ValueError);
-  trainer.also_save("note", note);
+    CHECK_THROWS_AS(trainer.register_for_checkpointing(name, note), ValueError);
+  trainer.register_for_checkpointing("note", note);
   trainer.validate_with({.columns = {"val_loss"}, .run = [] { return std::vector{1.0}; }});
-  CHECK(message_of<ValueError>([&] { trainer.also_save("note", note); }) ==
-        "trainer: also_save: expected a name that is not used yet, got 'note'");
+  CHECK(message_of<ValueError>([&] { trainer.register_for_checkpointing("note", note); }) ==
+        "trainer: register_for_checkpointing: expected a name that is not used yet, got 'note'");
   trainer.run();
   for (const char* name : {"best.h5", "last.h5"}) {
     Note found;

@@ -42,7 +42,7 @@ TEST_CASE("trainer: trains on all batches of all epochs", "[train]") {
                   },
                   {.epochs = 3});
   const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::finished);
+  CHECK(result.end == StopReason::finished);
   CHECK(result.steps == 18);
   CHECK(toy.optimizer.steps() == 18);
   CHECK(std::count(seen.begin(), seen.end(), 3) == 22);
@@ -63,7 +63,7 @@ TEST_CASE("trainer: accumulated batches give the update of one large batch", "[t
   const auto two_small = [] {
     ToyTraining<double> toy(16, 4);
     Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0),
-            {.max_steps = 1, .accumulation = 4})
+            {.max_steps = 1, .gradient_accumulation_steps = 4})
         .run();
     return toy.values();
   }();
@@ -81,7 +81,7 @@ TEST_CASE("trainer: the parts of a batch give the update of the whole batch", "[
     // 22 examples in batches of 7: the last one has fewer examples than parts.
     ToyTraining<double> toy(22, 7);
     Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(0.0),
-            {.epochs = 2, .accumulation = 2, .parts = parts})
+            {.epochs = 2, .gradient_accumulation_steps = 2, .parts = parts})
         .run();
     return toy.values();
   };
@@ -102,7 +102,7 @@ TEST_CASE("trainer: every batch has its own random numbers and examples, accumul
       return toy.loss(tape, batch);
     };
     Trainer(toy.model, toy.optimizer, toy.batches, loss,
-            {.epochs = 2, .accumulation = accumulation})
+            {.epochs = 2, .gradient_accumulation_steps = accumulation})
         .run();
     CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     for (const std::int64_t epoch : {0, 1})
@@ -115,7 +115,7 @@ TEST_CASE("trainer: every batch has its own random numbers and examples, accumul
 TEST_CASE("trainer: the last update of an epoch takes the remaining batches", "[train]") {
   ToyTraining<float> toy(22, 4);  // 6 batches: updates of 4 and 2
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-                  {.epochs = 2, .accumulation = 4});
+                  {.epochs = 2, .gradient_accumulation_steps = 4});
   CHECK(trainer.run().steps == 4);
   CHECK(trainer.progress().micro_step == 12);
 }
@@ -203,7 +203,10 @@ TEST_CASE("trainer: logs the mean loss of the labels since the last row", "[trai
     return zero + tape.constant(Tensor<double>(Shape{}, {of_batch}));
   };
   Trainer(toy.model, optimizer, toy.batches, loss,
-          {.epochs = 4, .accumulation = 4, .folder = folder.path(), .log_every_steps = 3})
+          {.epochs = 4,
+           .gradient_accumulation_steps = 4,
+           .folder = folder.path(),
+           .log_every_steps = 3})
       .run();
   // Rows after steps 2 and 4, the ends of epochs, 3, and so on: of these batches.
   const std::vector<std::pair<std::size_t, std::size_t>> rows{
@@ -233,7 +236,7 @@ TEST_CASE("trainer: stops after `patience` validations without improvement", "[t
                          .run = [&] { return std::vector{values.at(validations++)}; },
                          .patience = 3});
   const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.end == StopReason::stopped_early);
   CHECK(validations == 7);
   CHECK(result.steps == 7 * 6);
   CHECK(result.best_step == 4 * 6);
@@ -256,7 +259,7 @@ TEST_CASE("trainer: stops when should_stop returns true", "[train]") {
                              },
                          .every_steps = 2});
   const TrainingResult result = trainer.run();
-  CHECK(result.end == TrainingEnd::stopped_early);
+  CHECK(result.end == StopReason::stopped_early);
   CHECK(result.steps == 4);
   CHECK(events == std::vector<std::string>{"should_stop", "validated", "should_stop", "should_stop",
                                            "validated", "should_stop"});
@@ -283,7 +286,7 @@ TEST_CASE("trainer: Ctrl-C, a closed terminal or a closed pipe end training afte
     std::signal(signal, SIG_DFL);  // nohup, or a program that starts this one, may ignore it
     const TemporaryFolder folder;
     ToyTraining<float> toy;
-    const Interrupt interrupt;
+    const SignalHandler interrupt;
     Trainer trainer(toy.model, toy.optimizer, toy.batches,
                     [&](Tape<float>& tape, const PairBatch& batch) {
                       if (toy.optimizer.steps() == 7) std::raise(signal);
@@ -291,7 +294,7 @@ TEST_CASE("trainer: Ctrl-C, a closed terminal or a closed pipe end training afte
                     },
                     {.epochs = 5, .folder = folder.path(), .interrupt = &interrupt});
     const TrainingResult result = trainer.run();
-    CHECK(result.end == TrainingEnd::interrupted);
+    CHECK(result.end == StopReason::interrupted);
     CHECK(result.steps == 8);
     ToyTraining<float> loaded;
     load_checkpoint(folder / "last.h5", loaded.model);
@@ -336,10 +339,10 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   };
   CHECK_THROWS_WITH(make({.epochs = -1}), "trainer: epochs: expected a number ≥ 0, got -1");
   CHECK_THROWS_AS(make({.max_steps = -1}), ValueError);
-  CHECK_THROWS_AS(make({.accumulation = 0}), ValueError);
+  CHECK_THROWS_AS(make({.gradient_accumulation_steps = 0}), ValueError);
   for (const Index parts : {Index{0}, Index{4097}, std::numeric_limits<Index>::max()})
     CHECK(message_of<ValueError>([&] { make({.parts = parts}); }) ==
-          concatenate_text("trainer: parts: expected 1 … 4096, got ", parts));
+          str_cat("trainer: parts: expected 1 … 4096, got ", parts));
   CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
   CHECK_THROWS_WITH(make({.resume = true}),
@@ -356,7 +359,7 @@ TEST_CASE("trainer: epochs and accumulated batches may be as many as fit in thei
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
                   {.epochs = std::numeric_limits<std::int64_t>::max(),
                    .max_steps = 3,
-                   .accumulation = std::numeric_limits<Index>::max(),
+                   .gradient_accumulation_steps = std::numeric_limits<Index>::max(),
                    .output = &output});
   CHECK(trainer.run().steps == 3);
   CHECK(trainer.progress().epoch == 3);
@@ -451,7 +454,7 @@ TEST_CASE("trainer: a batch source without batches, or with fewer than before, t
   for (const Index count : {Index{0}, Index{-1}, std::numeric_limits<Index>::min()}) {
     batches.count = count;
     CHECK(message_of<ValueError>(run) ==
-          concatenate_text("batch source: num_batches: expected a number > 0, got ", count));
+          str_cat("batch source: num_batches: expected a number > 0, got ", count));
     CHECK(toy.optimizer.steps() == 0);
   }
   batches.count = 6;

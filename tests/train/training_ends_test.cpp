@@ -64,14 +64,14 @@ TEST_CASE("trainer: a validation gives a value for each column", "[train]") {
     trainer.validate_with(
         {.columns = {"a", "b"}, .run = [values] { return std::vector<double>(values); }});
     CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
-          concatenate_text("validation: expected 2 values, got ", values));
+          str_cat("validation: expected 2 values, got ", values));
   }
 }
 
 TEST_CASE("trainer: a signal in the last step changes neither the end nor the exit status",
           "[train]") {
   ToyTraining<float> toy;
-  const Interrupt interrupt;
+  const SignalHandler interrupt;
   Trainer trainer(toy.model, toy.optimizer, toy.batches,
                   [&](Tape<float>& tape, const PairBatch& batch) {
                     if (toy.optimizer.steps() == 2) std::raise(SIGINT);
@@ -80,7 +80,7 @@ TEST_CASE("trainer: a signal in the last step changes neither the end nor the ex
                   {.max_steps = 3, .interrupt = &interrupt});
   const TrainingResult result = trainer.run();
   CHECK(result.steps == 3);
-  CHECK(result.end == TrainingEnd::finished);
+  CHECK(result.end == StopReason::finished);
   CHECK(result.exit_status == 0);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("trainer: a validation after the last step counts only for the best mo
                          .patience = 1});
   const TrainingResult result = trainer.run();
   CHECK(validations == 3);
-  CHECK(result.end == TrainingEnd::finished);
+  CHECK(result.end == StopReason::finished);
   CHECK(result.best_step == 10);
   CHECK(toy.optimizer.learning_rate() == lr);
 }

@@ -31,7 +31,7 @@ struct Recorder : TrainingObserver {
   void end(const TrainingResult& result) override { add("end", result.steps); }
   void fail(const std::exception_ptr&) override { events.push_back(name + "fail"); }
   void add(const char* what, std::int64_t step) {
-    events.push_back(concatenate_text(name, what, ' ', step));
+    events.push_back(str_cat(name, what, ' ', step));
   }
 
   Events& events;
@@ -61,7 +61,7 @@ TEST_CASE("observers: a step is reported before its validation, with what the up
   Events events;
   Recorder recorder(events, "");
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
-                  {.epochs = 2, .accumulation = 2});
+                  {.epochs = 2, .gradient_accumulation_steps = 2});
   std::vector<double> values{2.0, 3.0};
   trainer.validate_with({.columns = {"error"}, .run = [&] {
                            const double value = values.front();
@@ -100,7 +100,7 @@ TEST_CASE("observers: a step is reported before its validation, with what the up
 
 TEST_CASE("observers: see the averaged parameters that were validated", "[train]") {
   ToyTraining<float> toy;
-  MovingAverage<float> average(toy.model);
+  ExponentialMovingAverage<float> average(toy.model);
   struct Weights : TrainingObserver {
     explicit Weights(const ToyTraining<float>& given) : toy(given) {}
     void after_validation(const ValidationReport&) override { seen.push_back(toy.values()); }
@@ -109,7 +109,7 @@ TEST_CASE("observers: see the averaged parameters that were validated", "[train]
   } weights(toy);
   std::vector<std::vector<float>> validated;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.epochs = 2});
-  trainer.keep_average(average);
+  trainer.track_average(average);
   trainer.validate_with({.columns = {"error"}, .run = [&] {
                            validated.push_back(toy.values());
                            return std::vector{1.0};

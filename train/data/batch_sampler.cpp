@@ -34,8 +34,7 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   check_positive("batches: bucket_batches", options.bucket_batches);
   if (options.drop_last && std::ssize(lengths_) < options.batch_size)
     fail<ValueError>("batches: examples, with drop_last",
-                     concatenate_text("at least the ", options.batch_size, " of a batch"),
-                     lengths_.size());
+                     str_cat("at least the ", options.batch_size, " of a batch"), lengths_.size());
   // So that sums and products of it do not overflow.
   options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }
@@ -47,8 +46,8 @@ Index BatchSampler::num_batches() const {
 
 std::span<const Index> BatchSampler::batch(std::int64_t epoch, Index position) {
   if (epoch < 0 || position < 0 || position >= num_batches())
-    fail<ValueError>("batch", concatenate_text("an epoch ≥ 0 and a position below ", num_batches()),
-                     concatenate_text("epoch ", epoch, ", position ", position));
+    fail<ValueError>("batch", str_cat("an epoch ≥ 0 and a position below ", num_batches()),
+                     str_cat("epoch ", epoch, ", position ", position));
   if (epoch != ordered_epoch_) order_epoch(epoch);
   const auto start = static_cast<std::size_t>(starts_[static_cast<std::size_t>(position)]);
   const auto size = static_cast<std::size_t>(options_.batch_size);

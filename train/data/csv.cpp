@@ -55,7 +55,7 @@ std::vector<std::vector<std::string>> rows_of_text(const std::filesystem::path& 
   if (!complete) {
     if (csv_error(&parser) == CSV_ENOMEM) throw std::bad_alloc();
     fail_on_file(path, "quotes around whole cells, in pairs",
-                 concatenate_text("others in row ", parsed.rows.size() + 1));
+                 str_cat("others in row ", parsed.rows.size() + 1));
   }
   return std::move(parsed.rows);
 }
@@ -69,10 +69,10 @@ Table::Table(std::string source, std::vector<std::string> names,
     if (name->empty() || std::find(names_.begin(), name, *name) != name)
       fail<ValueError>(source_, "a name of its own for each column", "'" + *name + "'");
   if (names_.size() != columns_.size())
-    fail<ValueError>(source_, concatenate_text(names_.size(), " columns"), columns_.size());
+    fail<ValueError>(source_, str_cat(names_.size(), " columns"), columns_.size());
   for (const auto& column : columns_)
     if (column.size() != columns_.front().size())
-      fail<ValueError>(source_, concatenate_text(columns_.front().size(), " rows in each column"),
+      fail<ValueError>(source_, str_cat(columns_.front().size(), " rows in each column"),
                        column.size());
 }
 
@@ -100,7 +100,7 @@ Tensor<T> Table::numbers(const std::vector<std::string>& names) const {
       const char* end = cell.data() + cell.size();
       const auto [stop, error] = std::from_chars(cell.data(), end, value);
       if (error != std::errc() || stop != end || !std::isfinite(value))
-        fail<ValueError>(concatenate_text(source_, ": row ", row + 1, ", column '", name, "'"),
+        fail<ValueError>(str_cat(source_, ": row ", row + 1, ", column '", name, "'"),
                          "a finite number", "'" + cell + "'");
       values[row * count + column] = value;
     }
@@ -121,12 +121,12 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   const std::size_t width = rows.front().size();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < width; ++i)
-    names.push_back(options.header ? std::move(rows.front()[i]) : concatenate_text(i));
+    names.push_back(options.header ? std::move(rows.front()[i]) : str_cat(i));
   std::vector<std::vector<std::string>> columns(width);
   for (std::size_t i = options.header ? 1 : 0; i < rows.size(); ++i) {
     if (rows[i].size() != width)
-      fail_on_file(path, concatenate_text(width, " cells in each row"),
-                   concatenate_text(rows[i].size(), " in row ", i + 1));
+      fail_on_file(path, str_cat(width, " cells in each row"),
+                   str_cat(rows[i].size(), " in row ", i + 1));
     for (std::size_t column = 0; column < width; ++column)
       columns[column].push_back(std::move(rows[i][column]));
   }

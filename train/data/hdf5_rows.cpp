@@ -12,8 +12,8 @@ template <class E>
 Hdf5Rows<E>::Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
     : dataset_(Hdf5File(file).dataset(dataset)), shape_(dataset_.shape()) {
   if (shape_.rank() == 0)
-    fail<FileError>(concatenate_text(file.string(), ": ", dataset_.path()),
-                    "a dataset of rows, [n, …]", "a single element");
+    fail<FileError>(str_cat(file.string(), ": ", dataset_.path()), "a dataset of rows, [n, …]",
+                    "a single element");
 }
 
 template <class E>

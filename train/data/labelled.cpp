@@ -14,7 +14,7 @@ std::vector<ExampleLengths> checked_lengths(const std::vector<LabelledSequence>&
   for (const auto& [sequence, label] : examples) {
     if (sequence.empty())
       fail<ValueError>("labelled sequences", "at least one token each",
-                       concatenate_text("none in sequence ", lengths.size()));
+                       str_cat("none in sequence ", lengths.size()));
     lengths.push_back({.source = std::ssize(sequence)});
   }
   return lengths;
@@ -28,7 +28,7 @@ Index num_examples(const LabelledBatch& batch) {
   const Index examples = batch.labels.size();
   check_padded("batch: sequences", batch.sequences, examples);
   if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
-    fail<ShapeError>("batch: examples", concatenate_text(examples, " indices or none"),
+    fail<ShapeError>("batch: examples", str_cat(examples, " indices or none"),
                      batch.examples.size());
   return examples;
 }
@@ -59,7 +59,7 @@ LabelledBatch LabelledBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
   LabelledBatch batch{.labels = Tokens({std::ssize(examples)}),
                       .examples = {examples.begin(), examples.end()}};
-  std::vector<Sequence> sequences;
+  std::vector<TokenIds> sequences;
   TokenId* label = batch.labels.data();
   for (const Index example : examples) {
     const LabelledSequence& labelled = examples_[static_cast<std::size_t>(example)];

@@ -32,7 +32,7 @@ WEFT_API LabelledBatch part_of(const LabelledBatch& batch, Index first, Index la
 
 // A sequence and its label.
 struct LabelledSequence {
-  Sequence sequence;  // not empty
+  TokenIds sequence;  // not empty
   TokenId label = 0;  // of the sequence
 };
 

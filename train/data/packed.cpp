@@ -32,14 +32,14 @@ const std::vector<LearnedText>& checked(const std::vector<LearnedText>& texts,
   if (texts.empty()) fail<ValueError>("PackedBatches", "texts", "none");
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto& [tokens, learned] = texts[i];
-    const std::string what = concatenate_text("PackedBatches: text ", i + 1);
+    const std::string what = str_cat("PackedBatches: text ", i + 1);
     if (learned.size() != tokens.size())
       fail<ValueError>(what, "a mark for each token",
-                       concatenate_text(learned.size(), " for ", tokens.size()));
+                       str_cat(learned.size(), " for ", tokens.size()));
     if (tokens.size() < 2 || length_of(texts[i]) > options.length)
-      fail<ValueError>(
-          what, concatenate_text("2 … ", static_cast<std::uint64_t>(options.length) + 1, " tokens"),
-          tokens.size());
+      fail<ValueError>(what,
+                       str_cat("2 … ", static_cast<std::uint64_t>(options.length) + 1, " tokens"),
+                       tokens.size());
     if (std::find(learned.begin() + 1, learned.end(), true) == learned.end())
       fail<ValueError>(what, "tokens to learn after the first one", "none");
   }

@@ -14,7 +14,7 @@ namespace weft {
 
 // A text to learn from: the model predicts each token that is learned from those before it.
 struct LearnedText {
-  Sequence tokens;  // two or more
+  TokenIds tokens;  // two or more
   // Whether each token is learned (an answer) or only read (a question).
   std::vector<bool> learned;
 };

@@ -17,8 +17,8 @@ struct PaddedTokens {
 
 // Pads sequences to the longest of them: tokens [sequences, longest]. Throws ValueError when there
 // is none.
-//   const PaddedTokens padded = pad_sequences(std::vector<Sequence>{{4, 5, 6}, {7}});  // [2, 3]
-WEFT_API PaddedTokens pad_sequences(std::span<const Sequence> sequences,
+//   const PaddedTokens padded = pad_sequences(std::vector<TokenIds>{{4, 5, 6}, {7}});  // [2, 3]
+WEFT_API PaddedTokens pad_sequences(std::span<const TokenIds> sequences,
                                     TokenId pad = Vocabulary::pad);
 
 // Throws ShapeError or ValueError, naming `what`, unless it has tokens [examples, time] and lengths

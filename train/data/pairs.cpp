@@ -15,14 +15,13 @@ namespace {
 std::vector<SequencePair> checked_sources(std::vector<SequencePair> pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (pairs[i].source.empty())
-      fail<ValueError>("pairs", "a source of at least one token",
-                       concatenate_text("none in pair ", i));
+      fail<ValueError>("pairs", "a source of at least one token", str_cat("none in pair ", i));
   return pairs;
 }
 
-std::vector<SequencePair> pairs_without_sources(std::vector<Sequence> targets) {
+std::vector<SequencePair> pairs_without_sources(std::vector<TokenIds> targets) {
   std::vector<SequencePair> pairs;
-  for (Sequence& target : targets) pairs.push_back({{}, std::move(target)});
+  for (TokenIds& target : targets) pairs.push_back({{}, std::move(target)});
   return pairs;
 }
 
@@ -55,7 +54,7 @@ Tokens narrowed(const Tokens& labels, Index first, Index width) {
         kept(row, column) = labels(row, column);
       else if (labels(row, column) != ignored)
         fail<ValueError>("batch: labels", "none past the target's length",
-                         concatenate_text("one at ", Shape{first + row, column}));
+                         str_cat("one at ", Shape{first + row, column}));
   return kept;
 }
 
@@ -65,15 +64,15 @@ Index num_examples(const PairBatch& batch) {
   const Shape& source = batch.source.tokens.shape();
   if (source.rank() != 2)
     fail<ShapeError>("batch: source", "tokens [batch, time], with time 0 for none",
-                     concatenate_text("shape ", source));
+                     str_cat("shape ", source));
   const Index examples = source[0];
   check_padded("batch: source", batch.source, examples);
   check_padded("batch: target", batch.target, examples);
   const Shape& labels = batch.labels.shape();
   if (labels.rank() == 0 || labels[0] != examples)
-    fail<ShapeError>("batch: labels", concatenate_text("shape [", examples, ", …]"), labels);
+    fail<ShapeError>("batch: labels", str_cat("shape [", examples, ", …]"), labels);
   if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
-    fail<ShapeError>("batch: examples", concatenate_text(examples, " indices or none"),
+    fail<ShapeError>("batch: examples", str_cat(examples, " indices or none"),
                      batch.examples.size());
   return examples;
 }
@@ -86,8 +85,8 @@ Index num_labels(const PairBatch& batch) {
 PairBatch part_of(const PairBatch& batch, Index first, Index last) {
   const Index examples = num_examples(batch);
   if (!(0 <= first && first <= last && last <= examples))
-    fail<ValueError>("part of a batch", concatenate_text("0 ≤ first ≤ last ≤ ", examples),
-                     concatenate_text("first ", first, " and last ", last));
+    fail<ValueError>("part of a batch", str_cat("0 ≤ first ≤ last ≤ ", examples),
+                     str_cat("first ", first, " and last ", last));
   PairBatch part;
   part.source = part_of(batch.source, first, last);
   part.target = part_of(batch.target, first, last);
@@ -105,7 +104,7 @@ PairBatches::PairBatches(std::vector<SequencePair> pairs, const BatchOptions& op
       sampler_(lengths_of(pairs_), options),
       fingerprint_(fingerprint_of(pairs_, options)) {}
 
-PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& options)
+PairBatches::PairBatches(std::vector<TokenIds> targets, const BatchOptions& options)
     : pairs_(pairs_without_sources(std::move(targets))),
       sampler_(lengths_of(pairs_), options),
       fingerprint_(fingerprint_of(pairs_, options)) {}
@@ -113,7 +112,7 @@ PairBatches::PairBatches(std::vector<Sequence> targets, const BatchOptions& opti
 PairBatch PairBatches::batch(std::int64_t epoch, Index position) {
   const std::span<const Index> examples = sampler_.batch(epoch, position);
   PairBatch batch;
-  std::vector<Sequence> sources, inputs, labels;
+  std::vector<TokenIds> sources, inputs, labels;
   for (const Index example : examples) {
     const auto& [source, target] = pairs_[static_cast<std::size_t>(example)];
     sources.push_back(source);

@@ -39,8 +39,8 @@ WEFT_API PairBatch part_of(const PairBatch& batch, Index first, Index last);
 
 // A source sequence and its target, for example letters and phones.
 struct SequencePair {
-  Sequence source;  // not empty
-  Sequence target;  // without <bos> and <eos>
+  TokenIds source;  // not empty
+  TokenIds target;  // without <bos> and <eos>
 };
 
 // Batches of pairs, bucketed by length.
@@ -51,7 +51,7 @@ class WEFT_API PairBatches final : public DataSource<PairBatch> {
   // Throws ValueError as BatchSampler does, and for an empty source, naming the pair.
   explicit PairBatches(std::vector<SequencePair> pairs, const BatchOptions& options = {});
   // Targets only, for a decoder-only model; every source is empty.
-  explicit PairBatches(std::vector<Sequence> targets, const BatchOptions& options = {});
+  explicit PairBatches(std::vector<TokenIds> targets, const BatchOptions& options = {});
 
   Index num_batches() const override { return sampler_.num_batches(); }
   PairBatch batch(std::int64_t epoch, Index position) override;

@@ -25,8 +25,8 @@ template <class E>
 Tensor<E> rows_of(const Tensor<E>& tensor, Index first, Index last) {
   if (tensor.rank() == 0) fail<ShapeError>("rows of a tensor", "shape [n, …]", tensor.shape());
   if (!(0 <= first && first <= last && last <= tensor.shape()[0]))
-    fail<ValueError>("rows of a tensor", concatenate_text("0 ≤ first ≤ last ≤ ", tensor.shape()[0]),
-                     concatenate_text("first ", first, " and last ", last));
+    fail<ValueError>("rows of a tensor", str_cat("0 ≤ first ≤ last ≤ ", tensor.shape()[0]),
+                     str_cat("first ", first, " and last ", last));
   const Index row_size = tensor.shape().without(0).elements();
   auto result = Tensor<E>::uninitialized(tensor.shape().with(0, last - first));
   std::copy_n(tensor.data() + first * row_size, (last - first) * row_size, result.data());

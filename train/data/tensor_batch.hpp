@@ -25,7 +25,7 @@ Index num_examples(const TensorBatch<X, Y>& batch) {
   const Shape &inputs = batch.inputs.shape(), &targets = batch.targets.shape();
   if (inputs.rank() == 0 || targets.rank() == 0 || inputs[0] != targets[0])
     fail<ShapeError>("batch", "as many targets as inputs, [batch, …]",
-                     concatenate_text(inputs, " and ", targets));
+                     str_cat(inputs, " and ", targets));
   return inputs[0];
 }
 // Returns the number of targets that `cross_entropy` counts by default: all but the targets of

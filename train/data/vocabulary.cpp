@@ -78,8 +78,8 @@ TokenId Vocabulary::id(std::string_view symbol) const {
   const auto found = ids_.find(symbol);
   if (found != ids_.end()) return found->second;
   if (plain_)
-    fail<ValueError>("vocabulary", concatenate_text("one of its ", size(), " symbols"),
-                     concatenate_text("'", symbol, "'"));
+    fail<ValueError>("vocabulary", str_cat("one of its ", size(), " symbols"),
+                     str_cat("'", symbol, "'"));
   return unk;
 }
 
@@ -90,8 +90,8 @@ const std::string& Vocabulary::symbol(TokenId id) const {
   return symbols_[static_cast<std::size_t>(id)];
 }
 
-Sequence Vocabulary::encode(std::span<const std::string> symbols) const {
-  Sequence ids;
+TokenIds Vocabulary::encode(std::span<const std::string> symbols) const {
+  TokenIds ids;
   ids.reserve(symbols.size());
   for (const std::string& symbol : symbols) ids.push_back(id(symbol));
   return ids;
@@ -106,7 +106,7 @@ std::vector<std::string> Vocabulary::decode(std::span<const TokenId> ids) const 
   return symbols;
 }
 
-Sequence Vocabulary::encode_text(std::string_view text) const {
+TokenIds Vocabulary::encode_text(std::string_view text) const {
   return encode(utf8_characters(text, "vocabulary"));
 }
 

@@ -14,7 +14,7 @@
 namespace weft {
 
 // A sequence of token ids.
-using Sequence = std::vector<TokenId>;
+using TokenIds = std::vector<TokenId>;
 
 // Token ids by the texts of the tokens, which are found without copying what is searched.
 struct TextHash {
@@ -25,12 +25,12 @@ struct TextHash {
   }
 };
 // The ids of tokens by their texts.
-using TokenIds = std::unordered_map<std::string, TokenId, TextHash, std::equal_to<>>;
+using TokenToId = std::unordered_map<std::string, TokenId, TextHash, std::equal_to<>>;
 
 // Ids 0 to 3 are the special symbols <pad>, <bos>, <eos> and <unk>; the others follow in the order
 // given. A plain vocabulary has no special symbols: its ids are 0, 1, … in the order given.
 //   const Vocabulary characters = Vocabulary::of_characters("hello");  // e h l o
-//   const Sequence ids = characters.encode_text("hole");               // 1 3 2 0
+//   const TokenIds ids = characters.encode_text("hole");               // 1 3 2 0
 class WEFT_API Vocabulary {
  public:
   static constexpr TokenId pad = 0;  // padding
@@ -63,12 +63,12 @@ class WEFT_API Vocabulary {
   const std::string& symbol(TokenId id) const;
 
   // The ids of symbols. Throws as `id` does.
-  Sequence encode(std::span<const std::string> symbols) const;
+  TokenIds encode(std::span<const std::string> symbols) const;
   // The symbols up to the first <eos>, without <pad> and <bos>; in a plain vocabulary all symbols.
   // Throws as `symbol` does.
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
   // The ids of a text's characters. Throws as `id` does, and ValueError unless the text is UTF-8.
-  Sequence encode_text(std::string_view text) const;
+  TokenIds encode_text(std::string_view text) const;
   // The symbols of `decode`, joined. Throws as it does.
   std::string decode_text(std::span<const TokenId> ids) const;
 
@@ -94,7 +94,7 @@ class WEFT_API Vocabulary {
 
   bool plain_ = false;
   std::vector<std::string> symbols_;
-  TokenIds ids_;
+  TokenToId ids_;
 };
 
 }  // namespace weft

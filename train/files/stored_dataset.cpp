@@ -48,19 +48,17 @@ Tensor<T> StoredDataset::tensor() const {
 template <class T>
 Tensor<T> StoredDataset::tensor(const Shape& expected) const {
   const Shape found = shape();
-  if (found != expected)
-    hdf5::fail_at(source().location(), concatenate_text("shape ", expected), found);
+  if (found != expected) hdf5::fail_at(source().location(), str_cat("shape ", expected), found);
   return read<T>(found, 0, found.rank() == 0 ? 1 : found[0]);
 }
 
 template <class T>
 Tensor<T> StoredDataset::rows(Index first, Index last) const {
   const Shape all = shape();
-  if (all.rank() == 0)
-    hdf5::fail_at(source().location(), "rows, [n, …]", concatenate_text("shape ", all));
+  if (all.rank() == 0) hdf5::fail_at(source().location(), "rows, [n, …]", str_cat("shape ", all));
   if (!(0 <= first && first <= last && last <= all[0]))
-    fail<ValueError>(location() + ": rows", concatenate_text("0 ≤ first ≤ last ≤ ", all[0]),
-                     concatenate_text("first ", first, " and last ", last));
+    fail<ValueError>(location() + ": rows", str_cat("0 ≤ first ≤ last ≤ ", all[0]),
+                     str_cat("first ", first, " and last ", last));
   return read<T>(all.with(0, last - first), first, last);
 }
 
@@ -68,7 +66,7 @@ template <class T>
 T StoredDataset::value() const {
   const Shape found = shape();
   return hdf5::at(source().location(), [&] {
-    if (found.elements() != 1) hdf5::fail_structure("one value", concatenate_text("shape ", found));
+    if (found.elements() != 1) hdf5::fail_structure("one value", str_cat("shape ", found));
     if (!source().hdf5_file()) hdf5::fail_structure("a value of an HDF5 file", "a tensor");
     std::vector<std::byte> element;
     source().locate();

@@ -8,7 +8,7 @@
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/code_point.hpp"
 #include "train/files/internal/file_descriptor.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
@@ -26,8 +26,7 @@ std::size_t find_invalid(std::string_view text) {
 
 // What stands at the position of an invalid byte.
 std::string describe(std::string_view text, std::size_t invalid) {
-  return concatenate_text("byte ", int{static_cast<std::uint8_t>(text[invalid])}, " at position ",
-                          invalid);
+  return str_cat("byte ", int{static_cast<std::uint8_t>(text[invalid])}, " at position ", invalid);
 }
 
 }  // namespace

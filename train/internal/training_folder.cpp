@@ -10,14 +10,14 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/atomic_file.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string name_of_step(std::int64_t step) { return concatenate_text("step-", step, ".h5"); }
+std::string name_of_step(std::int64_t step) { return str_cat("step-", step, ".h5"); }
 
 // The list of kept checkpoints: a step a line, in the order of writing.
 constexpr const char* list_name = "checkpoints.txt";
@@ -36,7 +36,7 @@ std::vector<std::int64_t> steps_in(const std::string& list) {
 
 // Writes a copy: a second hard link would change with last.h5 if a user overwrote that in place.
 void copy_atomically(const fs::path& from, const fs::path& to) {
-  const OpenFile source(from);
+  const RandomAccessFile source(from);
   AtomicFile copy(to);
   std::vector<std::byte> bytes(std::size_t{1} << 20);
   for (std::uint64_t offset = 0; offset < source.size(); offset += bytes.size()) {
@@ -134,14 +134,14 @@ void TrainingFolder<T>::keep(std::int64_t step) {
   if (std::erase(kept_, step) == 0 && exists(name)) {
     // Another training's.
     int number = 1;
-    while (exists(concatenate_text(name, ".old", number))) ++number;
-    fs::rename(file(name), file(concatenate_text(name, ".old", number)), error);
+    while (exists(str_cat(name, ".old", number))) ++number;
+    fs::rename(file(name), file(str_cat(name, ".old", number)), error);
     if (error) fail_on_file(file(name), "a file that can be renamed", error.message());
   }
   kept_.push_back(step);
   // With the checkpoints that are removed only afterwards, so that none is lost track of.
   std::string list;
-  for (const std::int64_t each : kept_) list += concatenate_text(each, '\n');
+  for (const std::int64_t each : kept_) list += str_cat(each, '\n');
   write_atomically(file(list_name), std::as_bytes(std::span(list)));
   copy_atomically(file("last.h5"), file(name));
   for (; std::ssize(kept_) > options_.keep_checkpoints; kept_.erase(kept_.begin()))

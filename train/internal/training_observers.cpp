@@ -90,9 +90,9 @@ RunDescription description_of(const TrainerOptions& options, const Settings& tra
       if (its_name == name) value = in_use;
   description.training = training;
   description.notes = options.notes;
-  description.data.emplace_back("batches per epoch", concatenate_text(losses.num_batches()));
-  description.data.emplace_back(
-      "fingerprint", losses.fingerprint == 0 ? "unknown" : concatenate_text(losses.fingerprint));
+  description.data.emplace_back("batches per epoch", str_cat(losses.num_batches()));
+  description.data.emplace_back("fingerprint",
+                                losses.fingerprint == 0 ? "unknown" : str_cat(losses.fingerprint));
   describe_model(model, description);
   return description;
 }

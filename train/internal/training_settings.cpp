@@ -28,10 +28,10 @@ std::map<std::string, std::string> settings_in(std::string_view lines) {
 void check_options(const TrainerOptions& options) {
   check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
   check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
-  check_at_least("trainer: accumulation", options.accumulation, Index{1});
+  check_at_least("trainer: accumulation", options.gradient_accumulation_steps, Index{1});
   constexpr Index most_parts = ParallelPass<float>::most_parts;
   if (options.parts < 1 || options.parts > most_parts)
-    fail<ValueError>("trainer: parts", concatenate_text("1 … ", most_parts), options.parts);
+    fail<ValueError>("trainer: parts", str_cat("1 … ", most_parts), options.parts);
   check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
   check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
   check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
@@ -57,16 +57,16 @@ std::string description_of(const std::optional<Schedule>& schedule) {
 Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
   Settings settings{{"optimizer", optimizer},
                     {"schedule", description_of(o.schedule)},
-                    {"seed", concatenate_text(o.seed)},
-                    {"epochs", concatenate_text(o.epochs)},
-                    {"accumulation", concatenate_text(o.accumulation)},
-                    {"parts", concatenate_text(o.parts)},
-                    {"clip_norm", concatenate_text(o.clip_norm)},
+                    {"seed", str_cat(o.seed)},
+                    {"epochs", str_cat(o.epochs)},
+                    {"accumulation", str_cat(o.gradient_accumulation_steps)},
+                    {"parts", str_cat(o.parts)},
+                    {"clip_norm", str_cat(o.clip_norm)},
                     {"precision", name_of("precision", o.precision, precision_names)}};
-  if (o.max_steps > 0) settings.emplace_back("max_steps", concatenate_text(o.max_steps));
+  if (o.max_steps > 0) settings.emplace_back("max_steps", str_cat(o.max_steps));
   if (o.plateau)
-    settings.emplace_back("plateau", concatenate_text("× ", o.plateau->factor, " after more than ",
-                                                      o.plateau->patience, " validations"));
+    settings.emplace_back("plateau", str_cat("× ", o.plateau->factor, " after more than ",
+                                             o.plateau->patience, " validations"));
   return settings;
 }
 
@@ -74,7 +74,7 @@ std::string lines_of(const Settings& settings) {
   std::string lines;
   for (const auto& [name, value] : settings)
     if (name != "epochs" && name != "max_steps")
-      lines += concatenate_text(name, ": ", printable(value), '\n');
+      lines += str_cat(name, ": ", printable(value), '\n');
   return lines;
 }
 
@@ -85,7 +85,7 @@ std::vector<std::string> changes_between(const std::string& earlier, const std::
     const std::string &old_value = before[name], &new_value = after[name];
     if (old_value != new_value)
       changes.push_back(
-          concatenate_text("the ", name, " was '", old_value, "' and is now '", new_value, "'"));
+          str_cat("the ", name, " was '", old_value, "' and is now '", new_value, "'"));
   }
   return changes;
 }

@@ -15,7 +15,7 @@ namespace weft {
 template <class T>
 Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
                   const TrainerOptions& options, TrainingProgress<T>& progress,
-                  MovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile)
+                  ExponentialMovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile)
     : optimizer_(optimizer),
       losses_(losses),
       options_(options),
@@ -23,7 +23,7 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
       average_(average),
       watch_(watch),
       profile_(profile),
-      processes_(ProcessGroup::or_alone(options.processes)),
+      processes_(ProcessGroup::or_self(options.processes)),
       parameters_(named_parameters(model)),
       pass_(new_pass(false)) {
   check_parameters();
@@ -33,8 +33,7 @@ template <class T>
 ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
   const int size = processes_.size();
   if (options_.parts < size)
-    fail<ValueError>("trainer: parts",
-                     concatenate_text("at least one for each of ", size, " processes"),
+    fail<ValueError>("trainer: parts", str_cat("at least one for each of ", size, " processes"),
                      options_.parts);
   const PartRange own = parts_of_process(options_.parts, processes_.rank(), size);
   return {optimizer_.parameters(),
@@ -93,7 +92,7 @@ void Update<T>::run() {
     add_batches(pass_, exchange_.has_value());
   });
   const double loss = measured("sum of gradients", [&] {
-    return exchange_ ? exchange_->add_up(weights_) : pass_.sum_gradients();
+    return exchange_ ? exchange_->reduce_scatter(weights_) : pass_.sum_gradients();
   });
   const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   // Losses and gradients were divided by the number of labels that the batches say they have.
@@ -135,12 +134,12 @@ void Update<T>::finish() {
 
 template <class T>
 void Update<T>::with_whole_optimizer(const std::function<void()>& work) {
-  divided_ ? divided_->while_whole(work) : work();
+  divided_ ? divided_->with_whole_state(work) : work();
 }
 
 template <class T>
-void Update<T>::unite() {
-  if (divided_) divided_->unite();
+void Update<T>::allgather_state() {
+  if (divided_) divided_->allgather_state();
 }
 
 // Those of the next update.
@@ -149,9 +148,8 @@ void Update<T>::read_batches() {
   num_batches_ = losses_.num_batches();
   const auto position = static_cast<Index>(progress_.batch);
   if (num_batches_ <= position)
-    fail<ValueError>("batch source: num_batches", concatenate_text("a number > ", position),
-                     num_batches_);
-  const Index count = std::min(options_.accumulation, num_batches_ - position);
+    fail<ValueError>("batch source: num_batches", str_cat("a number > ", position), num_batches_);
+  const Index count = std::min(options_.gradient_accumulation_steps, num_batches_ - position);
   labels_ = 0;
   batches_.clear();
   for (Index i = 0; i < count; ++i) {
@@ -223,13 +221,13 @@ std::string Update<T>::non_finite_operation() {
 
 template <class T>
 void Update<T>::fail_non_finite(const char* what) {
-  const std::string step = concatenate_text("step ", progress_.step + 1);
+  const std::string step = str_cat("step ", progress_.step + 1);
   const std::string own_message = non_finite_operation();
   zero_grad();
-  for (const std::string& message : processes_.gather(own_message))
+  for (const std::string& message : processes_.all_gather(own_message))
     if (!message.empty())
       throw NonFiniteError(step + (message.starts_with(':') ? "" : ": ") + message);
-  fail<NonFiniteError>(step, concatenate_text("a finite ", what), loss_);
+  fail<NonFiniteError>(step, str_cat("a finite ", what), loss_);
 }
 
 template class Update<float>;

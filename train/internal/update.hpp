@@ -21,8 +21,8 @@ class Update {
   // Throws ValueError unless the optimizer has all parameters of the model that are not frozen,
   // some at least, and none of another model, and when there are more processes than parts.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
-         const TrainerOptions& options, TrainingProgress<T>& progress, MovingAverage<T>* average,
-         ParameterWatch<T>& watch, Profile* profile);
+         const TrainerOptions& options, TrainingProgress<T>& progress,
+         ExponentialMovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile);
 
   // With several processes: from here on, each updates the elements that it owns. Collective.
   void divide();
@@ -34,7 +34,7 @@ class Update {
   // Calls `work` while the first process has the whole state of the optimizer. Collective.
   void with_whole_optimizer(const std::function<void()>& work);
   // All processes get the whole state. Collective.
-  void unite();
+  void allgather_state();
 
   // Of the last step.
   double loss() const { return loss_; }
@@ -62,7 +62,7 @@ class Update {
   const BatchLosses<T>& losses_;
   const TrainerOptions& options_;
   TrainingProgress<T>& progress_;
-  MovingAverage<T>* average_;
+  ExponentialMovingAverage<T>* average_;
   ParameterWatch<T>& watch_;
   Profile* profile_;  // may be null
   ProcessGroup& processes_;

@@ -21,15 +21,14 @@ Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
 template <class T>
 Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options,
               Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
-    : Optimizer<T>(
-          std::move(type),
-          concatenate_text("betas ", options.beta1, " and ", options.beta2, ", eps ", options.eps),
-          std::move(parameters), options.lr, options.weight_decay, options.groups, decays),
+    : Optimizer<T>(std::move(type),
+                   str_cat("betas ", options.beta1, " and ", options.beta2, ", eps ", options.eps),
+                   std::move(parameters), options.lr, options.weight_decay, options.groups, decays),
       options_(options),
       decay_(decay) {
   const auto check = [&](const char* name, double value, double limit, const char* expected) {
     if (!(value >= 0.0 && value < limit))
-      fail<ValueError>(concatenate_text(this->type(), ": ", name), expected, value);
+      fail<ValueError>(str_cat(this->type(), ": ", name), expected, value);
   };
   check("beta1", options.beta1, 1.0, "0 ≤ beta1 < 1");
   check("beta2", options.beta2, 1.0, "0 ≤ beta2 < 1");

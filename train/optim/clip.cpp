@@ -13,7 +13,7 @@ template <class T>
 double sum_of_squares(const ParameterElements<T>& elements, Index range) {
   double sum = 0.0;
   elements.for_each_part_of(range, [&](std::size_t index, Index begin, Index end, Index) {
-    const GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+    const GradientAccumulator<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
     if (gradient.empty()) return;
     const T* values = gradient.values().data();
     double of_part = 0.0;
@@ -39,7 +39,7 @@ double grad_norm(const ParameterElements<T>& elements) {
 double clip_factor(double norm, double max_norm) {
   check_positive("clipping: max_norm", max_norm);
   if (!std::isfinite(norm))
-    fail<NonFiniteError>("clipping", "gradients of a finite norm", concatenate_text("norm ", norm));
+    fail<NonFiniteError>("clipping", "gradients of a finite norm", str_cat("norm ", norm));
   check_at_least("clipping: norm", norm, 0.0);
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
@@ -53,7 +53,7 @@ double clip_grad_norm(Module<T>& model, double max_norm) {
   if (factor == T{1}) return norm;
   elements.prepare("clipping");
   elements.for_each_part([&](std::size_t index, Index begin, Index end) {
-    GradientSum<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
+    GradientAccumulator<T>& gradient = elements.parameters()[index].parameter->gradient_sum();
     if (gradient.empty()) return;
     T* values = gradient.data();
     for (Index i = begin; i < end; ++i) values[i] *= factor;
@@ -65,7 +65,7 @@ template <class T>
 void check_gradients_finite(const std::string& what, const NamedParameters<T>& parameters) {
   for (const auto& [name, parameter] : parameters) {
     if (parameter->has_grad())
-      check_finite(concatenate_text(what, ": gradient of ", name), parameter->grad());
+      check_finite(str_cat(what, ": gradient of ", name), parameter->grad());
   }
 }
 

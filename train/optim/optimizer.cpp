@@ -35,7 +35,7 @@ Optimizer<T>::Optimizer(
   }
   for (std::size_t group = 1; group <= groups.size(); ++group) {
     const auto& [selects, lr_factor, own_decay] = groups[group - 1];
-    const std::string what = concatenate_text(type_, ": group ", group);
+    const std::string what = str_cat(type_, ": group ", group);
     check_function(what + ": parameters", selects);
     check_finite_non_negative<T>(what + ": lr_factor", lr_factor);
     check_finite_non_negative<T>(what + ": weight_decay", own_decay.value_or(0.0));
@@ -82,7 +82,7 @@ void Optimizer<T>::update_elements(Index first, Index last, T scale) {
   slices_.sequence.for_each_part(first, last, [&](std::size_t i, Index begin, Index end) {
     const ElementSlice& slice = slices_.sequence.slices()[i];
     Parameter<T>& parameter = *parameters()[slice.parameter].parameter;
-    const GradientSum<T>& gradient = parameter.gradient_sum();
+    const GradientAccumulator<T>& gradient = parameter.gradient_sum();
     if (gradient.empty()) return;
     std::array<T*, most_tensors> state;
     for (std::size_t number = 0; number < tensors(); ++number)
@@ -127,9 +127,9 @@ void Optimizer<T>::prepare_state() {
       const ElementSlice& slice = slices_.sequence.slices()[i];
       Tensor<T>& tensor = slices_.state[number][i];
       if (tensor.shape() != state_shape(slice))
-        fail<ShapeError>(concatenate_text(type_, ": ", states_[number].name, " of ",
-                                          parameters()[slice.parameter].name),
-                         state_shape(slice), tensor.shape());
+        fail<ShapeError>(
+            str_cat(type_, ": ", states_[number].name, " of ", parameters()[slice.parameter].name),
+            state_shape(slice), tensor.shape());
       tensor.data();
     }
 }
@@ -183,13 +183,13 @@ void Optimizer<T>::state(State<T>& state) {
 template <class T>
 void Optimizer<T>::check_state() const {
   if (loaded_type_ != type_)
-    fail<ValueError>("optimizer", concatenate_text("the state of ", type_),
-                     concatenate_text("that of ", loaded_type_));
+    fail<ValueError>("optimizer", str_cat("the state of ", type_),
+                     str_cat("that of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
   for (std::size_t i = 0; i < parameters().size(); ++i)
     if (const std::int32_t missed = missed_steps_.data()[i]; missed < 0 || missed > steps_)
-      fail<ValueError>(type_ + ": missed_steps of " + parameters()[i].name,
-                       concatenate_text("0 … ", steps_), missed);
+      fail<ValueError>(type_ + ": missed_steps of " + parameters()[i].name, str_cat("0 … ", steps_),
+                       missed);
   check_finite_non_negative<T>("learning rate", learning_rate_);
   check_finite_non_negative<T>("initial learning rate", base_learning_rate_);
   for (std::size_t number = 0; number < slices_.state.size(); ++number)
@@ -197,25 +197,24 @@ void Optimizer<T>::check_state() const {
       const Tensor<T>& tensor = slices_.state[number][i];
       const auto bad = std::ranges::find_if(tensor, [](T value) { return !(value >= T{0}); });
       if (bad != tensor.end())
-        fail<ValueError>(
-            concatenate_text(type_, ": ", states_[number].name, " of ",
-                             parameters()[slices_.sequence.slices()[i].parameter].name),
-            "values ≥ 0",
-            concatenate_text(*bad, " at ", tensor.shape().position(bad - tensor.begin())));
+        fail<ValueError>(str_cat(type_, ": ", states_[number].name, " of ",
+                                 parameters()[slices_.sequence.slices()[i].parameter].name),
+                         "values ≥ 0",
+                         str_cat(*bad, " at ", tensor.shape().position(bad - tensor.begin())));
     }
 }
 
 template <class T>
 void Optimizer<T>::add_tensors(std::string name, bool non_negative) {
   if (tensors() == most_tensors)
-    fail<Error>(type_ + ": state", concatenate_text(most_tensors, " tensors"), "more");
+    fail<Error>(type_ + ": state", str_cat(most_tensors, " tensors"), "more");
   states_.push_back({std::move(name), non_negative});
 }
 
 template <class T>
 std::string Optimizer<T>::description() const {
-  return concatenate_text(type_, ", lr ", initial_learning_rate_, ", ", options_text_, ", ",
-                          settings_description());
+  return str_cat(type_, ", lr ", initial_learning_rate_, ", ", options_text_, ", ",
+                 settings_description());
 }
 
 template <class T>
@@ -228,11 +227,10 @@ std::string Optimizer<T>::settings_description() const {
       ++tensors;
       numbers += elements_.shape(i).elements();
     }
-    return concatenate_text(numbers, " parameters in ", tensors,
-                            tensors == 1 ? " tensor" : " tensors");
+    return str_cat(numbers, " parameters in ", tensors, tensors == 1 ? " tensor" : " tensors");
   };
   const auto decays = [](const Settings& settings) { return settings.weight_decay > 0.0; };
-  std::string text = concatenate_text(
+  std::string text = str_cat(
       "weight decay ", weight_decay_, " on ",
       count([&](const Settings& settings) { return settings.group == 0 && decays(settings); }),
       ", none on ",
@@ -241,10 +239,10 @@ std::string Optimizer<T>::settings_description() const {
   for (const auto& [group, lr_factor, decay] : settings_)
     if (group > 0) groups.insert({group, lr_factor, decay});
   for (const auto& [number, lr_factor, decay] : groups)
-    text += concatenate_text("; lr × ", lr_factor, " and weight decay ", decay, " on ",
-                             count([group = number, value = decay](const Settings& settings) {
-                               return settings.group == group && settings.weight_decay == value;
-                             }));
+    text += str_cat("; lr × ", lr_factor, " and weight decay ", decay, " on ",
+                    count([group = number, value = decay](const Settings& settings) {
+                      return settings.group == group && settings.weight_decay == value;
+                    }));
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace {
 template <class T>
 void check_exists(const std::string& what, const NamedParameter<T>& named) {
   if (!named.parameter.exists())
-    fail<Error>(concatenate_text(what, "parameter ", named.name), "a parameter that exists",
+    fail<Error>(str_cat(what, "parameter ", named.name), "a parameter that exists",
                 "one that was removed or replaced, as merge_lora and remove_lora do");
 }
 
@@ -42,10 +42,10 @@ void ParameterElements<T>::check_shapes(const std::string& what) const {
     const auto& [name, parameter] = parameters_[i];
     const auto check = [&, &named = name](const char* kind, const Shape& shape) {
       if (shape != shapes_[i])
-        fail<ShapeError>(concatenate_text(what, ": ", kind, named), shapes_[i], shape);
+        fail<ShapeError>(str_cat(what, ": ", kind, named), shapes_[i], shape);
     };
     check("parameter ", parameter->shape());
-    if (const GradientSum<T>& gradient = parameter->gradient_sum(); !gradient.empty())
+    if (const GradientAccumulator<T>& gradient = parameter->gradient_sum(); !gradient.empty())
       check("gradient of ", gradient.values().shape());
   }
 }
@@ -55,7 +55,8 @@ void ParameterElements<T>::prepare(const std::string& what) const {
   check_shapes(what);
   for (const auto& [name, parameter] : parameters_) {
     parameter->values();
-    if (GradientSum<T>& gradient = parameter->gradient_sum(); !gradient.empty()) gradient.data();
+    if (GradientAccumulator<T>& gradient = parameter->gradient_sum(); !gradient.empty())
+      gradient.data();
   }
 }
 

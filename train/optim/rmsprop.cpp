@@ -12,10 +12,10 @@ RMSprop<T>::RMSprop(Module<T>& model, const RMSpropOptions& options)
 
 template <class T>
 RMSprop<T>::RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options)
-    : Optimizer<T>("RMSprop",
-                   concatenate_text("alpha ", options.alpha, ", eps ", options.eps, ", momentum ",
-                                    options.momentum),
-                   std::move(parameters), options.lr, options.weight_decay, options.groups),
+    : Optimizer<T>(
+          "RMSprop",
+          str_cat("alpha ", options.alpha, ", eps ", options.eps, ", momentum ", options.momentum),
+          std::move(parameters), options.lr, options.weight_decay, options.groups),
       options_(options) {
   if (!(options.alpha >= 0.0 && options.alpha < 1.0))
     fail<ValueError>("RMSprop: alpha", "0 ≤ alpha < 1", options.alpha);

@@ -16,20 +16,19 @@ Schedule::Schedule(std::string description, std::function<double(std::int64_t)> 
 
 Schedule constant_schedule(double lr) {
   check_finite_non_negative("constant schedule: lr", lr);
-  return {concatenate_text("constant, lr ", lr), [lr](std::int64_t) { return lr; }};
+  return {str_cat("constant, lr ", lr), [lr](std::int64_t) { return lr; }};
 }
 
 Schedule warmup_cosine_schedule(const WarmupCosineOptions& options) {
   const auto [peak, warmup_steps, total_steps, final] = options;
   if (!(final >= 0.0 && final <= peak) || std::isinf(peak))
     fail<ValueError>("warmup and cosine: learning rates", "0 ≤ final ≤ peak",
-                     concatenate_text("final ", final, ", peak ", peak));
+                     str_cat("final ", final, ", peak ", peak));
   if (warmup_steps < 0 || warmup_steps >= total_steps)
-    fail<ValueError>(
-        "warmup and cosine: steps", "0 ≤ warmup_steps < total_steps",
-        concatenate_text("warmup_steps ", warmup_steps, ", total_steps ", total_steps));
-  return {concatenate_text("warmup and cosine, peak ", peak, ", warmup_steps ", warmup_steps,
-                           ", total_steps ", total_steps, ", final ", final),
+    fail<ValueError>("warmup and cosine: steps", "0 ≤ warmup_steps < total_steps",
+                     str_cat("warmup_steps ", warmup_steps, ", total_steps ", total_steps));
+  return {str_cat("warmup and cosine, peak ", peak, ", warmup_steps ", warmup_steps,
+                  ", total_steps ", total_steps, ", final ", final),
           [options](std::int64_t step) {
             const auto at = static_cast<double>(step);
             const auto warmup = static_cast<double>(options.warmup_steps);
@@ -44,11 +43,11 @@ Schedule warmup_cosine_schedule(const WarmupCosineOptions& options) {
 Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options) {
   const auto [num_hiddens, warmup_steps, factor] = options;
   if (num_hiddens <= 0 || warmup_steps <= 0 || !(factor > 0.0) || std::isinf(factor))
-    fail<ValueError>("inverse square root schedule", "options > 0",
-                     concatenate_text("num_hiddens ", num_hiddens, ", warmup_steps ", warmup_steps,
-                                      ", factor ", factor));
-  return {concatenate_text("inverse square root, num_hiddens ", num_hiddens, ", warmup_steps ",
-                           warmup_steps, ", factor ", factor),
+    fail<ValueError>(
+        "inverse square root schedule", "options > 0",
+        str_cat("num_hiddens ", num_hiddens, ", warmup_steps ", warmup_steps, ", factor ", factor));
+  return {str_cat("inverse square root, num_hiddens ", num_hiddens, ", warmup_steps ", warmup_steps,
+                  ", factor ", factor),
           [options](std::int64_t step) {
             const auto at = static_cast<double>(std::max<std::int64_t>(step, 1));
             const auto warmup = static_cast<double>(options.warmup_steps);
@@ -62,7 +61,7 @@ Schedule step_schedule(double lr, std::int64_t every_steps, double factor) {
   check_at_least("step schedule: every_steps", every_steps, std::int64_t{1});
   if (!(factor >= 0.0 && factor <= 1.0))
     fail<ValueError>("step schedule: factor", "0 ≤ factor ≤ 1", factor);
-  return {concatenate_text("steps, lr ", lr, " × ", factor, " every ", every_steps, " steps"),
+  return {str_cat("steps, lr ", lr, " × ", factor, " every ", every_steps, " steps"),
           [=](std::int64_t step) {
             return lr * std::pow(factor, static_cast<double>((step - 1) / every_steps));
           }};
@@ -72,7 +71,7 @@ Schedule linear_schedule(double first, double last, std::int64_t steps) {
   check_finite_non_negative("linear schedule: first", first);
   check_finite_non_negative("linear schedule: last", last);
   check_at_least("linear schedule: steps", steps, std::int64_t{1});
-  return {concatenate_text("linear, lr ", first, " to ", last, " in ", steps, " steps"),
+  return {str_cat("linear, lr ", first, " to ", last, " in ", steps, " steps"),
           [=](std::int64_t step) {
             if (step >= steps) return last;
             const double done = static_cast<double>(step - 1) / static_cast<double>(steps - 1);
@@ -83,20 +82,20 @@ Schedule linear_schedule(double first, double last, std::int64_t steps) {
 Schedule one_cycle_schedule(const OneCycleOptions& options) {
   check_finite_non_negative("one cycle: peak", options.peak);
   check_at_least("one cycle: total_steps", options.total_steps, std::int64_t{1});
-  if (!(options.rising >= 0.0 && options.rising <= 1.0))
-    fail<ValueError>("one cycle: rising", "0 ≤ rising ≤ 1", options.rising);
+  if (!(options.pct_start >= 0.0 && options.pct_start <= 1.0))
+    fail<ValueError>("one cycle: pct_start", "0 ≤ pct_start ≤ 1", options.pct_start);
   check_positive("one cycle: start_divisor", options.start_divisor);
   check_positive("one cycle: end_divisor", options.end_divisor);
-  return {concatenate_text("one cycle, peak ", options.peak, ", total_steps ", options.total_steps,
-                           ", rising ", options.rising, ", divisors ", options.start_divisor,
-                           " and ", options.end_divisor),
+  return {str_cat("one cycle, peak ", options.peak, ", total_steps ", options.total_steps,
+                  ", pct_start ", options.pct_start, ", divisors ", options.start_divisor, " and ",
+                  options.end_divisor),
           [options](std::int64_t step) {
             const double start = options.peak / options.start_divisor;
             const double end = start / options.end_divisor;
             const double total = static_cast<double>(options.total_steps);
             // As torch counts: the first step is at 0, the last at total - 1.
             const double at = std::min(static_cast<double>(step - 1), total - 1.0);
-            const double top = options.rising * total - 1.0;
+            const double top = options.pct_start * total - 1.0;
             const auto between = [](double from, double to, double done) {
               return to + (from - to) * (1.0 + std::cos(std::numbers::pi * done)) / 2.0;
             };
@@ -106,7 +105,7 @@ Schedule one_cycle_schedule(const OneCycleOptions& options) {
           }};
 }
 
-Schedule sequence_of_schedules(std::vector<ScheduleSegment> segments) {
+Schedule sequential_schedule(std::vector<ScheduleSegment> segments) {
   if (segments.empty()) fail<ValueError>("sequence of schedules", "at least one", "none");
   std::string description;
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -116,7 +115,7 @@ Schedule sequence_of_schedules(std::vector<ScheduleSegment> segments) {
       continue;
     }
     check_at_least("sequence of schedules: steps", steps, std::int64_t{1});
-    description += concatenate_text(schedule.description(), " (", steps, " steps), then ");
+    description += str_cat(schedule.description(), " (", steps, " steps), then ");
   }
   return {description, [segments = std::move(segments)](std::int64_t step) {
             std::size_t i = 0;
@@ -128,7 +127,7 @@ Schedule sequence_of_schedules(std::vector<ScheduleSegment> segments) {
 
 Schedule scaled_schedule(Schedule schedule, double factor) {
   check_finite_non_negative("scaled schedule: factor", factor);
-  const std::string description = concatenate_text(schedule.description(), ", × ", factor);
+  const std::string description = str_cat(schedule.description(), ", × ", factor);
   return {description, [schedule = std::move(schedule), factor](std::int64_t step) {
             return factor * schedule(step);
           }};

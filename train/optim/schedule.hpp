@@ -77,7 +77,7 @@ struct OneCycleOptions {
   double peak = 1e-3;            // the highest rate
   std::int64_t total_steps = 1;  // to the last rate
   // The part of the steps in which the rate rises.
-  double rising = 0.3;
+  double pct_start = 0.3;
   double start_divisor = 25.0;  // the first rate is peak / start_divisor
   double end_divisor = 1e4;     // the last rate is the first one / end_divisor
 };
@@ -85,7 +85,7 @@ struct OneCycleOptions {
 // Half a cosine up to the peak, half a cosine down to the last rate, which then stays (Smith and
 // Topin, 2018; torch's OneCycleLR); each from rate a to b, in the part p of its steps:
 //   rate = b + (a - b) · (1 + cos(π p)) / 2
-// Throws ValueError unless peak ≥ 0, 0 ≤ rising ≤ 1, total_steps
+// Throws ValueError unless peak ≥ 0, 0 ≤ pct_start ≤ 1, total_steps
 // > 0 and the divisors are > 0.
 //   const Schedule schedule = one_cycle_schedule({.peak = 1e-3, .total_steps = 5000});
 WEFT_API Schedule one_cycle_schedule(const OneCycleOptions& options);
@@ -99,9 +99,9 @@ struct ScheduleSegment {
 // Schedules one after the other, each from its own step 1; the last one has no end: torch's
 // SequentialLR. Throws ValueError when there is none, and unless the steps of all but the last are
 // > 0.
-//   const Schedule schedule = sequence_of_schedules(
+//   const Schedule schedule = sequential_schedule(
 //       {{linear_schedule(0.0, 1e-3, 100), 100}, {constant_schedule(1e-3)}});
-WEFT_API Schedule sequence_of_schedules(std::vector<ScheduleSegment> segments);
+WEFT_API Schedule sequential_schedule(std::vector<ScheduleSegment> segments);
 
 // `rate = factor · schedule(step)`. Throws ValueError unless factor ≥ 0.
 //   const Schedule tenth = scaled_schedule(constant_schedule(1e-3), 0.1);

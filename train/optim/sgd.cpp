@@ -11,10 +11,9 @@ SGD<T>::SGD(Module<T>& model, const SGDOptions& options)
 
 template <class T>
 SGD<T>::SGD(NamedParameters<T> parameters, const SGDOptions& options)
-    : Optimizer<T>(
-          "SGD",
-          concatenate_text("momentum ", options.momentum, options.nesterov ? " (Nesterov)" : ""),
-          std::move(parameters), options.lr, options.weight_decay, options.groups),
+    : Optimizer<T>("SGD",
+                   str_cat("momentum ", options.momentum, options.nesterov ? " (Nesterov)" : ""),
+                   std::move(parameters), options.lr, options.weight_decay, options.groups),
       options_(options) {
   if (!(options.momentum >= 0.0 && options.momentum < 1.0))
     fail<ValueError>("SGD: momentum", "0 ≤ momentum < 1", options.momentum);

@@ -21,7 +21,7 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
     tape.set_gradient_target(this);
   }
 
-  GradientSum<T>& use(const Parameter<T>& parameter) override {
+  GradientAccumulator<T>& use(const Parameter<T>& parameter) override {
     const std::size_t number = pass_.number_of(parameter);
     ++uses_[number];
     return sum_of(number);
@@ -42,20 +42,20 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
     for (std::size_t number = 0; is_watched_ && number < uses_.size(); ++number)
       if (uses_[number] == 0) pass_.complete(number);
   }
-  GradientSum<T>& sum_of(std::size_t parameter) {
+  GradientAccumulator<T>& sum_of(std::size_t parameter) {
     return own_.empty() ? pass_.elements_.parameters()[parameter].parameter->gradient_sum()
                         : own_[parameter];
   }
   void clear() {
-    for (GradientSum<T>& sum : own_) sum.clear();
+    for (GradientAccumulator<T>& sum : own_) sum.clear();
   }
 
   Tape<T> tape;
 
  private:
   ParallelPass& pass_;
-  std::vector<GradientSum<T>> own_;  // of each parameter; none in the first part
-  std::vector<Index> uses_;          // that backward has not passed
+  std::vector<GradientAccumulator<T>> own_;  // of each parameter; none in the first part
+  std::vector<Index> uses_;                  // that backward has not passed
   bool is_watched_ = false;
 };
 
@@ -69,10 +69,10 @@ ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
                               const TapeOptions& options, Index first_part, Index last_part)
     : elements_(std::move(parameters)), max_parts_(max_parts), first_part_(first_part) {
   if (max_parts < 1 || max_parts > most_parts)
-    fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", most_parts), max_parts);
+    fail<ValueError>("parallel pass: parts", str_cat("1 … ", most_parts), max_parts);
   if (first_part < 0 || first_part >= last_part || last_part > max_parts)
-    fail<ValueError>("parallel pass: own parts", concatenate_text("some of ", max_parts),
-                     concatenate_text(first_part, " … ", last_part));
+    fail<ValueError>("parallel pass: own parts", str_cat("some of ", max_parts),
+                     str_cat(first_part, " … ", last_part));
   for (const auto& [name, parameter] : elements_.parameters()) {
     numbers_.emplace(parameter.key(), numbers_.size());
     incomplete_.emplace_back(0);
@@ -91,7 +91,7 @@ std::size_t ParallelPass<T>::number_of(const Parameter<T>& parameter) const {
   const auto found = numbers_.find(ParameterPointer<const Parameter<T>>(&parameter).key());
   if (found == numbers_.end())
     fail<Error>("pass", "a parameter of the model that the pass is for",
-                concatenate_text("another of shape ", parameter.shape()));
+                str_cat("another of shape ", parameter.shape()));
   return found->second;
 }
 
@@ -104,7 +104,7 @@ void ParallelPass<T>::begin() {
 template <class T>
 void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossOfPart& loss) {
   if (parts < 1 || parts > max_parts_)
-    fail<ValueError>("parallel pass: parts", concatenate_text("1 … ", max_parts_), parts);
+    fail<ValueError>("parallel pass: parts", str_cat("1 … ", max_parts_), parts);
   elements_.check_exist("parallel pass");
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
   for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;
@@ -137,7 +137,7 @@ void ParallelPass<T>::complete(std::size_t parameter) {
 }
 
 template <class T>
-GradientSum<T>& ParallelPass<T>::sum_of(Index first, std::size_t parameter) {
+GradientAccumulator<T>& ParallelPass<T>::sum_of(Index first, std::size_t parameter) {
   return parts_[static_cast<std::size_t>(first - first_part_)]->sum_of(parameter);
 }
 
@@ -145,7 +145,7 @@ template <class T>
 void ParallelPass<T>::prepare_sum(std::size_t parameter) {
   for (const auto& [to, from] : additions_) {
     if (sum_of(from, parameter).empty()) continue;
-    GradientSum<T>& sum = sum_of(to, parameter);
+    GradientAccumulator<T>& sum = sum_of(to, parameter);
     // Adding to -0 gives the other number, whatever its sign.
     const Shape& shape = elements_.shape(parameter);
     if (const Gradient<T> gradient = sum.gradient(shape); gradient.fresh)
@@ -157,7 +157,7 @@ void ParallelPass<T>::prepare_sum(std::size_t parameter) {
 template <class T>
 void ParallelPass<T>::sum_elements(std::size_t parameter, Index begin, Index end) {
   for (const auto& [to, from] : additions_) {
-    const GradientSum<T>& part = sum_of(from, parameter);
+    const GradientAccumulator<T>& part = sum_of(from, parameter);
     if (part.empty()) continue;
     T* total = sum_of(to, parameter).data();
     std::transform(total + begin, total + end, part.values().data() + begin, total + begin,

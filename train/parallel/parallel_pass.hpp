@@ -76,9 +76,9 @@ class WEFT_API ParallelPass {
   // added; `sum_of` is that of the parts from part `first` on. Parameters are numbered as in
   // `elements`.
   std::span<const double> losses() const { return losses_; }
-  void prepare_sum(std::size_t parameter);                           // see `losses`
-  void sum_elements(std::size_t parameter, Index begin, Index end);  // see `losses`
-  GradientSum<T>& sum_of(Index first, std::size_t parameter);        // see `losses`
+  void prepare_sum(std::size_t parameter);                             // see `losses`
+  void sum_elements(std::size_t parameter, Index begin, Index end);    // see `losses`
+  GradientAccumulator<T>& sum_of(Index first, std::size_t parameter);  // see `losses`
 
  private:
   class Part;

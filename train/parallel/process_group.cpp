@@ -27,28 +27,27 @@ ProcessGroup::~ProcessGroup() {
     transport_->skip_finalizing();
 }
 
-ProcessGroup& ProcessGroup::or_alone(ProcessGroup* processes) {
+ProcessGroup& ProcessGroup::or_self(ProcessGroup* processes) {
   static ProcessGroup alone(nullptr);
   return processes ? *processes : alone;
 }
 
-int ProcessGroup::fail(const std::string& message, int exit_status) const {
+int ProcessGroup::abort(const std::string& message, int exit_status) const {
   if (size_ == 1) {
     std::cerr << message << std::endl;
     return exit_status;
   }
   std::cout << std::flush;
-  if (!is_first()) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (!is_root()) std::this_thread::sleep_for(std::chrono::seconds(1));
   // At once, so that lines of several processes do not mix.
-  std::cerr << (is_first()
-                    ? message + '\n'
-                    : concatenate_text("process ", rank_ + 1, " of ", size_, ": ", message, '\n'))
+  std::cerr << (is_root() ? message + '\n'
+                          : str_cat("process ", rank_ + 1, " of ", size_, ": ", message, '\n'))
             << std::flush;
   transport_->abort(exit_status);
   return exit_status;
 }
 
-void ProcessGroup::together(const std::function<void()>& work) {
+void ProcessGroup::run_collectively(const std::function<void()>& work) {
   check_function("processes: work", work);
   if (!transport_ || !transport_->enter()) return work();
   std::exception_ptr own;
@@ -80,20 +79,20 @@ std::string ProcessGroup::broadcast(std::string text, int from) {
   return text;
 }
 
-std::vector<std::string> ProcessGroup::gather(const std::string& text) {
+std::vector<std::string> ProcessGroup::all_gather(const std::string& text) {
   std::vector<std::string> texts;
   for (int from = 0; from < size_; ++from) texts.push_back(broadcast(text, from));
   return texts;
 }
 
-void ProcessGroup::sum(std::span<double> values) {
+void ProcessGroup::all_reduce(std::span<double> values) {
   if (transport_) transport_->sum(values);
 }
 
-std::string ProcessGroup::from_first(const std::function<std::string()>& read) {
+std::string ProcessGroup::broadcast_from_root(const std::function<std::string()>& read) {
   check_function("processes: read", read);
   std::string result;
-  together([&] { result = broadcast(is_first() ? read() : ""); });
+  run_collectively([&] { result = broadcast(is_root() ? read() : ""); });
   return result;
 }
 

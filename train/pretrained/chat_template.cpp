@@ -109,7 +109,7 @@ ChatTemplate ChatTemplate::load(const fs::path& folder) {
     if (text.empty()) fail_on_file(folder, "a chat template", "none");
     return ChatTemplate(text, std::move(tokens));
   } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(source), ": ", error.what()));
+    throw FileError(str_cat(quoted(source), ": ", error.what()));
   }
 }
 

@@ -117,7 +117,7 @@ class AdapterConfig {
                         .dropout = entry_or(config_, "lora_dropout", 0.0)};
     constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
     if (options.rank < 1 || options.rank > highest)
-      fail<ValueError>("r", concatenate_text("an integer of 1 … ", highest), options.rank);
+      fail<ValueError>("r", str_cat("an integer of 1 … ", highest), options.rank);
     // Kalajdzievski, 2023: alpha / √rank instead of alpha / rank.
     if (entry_or(config_, "use_rslora", false))
       options.alpha *= std::sqrt(static_cast<double>(options.rank));
@@ -177,9 +177,8 @@ class AdapterConfig {
     for (const auto& [pattern, value] : all.items()) {
       if (!NameExpression(patterns, "(.*\\.)?(" + pattern + ")").matches(layer)) continue;
       if (is_found && result[name] != value)
-        fail<ValueError>(
-            patterns, "one value for each layer",
-            concatenate_text(shown(result[name]), " and ", shown(value), " for ", layer));
+        fail<ValueError>(patterns, "one value for each layer",
+                         str_cat(shown(result[name]), " and ", shown(value), " for ", layer));
       is_found = true;
       result[name] = value;
     }
@@ -259,7 +258,7 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
     try {
       return use();
     } catch (const ValueError& error) {
-      throw FileError(concatenate_text(quoted(config), ": ", error.what()));
+      throw FileError(str_cat(quoted(config), ": ", error.what()));
     }
   };
   const AdapterConfig adapter_config = in_config(

@@ -24,7 +24,7 @@ auto in_file(const fs::path& path, const Read& read) {
   try {
     return read();
   } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(path), ": ", error.what()));
+    throw FileError(str_cat(quoted(path), ": ", error.what()));
   }
 }
 
@@ -49,7 +49,7 @@ auto read_model_config(const fs::path& folder, const Read& read) {
 }
 
 // eos_token_id of generation_config.json, or else the one given, of config.json.
-Sequence ends_in(const fs::path& folder, Sequence ends, Index vocabulary_size) {
+TokenIds ends_in(const fs::path& folder, TokenIds ends, Index vocabulary_size) {
   const fs::path path = folder / "generation_config.json";
   if (std::error_code error; !fs::exists(path, error)) return ends;
   return read_config(path, [&](ModelConfig& config) {
@@ -84,8 +84,8 @@ Model load(const fs::path& folder, const Options& options, const TransformerOpti
       number(t.num_hiddens) * (number(rows) + number(t.num_blocks) * of_block) + biases;
   if (needed > stored)
     fail_on_file(folder / "config.json",
-                 concatenate_text("a model of the ", stored, " weights of ", quoted(weights)),
-                 concatenate_text("one of more than ", needed));
+                 str_cat("a model of the ", stored, " weights of ", quoted(weights)),
+                 str_cat("one of more than ", needed));
   return in_file(folder / "config.json", [&] {
     Random zeros = Random::zeros();
     Model model(options, zeros);
@@ -179,7 +179,7 @@ void save_pretrained_gpt(const fs::path& folder, const Gpt<T>& model,
                          const PretrainedGpt& description, StorageType storage) {
   ModelConfig config;
   const Layout layout = write_config(config, description.options);
-  Sequence ends = description.ends;
+  TokenIds ends = description.ends;
   config.tokens("eos_token_id", ends, description.options.vocabulary_size);
   save(folder, model, config, {.layout = layout, .storage = storage});
 }
@@ -191,7 +191,7 @@ void save_pretrained_encoder_decoder(const fs::path& folder, const EncoderDecode
   ModelConfig config;
   write_config(config, description.options);
   TokenId start = description.start;
-  Sequence ends = description.ends;
+  TokenIds ends = description.ends;
   const Index tokens = description.options.target_vocabulary_size;
   config.token("decoder_start_token_id", start, start, tokens);
   config.tokens("eos_token_id", ends, tokens);

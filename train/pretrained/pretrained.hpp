@@ -19,14 +19,14 @@ struct PretrainedGpt {
   GptOptions options;  // of the Gpt
   // The tokens that end a text: eos_token_id of generation_config.json, or else of config.json,
   // without ids outside the vocabulary.
-  Sequence ends;
+  TokenIds ends;
 };
 
 // What read_pretrained_encoder_decoder reads.
 struct PretrainedEncoderDecoder {
   EncoderDecoderOptions options;  // of the EncoderDecoder
   TokenId start = 0;              // that each target begins with (decoder_start_token_id)
-  Sequence ends;                  // the tokens that end a target (eos_token_id)
+  TokenIds ends;                  // the tokens that end a target (eos_token_id)
 };
 
 // The Gpt that the config.json of a folder describes: gpt2, llama, mistral, qwen2, qwen3, gpt_neox

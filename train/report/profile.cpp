@@ -30,7 +30,7 @@ double best_seconds(const Run& run) {
 }
 
 std::string fixed(double value, int digits = 2) {
-  return concatenate_text(std::fixed, std::setprecision(digits), value);
+  return str_cat(std::fixed, std::setprecision(digits), value);
 }
 
 std::string percent(double share) { return fixed(100.0 * share, 1) + " %"; }
@@ -101,9 +101,9 @@ std::string Profile::phase_table() const {
   table.add({"phase", "calls", "ms/step", "share"});
   const double steps = recorder_->counted_steps();
   for (const ProfileRow& row : phases())
-    table.add({row.layer, concatenate_text(row.calls), fixed(1e3 * row.seconds() / steps),
+    table.add({row.layer, str_cat(row.calls), fixed(1e3 * row.seconds() / steps),
                percent(row.seconds() / recorder_->seconds)});
-  table.add({"step", concatenate_text(recorder_->steps), fixed(1e3 * step_seconds()), ""});
+  table.add({"step", str_cat(recorder_->steps), fixed(1e3 * step_seconds()), ""});
   return table.text();
 }
 
@@ -227,10 +227,9 @@ std::string Profile::pass_table() const {
   TextTable table({left, left, right, left, right, right, right});
   table.add({"layer", "type", "count", "result", "parameters", "MFLOP", "MB"});
   for (const LayerLine& line : layer_lines(*recorder_))
-    table.add({line.text, line.type, concatenate_text(line.count),
-               line.result.rank() > 0 ? line.result.to_string() : "",
-               concatenate_text(line.parameters), fixed(1e-6 * line.row.flops),
-               fixed(1e-6 * line.row.memory)});
+    table.add({line.text, line.type, str_cat(line.count),
+               line.result.rank() > 0 ? line.result.to_string() : "", str_cat(line.parameters),
+               fixed(1e-6 * line.row.flops), fixed(1e-6 * line.row.memory)});
   return table.text();
 }
 

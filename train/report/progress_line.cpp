@@ -15,12 +15,12 @@ namespace weft {
 namespace {
 
 std::string fixed(double value, int digits) {
-  return concatenate_text(std::fixed, std::setprecision(digits), value);
+  return str_cat(std::fixed, std::setprecision(digits), value);
 }
 
 // "2.0e-3"
 std::string scientific(double value, int digits = 1) {
-  std::string text = concatenate_text(std::scientific, std::setprecision(digits), value);
+  std::string text = str_cat(std::scientific, std::setprecision(digits), value);
   if (const auto exponent = text.find_first_of("+-", 1);
       exponent != std::string::npos && text[exponent + 1] == '0')
     text.erase(exponent + 1, 1);
@@ -35,7 +35,7 @@ std::string decimal(double value) {
 std::string significant(double value) {
   if (std::abs(value) >= 1000.0) return scientific(value);
   if (value != 0.0 && std::abs(value) < 0.001) return scientific(value, 2);
-  return concatenate_text(std::showpoint, std::setprecision(3), value);
+  return str_cat(std::showpoint, std::setprecision(3), value);
 }
 
 // "950", "1.5k", "15k", "1.2M"
@@ -52,12 +52,9 @@ std::string thousands(double value) {
 // "6:41", "1:06:41"
 std::string duration(double seconds) {
   const auto total = static_cast<long>(std::clamp(seconds, 0.0, 3.6e6));
-  const auto two = [](long value) {
-    return concatenate_text(std::setfill('0'), std::setw(2), value);
-  };
-  return total < 3600
-             ? concatenate_text(total / 60, ':', two(total % 60))
-             : concatenate_text(total / 3600, ':', two(total / 60 % 60), ':', two(total % 60));
+  const auto two = [](long value) { return str_cat(std::setfill('0'), std::setw(2), value); };
+  return total < 3600 ? str_cat(total / 60, ':', two(total % 60))
+                      : str_cat(total / 3600, ':', two(total / 60 % 60), ':', two(total % 60));
 }
 
 // "[===>    ]", `width` columns in all.
@@ -68,7 +65,7 @@ std::string bar(double progress, std::size_t width) {
   std::string text(filled, '=');
   if (filled < inner_width) text += '>';
   text.resize(inner_width, ' ');
-  return concatenate_text("[", text, "]");
+  return str_cat("[", text, "]");
 }
 
 // The file descriptor of a stream; -1 when it is not one of the standard streams.
@@ -89,16 +86,16 @@ int terminal_width(const std::ostream* stream) {
 std::string progress_text(const ProgressReport& report, int width) {
   constexpr std::size_t smallest_bar = 6, largest_bar = 40;
   const auto columns = static_cast<std::size_t>(std::max(width, 0));
-  const std::string position = concatenate_text("epoch ", report.epoch, "/", report.epochs, " ",
-                                                report.step, "/", report.total_steps);
+  const std::string position = str_cat("epoch ", report.epoch, "/", report.epochs, " ", report.step,
+                                       "/", report.total_steps);
   std::vector<std::string> all = {
-      concatenate_text(" loss ", significant(report.loss)),
-      concatenate_text(" lr ", scientific(report.learning_rate)),
-      concatenate_text(" norm ", decimal(report.grad_norm)),
-      concatenate_text(" ", thousands(report.labels_per_second), " ",
-                       report.label_unit == "tokens" ? "tok" : report.label_unit, "/s")};
+      str_cat(" loss ", significant(report.loss)),
+      str_cat(" lr ", scientific(report.learning_rate)),
+      str_cat(" norm ", decimal(report.grad_norm)),
+      str_cat(" ", thousands(report.labels_per_second), " ",
+              report.label_unit == "tokens" ? "tok" : report.label_unit, "/s")};
   if (std::isfinite(report.seconds_left))
-    all.push_back(concatenate_text(" ", duration(report.seconds_left), " left"));
+    all.push_back(str_cat(" ", duration(report.seconds_left), " left"));
   std::string fields;
   for (const std::string& field : all)
     if (position.size() + fields.size() + field.size() <= columns) fields += field;
@@ -108,8 +105,8 @@ std::string progress_text(const ProgressReport& report, int width) {
   const std::string progress_bar =
       free_columns < smallest_bar
           ? ""
-          : concatenate_text(" ", bar(progress, std::min(free_columns, largest_bar)));
-  return concatenate_text(position, progress_bar, fields).substr(0, columns);
+          : str_cat(" ", bar(progress, std::min(free_columns, largest_bar)));
+  return str_cat(position, progress_bar, fields).substr(0, columns);
 }
 
 ProgressLine::ProgressLine(std::ostream* output)

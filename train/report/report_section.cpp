@@ -19,8 +19,7 @@ void ReportSection::table(std::string title, std::vector<std::string> columns,
                           std::vector<std::vector<std::string>> rows) {
   for (const auto& row : rows)
     if (row.size() != columns.size())
-      fail<ShapeError>("table '" + title + "': row", concatenate_text(columns.size(), " cells"),
-                       row.size());
+      fail<ShapeError>("table '" + title + "': row", str_cat(columns.size(), " cells"), row.size());
   blocks_.push_back({.kind = ReportBlock::Kind::table,
                      .title = std::move(title),
                      .columns = std::move(columns),

@@ -5,7 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/atomic_file.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 #include "train/report/internal/page.hpp"
 #include "train/report/internal/run_report.hpp"
 
@@ -21,8 +21,8 @@ Json read_record(const std::filesystem::path& file) {
   if (!record.is_object() || form == record.end() || !form->is_number_integer())
     fail_on_file(file, "the record of a run", "another file");
   if (*form > RunReport::form)
-    fail_on_file(file, concatenate_text("form ", RunReport::form, " or older"),
-                 concatenate_text(form->dump(), ", of a newer weft"));
+    fail_on_file(file, str_cat("form ", RunReport::form, " or older"),
+                 str_cat(form->dump(), ", of a newer weft"));
   return record;
 }
 
@@ -47,7 +47,7 @@ class RecordCheck {
     }
     for (const char* name : {"warnings", "resumed"})
       for (const Json& each : list(record, name)) {
-        const std::string within = concatenate_text(name, "[…].");
+        const std::string within = str_cat(name, "[…].");
         if (!each.is_object()) fail_on(name, "a list of objects", each);
         count(each, "step", within);
         for (const char* part : {"text", "command"}) text(each, part, within);
@@ -100,7 +100,7 @@ class RecordCheck {
   [[noreturn]] void fail_on(const std::string& name, const std::string& expected,
                             const Json& got) const {
     constexpr std::size_t most_bytes = 60;
-    fail_on_file(file_, concatenate_text(expected, " as '", name, "'"),
+    fail_on_file(file_, str_cat(expected, " as '", name, "'"),
                  beginning_of(text_of(got), most_bytes));
   }
 

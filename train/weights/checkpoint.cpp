@@ -73,7 +73,7 @@ class StagedState {
         else if (object.is_new_since_0_2(name))
           values_.back() = value;
         else
-          differences.missing.push_back(concatenate_text(name, ' ', shape));
+          differences.missing.push_back(str_cat(name, ' ', shape));
         return;
       }
       const StoredDataset dataset = file.dataset(entry.mapped());
@@ -104,7 +104,7 @@ class StagedState {
     for (const auto& [name, path] : datasets)
       if (!object.was_only_in_0_2(name)) differences.unexpected.push_back(name);
     if (!differences.empty())
-      throw FileError(concatenate_text(
+      throw FileError(str_cat(
           location_,
           ": expected the names, shapes and types of the object to load, got different ones",
           differences));
@@ -118,11 +118,11 @@ class StagedState {
     visit_state(object_, [&]<class Value>(const std::string& name, Value& value) {
       Value* const read = next == values_.end() ? nullptr : std::get_if<Value>(&*next++);
       if (!read)
-        fail<ValueError>(concatenate_text("state: ", name),
+        fail<ValueError>(str_cat("state: ", name),
                          "the same names and types each time, in the same order", "another");
       if constexpr (requires { value.shape(); })
         if (value.shape() != read->shape())
-          fail<ValueError>(concatenate_text("state: tensor ", name), read->shape(), value.shape());
+          fail<ValueError>(str_cat("state: tensor ", name), read->shape(), value.shape());
       std::swap(value, *read);
     });
     if (next != values_.end()) fail<ValueError>("state", "the same names each time", "fewer");
@@ -143,7 +143,7 @@ class StagedState {
     try {
       object_.check_state();
     } catch (const ValueError& error) {
-      throw ValueError(concatenate_text(location_, ": ", error.what()));
+      throw ValueError(str_cat(location_, ": ", error.what()));
     }
   }
 
@@ -192,9 +192,9 @@ Hdf5File open_checkpoint(const fs::path& path) {
     fail_on_file(path, "a checkpoint", "another file of weft");
   if (const auto version = file.attribute<std::int64_t>("/", "format_version");
       version != format_version)
-    fail_on_file(path, concatenate_text("a checkpoint of format ", format_version),
-                 concatenate_text("one of format ", version, ", written by weft ",
-                                  file.attribute<std::string>("/", "weft_version")));
+    fail_on_file(path, str_cat("a checkpoint of format ", format_version),
+                 str_cat("one of format ", version, ", written by weft ",
+                         file.attribute<std::string>("/", "weft_version")));
   return file;
 }
 

@@ -50,10 +50,10 @@ WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, const 
                                        const std::type_identity_t<NamedStates<T>>& states = {});
 
 // Reads what `save_checkpoint` wrote, bit for bit. Without `states`, of a checkpoint with a
-// MovingAverage (see TrainingLoop::keep_average) the parameters are the averages. Other groups are
-// ignored; the requested ones must contain exactly the names, shapes and types of the objects.
-// Throws FileError for a file that is damaged (its checksum covers every byte), of a later format
-// or of another model, and what `check_state` throws; all objects are then unchanged.
+// ExponentialMovingAverage (see TrainingLoop::track_average) the parameters are the averages. Other
+// groups are ignored; the requested ones must contain exactly the names, shapes and types of the
+// objects. Throws FileError for a file that is damaged (its checksum covers every byte), of a later
+// format or of another model, and what `check_state` throws; all objects are then unchanged.
 //   load_checkpoint("model.h5", model, {{"optimizer", optimizer}, {"progress", progress}});
 template <class T>
 WEFT_API void load_checkpoint(const std::filesystem::path& path, Module<T>& model,

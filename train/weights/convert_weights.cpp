@@ -97,12 +97,12 @@ class Conversion {
     std::set<std::string> read;
     for (const auto& [dataset, path] : paths) read.insert(path);
     for (const std::string& path : file_->datasets())
-      if (!read.contains(path)) report_.left.push_back(path.substr(1));
+      if (!read.contains(path)) report_.unused.push_back(path.substr(1));
     report_.layout = contents.layout_name;
     if (report_.layout.starts_with("Keras"))
       fail_on_file(file_->path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
-                   concatenate_text("the layout ", report_.layout,
-                                    ", of which weights can be loaded into a model only"));
+                   str_cat("the layout ", report_.layout,
+                           ", of which weights can be loaded into a model only"));
     const std::string prefix = prefix_of(layout, paths);
     for (const auto& [dataset, path] : paths) {
       const StoredDataset opened = file_->dataset(path);
@@ -111,7 +111,7 @@ class Conversion {
         for (const WeightPart& weight : layout.weights_in(dataset))
           if (weight.name.starts_with(prefix))
             is_used |= add_source(layout, weight.name.substr(prefix.size()), weight, opened);
-      if (!is_used) report_.left.push_back(dataset);
+      if (!is_used) report_.unused.push_back(dataset);
     }
     if (sources_.empty()) fail_on_file(file_->path(), "weights", "none");
     if (options_.layout == Layout::weft) remove_tied();
@@ -144,13 +144,13 @@ class Conversion {
       form.parameter = form.parameter.with(0, form.parameter[0] / weight.parts);
     if (!form.fits(shape))
       fail_on_file(file_->path(),
-                   concatenate_text(weight.parts, " equal parts of ", dataset.path().substr(1)),
-                   concatenate_text(shape));
+                   str_cat(weight.parts, " equal parts of ", dataset.path().substr(1)),
+                   str_cat(shape));
     const auto [same, is_new] = sources_.emplace(layout.rewrites_model ? own_name(name) : name,
                                                  Source{dataset.path(), dataset.type(), form});
     if (!is_new)
       fail_on_file(file_->path(), "one dataset for " + name,
-                   concatenate_text(same->second.path, " and ", dataset.path()));
+                   str_cat(same->second.path, " and ", dataset.path()));
     return true;
   }
 
@@ -189,10 +189,9 @@ class Conversion {
       sources_.emplace(output_weight, tokens->second);
     for (const auto& [name, source] : sources_)
       if (!datasets_.add("", {name, source.form.parameter, source.form.parameter.rank() == 2}))
-        fail_on_file(
-            file_->path(),
-            concatenate_text("weights with names in the layout ", to_string(options_.layout)),
-            name);
+        fail_on_file(file_->path(),
+                     str_cat("weights with names in the layout ", to_string(options_.layout)),
+                     name);
     datasets_.complete(quoted(file_->path()) + ": ");
   }
 

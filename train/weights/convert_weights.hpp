@@ -21,7 +21,7 @@ struct [[nodiscard]] ConvertWeightsReport {
   Index written = 0;
   // The names of the datasets that were not: causal masks, other state of a checkpoint, layers that
   // are no part of the model.
-  std::vector<std::string> left;
+  std::vector<std::string> unused;
 };
 
 // Returns the layout of a file of weights, by its names: "weft", "state_dict", "PyTorch modules",
@@ -33,7 +33,7 @@ WEFT_API std::string weights_layout(const TensorFile& file);
 // does; numbers keep their type unless `options.storage` says another. Names change only where
 // a Gpt or a Bert has others in one of the layouts, so a state_dict of another model stays as it
 // is, flat or nested: only `save_weights`, which has the model, writes the names of torch.nn's
-// modules. Of a checkpoint with a MovingAverage, the weights are the averages if
+// modules. Of a checkpoint with an ExponentialMovingAverage, the weights are the averages if
 // `averaged` is true. Only one dataset at a time is in memory. Throws FileError for a file that
 // cannot be read, is `to` itself (also under another name), has two datasets for one weight or no
 // weights, or has weights without a name in the new layout, ValueError for a number that overflows

@@ -53,10 +53,10 @@ class Loader {
     check_rotary_pairs(quoted(path), weights_, *sources_.layout);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
-      throw FileError(concatenate_text(
-          quoted(path), ": expected the parameters of the model, got ",
-          matches_.empty() ? "none of them" : "different ones",
-          sources_.layout->marks.empty() ? "" : ", layout " + report_.layout, differences_));
+      throw FileError(str_cat(quoted(path), ": expected the parameters of the model, got ",
+                              matches_.empty() ? "none of them" : "different ones",
+                              sources_.layout->marks.empty() ? "" : ", layout " + report_.layout,
+                              differences_));
   }
 
   LoadWeightsReport load() && {
@@ -98,7 +98,7 @@ class Loader {
   void find_sources(const std::string& group, const std::string& prefix) {
     PathsByName paths = datasets_by_name(*file_, group);
     const bool anywhere = group.empty() && prefix.empty();
-    report_.left = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
+    report_.unused = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
     const auto rename = [&](std::string name) {
       for (const auto& [expression, replacement] : renames_)
         name = expression.replaced(name, replacement);
@@ -107,7 +107,7 @@ class Loader {
     sources_ = find_weight_sources(weights_, *file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
     report_.prefix = prefix + sources_.prefix;
-    report_.left.insert(report_.left.end(), sources_.left.begin(), sources_.left.end());
+    report_.unused.insert(report_.unused.end(), sources_.left.begin(), sources_.left.end());
     differences_.ambiguous = sources_.ambiguous;
   }
 
@@ -132,7 +132,7 @@ class Loader {
     for (std::size_t i = 0; i < weights_.all.size(); ++i) {
       const std::string& name = weights_.all[i].name;
       if (is_excluded(i))
-        report_.left.push_back(name);
+        report_.unused.push_back(name);
       else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
         continue;
       else if (matches(ignore_missing_, i))
@@ -156,7 +156,7 @@ class Loader {
   void add_match(std::size_t index, const WeightSource& source) {
     const ModelWeight& weight = weights_.all[index];
     const std::string what =
-        is_renamed(index, source) ? concatenate_text(weight.name, " (", source, ')') : weight.name;
+        is_renamed(index, source) ? str_cat(weight.name, " (", source, ')') : weight.name;
     if (const std::string unknown = weight.unknown_in(*sources_.layout, source.weight);
         !unknown.empty())
       return differences_.unknown_form.push_back(what + ": " + unknown);
@@ -179,12 +179,12 @@ class Loader {
       return;
     }
     if (is_zero_bias(source)) {
-      report_.left.push_back(source.dataset);
+      report_.unused.push_back(source.dataset);
       return;
     }
     const bool has_own_name = name == source.dataset || sources_.layout->rewrites_model;
     differences_.unexpected.push_back(has_own_name ? source.dataset
-                                                   : concatenate_text(name, " (", source, ')'));
+                                                   : str_cat(name, " (", source, ')'));
   }
 
   // Whether it is a bias that save_weights writes for a weight without one: zeros in all parts of
@@ -214,7 +214,7 @@ class Loader {
 
   // In the message, with the unexpected datasets that may be meant.
   void add_missing(const ModelWeight& weight) {
-    std::string text = concatenate_text(weight.name, ' ', weight.shape);
+    std::string text = str_cat(weight.name, ' ', weight.shape);
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
@@ -231,7 +231,7 @@ class Loader {
     if (const std::string unknown =
             weight.unknown_in(*sources_.layout, {.name = weight.name, .parts = 2});
         !unknown.empty())
-      return concatenate_text(" (", unknown, " are not read from this layout)");
+      return str_cat(" (", unknown, " are not read from this layout)");
     const std::string in_layout = sources_.layout->dataset_of(weight.name).name;
     std::vector<Candidate> candidates;
     for (const WeightSource& source : sources_.unexpected) {
@@ -254,7 +254,7 @@ class Loader {
                         weight.form(*sources_.layout, source->weight).fits(shape);
       if (similar.size() + of_shape.size() == proposed) break;
       if (nearness.is_similar)
-        similar.push_back(fits ? name : concatenate_text(name, ' ', shape));
+        similar.push_back(fits ? name : str_cat(name, ' ', shape));
       else if (fits)
         of_shape.push_back(name);
     }
@@ -282,24 +282,23 @@ class Loader {
   void check_tied(const Match& match) {
     const std::string& name = weights_.all[match.index].name;
     if (!has_values(match.dataset, match.form, *values_[match.index]))
-      fail_on_file(
-          file_->path(),
-          concatenate_text("equal values of the tied weights ", name, " and ", match.source),
-          "different ones");
-    report_.tied.push_back(concatenate_text(match.source, " as ", name));
+      fail_on_file(file_->path(),
+                   str_cat("equal values of the tied weights ", name, " and ", match.source),
+                   "different ones");
+    report_.tied.push_back(str_cat(match.source, " as ", name));
   }
 
   void describe(const Match& match) {
     const ModelWeight& weight = weights_.all[match.index];
     report_.loaded.push_back(weight.name);
     if (is_renamed(match.index, match.source))
-      report_.renamed.push_back(concatenate_text(weight.name, " from ", match.source));
+      report_.renamed.push_back(str_cat(weight.name, " from ", match.source));
     if (const Shape shape = match.dataset.shape();
         match.form.is_transposed || shape != match.form.dataset())
-      report_.reshaped.push_back(concatenate_text(weight.name, " from ", shape));
+      report_.reshaped.push_back(str_cat(weight.name, " from ", shape));
     if (const std::string type = match.dataset.type();
         type != (std::is_same_v<T, float> ? "float32" : "float64"))
-      report_.converted.push_back(concatenate_text(weight.name, " from ", type));
+      report_.converted.push_back(str_cat(weight.name, " from ", type));
   }
 
   std::unique_ptr<const TensorFile> file_;
@@ -340,7 +339,7 @@ std::ostream& operator<<(std::ostream& stream, const LoadWeightsReport& report) 
   write("tied", report.tied);
   write("missing", report.missing);
   write("unexpected", report.unexpected);
-  write("left", report.left);
+  write("left", report.unused);
   return stream << out.str();
 }
 

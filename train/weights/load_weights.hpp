@@ -67,7 +67,7 @@ struct [[nodiscard]] LoadWeightsReport {
   std::vector<std::string> unexpected;  // ignored: datasets of the file
   // Parameters that the options exclude, and datasets that are none of the model: outside the
   // prefix, or such as the layout has beside the parameters (causal masks, optimizers' states).
-  std::vector<std::string> left;
+  std::vector<std::string> unused;
 };
 
 // "loaded 98 parameters, layout Keras 3" and a line for each other list that is not empty, with the
@@ -91,10 +91,10 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   have another form and are errors, also when `rename` gives them names of parameters.
 // - transformers' tf_model.h5 of GPT-2 and BERT.
 //
-// Of a checkpoint with a MovingAverage, the parameters are the averages. Biases of zeros in a
-// state_dict of GPT-2 and of torch.nn's modules need not be in the model. Weights of Linear and
-// recurrent layers are transposed where the layout has [in, out]; a parameter of a module of your
-// own is read as it is in the file.
+// Of a checkpoint with an ExponentialMovingAverage, the parameters are the averages. Biases of
+// zeros in a state_dict of GPT-2 and of torch.nn's modules need not be in the model. Weights of
+// Linear and recurrent layers are transposed where the layout has [in, out]; a parameter of a
+// module of your own is read as it is in the file.
 //
 // Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
 // parameter with several names (tied weights) may have any of them in the file, or several with

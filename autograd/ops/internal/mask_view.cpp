@@ -14,10 +14,10 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
     : mask_(mask), batch_(batch), heads_(heads), queries_(queries), keys_(keys) {
   mask.valid_lens.check(operation, batch, queries, keys);
   if (mask.window && *mask.window < 1)
-    fail<ValueError>(concatenate_text(operation, ": mask.window"), "at least 1", *mask.window);
+    fail<ValueError>(str_cat(operation, ": mask.window"), "at least 1", *mask.window);
   if (mask.keys.shape() != Shape{0} && mask.keys.shape() != Shape{batch, keys})
-    fail<ShapeError>(concatenate_text(operation, ": mask.keys"),
-                     concatenate_text("shape ", Shape{batch, keys}), mask.keys.shape());
+    fail<ShapeError>(str_cat(operation, ": mask.keys"), str_cat("shape ", Shape{batch, keys}),
+                     mask.keys.shape());
   allowed_ = part_of(operation, "allowed", mask.allowed.shape());
   bias_ = part_of(operation, "bias", mask.bias.shape());
   const auto is_allowed = [](float term) { return term < std::numeric_limits<float>::infinity(); };
@@ -27,7 +27,7 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
     if (!std::all_of(terms + begin, terms + end, is_allowed)) all_allowed = false;
   });
   if (!all_allowed)
-    fail<ValueError>(concatenate_text(operation, ": mask"), "a bias of finite numbers or -infinity",
+    fail<ValueError>(str_cat(operation, ": mask"), "a bias of finite numbers or -infinity",
                      *std::find_if_not(mask.bias.begin(), mask.bias.end(), is_allowed));
 }
 
@@ -40,10 +40,10 @@ MaskView::Part MaskView::part_of(const char* operation, const char* name,
                     shape[-1] == keys_;
   if (!fits)
     fail<ShapeError>(
-        concatenate_text(operation, ": mask.", name),
-        concatenate_text("shape ", Shape{batch_, queries_, keys_}, " or ",
-                         Shape{batch_, heads_, queries_, keys_},
-                         ", where the batch and the heads may be 1 (a mask of keys is mask.keys)"),
+        str_cat(operation, ": mask.", name),
+        str_cat("shape ", Shape{batch_, queries_, keys_}, " or ",
+                Shape{batch_, heads_, queries_, keys_},
+                ", where the batch and the heads may be 1 (a mask of keys is mask.keys)"),
         shape);
   const Index matrix = queries_ * keys_, heads = rank == 4 ? shape[1] : 1;
   return {.is_given = true,

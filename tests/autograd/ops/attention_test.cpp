@@ -81,13 +81,13 @@ void check_against_composition(Parameter<double>& q, Parameter<double>& k, Param
 }  // namespace
 
 TEST_CASE("attention: one query and two keys, computed by hand", "[autograd]") {
-  Tape<double> tape({.keep_intermediates = true});
+  Tape<double> tape({.keep_attention_weights = true});
   // Scores 1·ln 3 and 0, so weights 3/4 and 1/4.
   const auto q = tape.constant(Tensor<double>({1, 1, 1}, {std::log(3.0)}));
   const auto k = tape.constant(Tensor<double>({1, 2, 1}, {1, 0}));
   const auto v = tape.constant(Tensor<double>({1, 2, 1}, {8, 4}));
   CHECK(scaled_dot_product_attention(q, k, v).item() == Approx(7.0));
-  const Tensor<double> weights = tape.take_intermediates().front();
+  const Tensor<double> weights = tape.take_attention_weights().front();
   CHECK(weights.shape() == Shape{1, 1, 1, 2});
   CHECK(weights(0, 0, 0, 0) == Approx(0.75));
 }
@@ -179,7 +179,7 @@ TEST_CASE("attention: dropout drops the same weights for any tile size", "[autog
   AttentionRun run = random_run(1, 300, 400, 4);
   // With weights, tiles have all keys.
   const auto attended = [&](bool with_weights) {
-    Tape<double> tape({.training = true, .seed = 3, .keep_intermediates = with_weights});
+    Tape<double> tape({.training = true, .seed = 3, .keep_attention_weights = with_weights});
     const auto y = scaled_dot_product_attention(tape.parameter(run.q), tape.parameter(run.k),
                                                 tape.parameter(run.v), {.dropout = 0.4});
     std::vector<Tensor<double>> results{y.value()};

@@ -79,10 +79,10 @@ TEST_CASE("csv: a table has a name for each column, and columns of one length", 
 
 TEST_CASE("csv: cells that are no finite numbers are refused by row and column", "[train]") {
   for (const char* cell : {"", "x", "1.5x", "nan", "inf", "1e999", "1 2"}) {
-    const Table table = table_of(concatenate_text("a,b\n1,2\n3,", cell, "\n"));
+    const Table table = table_of(str_cat("a,b\n1,2\n3,", cell, "\n"));
     const std::string message = message_of<ValueError>([&] { table.numbers(); });
-    CHECK(message.ends_with(concatenate_text(
-        "table.csv\": row 2, column 'b': expected a finite number, got '", cell, "'")));
+    CHECK(message.ends_with(
+        str_cat("table.csv\": row 2, column 'b': expected a finite number, got '", cell, "'")));
   }
   const Table table = table_of("a,b\n1,2\n");
   CHECK(message_of<ValueError>([&] {

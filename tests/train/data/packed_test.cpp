@@ -12,7 +12,7 @@ using namespace weft;
 
 namespace {
 
-LearnedText text(const Sequence& tokens, Index read = 0) {
+LearnedText text(const TokenIds& tokens, Index read = 0) {
   LearnedText result{tokens, std::vector<bool>(tokens.size(), true)};
   for (Index i = 0; i < read; ++i) result.learned[static_cast<std::size_t>(i)] = false;
   return result;

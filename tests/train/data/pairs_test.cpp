@@ -36,7 +36,7 @@ std::vector<TokenId> values(const Tokens& tokens) { return {tokens.begin(), toke
 }  // namespace
 
 TEST_CASE("padding: short sequences are padded at their end", "[train]") {
-  const PaddedTokens padded = pad_sequences(std::vector<Sequence>{{7}, {}, {8, 9}});
+  const PaddedTokens padded = pad_sequences(std::vector<TokenIds>{{7}, {}, {8, 9}});
   CHECK(padded.tokens.shape() == Shape{3, 2});
   CHECK(values(padded.tokens) == std::vector<TokenId>{7, 0, 0, 0, 8, 9});
   CHECK(values(padded.valid_lens.lengths()) == std::vector<TokenId>{1, 0, 2});
@@ -61,7 +61,7 @@ TEST_CASE("batches: encoder input, decoder input and labels", "[train]") {
 }
 
 TEST_CASE("batches: with targets only, sources are empty", "[train]") {
-  PairBatches batches(std::vector<Sequence>{{20, 21}, {22}}, {.batch_size = 2, .shuffle = false});
+  PairBatches batches(std::vector<TokenIds>{{20, 21}, {22}}, {.batch_size = 2, .shuffle = false});
   const PairBatch batch = batches.batch(0, 0);
   CHECK(batch.examples == std::vector<Index>{1, 0});
   CHECK(batch.source.tokens.shape() == Shape{2, 0});

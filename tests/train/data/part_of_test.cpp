@@ -80,8 +80,8 @@ TEST_CASE("batches: a part outside of the batch is refused", "[train]") {
   const PairBatch batch = three_examples();
   for (const auto& [first, last] : {std::pair<Index, Index>{-1, 2}, {2, 1}, {0, 4}, {4, 5}})
     CHECK(message_of<ValueError>([&, begin = first, end = last] { part_of(batch, begin, end); }) ==
-          concatenate_text("part of a batch: expected 0 ≤ first ≤ last ≤ 3, got first ", first,
-                           " and last ", last));
+          str_cat("part of a batch: expected 0 ≤ first ≤ last ≤ 3, got first ", first, " and last ",
+                  last));
   CHECK(num_examples(part_of(batch, 1, 1)) == 0);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("batches: lengths outside of the tokens are refused", "[train]") {
     PairBatch batch = three_examples();
     batch.target.valid_lens = ValidLens{1, 3, length};
     CHECK(message_of<ValueError>([&] { part_of(batch, 0, 1); }) ==
-          concatenate_text("batch: target.valid_lens: expected lengths of 0 … 3, got ", length));
+          str_cat("batch: target.valid_lens: expected lengths of 0 … 3, got ", length));
   }
 }
 

@@ -20,12 +20,12 @@ TEST_CASE("vocabulary: an unknown symbol is <unk>", "[train]") {
   const Vocabulary vocabulary({"a"});
   CHECK(vocabulary.id("z") == Vocabulary::unk);
   CHECK_FALSE(vocabulary.contains("z"));
-  CHECK(vocabulary.encode(std::vector<std::string>{"a", "z"}) == Sequence{4, 3});
+  CHECK(vocabulary.encode(std::vector<std::string>{"a", "z"}) == TokenIds{4, 3});
 }
 
 TEST_CASE("vocabulary: decoding stops at <eos> and skips <pad> and <bos>", "[train]") {
   const Vocabulary vocabulary({"a", "b"});
-  CHECK(vocabulary.decode(Sequence{1, 4, 0, 5, 3, 2, 4}) ==
+  CHECK(vocabulary.decode(TokenIds{1, 4, 0, 5, 3, 2, 4}) ==
         std::vector<std::string>{"a", "b", "<unk>"});
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("vocabulary: plain, its ids are those of the order given", "[train]") 
   CHECK(plain.is_plain());
   CHECK(plain.size() == 3);
   CHECK(plain.id("\n") == 2);
-  CHECK(plain.decode(Sequence{1, 2, 0}) == std::vector<std::string>{"<pad>", "\n", "b"});
+  CHECK(plain.decode(TokenIds{1, 2, 0}) == std::vector<std::string>{"<pad>", "\n", "b"});
   CHECK_THROWS_AS(plain.id("c"), ValueError);
   CHECK_THROWS_AS(Vocabulary::plain({"a", "a"}), ValueError);
   CHECK_THROWS_AS(Vocabulary::plain({""}), ValueError);

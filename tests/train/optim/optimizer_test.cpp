@@ -347,9 +347,8 @@ TEST_CASE("optimizer: counts of steps are part of the state", "[train]") {
 
   for (const std::int32_t missed : {-1, 21}) {
     (*to.lists.at("missed_steps"))(1) = missed;
-    CHECK_THROWS_WITH(
-        optimizer.check_state(),
-        concatenate_text("AdamW: missed_steps of bias: expected 0 … 20, got ", missed));
+    CHECK_THROWS_WITH(optimizer.check_state(),
+                      str_cat("AdamW: missed_steps of bias: expected 0 … 20, got ", missed));
   }
 }
 
@@ -397,7 +396,7 @@ TEST_CASE("optimizer: throws after merge_lora and remove_lora, and after layers 
     add_lora(model, {.rank = 2}, below("blocks.0.attention.W_q"), random);
     unfreeze(model);
     AdamW optimizer(model);
-    MovingAverage average(model);
+    ExponentialMovingAverage average(model);
     ParallelPass<float> pass(named_parameters(model), 1, {.training = true});
     Tape<float> tape({.training = true});
     const Var<float> loss = mean(model(tape, tokens));

@@ -77,18 +77,18 @@ TEST_CASE("schedules: by hand, and in sequence", "[train]") {
   for (const auto& [step, lr] : {std::pair{1, 0.1}, {3, 0.3}, {5, 0.5}, {9, 0.5}})
     CHECK(near(line(step), lr));
   CHECK(linear_schedule(0.1, 0.5, 1)(1) == 0.5);
-  const Schedule both = sequence_of_schedules({{line, 3}, {scaled_schedule(steps, 2.0), 0}});
+  const Schedule both = sequential_schedule({{line, 3}, {scaled_schedule(steps, 2.0), 0}});
   for (const auto& [step, lr] : {std::pair{3, 0.3}, {4, 1.6}, {6, 0.8}})
     CHECK(near(both(step), lr));
   CHECK(both.description() ==
         "linear, lr 0.1 to 0.5 in 5 steps (3 steps), then steps, lr 0.8 × 0.5 every 2 steps, × 2");
-  const Schedule three = sequence_of_schedules(
+  const Schedule three = sequential_schedule(
       {{constant_schedule(1), 2}, {constant_schedule(2), 3}, {linear_schedule(3, 5, 3), 0}});
   for (const auto& [step, lr] : {std::pair{2, 1.0}, {3, 2.0}, {5, 2.0}, {6, 3.0}, {8, 5.0}})
     CHECK(near(three(step), lr));
   const Schedule cycle = one_cycle_schedule({.peak = 1.0, .total_steps = 1});
   CHECK(std::isfinite(cycle(1)));
-  CHECK(std::isfinite(one_cycle_schedule({.total_steps = 10, .rising = 1.0})(99)));
+  CHECK(std::isfinite(one_cycle_schedule({.total_steps = 10, .pct_start = 1.0})(99)));
 }
 
 TEST_CASE("schedules: before the first step and after the last one, the rate stays", "[train]") {
@@ -96,7 +96,7 @@ TEST_CASE("schedules: before the first step and after the last one, the rate sta
       warmup_cosine_schedule({.peak = 0.8, .warmup_steps = 2, .total_steps = 10, .final = 0.1});
   const Schedule line = linear_schedule(0.1, 0.5, 10);
   // From peak / 25 up to the peak at step 3, and down to peak / 25 / 10000 at step 10.
-  const Schedule cycle = one_cycle_schedule({.peak = 0.5, .total_steps = 10, .rising = 0.3});
+  const Schedule cycle = one_cycle_schedule({.peak = 0.5, .total_steps = 10, .pct_start = 0.3});
   CHECK(near(cycle(1), 0.02));
   CHECK(near(cycle(3), 0.5));
   CHECK(cycle(4) < 0.5);
@@ -114,10 +114,10 @@ TEST_CASE("schedules: options outside their ranges are refused", "[train]") {
   CHECK_THROWS_AS(linear_schedule(0.1, not_a_number, 5), ValueError);
   CHECK_THROWS_AS(linear_schedule(0.1, 0.5, 0), ValueError);
   CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 0}), ValueError);
-  CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 9, .rising = -0.1}), ValueError);
+  CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 9, .pct_start = -0.1}), ValueError);
   CHECK_THROWS_AS(one_cycle_schedule({.total_steps = 9, .end_divisor = 0.0}), ValueError);
-  CHECK_THROWS_AS(sequence_of_schedules({}), ValueError);
-  CHECK_THROWS_AS(sequence_of_schedules({{constant_schedule(1), 0}, {constant_schedule(1), 0}}),
+  CHECK_THROWS_AS(sequential_schedule({}), ValueError);
+  CHECK_THROWS_AS(sequential_schedule({{constant_schedule(1), 0}, {constant_schedule(1), 0}}),
                   ValueError);
   CHECK_THROWS_AS(scaled_schedule(constant_schedule(1), -1.0), ValueError);
 }

@@ -189,7 +189,7 @@ TEST_CASE("broken folders: shards and their index", "[train]") {
   for (const char* const path :
        {"../outside.safetensors", "/etc/passwd", "a/b.safetensors", ".", "..", ""})
     cases.push_back({"another place", index_name, "expected names of files beside the index",
-                     index(concatenate_text("\"lm_head.weight\": \"", path, '"'))});
+                     index(str_cat("\"lm_head.weight\": \"", path, '"'))});
   cases = cases +
           Cases{{"a NUL in a name", index_name, "expected names of files beside the index",
                  index(R"("lm_head.weight": "a\u0000b.safetensors")")},

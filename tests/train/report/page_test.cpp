@@ -249,19 +249,19 @@ TEST_CASE("page: a comparison shows results first, the parts that differ, and ti
     RunDescription description{.label_unit = "tokens", .columns = columns};
     const bool is_first = *name == 'a';
     description.configuration = {{"modern", is_first ? "true" : "false"}};
-    description.training = {{"optimizer", concatenate_text("AdamW, lr ", is_first ? 0.003 : 0.001,
-                                                           ", betas 0.9 and 0.99, weight decay 0.1 "
-                                                           "on 98304 parameters in 20 tensors")}};
+    description.training = {{"optimizer", str_cat("AdamW, lr ", is_first ? 0.003 : 0.001,
+                                                  ", betas 0.9 and 0.99, weight decay 0.1 "
+                                                  "on 98304 parameters in 20 tensors")}};
     // As it was written on the command line, and an option that only one run has.
     if (is_first) description.notes = {{"modern", "1"}, {"only", "here"}};
     RunReport report(one, description, 0);
     // A column that only some have.
     const char* const last[] = {is_first ? "" : ",constructor", is_first ? "" : ",1"};
-    std::string text = concatenate_text(
+    std::string text = str_cat(
         "step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss", last[0], '\n');
     for (int step = 1; step <= 40; ++step)
-      text += concatenate_text(step, ",1,", std::setprecision(9), 3.498 + 1e-6 * step,
-                               ",0.1,1,1000,", step % 10 ? "" : "3.49812", last[1], '\n');
+      text += str_cat(step, ",1,", std::setprecision(9), 3.498 + 1e-6 * step, ",0.1,1,1000,",
+                      step % 10 ? "" : "3.49812", last[1], '\n');
     REQUIRE_FALSE(report.write({"finished", 40, 40, 40, 3.49812}));
     write_bytes(one / "metrics.csv", text);
     runs.push_back(read_run(one));
@@ -309,8 +309,7 @@ TEST_CASE("page: curves of several runs are laid over each other", "[report][bro
     report_of(one, 40)->write({"finished", 40, 40, 40, 2.5});
     std::string text = "step,epoch,loss,learning_rate,grad_norm,tokens_per_s,validation_loss\n";
     for (int step = 1; step <= 40; ++step)
-      text +=
-          concatenate_text(step, ",1,", 2.0 / step, ",0.1,1,1000,", step % 10 ? "" : "1.5", '\n');
+      text += str_cat(step, ",1,", 2.0 / step, ",0.1,1,1000,", step % 10 ? "" : "1.5", '\n');
     write_bytes(one / "metrics.csv", text);
     runs.push_back(read_run(one));
   }

@@ -144,9 +144,8 @@ TEST_CASE("report: a record of too many levels is no record", "[report]") {
   const TemporaryFolder folder;
   train({.epochs = 3, .max_steps = 9, .folder = folder.path()});
   constexpr std::size_t levels = 200'000;  // beyond the stack of a recursive function
-  write_bytes(folder / "run.json",
-              concatenate_text("{\"form\":1,\"command\":", std::string(levels, '['),
-                               std::string(levels, ']'), '}'));
+  write_bytes(folder / "run.json", str_cat("{\"form\":1,\"command\":", std::string(levels, '['),
+                                           std::string(levels, ']'), '}'));
   CHECK(contains(message_of<FileError>([&] { read_run(folder.path()); }),
                  "run.json\": expected the record of a run, got another file"));
   CHECK(recorded_notes(folder.path()).empty());
@@ -247,7 +246,7 @@ TEST_CASE("report: settings in use replace those of the configuration, and flags
   ToyTraining<float> toy;
   Trainer trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
                   {.folder = folder.path(), .settings_in_use = {{"warmup", "30"}, {"other", "1"}}});
-  trainer.also_save("configuration", configuration);
+  trainer.register_for_checkpointing("configuration", configuration);
   trainer.run();
   CHECK(record_in(folder.path())["configuration"] == Json{{"warmup", "30"}, {"modern", "false"}});
   configuration.warmup = 0;

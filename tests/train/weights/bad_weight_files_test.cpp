@@ -241,9 +241,8 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
                                      {{12}, "[12]"},
                                      {{12, 4, 1}, "[12, 4, 1]"},
                                      {{}, "[]"}})
-    CHECK_THAT(
-        error_of_shape(sizes),
-        Catch::Contains(concatenate_text("of another shape (3): ", first, "[12, 4], got ", shape)));
+    CHECK_THAT(error_of_shape(sizes),
+               Catch::Contains(str_cat("of another shape (3): ", first, "[12, 4], got ", shape)));
   CHECK_THAT(
       error_of_packed([](const Maker& maker) {
         maker.write("in_proj_weight", {12, 4}, H5T_STD_I32LE);

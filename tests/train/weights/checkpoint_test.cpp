@@ -67,8 +67,8 @@ std::string bytes_of(const Affine<T>& model) {
 }
 template <class T>
 std::string bytes_of(const Notes<T>& notes) {
-  return concatenate_text(bytes_of(notes.tensor), notes.integer, ' ', notes.flag, ' ', notes.number,
-                          notes.text);
+  return str_cat(bytes_of(notes.tensor), notes.integer, ' ', notes.flag, ' ', notes.number,
+                 notes.text);
 }
 
 // The message of the error on loading a checkpoint; checks that nothing has changed.
@@ -153,9 +153,9 @@ TEST_CASE("checkpoint: paths in the file are names with '/' for '.'", "[train]")
   Notes<> notes;
   save_checkpoint(folder / "model.h5", model, {{"notes", notes}});
   const Hdf5File file(folder / "model.h5");
-  CHECK(file.datasets() == std::vector<std::string>{"/model/bias", "/model/weight",
-                                                    "/notes/a/tensor", "/notes/flag", "/notes/integer",
-                                                    "/notes/number", "/notes/text"});
+  CHECK(file.datasets() ==
+        std::vector<std::string>{"/model/bias", "/model/weight", "/notes/a/tensor", "/notes/flag",
+                                 "/notes/integer", "/notes/number", "/notes/text"});
   CHECK(file.attribute<std::int64_t>("/", "format_version") == 1);
 }
 

@@ -89,10 +89,10 @@ TEST_CASE("convert_weights: files of other programs are the same after two conve
   INFO(name << " by way of " << to_string(between));
   const Converted converted(name, {.layout = is_bert ? Layout::weft : between});
   CHECK(converted.report.layout == found);
-  CHECK(converted.report.left.empty());
+  CHECK(converted.report.unused.empty());
   const ConvertWeightsReport report =
       convert_weights(converted.path, converted.second, {.layout = layout});
-  CHECK(report.left.empty());
+  CHECK(report.unused.empty());
   check_same_datasets(converted.second, golden / name);
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("convert_weights: older names, compiled models and TensorFlow's files"
   CHECK(converted.report.layout == found);
   CHECK(weights_layout(Hdf5File(golden / name)) == found);
   if (name == expected)  // without the head that a Bert does not have, and the prefix "bert."
-    CHECK(converted.report.left == Names{"cls.predictions.bias"});
+    CHECK(converted.report.unused == Names{"cls.predictions.bias"});
   else
     check_same_datasets(converted.path, golden / expected);
-  CHECK(converted.report.left.size() == left);
+  CHECK(converted.report.unused.size() == left);
 }
 
 TEST_CASE("convert_weights: weft loads what is converted, and what it saves is converted",
@@ -161,12 +161,12 @@ TEST_CASE("convert_weights: GPT-2 has zeros for biases that a Gpt has not", "[tr
     CHECK(std::ranges::count(bias.values(), 0.0f) == bias.size());
   }
 
-  CHECK(load_weights(saved, loaded).left.size() == 13);
+  CHECK(load_weights(saved, loaded).unused.size() == 13);
   save_weights(folder / "again.h5", loaded);
   check_same_datasets(folder / "again.h5", weft);
   options.bias = true;
   Gpt<float> with_biases(options, random);
-  CHECK(load_weights(saved, with_biases).left.empty());
+  CHECK(load_weights(saved, with_biases).unused.empty());
   for (const auto& [name, parameter] : named_parameters(with_biases))
     if (name == "blocks.norm.bias") parameter->values()[3] = 1.0f;
   save_weights(saved, with_biases, {.layout = Layout::gpt2});
@@ -212,7 +212,7 @@ TEST_CASE("convert_weights: other state of a checkpoint is left out", "[train]")
   const ConvertWeightsReport report =
       convert_weights(folder / "a.h5", folder / "b.h5", {.layout = Layout::pytorch});
   CHECK(report.written == 1);
-  CHECK(report.left == Names{"optimizer/m", "progress/step"});
+  CHECK(report.unused == Names{"optimizer/m", "progress/step"});
   CHECK(Hdf5File(folder / "b.h5").datasets() == Names{"/a.weight"});
 }
 

@@ -153,7 +153,7 @@ TEST_CASE("layouts: of two models in a file, a prefix says which is loaded", "[t
   CHECK_THAT(error_of(folder / "both.h5", model), Catch::Contains("none of them, layout BERT"));
   const LoadWeightsReport report = load_weights(folder / "both.h5", model, {.prefix = "teacher."});
   CHECK(report.loaded.size() == 37);
-  CHECK(report.left.size() == 41);
+  CHECK(report.unused.size() == 41);
 }
 
 TEST_CASE("layouts: a NaN beyond the first block of rows is named with its place", "[train]") {
@@ -239,9 +239,9 @@ TEST_CASE("layouts: axes of attention heads are merged, others not", "[train]") 
   };
   for (const Shape& shape : {Shape{8, 2, 4}, Shape{6, 8}, Shape{48}, Shape{3, 16}, Shape{8, 3}})
     CHECK_THAT(error_of_shape(shape),
-               Catch::Contains(concatenate_text("weight (layers.dense.vars.0): expected [8, 6], "
-                                                "got ",
-                                                shape)));
+               Catch::Contains(str_cat("weight (layers.dense.vars.0): expected [8, 6], "
+                                       "got ",
+                                       shape)));
   for (const Shape& shape : {Shape{8, 2, 3}, Shape{2, 4, 6}, Shape{8, 6}}) {
     WeightFile file(Linear<float>({8, 6, false}, random), [&](Hdf5Writer& writer) {
       Tensor<float> kernel({8, 6});
@@ -249,7 +249,7 @@ TEST_CASE("layouts: axes of attention heads are merged, others not", "[train]") 
       writer.tensor("/layers/dense/vars/0", kernel.reshaped(shape));
     });
     const LoadWeightsReport report = load_weights(file.path, file.model);
-    CHECK(report.reshaped == Names{concatenate_text("weight from ", shape)});
+    CHECK(report.reshaped == Names{str_cat("weight from ", shape)});
     CHECK(file.model.weight.value()(4, 5) == 3.0f);
   }
 }
@@ -295,8 +295,8 @@ TEST_CASE("layouts: recurrent layers of Keras 2 are refused by name, also when r
     });
     CHECK_THAT(file.error(),
                Catch::Contains("layout Keras 2") &&
-                   Catch::Contains(concatenate_text("weight_ih_l0 [", gates, ", 3] (weights of a ",
-                                                    type, " are not read from this layout)")) &&
+                   Catch::Contains(str_cat("weight_ih_l0 [", gates, ", 3] (weights of a ", type,
+                                           " are not read from this layout)")) &&
                    !Catch::Contains("of its shape"));
     CHECK_THAT(file.error({.ignore_missing = {".*"},
                            .rename = {{".*recurrent_kernel", "weight_hh_l0"},
@@ -317,8 +317,7 @@ TEST_CASE("layouts: what Keras has in another form is refused, also where sizes 
   WeightFile cell(GRU<float>({.input_size = 3, .num_hiddens = 4}, random), [](Hdf5Writer& writer) {
     for (const auto& [name, shape] :
          {std::pair("0", Shape{3, 12}), {"1", Shape{4, 12}}, {"2", Shape{12}}})
-      writer.tensor(concatenate_text("/layers/rnn/cell/cells/gru_cell/vars/", name),
-                    Tensor<float>(shape));
+      writer.tensor(str_cat("/layers/rnn/cell/cells/gru_cell/vars/", name), Tensor<float>(shape));
   });
   CHECK_THAT(cell.error({.ignore_missing = {"bias_hh_l0"},
                          .rename = {{".*gru_cell\\.weight", "weight_ih_l0"},

@@ -93,8 +93,8 @@ TEST_CASE("load_weights: only some parameters, and all but some", "[train]") {
     std::ranges::fill(parameter->values(), 5.0f);
   const LoadWeightsReport report = load_weights(data("gpt_huggingface.h5"), model, options);
   CHECK(report.loaded.size() == 17);
-  CHECK(report.left.size() == 19);
-  CHECK_THAT(concatenate_text(report), Catch::Contains("19 left: positions.weight, blocks.0."));
+  CHECK(report.unused.size() == 19);
+  CHECK_THAT(str_cat(report), Catch::Contains("19 left: positions.weight, blocks.0."));
   for (const auto& [name, parameter] : named_parameters<float>(model)) {
     const bool is_loaded = name.starts_with("blocks.1.") || name == "tokens.weight";
     INFO(name);
@@ -124,7 +124,7 @@ TEST_CASE("load_weights: exceptions from what is loaded, and names that are igno
                                "blocks.1.attention.W_k.weight", "blocks.1.attention.W_v.weight",
                                "blocks.1.attention.W_o.weight", "blocks.1.ffn.dense1.weight",
                                "blocks.1.ffn.dense2.weight"});
-  CHECK(report.left.size() == 29);
+  CHECK(report.unused.size() == 29);
   CHECK(model.blocks.blocks[1].norm1.get_if<LayerNorm>()->weight.value()(0) == 5.0f);
   CHECK(model.blocks.blocks[1].attention.W_q.bias->value()(0) == 5.0f);
   CHECK_FALSE(model.blocks.blocks[1].attention.W_q.weight.value()(0, 0) == 5.0f);
@@ -147,7 +147,7 @@ TEST_CASE("load_weights: exceptions from what is loaded, and names that are igno
   report = load_weights(file.path, file.model,
                         {.ignore_unexpected = {"more"}, .rename = rename, .except = {"weight"}});
   CHECK(report.loaded == Names{"bias"});
-  CHECK(report.left == Names{"weight"});
+  CHECK(report.unused == Names{"weight"});
 }
 
 TEST_CASE("load_weights: a prefix of dotted names", "[train]") {
@@ -161,7 +161,7 @@ TEST_CASE("load_weights: a prefix of dotted names", "[train]") {
   CHECK_THAT(file.error(), Catch::Contains("missing (2)"));
   const LoadWeightsReport report = load_weights(file.path, file.model, {.prefix = "student."});
   CHECK(report.prefix == "student.");
-  CHECK(report.left == Names{"teacher.bias", "teacher.weight"});
+  CHECK(report.unused == Names{"teacher.bias", "teacher.weight"});
   CHECK(report.renamed.empty());
   CHECK(file.model.weight.value()(1) == 2.0f);
   CHECK_THAT(file.error({.prefix = "pupil."}), Catch::Contains("got none of them"));

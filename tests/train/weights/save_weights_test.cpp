@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("save_weights: every layout of a Gpt is read back", "[train]"
   CHECK(report.layout == name);
   CHECK(report.tied.size() == (tied && layout != Layout::weft ? 1 : 0));
   // The zeros of GPT-2.
-  CHECK(report.left.empty() == (bias || layout != Layout::gpt2));
+  CHECK(report.unused.empty() == (bias || layout != Layout::gpt2));
   CHECK(report.converted.empty());
   check_same(loaded, saved);
 }
@@ -225,7 +225,7 @@ TEST_CASE("save_weights: weights of another program are converted for a third", 
   const LoadWeightsReport report = adapt_weights(folder / "from.h5", folder / "to.h5", loaded);
   CHECK(report.loaded.size() == 35);
   CHECK(report.unexpected == Names{"head.weight"});
-  CHECK(report.left == Names{"positions.weight"});
+  CHECK(report.unused == Names{"positions.weight"});
   CHECK(same(loaded.blocks.blocks[1].norm2.get_if<LayerNorm>()->weight.value(),
              saved.blocks.blocks[1].norm2.get_if<LayerNorm>()->weight.value()));
   CHECK(Hdf5File(folder / "to.h5").type("transformer.h.0.ln_1.weight") == "float16");

@@ -81,7 +81,7 @@ TEST_CASE("tied weights: a file with both names and equal values loads", "[train
   CHECK(report.loaded == Names{"tokens.weight", "bias"});
   CHECK(report.tied == Names{"output.weight as tokens.weight"});
   CHECK(report.unexpected.empty());
-  CHECK(concatenate_text(report) ==
+  CHECK(str_cat(report) ==
         "loaded 2 parameters, layout state_dict\n1 tied: output.weight as tokens.weight\n");
   CHECK(same(file.model.weight.value(), ones));
 }
@@ -108,7 +108,7 @@ TEST_CASE("tied weights: options select them by any of their names", "[train]") 
   CHECK(file.model.bias.value()(0) == 7.0f);
   report = load_weights(file.path, file.model, {.except = {"output\\..*"}});
   CHECK(report.loaded == Names{"bias"});
-  CHECK(report.left == Names{"tokens.weight"});
+  CHECK(report.unused == Names{"tokens.weight"});
   TiedFile only_bias([](Hdf5Writer& writer) { writer.tensor("/bias", threes); });
   CHECK(
       load_weights(only_bias.path, only_bias.model, {.ignore_missing = {"output\\..*"}}).missing ==

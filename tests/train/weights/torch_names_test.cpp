@@ -159,7 +159,7 @@ TEST_CASE("torch names: a bias that is not zero is never lost", "[train]") {
   MultiHeadAttention<float> without_keys = attention(), without_values = attention();
   without_keys.W_k.bias.reset();
   without_values.W_v.bias.reset();
-  CHECK(load_weights(folder / "a.h5", without_keys).left == Names{"in_proj_bias"});
+  CHECK(load_weights(folder / "a.h5", without_keys).unused == Names{"in_proj_bias"});
   CHECK_THAT(message_of<FileError>([&] { (void)load_weights(folder / "a.h5", without_values); }),
              Catch::Contains("unexpected (1): in_proj_bias"));
 }
@@ -271,7 +271,7 @@ TEST_CASE("torch names: a Gpt is read back, and converted for other programs", "
   const ConvertWeightsReport report =
       convert_weights(folder / "a.safetensors", folder / "a.h5", {.layout = Layout::gpt2});
   CHECK(report.layout == "PyTorch modules");
-  CHECK(report.left.empty());
+  CHECK(report.unused.empty());
   const Hdf5File converted(folder / "a.h5"), expected(folder / "expected.h5");
   CHECK(converted.datasets() == expected.datasets());
   for (const std::string& path : expected.datasets())

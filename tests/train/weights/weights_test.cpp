@@ -63,7 +63,7 @@ TEST_CASE("weights: conversions are reported", "[train]") {
   const LoadWeightsReport report = load_weights(WEFT_TEST_DATA "/torch_compiled.h5", network);
   CHECK(report.converted.size() == 4);
   CHECK(report.converted[0] == "dense1.weight from big-endian float64");
-  const std::string text = concatenate_text(report);
+  const std::string text = str_cat(report);
   CHECK_THAT(text, Catch::Contains(
                        "loaded 4 parameters from below 'state_dict._orig_mod.', layout state_dict\n"
                        "4 converted: dense1.weight from big-endian float64, dense1.bias"));
@@ -155,7 +155,7 @@ TEST_CASE("weights: missing and unexpected names are ignored where they are list
   CHECK(report.unexpected == Names{"scale"});
   CHECK(file.model.weight.value()(2, 3) == 2.0f);
   CHECK(file.model.bias.value()(2) == 3.0f);
-  CHECK(concatenate_text(report) ==
+  CHECK(str_cat(report) ==
         "loaded 1 parameter, layout state_dict\n1 missing: bias\n1 unexpected: scale\n");
 }
 

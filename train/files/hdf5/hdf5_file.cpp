@@ -53,8 +53,8 @@ class Hdf5Source final : public hdf5::DatasetSource {
   bool is_located_ = false;
 };
 
-std::shared_ptr<hdf5::Hierarchy> open_file(const std::filesystem::path& path,
-                                           hdf5::Checksum checksum) {
+std::shared_ptr<hdf5::Hierarchy> random_access_file(const std::filesystem::path& path,
+                                                    hdf5::Checksum checksum) {
   return hdf5::at({path}, [&] {
     return std::make_shared<hdf5::Hierarchy>(
         std::make_shared<const hdf5::SourceFile>(path, checksum));
@@ -65,10 +65,10 @@ std::shared_ptr<hdf5::Hierarchy> open_file(const std::filesystem::path& path,
 
 Hdf5File::Hdf5File(std::shared_ptr<hdf5::Hierarchy> hierarchy) : hierarchy_(std::move(hierarchy)) {}
 Hdf5File::Hdf5File(const std::filesystem::path& path)
-    : Hdf5File(open_file(path, hdf5::Checksum::optional)) {}
+    : Hdf5File(random_access_file(path, hdf5::Checksum::optional)) {}
 
 Hdf5File Hdf5File::open_verified(const std::filesystem::path& path) {
-  return Hdf5File(open_file(path, hdf5::Checksum::required));
+  return Hdf5File(random_access_file(path, hdf5::Checksum::required));
 }
 
 hdf5::Hierarchy& Hdf5File::hierarchy() const {

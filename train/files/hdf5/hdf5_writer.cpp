@@ -12,8 +12,8 @@
 #include "train/files/hdf5/internal/elements.hpp"
 #include "train/files/hdf5/internal/library.hpp"
 #include "train/files/hdf5/internal/objects.hpp"
+#include "train/files/internal/checksummed_file.hpp"
 #include "train/files/internal/file_descriptor.hpp"
-#include "train/files/internal/sealed_file.hpp"
 
 namespace weft {
 namespace fs = std::filesystem;
@@ -62,8 +62,7 @@ Scalar scalar(const std::string& text, const Location& location) {
     fail<ValueError>(location.text(), "a string without NUL", "one with NUL");
   if (text.size() >= Hdf5File::max_text_bytes)
     fail<ValueError>(location.text(),
-                     concatenate_text("a string below ", Hdf5File::max_text_bytes, " bytes"),
-                     text.size());
+                     str_cat("a string below ", Hdf5File::max_text_bytes, " bytes"), text.size());
   Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type, text.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
@@ -107,7 +106,7 @@ struct Hdf5Writer::State {
   }
 
   // Appends the elements of a tensor.
-  using Write = std::function<void(SealedFile&, const Location&)>;
+  using Write = std::function<void(ChecksummedFile&, const Location&)>;
 
   // Creates a dataset for elements that `write` appends later.
   void reserve(std::string object, const Handle& type, const Shape& shape, Write write) {
@@ -168,11 +167,10 @@ void Hdf5Writer::tensor(const std::string& dataset, const Shape& shape,
   const LibraryLock lock;
   state().reserve(
       Hdf5File::full_path(dataset), file_type<T>(type), shape,
-      [shape, make = std::move(make), type](SealedFile& file, const Location& location) {
+      [shape, make = std::move(make), type](ChecksummedFile& file, const Location& location) {
         const Tensor<T> made = make();
         if (made.shape() != shape)
-          fail<ShapeError>(location.text(), concatenate_text("a tensor of shape ", shape),
-                           made.shape());
+          fail<ShapeError>(location.text(), str_cat("a tensor of shape ", shape), made.shape());
         hdf5::store_elements(made, type, location, [&](hdf5::Bytes bytes) { file.write(bytes); });
       });
 }
@@ -195,7 +193,7 @@ void Hdf5Writer::attribute(const std::string& name, const T& value) {
   state().check_unfinished(location);
   if (name.empty() || printable(name) != name)
     fail<ValueError>(location.text(), "a printable name of an attribute",
-                     concatenate_text('\'', name, '\''));
+                     str_cat('\'', name, '\''));
   const Scalar element = scalar(value, location);
   const Handle space = checked_handle(H5Screate(H5S_SCALAR), location, "memory");
   const Handle attribute = checked_handle(
@@ -207,7 +205,7 @@ void Hdf5Writer::attribute(const std::string& name, const T& value) {
 void Hdf5Writer::save() {
   state().finish();
   const fs::path& path = state().path;
-  SealedFile file(path);
+  ChecksummedFile file(path);
   const auto add_structure = [&](std::uint64_t end) {
     while (file.size() < end) {
       std::array<std::byte, 4096> bytes;

@@ -38,8 +38,7 @@ class JsonBuilder {
   bool end_array() { return close(); }
   bool key(std::string& name) {
     if (!open_.back().names.insert(name).second)
-      fail<ValueError>("JSON", "each name once",
-                       concatenate_text("'", name.substr(0, 80), "' twice"));
+      fail<ValueError>("JSON", "each name once", str_cat("'", name.substr(0, 80), "' twice"));
     name_ = std::move(name);
     return true;
   }
@@ -51,8 +50,7 @@ class JsonBuilder {
   }
   [[noreturn]] void fail_at(std::size_t position) const {
     const auto line = 1 + std::ranges::count(text_.substr(0, position), '\n');
-    throw ValueError(
-        concatenate_text("expected JSON, got an error in line ", line, ", at byte ", position));
+    throw ValueError(str_cat("expected JSON, got an error in line ", line, ", at byte ", position));
   }
 
  private:
@@ -64,7 +62,7 @@ class JsonBuilder {
   bool add(Json value) { return place(std::move(value)) != nullptr; }
   bool open(Json value) {
     if (open_.size() == max_levels)
-      fail<ValueError>("JSON", concatenate_text("at most ", max_levels, " levels"), "more");
+      fail<ValueError>("JSON", str_cat("at most ", max_levels, " levels"), "more");
     open_.push_back({place(std::move(value)), {}});
     return true;
   }
@@ -108,7 +106,7 @@ nlohmann::json parse_json(std::string_view text, const std::filesystem::path& pa
   try {
     return read_json(text);
   } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(path), ": ", error.what()));
+    throw FileError(str_cat(quoted(path), ": ", error.what()));
   }
 }
 

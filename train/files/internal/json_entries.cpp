@@ -14,7 +14,7 @@ std::string shown(const nlohmann::json& value) {
   while (end < text.size() && !starts_character(text[end])) --end;
   const bool is_cut = end < text.size();
   text.resize(end);
-  return concatenate_text(is_text ? "'" : "", text, is_cut ? "…" : "", is_text ? "'" : "");
+  return str_cat(is_text ? "'" : "", text, is_cut ? "…" : "", is_text ? "'" : "");
 }
 
 }  // namespace weft

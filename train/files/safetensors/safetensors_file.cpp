@@ -13,7 +13,7 @@
 #include "weft/train/files/hdf5/hdf5_file.hpp"
 #include "train/files/hdf5/internal/stored_data.hpp"
 #include "train/files/internal/json_entries.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
@@ -52,13 +52,13 @@ StoredType stored_type(const std::string& name) {
     return {found->second, 8 * found->second.bytes};
   const auto found = only_listed.find(name);
   if (found == only_listed.end())
-    fail_structure("a dtype of safetensors", concatenate_text('\'', name.substr(0, 40), '\''));
+    fail_structure("a dtype of safetensors", str_cat('\'', name.substr(0, 40), '\''));
   return {{ElementType::Kind::other, 0, false, name}, found->second};
 }
 
 struct OpenShard {
   fs::path path;
-  OpenFile bytes;
+  RandomAccessFile bytes;
 };
 
 class SafetensorsSource final : public hdf5::DatasetSource {
@@ -98,16 +98,15 @@ json object_in(const std::string& text, const char* what) {
   try {
     object = read_json(text);
   } catch (const ValueError& error) {
-    throw hdf5::StructureError(concatenate_text(what, ": ", error.what()));
+    throw hdf5::StructureError(str_cat(what, ": ", error.what()));
   }
-  if (!object.is_object())
-    fail_structure(concatenate_text("a JSON object as ", what), object.type_name());
+  if (!object.is_object()) fail_structure(str_cat("a JSON object as ", what), object.type_name());
   return object;
 }
 
 std::uint64_t unsigned_number(const json& value, const char* what) {
   if (!value.is_number_unsigned())
-    fail_structure(concatenate_text("integers ≥ 0 as ", what), value.dump().substr(0, 40));
+    fail_structure(str_cat("integers ≥ 0 as ", what), value.dump().substr(0, 40));
   return value.get<std::uint64_t>();
 }
 
@@ -121,8 +120,8 @@ struct Entry {
 
 Entry entry_of(const std::string& name, const json& value) {
   if (name.empty() || name.size() > TensorFile::max_name_bytes)
-    fail_structure(concatenate_text("names of 1 to ", TensorFile::max_name_bytes, " bytes"),
-                   concatenate_text("one of ", name.size()));
+    fail_structure(str_cat("names of 1 to ", TensorFile::max_name_bytes, " bytes"),
+                   str_cat("one of ", name.size()));
   const auto field = [&](const char* key) -> const json& {
     static const json none;
     const auto found = value.is_object() ? value.find(key) : value.end();
@@ -132,7 +131,7 @@ Entry entry_of(const std::string& name, const json& value) {
   if (!type.is_string() || !sizes.is_array() || !places.is_array() || places.size() != 2)
     fail_structure("a dtype, a shape and two data_offsets", value.dump().substr(0, 80));
   if (sizes.size() > static_cast<std::size_t>(Shape::max_rank))
-    fail_structure(concatenate_text("at most ", Shape::max_rank, " axes"), sizes.size());
+    fail_structure(str_cat("at most ", Shape::max_rank, " axes"), sizes.size());
   std::vector<Index> axes;
   for (const json& size : sizes) {
     const std::uint64_t number = unsigned_number(size, "shape");
@@ -164,8 +163,8 @@ void check_places(std::vector<Entry>& entries, std::uint64_t size) {
   std::uint64_t end = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != end || entry.end < entry.begin)
-      fail_structure(concatenate_text(entry.name, " at byte ", end, " of the data"),
-                     concatenate_text("bytes ", entry.begin, " … ", entry.end));
+      fail_structure(str_cat(entry.name, " at byte ", end, " of the data"),
+                     str_cat("bytes ", entry.begin, " … ", entry.end));
     end = entry.end;
     const auto elements = static_cast<std::uint64_t>(entry.shape.elements());
     const std::uint64_t bytes = entry.end - entry.begin;
@@ -173,11 +172,10 @@ void check_places(std::vector<Entry>& entries, std::uint64_t size) {
     if (__builtin_mul_overflow(elements, entry.type.bits, &needed_bits) ||
         __builtin_mul_overflow(bytes, 8, &bits) || bits != needed_bits)
       fail_structure(
-          concatenate_text(entry.name, " of ", elements, " elements of ", entry.type.bits, " bits"),
-          concatenate_text(bytes, " bytes"));
+          str_cat(entry.name, " of ", elements, " elements of ", entry.type.bits, " bits"),
+          str_cat(bytes, " bytes"));
   }
-  if (end != size)
-    fail_structure(concatenate_text("a complete file with ", end, " bytes of data"), size);
+  if (end != size) fail_structure(str_cat("a complete file with ", end, " bytes of data"), size);
 }
 
 }  // namespace
@@ -217,18 +215,17 @@ struct SafetensorsFile::State {
   void add_file(const fs::path& file_path, const std::set<std::string>* expected) {
     hdf5::at({file_path}, [&] {
       const auto file =
-          std::make_shared<const OpenShard>(OpenShard{file_path, OpenFile(file_path)});
+          std::make_shared<const OpenShard>(OpenShard{file_path, RandomAccessFile(file_path)});
       std::array<std::byte, 8> size_bytes;
       if (!file->bytes.read(0, size_bytes))
-        fail_structure("a safetensors file", concatenate_text(file->bytes.size(), " bytes"));
+        fail_structure("a safetensors file", str_cat(file->bytes.size(), " bytes"));
       const std::uint64_t header_size = hdf5::little_endian(size_bytes);
       if (header_size > max_header_bytes)
-        fail_structure(concatenate_text("a header of at most ", max_header_bytes, " bytes"),
-                       header_size);
+        fail_structure(str_cat("a header of at most ", max_header_bytes, " bytes"), header_size);
       const std::uint64_t data = size_bytes.size() + header_size;
       if (data > file->bytes.size())
-        fail_structure(concatenate_text("a header of ", header_size, " bytes"),
-                       concatenate_text("a file of ", file->bytes.size()));
+        fail_structure(str_cat("a header of ", header_size, " bytes"),
+                       str_cat("a file of ", file->bytes.size()));
       std::string header(header_size, '\0');
       if (!file->bytes.read(size_bytes.size(), std::as_writable_bytes(std::span(header))))
         fail_structure("a header that can be read", "an error");
@@ -244,18 +241,18 @@ struct SafetensorsFile::State {
       for (Entry& entry : entries) {
         const std::string tensor = full_path(entry.name);
         if (expected && !expected->contains(tensor))
-          fail_structure("tensors that are in the index", concatenate_text("also ", entry.name));
+          fail_structure("tensors that are in the index", str_cat("also ", entry.name));
         auto source = std::make_shared<SafetensorsSource>(
             file, tensor, std::move(entry.type.element), entry.shape, data + entry.begin);
         if (!sources.emplace(tensor, std::move(source)).second)
-          fail_structure("each tensor once", concatenate_text(entry.name, " again"));
+          fail_structure("each tensor once", str_cat(entry.name, " again"));
         if (sources.size() > max_objects)
-          fail_structure(concatenate_text("at most ", max_objects, " tensors"), "more");
+          fail_structure(str_cat("at most ", max_objects, " tensors"), "more");
       }
       if (expected)
         for (const std::string& tensor : *expected)
           if (!sources.contains(tensor))
-            fail_structure(concatenate_text(tensor.substr(1), ", which the index says it has"),
+            fail_structure(str_cat(tensor.substr(1), ", which the index says it has"),
                            "no such tensor");
     });
   }

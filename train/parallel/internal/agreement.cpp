@@ -5,7 +5,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/version.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 #include "train/files/internal/xxh128.hpp"
 
 namespace weft {
@@ -20,10 +20,10 @@ std::string digest(const std::string& text) {
 }  // namespace
 
 void check_same(ProcessGroup& processes, const std::string& what, const std::string& value) {
-  const std::vector<std::string> values = processes.gather(value);
+  const std::vector<std::string> values = processes.all_gather(value);
   for (std::size_t process = 1; process < values.size(); ++process)
     if (values[process] != values.front())
-      fail<ValueError>(concatenate_text("process ", process + 1, " of ", values.size(), ": ", what),
+      fail<ValueError>(str_cat("process ", process + 1, " of ", values.size(), ": ", what),
                        values.front() + " as in the first process", values[process]);
 }
 
@@ -47,7 +47,7 @@ void check_same_model(ProcessGroup& processes, const NamedParameters<T>& paramet
 EndVote common_vote(ProcessGroup& processes, const EndVote& own) {
   std::vector<double> votes(static_cast<std::size_t>(processes.size()));
   votes[static_cast<std::size_t>(processes.rank())] = 2.0 * own.exit_status + (own.stops ? 1 : 0);
-  processes.sum(votes);
+  processes.all_reduce(votes);
   EndVote common;
   for (const double vote : votes) {
     common.exit_status = std::max(common.exit_status, static_cast<int>(vote) / 2);

@@ -41,7 +41,7 @@ DividedOptimizer<T>::DividedOptimizer(ProcessGroup& processes, Optimizer<T>& opt
 template <class T>
 OptimizerSlices<T> DividedOptimizer<T>::gather(bool in_all) const {
   OptimizerSlices<T> whole{all_};
-  const bool in_this = in_all || processes_.is_first();
+  const bool in_this = in_all || processes_.is_root();
   for (const std::vector<Tensor<T>>& own : optimizer_.slices().state) {
     std::vector<Tensor<T>>& tensors = whole.state.emplace_back();
     for (const auto& [name, parameter] : optimizer_.parameters())
@@ -66,9 +66,9 @@ OptimizerSlices<T> DividedOptimizer<T>::gather(bool in_all) const {
 }
 
 template <class T>
-void DividedOptimizer<T>::while_whole(const std::function<void()>& work) {
+void DividedOptimizer<T>::with_whole_state(const std::function<void()>& work) {
   OptimizerSlices<T> whole = gather(false);
-  if (!processes_.is_first()) return work();
+  if (!processes_.is_root()) return work();
   const struct Divided {
     Optimizer<T>& optimizer;
     OptimizerSlices<T> own;
@@ -79,7 +79,7 @@ void DividedOptimizer<T>::while_whole(const std::function<void()>& work) {
 }
 
 template <class T>
-void DividedOptimizer<T>::unite() {
+void DividedOptimizer<T>::allgather_state() {
   optimizer_.set_slices(gather(true));
 }
 

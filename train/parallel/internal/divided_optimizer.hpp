@@ -21,9 +21,9 @@ class DividedOptimizer {
                    std::vector<ElementSequence> owned);
 
   // Calls `work` while the first process has the whole state, for `Optimizer::state`.
-  void while_whole(const std::function<void()>& work);
+  void with_whole_state(const std::function<void()>& work);
   // All processes get the whole state and update all elements again.
-  void unite();
+  void allgather_state();
 
  private:
   // The whole state, in all processes or in the first one only.

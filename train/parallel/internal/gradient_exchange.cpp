@@ -203,7 +203,7 @@ void GradientExchange<T>::send(Bucket& bucket) {
             pass_.sum_elements(index, begin, end);
             for (const std::size_t own : own_sums_) {
               T* const to = sums_[own].values.data() + position;
-              const GradientSum<T>& sum = pass_.sum_of(sums_[own].first_part, index);
+              const GradientAccumulator<T>& sum = pass_.sum_of(sums_[own].first_part, index);
               // Adding -0 changes no number, not even the sign of a zero.
               if (sum.empty())
                 std::fill(to, to + (end - begin), -T{0});
@@ -225,7 +225,7 @@ void GradientExchange<T>::for_each_own_range(const Body& body) const {
 }
 
 template <class T>
-double GradientExchange<T>::add_up(std::span<double> values) {
+double GradientExchange<T>::reduce_scatter(std::span<double> values) {
   const Index parts = pass_.max_parts();
   const std::size_t parameters = elements_.parameters().size();
   report_.assign(static_cast<std::size_t>(parts) + parameters, 0.0);
@@ -242,7 +242,7 @@ double GradientExchange<T>::add_up(std::span<double> values) {
   for (Bucket& bucket : buckets_)
     if (bucket.incomplete > 0) send(bucket);
 
-  processes_.sum(report_);
+  processes_.all_reduce(report_);
   std::copy(report_.end() - std::ssize(values), report_.end(), values.begin());
   for (std::size_t i = 0; i < has_gradient.size(); ++i) {
     const Parameter<T>& parameter = *elements_.parameters()[i].parameter;
@@ -263,13 +263,13 @@ double GradientExchange<T>::add_up(std::span<double> values) {
       std::transform(total, total + size, values_of(from), total, std::plus<T>());
     }
     const T* const total = values_of(0);
-    elements_.for_each_part_of(
-        own.range, [&](std::size_t index, Index begin, Index end, Index position) {
-          GradientSum<T>& gradient = elements_.parameters()[index].parameter->gradient_sum();
-          if (gradient.empty()) return;
-          const T* const from = total + (position - first);
-          std::copy(from, from + (end - begin), gradient.data() + begin);
-        });
+    elements_.for_each_part_of(own.range, [&](std::size_t index, Index begin, Index end,
+                                              Index position) {
+      GradientAccumulator<T>& gradient = elements_.parameters()[index].parameter->gradient_sum();
+      if (gradient.empty()) return;
+      const T* const from = total + (position - first);
+      std::copy(from, from + (end - begin), gradient.data() + begin);
+    });
   });
   return std::accumulate(report_.begin(), report_.begin() + parts, 0.0);
 }
@@ -280,7 +280,7 @@ double GradientExchange<T>::norm() {
   for_each_own_range([&](const OwnRange& own) {
     range_sums_[static_cast<std::size_t>(own.range)] = sum_of_squares(elements_, own.range);
   });
-  processes_.sum(range_sums_);
+  processes_.all_reduce(range_sums_);
   return std::sqrt(std::accumulate(range_sums_.begin(), range_sums_.end(), 0.0));
 }
 

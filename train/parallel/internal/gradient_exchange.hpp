@@ -40,7 +40,7 @@ class GradientExchange {
   // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
   // order of the parts, for the parameters that have a gradient in any process. Each of `values`
   // becomes its sum over the processes. Returns the sum of the losses of all parts. Collective.
-  double add_up(std::span<double> values);
+  double reduce_scatter(std::span<double> values);
   // The norm of all gradients. Collective.
   double norm();
 

@@ -34,7 +34,7 @@ void check(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  fail<Error>(concatenate_text("processes: ", call), "the other processes", text);
+  fail<Error>(str_cat("processes: ", call), "the other processes", text);
 }
 
 using Clock = std::chrono::steady_clock;
@@ -248,7 +248,7 @@ class MpiTransport final : public Transport {
         failed == rank_ ? own_error : std::string(static_cast<std::size_t>(*first), ' ');
     check(MPI_Ibcast(text.data(), *first, MPI_CHAR, failed, control_, &request), "MPI_Ibcast");
     wait_until([&] { return is_done({&request, 1}); });
-    error_ = concatenate_text("process ", failed + 1, " of ", size_, ": ", text);
+    error_ = str_cat("process ", failed + 1, " of ", size_, ": ", text);
 
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && lengths[static_cast<std::size_t>(other)] > 0)
@@ -307,7 +307,7 @@ std::unique_ptr<Transport> Transport::join() {
 std::unique_ptr<Transport> Transport::join() {
   if (const long processes = launched_processes(); processes > 1)
     fail<Error>("processes", "a weft that was built with MPI",
-                concatenate_text(processes, " processes of one without"));
+                str_cat(processes, " processes of one without"));
   return nullptr;
 }
 

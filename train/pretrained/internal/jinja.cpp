@@ -57,7 +57,7 @@ class Parser : ExpressionParser {
         parts.push_back(output(tuple(true)));
         expect("}}");
       } else if (token.kind == Token::Kind::end) {
-        if (*ends.begin()[0] != '\0') fail_here(concatenate_text("{% ", ends.end()[-1], " %}"));
+        if (*ends.begin()[0] != '\0') fail_here(str_cat("{% ", ends.end()[-1], " %}"));
         return sequence(std::move(parts));
       } else {
         expect("{%");

@@ -76,7 +76,7 @@ void ExpressionParser::load(const std::string& variable) {
   const bool is_parameter = known != names_->end() && known->second.is_parameter;
   if (variable == "self" || (is_special && is_in_macro_ && !is_parameter) || has_no_names_) {
     --at_;
-    fail_here(concatenate_text("a template without ", variable, " here, which is not supported"));
+    fail_here(str_cat("a template without ", variable, " here, which is not supported"));
   }
   names_->emplace(variable, Use{});
   ++num_names_;
@@ -349,8 +349,7 @@ Change ExpressionParser::filter() {
   const std::string called = name("the name of a filter");
   const Signature* found = find_filter(called);
   check_known(found, "a known filter");
-  return applied(found, concatenate_text("filter '", called, '\''),
-                 is_next("(") ? arguments() : Given{});
+  return applied(found, str_cat("filter '", called, '\''), is_next("(") ? arguments() : Given{});
 }
 
 Change ExpressionParser::test() {
@@ -369,7 +368,7 @@ Change ExpressionParser::test() {
     if (is_next("is")) fail_here("one test");
     given.values.emplace_back("", with_members(primary()));
   }
-  Change holds = applied(found, concatenate_text("test '", called, '\''), std::move(given));
+  Change holds = applied(found, str_cat("test '", called, '\''), std::move(given));
   if (!is_negated) return holds;
   return [holds = std::move(holds)](Context& in, Value own) -> Value {
     return !is_true(holds(in, std::move(own)));

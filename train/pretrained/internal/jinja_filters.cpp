@@ -156,8 +156,7 @@ const Signature& callable(Call& call, std::size_t place, const Signature* (*find
                           const char* what) {
   const std::string& name = text_in(call.run, call[place], what);
   const Signature* found = find(name);
-  if (!found)
-    fail_rendering(concatenate_text("a known ", what), concatenate_text('\'', name, '\''));
+  if (!found) fail_rendering(str_cat("a known ", what), str_cat('\'', name, '\''));
   return *found;
 }
 
@@ -300,7 +299,7 @@ Value as_json(Call& call) {
   }
   if (!call.is_none(3)) {
     const std::vector<Value> both = items_of(call.run, call[3]);
-    if (both.size() != 2) fail_rendering("two separators", concatenate_text(both.size()));
+    if (both.size() != 2) fail_rendering("two separators", str_cat(both.size()));
     form.between_items = text_in(call.run, both[0], "a separator");
     form.after_key = text_in(call.run, both[1], "a separator");
   }

@@ -27,7 +27,7 @@ Dict dict_of(Call& call) {
       const Value pair =
           other ? call.run.sequence({item, *entry_of(call.run, **other, item)}) : item;
       const std::vector<Value> both = items_of(call.run, pair);
-      if (both.size() != 2) fail_rendering("pairs for dict", concatenate_text(both.size()));
+      if (both.size() != 2) fail_rendering("pairs for dict", str_cat(both.size()));
       set_entry(call.run, dict, both[0], both[1]);
     }
   }
@@ -128,11 +128,10 @@ Value Signature::call(Run& rendering, Arguments arguments) const {
   Call call{rendering, {}, {}};
   const std::size_t given = arguments.values.size();
   if (given > parameters.size() && !takes_more)
-    fail_rendering(concatenate_text("at most ", parameters.size(), " arguments of ", name),
-                   concatenate_text(given));
+    fail_rendering(str_cat("at most ", parameters.size(), " arguments of ", name), str_cat(given));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
-    const std::string what = concatenate_text("argument ", parameter.name, " of ", name);
+    const std::string what = str_cat("argument ", parameter.name, " of ", name);
     const auto named = std::ranges::find_if(arguments.named, [&](const auto& argument) {
       return argument.first == parameter.name && !parameter.is_by_place;
     });
@@ -181,10 +180,10 @@ Value converted(Run& run, Value value, char type, const std::string& what) {
   if (type == 'i' && integer) return *integer;
   if (type == 'x' || (type == 's' && value.as<Text>()) || (type == 'n' && number_of(value)))
     return value;
-  fail_rendering(concatenate_text(type == 'i'   ? "an integer"
-                                  : type == 'n' ? "a number"
-                                                : "a string",
-                                  " as ", what),
+  fail_rendering(str_cat(type == 'i'   ? "an integer"
+                         : type == 'n' ? "a number"
+                                       : "a string",
+                         " as ", what),
                  type_name(value));
 }
 

@@ -363,16 +363,15 @@ bool is_closed(const Value& value) {
 }  // namespace
 
 const Signature* find_member(std::string_view type, std::string_view name) {
-  return found_in(members(), concatenate_text(type == "bool" ? "int" : type, '.', name));
+  return found_in(members(), str_cat(type == "bool" ? "int" : type, '.', name));
 }
 
 Value attribute(Run& run, const Value& own, const Text& name) {
   const std::string type = type_name(own);
   if (const auto* undefined = own.as<Undefined>())
-    fail_rendering(concatenate_text("a value with '", *name, '\''),
-                   undefined->name
-                       ? concatenate_text('\'', *undefined->name, "', which is undefined")
-                       : "an undefined one");
+    fail_rendering(str_cat("a value with '", *name, '\''),
+                   undefined->name ? str_cat('\'', *undefined->name, "', which is undefined")
+                                   : "an undefined one");
   run.charge(name->size() + 16);
   if (name->starts_with("__")) fail_rendering("names without leading underscores", *name);
   const Signature* member = find_member(type, *name);
@@ -380,8 +379,7 @@ Value attribute(Run& run, const Value& own, const Text& name) {
   if (member && member->is_member && type == "tuple" && !is_group) member = nullptr;
   if (member && (!member->run || member->is_member)) return member->call(run, {{own}, {}});
   if (member) return std::make_shared<const Function>(Function{member, own});
-  if (is_closed(own))
-    fail_rendering(concatenate_text("a member of a ", type), concatenate_text('\'', *name, '\''));
+  if (is_closed(own)) fail_rendering(str_cat("a member of a ", type), str_cat('\'', *name, '\''));
   const Value* found = nullptr;
   if (Dict* const* space = own.as<Dict*>()) found = (*space)->find('s' + *name);
   if (const auto* dict = own.as<std::shared_ptr<const Dict>>()) found = (*dict)->find('s' + *name);

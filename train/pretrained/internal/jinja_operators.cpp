@@ -11,7 +11,7 @@ namespace weft::jinja {
 namespace {
 
 std::string types_of(const Value& a, const Value& b) {
-  return concatenate_text(type_name(a), " and ", type_name(b));
+  return str_cat(type_name(a), " and ", type_name(b));
 }
 
 const std::string* string_in(const Value& value) {

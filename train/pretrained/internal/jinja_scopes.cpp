@@ -61,9 +61,8 @@ Value called_macro(Context& in, const Macro& macro, Arguments arguments) {
   if (macro.place >= in.scopes.size() || in.scopes[macro.place]->number != macro.number)
     fail_rendering("a macro where it was defined", code.name);
   if (arguments.values.size() > code.parameters.size())
-    fail_rendering(
-        concatenate_text("at most ", code.parameters.size(), " arguments of ", code.name),
-        concatenate_text(arguments.values.size()));
+    fail_rendering(str_cat("at most ", code.parameters.size(), " arguments of ", code.name),
+                   str_cat(arguments.values.size()));
   const Step step(in);
   OpenScope scope(in, code.names, in.scopes[macro.place]);
   std::vector<bool> is_given(code.parameters.size());
@@ -93,7 +92,7 @@ Value called(Context& in, const Value& callee, Arguments arguments) {
     return called_macro(in, **macro, std::move(arguments));
   const auto* function = callee.as<std::shared_ptr<const Function>>();
   if (const auto* undefined = callee.as<Undefined>(); undefined && undefined->name)
-    fail_rendering("a function", concatenate_text('\'', *undefined->name, "', which is undefined"));
+    fail_rendering("a function", str_cat('\'', *undefined->name, "', which is undefined"));
   if (!function) fail_rendering("a function", type_name(callee));
   if ((*function)->own) arguments.values.insert(arguments.values.begin(), *(*function)->own);
   return (*function)->signature->call(in, std::move(arguments));
@@ -103,8 +102,7 @@ void Target::assign(Context& in, const Value& value) const {
   if (is_tuple) {
     const std::vector<Value> values = items_of(in, value);
     if (values.size() != parts.size())
-      fail_rendering(concatenate_text(parts.size(), " values for as many names"),
-                     concatenate_text(values.size()));
+      fail_rendering(str_cat(parts.size(), " values for as many names"), str_cat(values.size()));
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].assign(in, values[i]);
     return;
   }
@@ -114,7 +112,7 @@ void Target::assign(Context& in, const Value& value) const {
     return;
   }
   Dict* const* const space = *variable ? (*variable)->as<Dict*>() : nullptr;
-  if (!space) fail_rendering(concatenate_text("a namespace '", name, '\''), "another value");
+  if (!space) fail_rendering(str_cat("a namespace '", name, '\''), "another value");
   if (attribute.starts_with('_'))
     fail_rendering("names without leading underscores in a namespace", attribute);
   set_entry(in, **space, in.text(attribute), value);

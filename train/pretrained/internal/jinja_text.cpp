@@ -29,7 +29,7 @@ bool is_in(utf8proc_category_t own, utf8proc_category_t first, utf8proc_category
 [[noreturn]] void fail_on_character(char32_t code, const char* what) {
   std::string text;
   unicode::append(text, code);
-  fail<ValueError>("chat template", concatenate_text("text without '", text, "' for ", what), "it");
+  fail<ValueError>("chat template", str_cat("text without '", text, "' for ", what), "it");
 }
 
 // Those that have several characters in upper case.

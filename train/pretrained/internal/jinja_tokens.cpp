@@ -142,7 +142,7 @@ class Lexer {
     } else if (c == '\'' || c == '"') {
       do at_ += text_[at_] == '\\' ? 2 : 1;
       while (at_ < text_.size() && text_[at_] != c);
-      if (at_ >= text_.size()) fail_at(text_, text_.size(), concatenate_text("a closing ", c));
+      if (at_ >= text_.size()) fail_at(text_, text_.size(), str_cat("a closing ", c));
       add(Token::Kind::string, unescaped(text_.substr(begin + 1, at_ - begin - 1), begin), begin);
       ++at_;
     } else if (is_name_character(c)) {
@@ -288,8 +288,8 @@ void fail_at(std::string_view text, std::size_t place, const std::string& expect
     --end;
   const std::string_view next = text.substr(place, end - place);
   fail<ValueError>(
-      concatenate_text("chat template, line ", 1 + std::ranges::count(text.substr(0, place), '\n')),
-      expected, next.empty() ? "the end" : concatenate_text('\'', next, '\''));
+      str_cat("chat template, line ", 1 + std::ranges::count(text.substr(0, place), '\n')),
+      expected, next.empty() ? "the end" : str_cat('\'', next, '\''));
 }
 
 }  // namespace weft::jinja

@@ -74,8 +74,7 @@ Value as_integer(Call& call) {
   if (const auto integer = integer_of(call[0])) return *integer;
   std::optional<double> number = number_of(call[0]);
   if (const auto* text = call[0].as<Text>()) {
-    if (call.integer(2) != 10)
-      fail_rendering("the base 10 for int", concatenate_text(call.integer(2)));
+    if (call.integer(2) != 10) fail_rendering("the base 10 for int", str_cat(call.integer(2)));
     const std::string plain = number_in(call.run.read(*text));
     if (const auto integer = parsed<std::int64_t>(plain)) return *integer;
     number = parsed<double>(plain);
@@ -90,8 +89,7 @@ Value rounded(Call& call) {
   constexpr std::int64_t most = 15;
   const std::string& method = call.text(2);
   const std::int64_t digits = call.integer(1);
-  if (digits < 0 || digits > most)
-    fail_rendering("0 to 15 digits for round", concatenate_text(digits));
+  if (digits < 0 || digits > most) fail_rendering("0 to 15 digits for round", str_cat(digits));
   if (method == "common") {
     if (const auto integer = integer_of(call[0])) return *integer;
     std::array<char, 400> buffer;
@@ -133,7 +131,7 @@ Value truncated(Call& call) {
   const std::u32string all = code_points(call.text(0)), end = code_points(call.text(3));
   const std::int64_t length = call.integer(1), leeway = call.is_none(4) ? 5 : call.integer(4);
   if (length < std::ssize(end) || leeway < 0)
-    fail_rendering("a length for truncate above that of its end", concatenate_text(length));
+    fail_rendering("a length for truncate above that of its end", str_cat(length));
   if (std::ssize(all) - leeway <= length) return call[0];
   std::u32string_view part =
       std::u32string_view(all).substr(0, static_cast<std::size_t>(length) - end.size());
@@ -163,7 +161,7 @@ Value url_encoded(Call& call) {
   for (const Value& item : items_of(call.run, call[0])) {
     const std::vector<Value> pair =
         dict ? std::vector{item, *entry_of(call.run, **dict, item)} : items_of(call.run, item);
-    if (pair.size() != 2) fail_rendering("pairs for urlencode", concatenate_text(pair.size()));
+    if (pair.size() != 2) fail_rendering("pairs for urlencode", str_cat(pair.size()));
     if (!result.empty()) result += '&';
     result += url_quoted(call.run, pair[0], true) + '=' + url_quoted(call.run, pair[1], true);
   }

@@ -45,7 +45,7 @@ class Writer {
     if (value.as<Undefined>()) return write("Undefined");
     if (value.as<None>()) return write("None");
     if (const bool* is = value.as<bool>()) return write(*is ? "True" : "False");
-    if (const auto* number = value.as<std::int64_t>()) return write(concatenate_text(*number));
+    if (const auto* number = value.as<std::int64_t>()) return write(str_cat(*number));
     if (const double* number = value.as<double>()) return write(number_text(*number));
     if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return entries(**dict);
     if (Dict* const* own = value.as<Dict*>()) {
@@ -137,8 +137,8 @@ class Writer {
     using Kind = Sequence::Kind;
     if (list.kind == Kind::range) {
       const auto& [begin, end, step] = list.range;
-      write(concatenate_text("range(", begin, ", ", end));
-      return write(step == 1 ? ")" : concatenate_text(", ", step, ')'));
+      write(str_cat("range(", begin, ", ", end));
+      return write(step == 1 ? ")" : str_cat(", ", step, ')'));
     }
     const bool is_tuple = list.kind == Kind::tuple || list.kind == Kind::group;
     const bool is_view = list.kind >= Kind::keys;
@@ -224,7 +224,7 @@ Value Run::value(const nlohmann::ordered_json& json) {
       return json.get<std::int64_t>();
     case Type::number_unsigned: {
       const auto number = json.get<std::uint64_t>();
-      if (number >> 63 != 0) fail_rendering("integers of 64 bits", concatenate_text(number));
+      if (number >> 63 != 0) fail_rendering("integers of 64 bits", str_cat(number));
       return static_cast<std::int64_t>(number);
     }
     case Type::number_float:
@@ -309,13 +309,12 @@ std::string json_text(Run& run, const Value& value, const JsonForm& form) {
 
 std::string key_of(Run& run, const Value& value) {
   if (const auto* text = value.as<Text>()) return 's' + run.read(*text);
-  if (const auto number = integer_of(value)) return concatenate_text('i', *number);
+  if (const auto number = integer_of(value)) return str_cat('i', *number);
   if (const double* number = value.as<double>()) {
     constexpr double largest = 9e15;
     const bool is_whole = std::abs(*number) < largest &&
                           static_cast<double>(static_cast<std::int64_t>(*number)) == *number;
-    return is_whole ? concatenate_text('i', static_cast<std::int64_t>(*number))
-                    : 'f' + number_text(*number);
+    return is_whole ? str_cat('i', static_cast<std::int64_t>(*number)) : 'f' + number_text(*number);
   }
   if (value.as<None>() || value.as<Undefined>()) return value.as<None>() ? "n" : "u";
   const Sequence* tuple = places_in(value);
@@ -325,7 +324,7 @@ std::string key_of(Run& run, const Value& value) {
   std::string key = "(";
   for (const Value& item : tuple->items) {
     const std::string own = key_of(run, item);
-    key += concatenate_text(own.size(), ':', own);
+    key += str_cat(own.size(), ':', own);
   }
   return key;
 }

@@ -138,7 +138,7 @@ void ModelConfig::activation(const std::string& name, Activation& value,
                              const std::string& otherwise) {
   std::string its_name = is_written_ ? name_of_activation(name, value) : "";
   text(name, its_name, otherwise);
-  value = value_named(name.c_str(), its_name, activations);
+  value = enum_from_name(name.c_str(), its_name, activations);
 }
 
 std::string ModelConfig::name_of_activation(const std::string& entry, Activation value) {
@@ -150,11 +150,11 @@ void ModelConfig::token(const std::string& name, TokenId& value, TokenId otherwi
   if (is_written_) return set(name, value);
   const json& id = at(name);
   if (!id.is_null() && !is_token(id, vocabulary_size))
-    fail<ValueError>(name, concatenate_text("a token from 0 to ", vocabulary_size - 1), shown(id));
+    fail<ValueError>(name, str_cat("a token from 0 to ", vocabulary_size - 1), shown(id));
   value = id.is_null() ? otherwise : id.get<TokenId>();
 }
 
-void ModelConfig::tokens(const std::string& name, Sequence& value, Index vocabulary_size,
+void ModelConfig::tokens(const std::string& name, TokenIds& value, Index vocabulary_size,
                          const json& otherwise) {
   if (is_written_) {
     if (!value.empty()) set(name, value.size() == 1 ? json(value.front()) : json(value));
@@ -189,9 +189,9 @@ void ModelConfig::check_all_read() const {
             std::end(defaults) ||
         std::ranges::any_of(without_effect, is_listed);
     if (!is_known && !value.is_null())
-      fail<ValueError>(name, "an entry that is known",
-                       concatenate_text(text.substr(0, 80),
-                                        " (without it, if it changes nothing, the file is read)"));
+      fail<ValueError>(
+          name, "an entry that is known",
+          str_cat(text.substr(0, 80), " (without it, if it changes nothing, the file is read)"));
   }
 }
 
@@ -199,7 +199,7 @@ Index ModelConfig::checked_size(const std::string& name, Index lowest) {
   const auto value = present_entry<std::int64_t>(entries_, name);
   constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
   if (value < lowest || value > highest)
-    fail<ValueError>(name, concatenate_text("an integer of ", lowest, " … ", highest), value);
+    fail<ValueError>(name, str_cat("an integer of ", lowest, " … ", highest), value);
   return value;
 }
 

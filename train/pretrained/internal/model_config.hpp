@@ -58,7 +58,7 @@ class ModelConfig {
   void token(const std::string& name, TokenId& value, TokenId otherwise, Index vocabulary_size);
   // Reads or writes the tokens of an id or a list of ids. Ids outside the vocabulary, which a model
   // never generates, are left out. `otherwise` replaces an absent entry, not null.
-  void tokens(const std::string& name, Sequence& value, Index vocabulary_size,
+  void tokens(const std::string& name, TokenIds& value, Index vocabulary_size,
               const nlohmann::json& otherwise = nullptr);
   // Throws unless an entry is absent, null or `value`, the only value that a form supports.
   void require(const std::string& name, const nlohmann::json& value);

@@ -31,8 +31,7 @@ void check_rotary_entries(const json& rope) {
       "rope_type short_factor truncate type ";
   for (const auto& [name, value] : rope.items())
     if (known.find(' ' + name + ' ') == known.npos)
-      fail<ValueError>("rope_parameters", "known entries",
-                       concatenate_text(name, ": ", shown(value)));
+      fail<ValueError>("rope_parameters", "known entries", str_cat(name, ": ", shown(value)));
 }
 
 // Reads rotary positions as transformers does: a "rope_scaling" that is not empty replaces
@@ -51,8 +50,7 @@ void read_rotary(ModelConfig& config, RotaryOptions& options, RotaryEntries entr
   const char* type_entry = rope.contains("rope_type") ? "rope_type" : "type";
   const auto type = entry_or<std::string>(rope, type_entry, "default");
   if (type != "default" && type != "linear" && type != "llama3")
-    fail<ValueError>("rope_scaling", "default, linear or llama3",
-                     concatenate_text('\'', type, '\''));
+    fail<ValueError>("rope_scaling", "default, linear or llama3", str_cat('\'', type, '\''));
   // Without scaling, most models of transformers do not look at the part.
   if (type == "default" && !entries.has_parts) entries.part = 1.0;
   if (!entries.has_parts && entries.part != 1.0)
@@ -154,14 +152,14 @@ void window_form(ModelConfig& config, GptOptions& o, bool is_mistral) {
   Index windows = o.window ? std::max(Index{0}, o.num_blocks - first) : 0;
   if (!types.is_null()) {
     if (!types.is_array() || std::ssize(types) != o.num_blocks)
-      fail<ValueError>("layer_types", concatenate_text("a list of ", o.num_blocks), shown(types));
+      fail<ValueError>("layer_types", str_cat("a list of ", o.num_blocks), shown(types));
     windows = std::ranges::count(types, json("sliding_attention"));
     if (windows + std::ranges::count(types, json("full_attention")) != o.num_blocks)
       fail<ValueError>("layer_types", "full_attention or sliding_attention", shown(types));
   }
   if (windows != 0 && (windows != o.num_blocks || !o.window))
     fail<ValueError>("sliding_window", "all layers with a window, or no layer",
-                     concatenate_text(windows, " of ", o.num_blocks, " layers"));
+                     str_cat(windows, " of ", o.num_blocks, " layers"));
   if (windows == 0) o.window.reset();
 }
 
@@ -288,7 +286,7 @@ const GptForm& gpt_form(ModelConfig& config) {
   config.text("model_type", type, "gpt2");
   const auto form = std::ranges::find(gpt_forms, std::string_view(type), &GptForm::type);
   if (form == std::end(gpt_forms))
-    fail<ValueError>("model_type", gpt_types(), concatenate_text('\'', type, '\''));
+    fail<ValueError>("model_type", gpt_types(), str_cat('\'', type, '\''));
   return *form;
 }
 
@@ -387,7 +385,7 @@ void bert_form(ModelConfig& config, BertOptions& o) {
   std::string type = is_roberta(o) ? "roberta" : "bert";
   config.text("model_type", type, "bert");
   if (type != "roberta" && type != "bert")
-    fail<ValueError>("model_type", "bert or roberta", concatenate_text('\'', type, '\''));
+    fail<ValueError>("model_type", "bert or roberta", str_cat('\'', type, '\''));
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
   config.require("add_cross_attention", false);
@@ -415,8 +413,7 @@ void bert_form(ModelConfig& config, BertOptions& o) {
     o.first_position = padding + 1;
     if (positions <= o.first_position)
       fail<ValueError>("max_position_embeddings",
-                       concatenate_text("more than pad_token_id + 1 = ", o.first_position),
-                       positions);
+                       str_cat("more than pad_token_id + 1 = ", o.first_position), positions);
   }
   o.max_len = positions - o.first_position;
 }
@@ -466,7 +463,7 @@ void write_config(ModelConfig& config, const BertOptions& options) {
 EncoderDecoderOptions t5_options(ModelConfig& config) {
   std::string type;
   config.text("model_type", type, "t5");
-  if (type != "t5") fail<ValueError>("model_type", "t5", concatenate_text('\'', type, '\''));
+  if (type != "t5") fail<ValueError>("model_type", "t5", str_cat('\'', type, '\''));
   EncoderDecoderOptions options;
   t5_form(config, options);
   return options;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
@@ -89,9 +89,9 @@ std::vector<NamedCurve> read_curves(const std::filesystem::path& metrics, std::s
     }
     ++number;
     if (!is_row)
-      fail<FileError>(concatenate_text(metrics, ", line ", number),
-                      concatenate_text("a row of ", curves.size(), " numbers"),
-                      concatenate_text("'", line->substr(0, 80), "'"));
+      fail<FileError>(str_cat(metrics, ", line ", number),
+                      str_cat("a row of ", curves.size(), " numbers"),
+                      str_cat("'", line->substr(0, 80), "'"));
   }
   curves.erase(curves.begin());
   return curves;

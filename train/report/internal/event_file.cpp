@@ -102,7 +102,7 @@ std::string lines_of(const std::vector<std::string>& columns, const Rows& rows) 
   for (const std::string& column : columns) text += column + "\t";
   for (const auto& row : rows) {
     text += "\n";
-    for (const auto& cell : row) text += concatenate_text(cell, "\t");
+    for (const auto& cell : row) text += str_cat(cell, "\t");
   }
   return text;
 }
@@ -129,7 +129,7 @@ std::string tf_record(const std::string& data) {
 EventFile::EventFile(const std::filesystem::path& folder, std::int64_t first_step) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  path_ = folder / concatenate_text("events.out.tfevents.", seconds.count(), ".weft.", getpid());
+  path_ = folder / str_cat("events.out.tfevents.", seconds.count(), ".weft.", getpid());
   file_.open(path_, std::ios::binary | std::ios::app);
   if (!file_) fail_with_errno(path_, "a file that can be written");
   add_event(field(3, std::string("brain.Event:2")));

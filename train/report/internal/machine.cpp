@@ -56,23 +56,23 @@ std::string utc_time() {
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(now - day);
   const auto two = std::setw(2);
-  return concatenate_text(std::setfill('0'), static_cast<int>(date.year()), '-', two,
-                          static_cast<unsigned>(date.month()), '-', two,
-                          static_cast<unsigned>(date.day()), ' ', two, time.hours().count(), ':',
-                          two, time.minutes().count(), ':', two, time.seconds().count(), " UTC");
+  return str_cat(std::setfill('0'), static_cast<int>(date.year()), '-', two,
+                 static_cast<unsigned>(date.month()), '-', two, static_cast<unsigned>(date.day()),
+                 ' ', two, time.hours().count(), ':', two, time.minutes().count(), ':', two,
+                 time.seconds().count(), " UTC");
 }
 
 std::vector<std::pair<std::string, std::string>> machine_settings() {
   std::vector<std::pair<std::string, std::string>> settings;
   settings.emplace_back("processor", value_in("/proc/cpuinfo", "model name"));
-  settings.emplace_back("logical cores", concatenate_text(std::thread::hardware_concurrency()));
+  settings.emplace_back("logical cores", str_cat(std::thread::hardware_concurrency()));
   const std::string memory = value_in("/proc/meminfo", "MemTotal");
   if (long kibibytes = 0;
       std::from_chars(memory.data(), memory.data() + memory.size(), kibibytes).ec == std::errc{})
-    settings.emplace_back("memory", concatenate_text(kibibytes / 1024, " MiB"));
+    settings.emplace_back("memory", str_cat(kibibytes / 1024, " MiB"));
   utsname system{};
   if (uname(&system) == 0)
-    settings.emplace_back("system", concatenate_text(system.sysname, ' ', system.release));
+    settings.emplace_back("system", str_cat(system.sysname, ' ', system.release));
   std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
   return settings;
 }

@@ -8,7 +8,7 @@
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/atomic_file.hpp"
 #include "train/files/internal/file_descriptor.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
@@ -51,7 +51,7 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
     std::int64_t step = 0;
     const auto [stop, failed] = std::from_chars(line.data(), line.data() + line.size(), step);
     if (failed != std::errc{} || *stop != ',')
-      fail<FileError>(concatenate_text(path, ", line ", number), "a row that begins with a step",
+      fail<FileError>(str_cat(path, ", line ", number), "a row that begins with a step",
                       "'" + line + "'");
     if (step > last_step) break;
     text += line + "\n";

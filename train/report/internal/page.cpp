@@ -15,7 +15,7 @@ namespace {
 
 // Six digits, as many as are seen.
 double rounded(double value) {
-  const std::string text = concatenate_text(std::setprecision(6), value);
+  const std::string text = str_cat(std::setprecision(6), value);
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
@@ -111,7 +111,7 @@ std::string beginning_of(const std::string& text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return text;
   std::size_t end = most_bytes;
   while (end > 0 && !starts_character(text[end])) --end;
-  return text.substr(0, end) + concatenate_text("… (", text.size() - end, " more bytes)");
+  return text.substr(0, end) + str_cat("… (", text.size() - end, " more bytes)");
 }
 
 Json json_in(const std::string& text) {
@@ -139,10 +139,10 @@ Json json_of(const std::vector<NamedCurve>& curves) {
 }
 
 std::string page_of(const std::string& runs) {
-  std::string page = concatenate_text(page_beginning, "<style>\n", page_style,
-                                      "</style>\n</head>\n<body>\n<noscript>This page is drawn by "
-                                      "its script.</noscript>\n<main></main>\n",
-                                      "<script type=\"application/json\" id=\"runs\">");
+  std::string page = str_cat(page_beginning, "<style>\n", page_style,
+                             "</style>\n</head>\n<body>\n<noscript>This page is drawn by "
+                             "its script.</noscript>\n<main></main>\n",
+                             "<script type=\"application/json\" id=\"runs\">");
   // In JSON, '<' stands in strings only; escaped, none of them ends the script.
   for (const char c : runs)
     if (c == '<')

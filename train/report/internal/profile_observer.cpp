@@ -11,12 +11,12 @@ void ProfileObserver<T>::end(const TrainingResult&) {
   profile_.count_memory(optimizer_, parts_);
   const std::string phases = profile_.phase_table(), operations = profile_.operation_table(),
                     memory = profile_.memory_table();
-  line_.message(concatenate_text(phases, '\n', operations, '\n', memory));
+  line_.message(str_cat(phases, '\n', operations, '\n', memory));
   if (!report_) return;
   std::string predictions;
   for (const int threads : {1, 2, 4, 8, 16, 32, 64})
-    predictions += concatenate_text(threads, threads == 1 ? " thread: " : " threads: ",
-                                    1e3 * profile_.predicted_step_seconds(threads), " ms\n");
+    predictions += str_cat(threads, threads == 1 ? " thread: " : " threads: ",
+                           1e3 * profile_.predicted_step_seconds(threads), " ms\n");
   ReportSection section;
   section.preformatted("Phases of a step", phases);
   section.preformatted("Operations", operations);
@@ -28,7 +28,7 @@ void ProfileObserver<T>::end(const TrainingResult&) {
   try {
     profile_.write_trace(folder_ / "trace.json");
   } catch (const FileError& error) {
-    line_.message(concatenate_text("warning: the trace cannot be written: ", error.what()));
+    line_.message(str_cat("warning: the trace cannot be written: ", error.what()));
   }
 }
 

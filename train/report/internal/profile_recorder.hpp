@@ -245,7 +245,7 @@ class ProfileRecorder final : public ParallelObserver {
                              {"pid", 1},
                              {"tid", thread},
                              {"name", "thread_name"},
-                             {"args", {{"name", concatenate_text("thread ", thread)}}}}
+                             {"args", {{"name", str_cat("thread ", thread)}}}}
                   .dump() +
               (thread + 1 < thread_count() ? ",\n" : "\n");
     return text + "]}\n";

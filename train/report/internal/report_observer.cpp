@@ -7,10 +7,10 @@
 namespace weft {
 namespace {
 
-const char* name_of(TrainingEnd end) {
-  return end == TrainingEnd::finished        ? "finished"
-         : end == TrainingEnd::stopped_early ? "stopped early"
-                                             : "interrupted";
+const char* name_of(StopReason end) {
+  return end == StopReason::finished        ? "finished"
+         : end == StopReason::stopped_early ? "stopped early"
+                                            : "interrupted";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "weft/layers/summary.hpp"
 #include "weft/version.hpp"
 #include "train/files/internal/atomic_file.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 #include "train/report/internal/machine.hpp"
 #include "train/report/internal/page.hpp"
 
@@ -23,13 +23,13 @@ class SettingsVisitor final : public State<T> {
  public:
   void tensor(const std::string&, Tensor<T>&) override {}
   void integer(const std::string& name, std::int64_t& value) override {
-    settings.emplace_back(name, concatenate_text(value));
+    settings.emplace_back(name, str_cat(value));
   }
   void flag(const std::string& name, bool& value) override {
     settings.emplace_back(name, value ? "true" : "false");
   }
   void number(const std::string& name, double& value) override {
-    settings.emplace_back(name, concatenate_text(value));
+    settings.emplace_back(name, str_cat(value));
   }
   void text(const std::string& name, std::string& value) override {
     settings.emplace_back(name, value);
@@ -69,10 +69,10 @@ Settings settings_of(Stateful<T>& object) {
 
 template <class T>
 void describe_model(const Module<T>& model, RunDescription& description) {
-  description.model = concatenate_text(whole_model(model));
+  description.model = str_cat(whole_model(model));
   for (const auto& [name, parameter] : named_parameters(whole_model(model)))
     description.parameters.push_back({name, parameter->shape().to_string(),
-                                      concatenate_text(parameter->size()),
+                                      str_cat(parameter->size()),
                                       parameter->requires_grad() ? "trained" : "frozen"});
 }
 

@@ -43,9 +43,9 @@ std::optional<std::string> TrainingWarnings::after_step(double loss) {
                                                             4.0 * lowest_deviation_)
                                   : first_loss_ + 0.25 * std::abs(first_loss_);
   if (!rising_.seen(mean_loss_ > limit, steps_in_row)) return std::nullopt;
-  return concatenate_text("the loss has risen from ", has_gained ? lowest_loss_ : first_loss_,
-                          " to ", mean_loss_,
-                          "; try a lower learning rate (a third), a longer warmup, or clip_norm 1");
+  return str_cat("the loss has risen from ", has_gained ? lowest_loss_ : first_loss_, " to ",
+                 mean_loss_,
+                 "; try a lower learning rate (a third), a longer warmup, or clip_norm 1");
 }
 
 std::optional<std::string> TrainingWarnings::after_waiting(double seconds, double waiting) {
@@ -54,9 +54,9 @@ std::optional<std::string> TrainingWarnings::after_waiting(double seconds, doubl
   waiting_seconds_ += waiting;
   const bool is_late = seconds_ > enough_seconds && waiting_seconds_ > share * seconds_;
   if (!waiting_.seen(is_late, 1)) return std::nullopt;
-  return concatenate_text(std::lround(100.0 * waiting_seconds_ / seconds_),
-                          " % of the time is spent waiting for data; try to read and encode it "
-                          "once, before training, or larger batches");
+  return str_cat(std::lround(100.0 * waiting_seconds_ / seconds_),
+                 " % of the time is spent waiting for data; try to read and encode it "
+                 "once, before training, or larger batches");
 }
 
 std::optional<std::string> TrainingWarnings::without_gradient(
@@ -67,10 +67,9 @@ std::optional<std::string> TrainingWarnings::without_gradient(
     if (!update.has_gradient && count++ == 0) first = &update.name;
   // One step may leave out a part of a model, such as an expert or an adapter that begins with 0.
   if (!zero_gradient_.seen(count > 0, 3)) return std::nullopt;
-  return concatenate_text("the gradient of ", *first,
-                          count > 1 ? concatenate_text(" and ", count - 1, " more") : "",
-                          " is all zero; check that the loss uses it, look for a saturated "
-                          "activation, or freeze it");
+  return str_cat("the gradient of ", *first, count > 1 ? str_cat(" and ", count - 1, " more") : "",
+                 " is all zero; check that the loss uses it, look for a saturated "
+                 "activation, or freeze it");
 }
 
 std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<ParameterUpdate>& updates,
@@ -88,9 +87,9 @@ std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<Paramete
   const bool large = large_ratio_.seen(*middle > usual * far, 3);
   const bool small = small_ratio_.seen(is_small, 3);
   if (!large && !small) return std::nullopt;
-  return concatenate_text("a step changes weights by ", *middle,
-                          " of their size (about 0.001 is usual); try a ",
-                          large ? "lower" : "higher", " learning rate");
+  return str_cat("a step changes weights by ", *middle,
+                 " of their size (about 0.001 is usual); try a ", large ? "lower" : "higher",
+                 " learning rate");
 }
 
 std::optional<std::string> TrainingWarnings::after_validation(std::int64_t step, double value,
@@ -111,7 +110,7 @@ std::optional<std::string> TrainingWarnings::after_validation(std::int64_t step,
                          rise > least_change * std::abs(best_value_);
   const bool has_fallen = best_training_ - training > least_change * std::abs(best_training_);
   if (!overfitting_.seen(has_risen && has_fallen, 3)) return std::nullopt;
-  return concatenate_text(
+  return str_cat(
       "validation has risen from ", best_value_, " at step ", best_step_, " to ", value,
       " while the training loss falls: the model learns its "
       "data by heart; try more data, more dropout or weight decay, ",

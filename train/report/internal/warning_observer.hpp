@@ -42,7 +42,7 @@ class WarningObserver final : public TrainingObserver {
     try {
       std::rethrow_exception(error);
     } catch (const NonFiniteError& exception) {
-      warn(concatenate_text(exception.what(), "; ", non_finite_advice));
+      warn(str_cat(exception.what(), "; ", non_finite_advice));
     } catch (...) {
       // ReportObserver shows its message.
     }

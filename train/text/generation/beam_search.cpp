@@ -12,7 +12,7 @@ namespace {
 
 // A prefix on the beam of its source.
 struct LivePrefix {
-  Sequence tokens;  // without <bos>
+  TokenIds tokens;  // without <bos>
   double log_probability = 0.0;
   Index row = 0;  // in the previous call of the model
 };
@@ -91,11 +91,10 @@ class Beam {
     // Rounding may leave a probability just above 1.
     constexpr double tolerance = 1e-3;
     if (std::isnan(log_probability))
-      fail<NonFiniteError>("beam search", "log-probabilities",
-                           concatenate_text("NaN for token ", token));
+      fail<NonFiniteError>("beam search", "log-probabilities", str_cat("NaN for token ", token));
     if (log_probability > tolerance)
       fail<ValueError>("beam search", "log-probabilities ≤ 0",
-                       concatenate_text(log_probability, " for token ", token));
+                       str_cat(log_probability, " for token ", token));
   }
 
   double score(double log_probability, Index length) const {
@@ -134,8 +133,8 @@ void check_options(const BeamSearchOptions& options, Index num_sources) {
   check_at_least("beam search: max_len", options.max_len, Index{1});
   check_at_least("beam search: n_best", options.n_best, Index{1});
   if (options.n_best > options.beam_width)
-    fail<ValueError>("beam search: n_best",
-                     concatenate_text("at most beam_width, ", options.beam_width), options.n_best);
+    fail<ValueError>("beam search: n_best", str_cat("at most beam_width, ", options.beam_width),
+                     options.n_best);
   check_finite_non_negative("beam search: length_penalty", options.length_penalty);
 }
 
@@ -182,7 +181,7 @@ std::vector<std::vector<Hypothesis>> beam_search(
     const Index count = rows.tokens.shape()[0];
     if (scores.rank() != 2 || scores.shape()[0] != count)
       fail<ShapeError>("beam search: next-token function",
-                       concatenate_text("shape [", count, ", vocabulary]"), scores.shape());
+                       str_cat("shape [", count, ", vocabulary]"), scores.shape());
     parallel_for(num_sources, 1, [&](Index begin, Index end) {
       for (auto source = static_cast<std::size_t>(begin); source < static_cast<std::size_t>(end);
            ++source)

@@ -39,7 +39,7 @@ struct BeamSearchOptions {
 
 // A sequence found by a search.
 struct Hypothesis {
-  Sequence tokens;               // without <bos> and <eos>
+  TokenIds tokens;               // without <bos> and <eos>
   double log_probability = 0.0;  // of all tokens, <eos> included
   double score = 0.0;            // log_probability / L^length_penalty
   bool finished = false;         // false when it reached max_len before <eos>

@@ -26,14 +26,14 @@ Tokens last_column(const Tokens& prefixes) {
 // The hypotheses of one batch.
 template <class T>
 std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model,
-                                                  std::span<const Sequence> sources,
+                                                  std::span<const TokenIds> sources,
                                                   const BeamSearchOptions& options) {
   Tape<T> tape = Tape<T>::inference();
   const PaddedTokens padded = pad_sequences(sources);
   DecoderCache<T> cache =
       model.start(model.encode(tape, padded.tokens, padded.valid_lens), padded.valid_lens);
   const auto next = [&](const Prefixes& prefixes) {
-    cache.select(prefixes.parents.empty() ? prefixes.sources : prefixes.parents);
+    cache.reorder(prefixes.parents.empty() ? prefixes.sources : prefixes.parents);
     const Var<T> logits = model.logits(model.extend(tape, last_column(prefixes.tokens), cache));
     return reshape(log_softmax(logits), {-1, logits.shape().columns()}).value();
   };
@@ -44,7 +44,7 @@ std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model
 
 template <class T>
 std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
-                                                 std::span<const Sequence> sources,
+                                                 std::span<const TokenIds> sources,
                                                  const BeamSearchOptions& options) {
   BeamSearchOptions of_model = options;
   of_model.max_len = std::min(options.max_len, model.max_len);
@@ -59,7 +59,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
   parallel_for(std::ssize(sources), batch_size(options.beam_width), [&](Index begin, Index end) {
     const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
                                                   static_cast<std::size_t>(end - begin));
-    std::vector<Sequence> batch;
+    std::vector<TokenIds> batch;
     for (const std::size_t index : indices) batch.push_back(sources[index]);
     auto batch_hypotheses = search_batch<T>(model, batch, of_model);
     for (std::size_t i = 0; i < indices.size(); ++i)
@@ -70,7 +70,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
 
 template <class T>
 std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
-                                      std::span<const Sequence> sources,
+                                      std::span<const TokenIds> sources,
                                       BeamSearchOptions options) {
   options.beam_width = options.n_best = 1;
   std::vector<Hypothesis> best;
@@ -80,15 +80,15 @@ std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
 }
 
 template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<float>&,
-                                                          std::span<const Sequence>,
+                                                          std::span<const TokenIds>,
                                                           const BeamSearchOptions&);
 template std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<double>&,
-                                                          std::span<const Sequence>,
+                                                          std::span<const TokenIds>,
                                                           const BeamSearchOptions&);
 
 template std::vector<Hypothesis> greedy_search(const EncoderDecoder<float>&,
-                                               std::span<const Sequence>, BeamSearchOptions);
+                                               std::span<const TokenIds>, BeamSearchOptions);
 template std::vector<Hypothesis> greedy_search(const EncoderDecoder<double>&,
-                                               std::span<const Sequence>, BeamSearchOptions);
+                                               std::span<const TokenIds>, BeamSearchOptions);
 
 }  // namespace weft

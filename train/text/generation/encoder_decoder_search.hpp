@@ -17,14 +17,14 @@ namespace weft {
 //   const auto hypotheses = beam_search(translator, sources, {.beam_width = 4});
 template <class T>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
-                                                          std::span<const Sequence> sources,
+                                                          std::span<const TokenIds> sources,
                                                           const BeamSearchOptions& options = {});
 
 // For each source its sequence of the most probable next tokens: beam search with width 1. Throws
 // as it does.
 template <class T>
 WEFT_API std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
-                                               std::span<const Sequence> sources,
+                                               std::span<const TokenIds> sources,
                                                BeamSearchOptions options = {});
 
 }  // namespace weft

@@ -16,7 +16,7 @@ template <class T>
 struct Text {
   Index index;  // of the prompt
   Index prompt_length;
-  Sequence tokens;
+  TokenIds tokens;
   Sampler<T> sampler;
 
   std::span<const TokenId> from(Index begin) const {
@@ -27,7 +27,7 @@ struct Text {
 template <class T>
 class Generation {
  public:
-  Generation(const Gpt<T>& model, std::span<const Sequence> prompts, const GenerateOptions& options)
+  Generation(const Gpt<T>& model, std::span<const TokenIds> prompts, const GenerateOptions& options)
       : model_(model),
         options_(options),
         max_context_(max_context_of(model, options.max_context)),
@@ -35,7 +35,7 @@ class Generation {
         tape_({.recording = false, .precision = options.precision}),
         cache_(model.make_cache(0)) {
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-      const Sequence& prompt = prompts[i];
+      const TokenIds& prompt = prompts[i];
       if (prompt.empty()) fail<ValueError>("generate: prompt", "at least one token", "none");
       Sampler<T> sampler(options.sampling, options.seed + i);
       if (options.max_tokens == 0) continue;
@@ -44,7 +44,7 @@ class Generation {
     }
   }
 
-  std::vector<Sequence> run() {
+  std::vector<TokenIds> run() {
     begin();
     while (!texts_.empty()) step();
     return std::move(results_);
@@ -135,13 +135,13 @@ class Generation {
         results_[static_cast<std::size_t>(text.index)].assign(result.begin(), result.end());
       }
     texts_ = std::move(texts);
-    cache_.select(live_);
+    cache_.reorder(live_);
   }
 
   const Gpt<T>& model_;
   const GenerateOptions& options_;
   Index max_context_;
-  std::vector<Sequence> results_;
+  std::vector<TokenIds> results_;
   Tape<T> tape_;
   std::vector<Text<T>> texts_;  // those that go on, in the order of the cache's sequences
   KeyValueCache<T> cache_;
@@ -158,7 +158,7 @@ Index max_context_of(const Gpt<T>& model, std::optional<Index> limit) {
   const Index positions = model.positions->weight.shape()[0];
   if (limit.value_or(0) > positions)
     fail<ValueError>("generate: max_context",
-                     concatenate_text("at most the model's ", positions, " positions"), *limit);
+                     str_cat("at most the model's ", positions, " positions"), *limit);
   return limit.value_or(positions);
 }
 
@@ -171,26 +171,26 @@ Index context_begin(Index prompt_length, Index length, Index max_context) {
 }
 
 template <class T>
-std::vector<Sequence> generate(const Gpt<T>& model, std::span<const Sequence> prompts,
+std::vector<TokenIds> generate(const Gpt<T>& model, std::span<const TokenIds> prompts,
                                const GenerateOptions& options) {
   check_at_least("generate: max_tokens", options.max_tokens, Index{0});
   return Generation<T>(model, prompts, options).run();
 }
 
 template <class T>
-Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
+TokenIds generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                   const GenerateOptions& options) {
-  const Sequence tokens(prompt.begin(), prompt.end());
+  const TokenIds tokens(prompt.begin(), prompt.end());
   return std::move(generate(model, std::span(&tokens, 1), options).front());
 }
 
 template Index max_context_of(const Gpt<float>&, std::optional<Index>);
 template Index max_context_of(const Gpt<double>&, std::optional<Index>);
-template std::vector<Sequence> generate(const Gpt<float>&, std::span<const Sequence>,
+template std::vector<TokenIds> generate(const Gpt<float>&, std::span<const TokenIds>,
                                         const GenerateOptions&);
-template std::vector<Sequence> generate(const Gpt<double>&, std::span<const Sequence>,
+template std::vector<TokenIds> generate(const Gpt<double>&, std::span<const TokenIds>,
                                         const GenerateOptions&);
-template Sequence generate(const Gpt<float>&, std::span<const TokenId>, const GenerateOptions&);
-template Sequence generate(const Gpt<double>&, std::span<const TokenId>, const GenerateOptions&);
+template TokenIds generate(const Gpt<float>&, std::span<const TokenId>, const GenerateOptions&);
+template TokenIds generate(const Gpt<double>&, std::span<const TokenId>, const GenerateOptions&);
 
 }  // namespace weft

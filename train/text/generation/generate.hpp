@@ -20,7 +20,7 @@ struct GenerateOptions {
   // Seed for the first prompt; later prompts use seed + 1, seed + 2, …
   std::uint64_t seed = 0;
   // Tokens that end a text. The end token is not part of the result.
-  Sequence eos_token_ids = {};
+  TokenIds eos_token_ids = {};
   // Called with the index of a prompt and each token of its result, as soon as it is chosen.
   // Returns whether to go on with this prompt.
   std::function<bool(Index prompt, TokenId token)> on_token = {};
@@ -49,13 +49,13 @@ WEFT_API Index context_begin(Index prompt_length, Index length, Index max_contex
 // there are more than 16. Throws ValueError for an empty prompt, a token outside the vocabulary,
 // options outside their ranges, and a max_context above the number of learned positions, and what
 // Sampler throws.
-//   const Sequence text = generate(gpt, Sequence{5, 6, 7}, {.sampling = {.temperature = 0.8}});
+//   const TokenIds text = generate(gpt, TokenIds{5, 6, 7}, {.sampling = {.temperature = 0.8}});
 template <class T>
-WEFT_API std::vector<Sequence> generate(const Gpt<T>& model, std::span<const Sequence> prompts,
+WEFT_API std::vector<TokenIds> generate(const Gpt<T>& model, std::span<const TokenIds> prompts,
                                         const GenerateOptions& options = {});
 // The tokens that follow one prompt; throws as for several.
 template <class T>
-WEFT_API Sequence generate(const Gpt<T>& model, std::span<const TokenId> prompt,
+WEFT_API TokenIds generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});
 
 }  // namespace weft

@@ -49,7 +49,7 @@ void check_logits(std::span<const T> logits) {
   if (all_below_infinity(logits)) return;
   const auto wrong = std::ranges::find_if(logits, [](T logit) { return !(logit < infinite); });
   fail<NonFiniteError>("sampling", "logits that are numbers or -infinity",
-                       concatenate_text(*wrong, " for token ", wrong - logits.begin()));
+                       str_cat(*wrong, " for token ", wrong - logits.begin()));
 }
 
 // 1 / temperature, within the range that keeps (logit - maximum) times it from being NaN.
@@ -79,8 +79,8 @@ void Sampler<T>::compute_scores(std::span<const T> logits, std::span<const Token
   if (options_.repetition_penalty == 1.0) return;
   for (const TokenId token : context) {
     if (token < 0 || token >= std::ssize(logits))
-      fail<ValueError>("sampling: context",
-                       concatenate_text("tokens from 0 to ", std::ssize(logits) - 1), token);
+      fail<ValueError>("sampling: context", str_cat("tokens from 0 to ", std::ssize(logits) - 1),
+                       token);
     // From `logits`, as a token may be there more than once.
     const auto index = static_cast<std::size_t>(token);
     const auto logit = static_cast<double>(logits[index]);

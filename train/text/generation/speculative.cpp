@@ -82,11 +82,11 @@ class Speculation {
         sampler_(options.sampling),
         random_(options.seed) {}
 
-  SpeculativeText run(Index proposals) {
+  SpeculativeText run(Index num_draft_tokens) {
     while (goes_on_ && left() > 0) {
       // The model adds one token of its own.
-      round(std::min(
-          {proposals, left() - 1, model_.room(std::ssize(text_)), draft_.room(std::ssize(text_))}));
+      round(std::min({num_draft_tokens, left() - 1, model_.room(std::ssize(text_)),
+                      draft_.room(std::ssize(text_))}));
     }
     result_.tokens.assign(text_.begin() + prompt_length_, text_.end());
     return std::move(result_);
@@ -110,10 +110,11 @@ class Speculation {
         text.subspan(begin));
   }
 
-  // The tokens of one pass of the model: those of `count` proposals that it accepts, and one more.
+  // The tokens of one pass of the model: those of `count` num_draft_tokens that it accepts, and one
+  // more.
   void round(Index count) {
     const Index length = std::ssize(text_);
-    Sequence proposed = text_;
+    TokenIds proposed = text_;
     std::vector<std::vector<double>> of_draft;
     for (Index i = 0; i < count; ++i) {
       of_draft.push_back(probabilities(draft_.logits(proposed, 1), 0, proposed));
@@ -155,7 +156,7 @@ class Speculation {
 
   const GenerateOptions& options_;
   Index prompt_length_;
-  Sequence text_;
+  TokenIds text_;
   CachedModel<T> model_, draft_;
   Sampler<T> sampler_;
   Random random_;
@@ -168,16 +169,16 @@ class Speculation {
 template <class T>
 SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
                                        std::span<const TokenId> prompt,
-                                       const GenerateOptions& options, Index proposals) {
+                                       const GenerateOptions& options, Index num_draft_tokens) {
   check_at_least("generate: max_tokens", options.max_tokens, Index{0});
-  check_positive("generate: proposals", proposals);
+  check_positive("generate: num_draft_tokens", num_draft_tokens);
   if (prompt.empty()) fail<ValueError>("generate: prompt", "at least one token", "none");
   const Index vocabulary = model.tokens.weight.shape()[0];
   if (draft.tokens.weight.shape()[0] != vocabulary)
     fail<ValueError>("generate: draft",
-                     concatenate_text("a vocabulary of ", vocabulary, " tokens, as of the model"),
+                     str_cat("a vocabulary of ", vocabulary, " tokens, as of the model"),
                      draft.tokens.weight.shape()[0]);
-  return Speculation<T>(model, draft, prompt, options).run(proposals);
+  return Speculation<T>(model, draft, prompt, options).run(num_draft_tokens);
 }
 
 template SpeculativeText generate_speculatively(const Gpt<float>&, const Gpt<float>&,

@@ -47,7 +47,7 @@ std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
     const bool is_in_range =
         id.is_number_unsigned() && id.get<std::uint64_t>() < std::uint64_t{names.size()};
     if (!is_in_range || !names[id.get<std::size_t>()].empty())
-      fail_on_file(path, concatenate_text("the ids 0 … ", names.size() - 1, ", each once"),
+      fail_on_file(path, str_cat("the ids 0 … ", names.size() - 1, ", each once"),
                    id.dump() + " for token " + shown(name));
     names[id.get<std::size_t>()] = name;
   }
@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
     const std::size_t space = line.find(' ');
     if (space == line.npos || space == 0 || space + 1 == line.size() ||
         line.find(' ', space + 1) != line.npos)
-      fail<FileError>(concatenate_text(quoted(path), ", line ", number),
+      fail<FileError>(str_cat(quoted(path), ", line ", number),
                       "two tokens with a space between them", shown(line));
     pairs.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
@@ -137,7 +137,7 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
   constexpr Index least = 257;
   if (vocabulary_size < least)
     fail<ValueError>("BytePairEncoding: vocabulary_size",
-                     concatenate_text("at least ", least, " (the bytes, and the end of a text)"),
+                     str_cat("at least ", least, " (the bytes, and the end of a text)"),
                      vocabulary_size);
   check_utf8(text, "BytePairEncoding: text");
   NamedTokens learned =
@@ -150,7 +150,7 @@ BytePairEncoding::Text BytePairEncoding::to_text() const {
   const auto& [names, merges] = state_->named;
   Text text{"{", "#version: 0.2\n"};
   for (std::size_t id = 0; id < names.size(); ++id)
-    text.vocabulary += concatenate_text(id > 0 ? "," : "", json(names[id]).dump(), ':', id);
+    text.vocabulary += str_cat(id > 0 ? "," : "", json(names[id]).dump(), ':', id);
   text.vocabulary += "}\n";
   for (const auto& [first, second] : merges) text.merges += first + ' ' + second + '\n';
   return text;
@@ -177,7 +177,7 @@ const std::string& BytePairEncoding::token(TokenId id) const {
                                           : state_->tokenizer.token(id);
 }
 
-Sequence BytePairEncoding::encode(std::string_view text) const {
+TokenIds BytePairEncoding::encode(std::string_view text) const {
   return state_->tokenizer.encode(text);
 }
 

@@ -19,7 +19,7 @@ namespace weft {
 // decoding gives it back. The ids are those of Hugging Face's GPT2Tokenizer. Copies share the
 // vocabulary, which never changes; it may be used on several threads.
 //   const auto tokenizer = BytePairEncoding::load("vocab.json", "merges.txt");
-//   const Sequence ids = tokenizer.encode("Attention is all you need");
+//   const TokenIds ids = tokenizer.encode("Attention is all you need");
 class WEFT_API BytePairEncoding {
  public:
   // The token that ends a text.
@@ -60,9 +60,9 @@ class WEFT_API BytePairEncoding {
   const std::string& token(TokenId id) const;
 
   // The ids of a text's tokens. Throws ValueError unless the text is UTF-8.
-  Sequence encode(std::string_view text) const;
+  TokenIds encode(std::string_view text) const;
   // The tokens' bytes, joined: for ids other than those of a text, they need not be UTF-8; see
-  // WholeCharacters. Throws as `token` does.
+  // Utf8StreamDecoder. Throws as `token` does.
   std::string decode(std::span<const TokenId> ids) const;
 
  private:

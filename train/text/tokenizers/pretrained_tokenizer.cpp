@@ -22,8 +22,7 @@ using nlohmann::json;
 
 TokenId id_of(const json& object) {
   const auto id = required_entry<std::int64_t>(object, "id");
-  if (id < 0 || id > max_token_id)
-    fail<ValueError>("id", concatenate_text("0 ≤ id ≤ ", max_token_id), id);
+  if (id < 0 || id > max_token_id) fail<ValueError>("id", str_cat("0 ≤ id ≤ ", max_token_id), id);
   return static_cast<TokenId>(id);
 }
 
@@ -36,12 +35,12 @@ const json& list_in(const json& object, const char* name) {
 
 // The tokens that begin and end a whole text.
 struct Ends {
-  Sequence before, after;
+  TokenIds before, after;
 };
 
 Ends template_ends(const json& d) {
   Ends ends;
-  Sequence* current = &ends.before;
+  TokenIds* current = &ends.before;
   for (const json& part : list_in(d, "single")) {
     const json& special = entry(part, "SpecialToken");
     if (special.is_null()) {
@@ -95,10 +94,10 @@ struct PretrainedTokenizer::State {
   Normalizer normalizer;
   std::unique_ptr<TokenModel> model;
   PreTokenizer pre_tokenizer;
-  Sequence before, after;  // a whole text
+  TokenIds before, after;  // a whole text
   TokenDecoder decoder;
   AddedTokens added, added_to_normalized;
-  TokenIds added_names;
+  TokenToId added_names;
   // By id: the names that are decoded, if there is such a token, and the bytes that they add.
   std::vector<std::optional<std::string>> names;
   std::vector<std::string> tokens;
@@ -121,7 +120,7 @@ PretrainedTokenizer::State::State(std::string file_text, const json& file)
   if (model->ids().empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
   add_tokens(list_in(file, "added_tokens"));
   add_ends(entry(file, "post_processor"));
-  for (const Sequence& ends : {before, after})
+  for (const TokenIds& ends : {before, after})
     for (const TokenId id : ends)
       if (id >= std::ssize(names)) fail<ValueError>("post_processor", "known tokens", id);
   for (const std::optional<std::string>& name : names)
@@ -148,8 +147,7 @@ void PretrainedTokenizer::State::add_tokens(const json& list) {
     const std::optional<TokenId> own = find(name);
     const TokenId expected = own ? *own : next++;
     if (const TokenId id = id_of(token); id != expected)
-      fail<ValueError>("added_tokens",
-                       concatenate_text("id ", expected, " for token ", shown(name)), id);
+      fail<ValueError>("added_tokens", str_cat("id ", expected, " for token ", shown(name)), id);
     std::string content = name;
     const auto is_normalized = required_entry<bool>(token, "normalized");
     if (is_normalized && normalizer) {
@@ -188,7 +186,7 @@ struct PretrainedTokenizer::State::Words {
   struct Encoded {
     std::size_t begin, size;
   };
-  Sequence ids;
+  TokenIds ids;
   std::unordered_map<std::string, Encoded, TextHash, std::equal_to<>> encoded;
 };
 
@@ -197,7 +195,7 @@ void PretrainedTokenizer::State::encode_words(std::string_view part, bool is_fir
   // Longer words are rarely repeated.
   constexpr std::size_t longest_kept = 64;
   pre_tokenizer(part, is_first, pass, [&](std::string_view word, bool) {
-    Sequence& ids = words.ids;
+    TokenIds& ids = words.ids;
     if (const auto found = words.encoded.find(word); found != words.encoded.end()) {
       for (std::size_t i = 0; i < found->second.size; ++i)
         ids.push_back(ids[found->second.begin + i]);
@@ -222,7 +220,7 @@ PretrainedTokenizer PretrainedTokenizer::from_text(std::string text, const fs::p
   try {
     return PretrainedTokenizer(std::make_shared<const State>(std::move(text), file));
   } catch (const ValueError& error) {
-    throw FileError(concatenate_text(quoted(path), ": ", error.what()));
+    throw FileError(str_cat(quoted(path), ": ", error.what()));
   }
 }
 
@@ -240,12 +238,11 @@ bool PretrainedTokenizer::is_special(TokenId id) const {
 }
 
 const std::string& PretrainedTokenizer::token(TokenId id) const {
-  if (id < 0 || id >= size())
-    fail<ValueError>("token id", concatenate_text("0 ≤ id < ", size()), id);
+  if (id < 0 || id >= size()) fail<ValueError>("token id", str_cat("0 ≤ id < ", size()), id);
   return state_->tokens[static_cast<std::size_t>(id)];
 }
 
-Sequence PretrainedTokenizer::encode(std::string_view text) const {
+TokenIds PretrainedTokenizer::encode(std::string_view text) const {
   check_utf8(text, "text");
   const State& state = *state_;
   State::Words words;
@@ -264,7 +261,7 @@ Sequence PretrainedTokenizer::encode(std::string_view text) const {
   return std::move(words.ids);
 }
 
-Sequence PretrainedTokenizer::with_ends(Sequence ids) const {
+TokenIds PretrainedTokenizer::add_special_tokens(TokenIds ids) const {
   ids.insert(ids.begin(), state_->before.begin(), state_->before.end());
   ids.insert(ids.end(), state_->after.begin(), state_->after.end());
   return ids;

@@ -28,7 +28,7 @@ namespace weft {
 // file are ignored. Copies share the vocabulary, which never changes; it may be used on several
 // threads.
 //   const auto tokenizer = PretrainedTokenizer::load("SmolLM2-135M-Instruct/tokenizer.json");
-//   const Sequence ids = tokenizer.with_ends(tokenizer.encode("Hello"));
+//   const TokenIds ids = tokenizer.add_special_tokens(tokenizer.encode("Hello"));
 class WEFT_API PretrainedTokenizer {
  public:
   // Throws FileError, naming the step or the entry, for a file that cannot be read, is not JSON, or
@@ -54,12 +54,12 @@ class WEFT_API PretrainedTokenizer {
   // unless the text is UTF-8, if the steps of the file would take far more than a time, or make far
   // more than a text, in proportion to its size, and if it has unknown characters for which the
   // file has no token.
-  Sequence encode(std::string_view text) const;
+  TokenIds encode(std::string_view text) const;
   // The ids with the tokens before and after them that the model expects of a whole text ("<s>"),
   // if there are any.
-  Sequence with_ends(Sequence ids) const;
+  TokenIds add_special_tokens(TokenIds ids) const;
   // The text of tokens. For ids other than those of a text, a decoder of bytes (ByteLevel) gives
-  // bytes that need not be UTF-8; see WholeCharacters. Ids without a token add nothing. Throws as
+  // bytes that need not be UTF-8; see Utf8StreamDecoder. Ids without a token add nothing. Throws as
   // `token` does, and ValueError if the text would be far larger than the tokens' names.
   std::string decode(std::span<const TokenId> ids) const;
 

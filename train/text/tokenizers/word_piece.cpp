@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 // Appends the added tokens that a vocabulary does not have, by their ids.
-void append_added(std::vector<std::string>& tokens, TokenIds ids, const WordPieceOptions& options,
+void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPieceOptions& options,
                   const std::filesystem::path& path) {
   std::vector<std::pair<TokenId, std::string>> added;
   for (const auto& [token, id] : options.added_tokens) added.emplace_back(id, token);
@@ -23,8 +23,8 @@ void append_added(std::vector<std::string>& tokens, TokenIds ids, const WordPiec
     const auto [own, is_new] = ids.emplace(token, static_cast<TokenId>(tokens.size()) + 1);
     if (is_new) tokens.push_back(token);
     if (id != own->second - 1)
-      fail_on_file(path, concatenate_text("the id ", own->second - 1, " for an added token"),
-                   concatenate_text(id, " for '", token, '\''));
+      fail_on_file(path, str_cat("the id ", own->second - 1, " for an added token"),
+                   str_cat(id, " for '", token, '\''));
   }
 }
 
@@ -33,22 +33,21 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path,
                                    const WordPieceOptions& options) {
   const std::string text = read_text(path, max_vocabulary_bytes);
   std::vector<std::string> tokens;
-  TokenIds lines;
+  TokenToId lines;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     std::string& token = tokens.emplace_back(text, begin, end - begin);
     if (token.ends_with('\r')) token.pop_back();
     const auto line = static_cast<TokenId>(tokens.size());
-    if (token.empty())
-      fail_on_file(path, "a token in each line", concatenate_text("none in line ", line));
+    if (token.empty()) fail_on_file(path, "a token in each line", str_cat("none in line ", line));
     if (const auto [first, is_new] = lines.emplace(token, line); !is_new)
       fail_on_file(path, "each token once",
-                   concatenate_text("'", token, "' in lines ", first->second, " and ", line));
+                   str_cat("'", token, "' in lines ", first->second, " and ", line));
   }
   for (const char* required : {"[UNK]", "[CLS]", "[SEP]"})
     if (!lines.contains(required))
       fail_on_file(path, "a vocabulary with [UNK], [CLS] and [SEP]",
-                   concatenate_text("one of ", tokens.size(), " tokens without ", required));
+                   str_cat("one of ", tokens.size(), " tokens without ", required));
   append_added(tokens, std::move(lines), options, path);
   return tokens;
 }
@@ -99,7 +98,7 @@ std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t sec
 std::size_t room_of(std::optional<Index> max_len, Index specials) {
   if (!max_len) return std::string::npos;
   if (*max_len < specials)
-    fail<ValueError>("WordPiece: max_len", concatenate_text("at least ", specials), *max_len);
+    fail<ValueError>("WordPiece: max_len", str_cat("at least ", specials), *max_len);
   return static_cast<std::size_t>(*max_len - specials);
 }
 
@@ -110,8 +109,7 @@ WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOpt
       tokenizer_(PretrainedTokenizer::from_text(described(tokens_, options).dump(), vocabulary)) {}
 
 const std::string& WordPiece::token(TokenId id) const {
-  if (id < 0 || id >= size())
-    fail<ValueError>("WordPiece: id", concatenate_text("0 … ", size() - 1), id);
+  if (id < 0 || id >= size()) fail<ValueError>("WordPiece: id", str_cat("0 … ", size() - 1), id);
   return tokens_[static_cast<std::size_t>(id)];
 }
 
@@ -119,22 +117,22 @@ std::optional<TokenId> WordPiece::find(std::string_view token) const {
   return tokenizer_.find(token);
 }
 
-Sequence WordPiece::encode(std::string_view text, std::optional<Index> max_len) const {
+TokenIds WordPiece::encode(std::string_view text, std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 2);
-  Sequence ids = tokenizer_.encode(text);
+  TokenIds ids = tokenizer_.encode(text);
   ids.resize(std::min(ids.size(), room));
-  return tokenizer_.with_ends(std::move(ids));
+  return tokenizer_.add_special_tokens(std::move(ids));
 }
 
 WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view second,
                                      std::optional<Index> max_len) const {
   const std::size_t room = room_of(max_len, 3);
-  Sequence ids = tokenizer_.encode(first), others = tokenizer_.encode(second);
+  TokenIds ids = tokenizer_.encode(first), others = tokenizer_.encode(second);
   const auto [first_size, second_size] = shares_of(ids.size(), others.size(), room);
   ids.resize(first_size);
   others.resize(second_size);
   others.push_back(*find("[SEP]"));
-  WordPiecePair pair{tokenizer_.with_ends(std::move(ids)), {}};
+  WordPiecePair pair{tokenizer_.add_special_tokens(std::move(ids)), {}};
   pair.segments.assign(pair.tokens.size(), 0);
   pair.tokens.insert(pair.tokens.end(), others.begin(), others.end());
   pair.segments.resize(pair.tokens.size(), 1);
@@ -142,7 +140,7 @@ WordPiecePair WordPiece::encode_pair(std::string_view first, std::string_view se
 }
 
 std::string WordPiece::decode(std::span<const TokenId> ids) const {
-  Sequence words;
+  TokenIds words;
   std::ranges::copy_if(ids, std::back_inserter(words),
                        [&](TokenId id) { return !tokenizer_.is_special(id); });
   return tokenizer_.decode(words);

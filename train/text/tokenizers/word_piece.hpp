@@ -27,8 +27,8 @@ struct WordPieceOptions {
 
 // Two texts as one sequence.
 struct WordPiecePair {
-  Sequence tokens;    // [CLS] first text [SEP] second text [SEP]
-  Sequence segments;  // of each token: 0 up to the first [SEP], then 1
+  TokenIds tokens;    // [CLS] first text [SEP] second text [SEP]
+  TokenIds segments;  // of each token: 0 up to the first [SEP], then 1
 };
 
 // Words are split at white space, each punctuation mark and Chinese character is a word, and a word
@@ -38,7 +38,7 @@ struct WordPiecePair {
 // BertTokenizer, except that characters added to Unicode since 2015 have the categories of
 // utf8proc's version of Unicode, there those of Unicode 8.
 //   const WordPiece tokenizer("vocab.txt");
-//   const Sequence ids = tokenizer.encode("Attention is all you need", 128);
+//   const TokenIds ids = tokenizer.encode("Attention is all you need", 128);
 class WEFT_API WordPiece {
  public:
   // Reads a vocab.txt: a token in each line, in the order of their ids. Throws FileError, naming
@@ -57,7 +57,7 @@ class WEFT_API WordPiece {
   // The ids of [CLS], the text's tokens, and [SEP]; with `max_len`, of as many tokens as fit into
   // max_len ids. [CLS], [SEP], [MASK], [PAD] and [UNK] in the text are these tokens, where the
   // vocabulary has them. Throws ValueError for a text that is not UTF-8 and for max_len < 2.
-  Sequence encode(std::string_view text, std::optional<Index> max_len = {}) const;
+  TokenIds encode(std::string_view text, std::optional<Index> max_len = {}) const;
   // The same for two texts, of which the longer one is truncated first. Throws ValueError for a
   // text that is not UTF-8 and for max_len < 3.
   WordPiecePair encode_pair(std::string_view first, std::string_view second,

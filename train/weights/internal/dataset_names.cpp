@@ -25,7 +25,7 @@ std::string path_of_name(const std::string& name) {
   std::replace(path.begin(), path.end(), '.', '/');
   if (invalid || path.ends_with('/') || path.find("//") != std::string::npos)
     fail<ValueError>("name in a file", "non-empty parts between dots, without '/' or NUL",
-                     concatenate_text('\'', name, '\''));
+                     str_cat('\'', name, '\''));
   return path;
 }
 
@@ -37,8 +37,8 @@ PathsByName datasets_by_name(const TensorFile& file, const std::string& group) {
     std::string name = path.substr(prefix);
     std::replace(name.begin(), name.end(), '/', '.');
     if (const auto [same, added] = paths.emplace(name, path); !added)
-      fail_on_file(file.path(), concatenate_text("one dataset for ", name),
-                   concatenate_text(same->second, " and ", path));
+      fail_on_file(file.path(), str_cat("one dataset for ", name),
+                   str_cat(same->second, " and ", path));
   }
   return paths;
 }

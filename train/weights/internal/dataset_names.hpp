@@ -20,7 +20,7 @@ using PathsByName = std::map<std::string, std::string>;
 PathsByName datasets_by_name(const TensorFile& file, const std::string& group);
 
 // The group of the moving average of a model's parameters in a checkpoint (see
-// TrainingLoop::keep_average), below which each parameter has the name that it has below /model.
+// TrainingLoop::track_average), below which each parameter has the name that it has below /model.
 inline constexpr const char* average_group = "average";
 
 // If the file is a checkpoint with an average that has been updated, which then is the model that

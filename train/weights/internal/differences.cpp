@@ -44,22 +44,22 @@ void Differences::check_shape(const std::string& name, const Shape& expected, co
   const bool transposed =
       std::equal(found.begin(), found.end(), std::make_reverse_iterator(expected.end()),
                  std::make_reverse_iterator(expected.begin()));
-  other_shape.push_back(concatenate_text(
-      name, ": expected ", expected, ", got ", found,
-      transposed ? " (transposed? Keras and TensorFlow store weights as [in, out])" : ""));
+  other_shape.push_back(
+      str_cat(name, ": expected ", expected, ", got ", found,
+              transposed ? " (transposed? Keras and TensorFlow store weights as [in, out])" : ""));
 }
 
 void Differences::check_type(const std::string& name, const std::string& expected,
                              const std::string& found) {
   if (found != expected)
-    other_type.push_back(concatenate_text(name, ": expected ", expected, ", got ", found));
+    other_type.push_back(str_cat(name, ": expected ", expected, ", got ", found));
 }
 
 std::string first_of(const std::vector<std::string>& names, std::size_t shown) {
   std::string text;
   for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
     text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > shown) text += concatenate_text(", and ", names.size() - shown, " more");
+  if (names.size() > shown) text += str_cat(", and ", names.size() - shown, " more");
   return text;
 }
 

@@ -46,8 +46,8 @@ void check_block(const StoredDataset& dataset, const Shape& shape, const Block<T
   if (is_finite(block.elements)) return;
   const Index i = first_non_finite(block.elements);
   fail<NonFiniteError>(dataset.location(), "finite numbers",
-                       concatenate_text(block.elements[static_cast<std::size_t>(i)], " at ",
-                                        shape.position(block.first + i), " of ", shape));
+                       str_cat(block.elements[static_cast<std::size_t>(i)], " at ",
+                               shape.position(block.first + i), " of ", shape));
 }
 
 // Calls `use` for all rows of a dataset, in blocks.

@@ -119,8 +119,7 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
     if (entry == sources.end()) return;
     const auto next = std::next(entry);
     if (next != sources.end() && next->first == entry->first)
-      result.ambiguous.push_back(
-          concatenate_text(entry->first, ": ", entry->second, " and ", next->second));
+      result.ambiguous.push_back(str_cat(entry->first, ": ", entry->second, " and ", next->second));
     result.found.push_back({index, entry->second});
     sources.erase(entry);
   };

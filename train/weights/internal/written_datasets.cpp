@@ -56,11 +56,11 @@ void WrittenDatasets::complete(const std::string& what) {
     const std::string dataset = what + path.substr(1);
     const Index expected = first.parts / std::ssize(first.own);
     if (std::ssize(parts) != expected)
-      fail<ValueError>(dataset, concatenate_text(expected, " parameters in it"), parts.size());
+      fail<ValueError>(dataset, str_cat(expected, " parameters in it"), parts.size());
     for (const Part& part : parts)
       if (part.form.parameter != first.parameter)
         fail<ValueError>(dataset, "parameters of equal shapes in it",
-                         concatenate_text(first.parameter, " and ", part.form.parameter));
+                         str_cat(first.parameter, " and ", part.form.parameter));
   }
 }
 

@@ -105,6 +105,6 @@ TEST_CASE("hdf5 filters: each stands once, and others are refused by name", "[tr
                                  {32001, "Blosc (filter 32001)"},
                                  {4000, "filter 4000"}})
     CHECK_THAT(message_of<StructureError>([id = id] { filters_of({id}); }),
-               Catch::EndsWith(concatenate_text("got ", name, " at position 0")));
+               Catch::EndsWith(str_cat("got ", name, " at position 0")));
   CHECK(filters_of({}).empty());
 }

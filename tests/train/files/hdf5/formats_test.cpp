@@ -292,15 +292,15 @@ TEST_CASE("hdf5 formats: what was never written has the fill value", "[train]") 
     });
     const Hdf5File file(written.path);
     for (const auto& [suffix, value] : {std::pair(" zeros", 0.0f), {" sevens", seven}}) {
-      CHECK(same(file.tensor<float>(concatenate_text("contiguous", suffix)),
+      CHECK(same(file.tensor<float>(str_cat("contiguous", suffix)),
                  Tensor<float>::full({200, 1000}, value)));
-      CHECK(same(file.dataset(concatenate_text("contiguous", suffix)).rows<float>(7, 9),
+      CHECK(same(file.dataset(str_cat("contiguous", suffix)).rows<float>(7, 9),
                  Tensor<float>::full({2, 1000}, value)));
-      CHECK(same(file.tensor<float>(concatenate_text("chunks", suffix)),
-                 Tensor<float>::full({5, 7}, value)));
+      CHECK(
+          same(file.tensor<float>(str_cat("chunks", suffix)), Tensor<float>::full({5, 7}, value)));
       Tensor<float> parts = Tensor<float>::full({5, 7}, value);
       for (Index i = 0; i < 6; ++i) parts(1 + i / 3, 4 + i % 3) = static_cast<float>(i) + 0.5f;
-      CHECK(same(file.tensor<float>(concatenate_text("parts", suffix)), parts));
+      CHECK(same(file.tensor<float>(str_cat("parts", suffix)), parts));
     }
     for (const char* name : {"never filled", "undefined"})
       CHECK_THAT(message_of<FileError>([&] { file.tensor<float>(name); }),

@@ -275,7 +275,7 @@ std::string contents_of(const std::filesystem::path& path) {
   std::string text;
   const Hdf5File file(path);
   for (const std::string& name : file.datasets()) {
-    text += concatenate_text(name, file.type(name), file.shape(name));
+    text += str_cat(name, file.type(name), file.shape(name));
     if (file.type(name) == "string") {
       text += file.value<std::string>(name);
       continue;
@@ -285,7 +285,7 @@ std::string contents_of(const std::filesystem::path& path) {
   }
   for (const auto& [group, attributes] : {std::pair("few", 1), std::pair("many", 12)})
     for (int i = 0; i < attributes && file.has_group(group); ++i)
-      text += concatenate_text(' ', file.attribute<std::int64_t>(group, std::to_string(i)));
+      text += str_cat(' ', file.attribute<std::int64_t>(group, std::to_string(i)));
   return text;
 }
 

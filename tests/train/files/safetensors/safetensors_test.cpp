@@ -145,7 +145,7 @@ TEST_CASE("safetensors: an index and its files agree", "[train]") {
   const auto error = [&](const std::string& text) -> std::string {
     std::ofstream(index) << text;
     try {
-      return concatenate_text(SafetensorsFile(index).datasets().size(), " tensors");
+      return str_cat(SafetensorsFile(index).datasets().size(), " tensors");
     } catch (const FileError& failure) {
       const std::string message = failure.what();
       return message.substr(message.find("expected"));
@@ -229,12 +229,11 @@ TEST_CASE("safetensors: tensors of types that are only listed have their sizes, 
     INFO(type);
     const std::size_t bytes = 4 * bits / 8;
     const auto with = [&, &name = type](std::size_t size) {
-      return error_of(R"({"a":)" + tensor(name, "[4]", concatenate_text("[0,", size, "]")) + "}",
-                      size);
+      return error_of(R"({"a":)" + tensor(name, "[4]", str_cat("[0,", size, "]")) + "}", size);
     };
     CHECK(with(bytes).empty());
-    CHECK(with(bytes + 1) == concatenate_text("expected a of 4 elements of ", bits, " bits, got ",
-                                              bytes + 1, " bytes"));
+    CHECK(with(bytes + 1) ==
+          str_cat("expected a of 4 elements of ", bits, " bits, got ", bytes + 1, " bytes"));
   }
 }
 
@@ -247,9 +246,8 @@ TEST_CASE(
   std::string header = "{";
   constexpr int count = 30'000;
   for (int i = 0; i < count; ++i)
-    header += concatenate_text(
-        i == 0 ? "" : ",", "\"layers.", i,
-        ".weight\":", tensor("F32", "[1]", concatenate_text("[", 4 * i, ",", 4 * i + 4, "]")));
+    header += str_cat(i == 0 ? "" : ",", "\"layers.", i,
+                      ".weight\":", tensor("F32", "[1]", str_cat("[", 4 * i, ",", 4 * i + 4, "]")));
   write(path, header + "}", 4 * count);
   const auto start = std::chrono::steady_clock::now();
   CHECK(SafetensorsFile(path).datasets().size() == count);

@@ -49,7 +49,7 @@ TEST_CASE("processes: the state of the first one becomes that of all", "[process
   ProcessGroup& processes = test_processes();
   AllKinds all;
   WithBuffer model;
-  if (processes.is_first()) {
+  if (processes.is_root()) {
     all.text = "a longer text";
     all.integer = 7;
     all.number = 0.5;

@@ -16,7 +16,7 @@ namespace {
 
 bool is_last() { return test_processes().rank() == test_processes().size() - 1; }
 std::string last_name() {
-  return concatenate_text("process ", test_processes().size(), " of ", test_processes().size());
+  return str_cat("process ", test_processes().size(), " of ", test_processes().size());
 }
 
 std::string message(std::uint64_t seed, std::uint64_t model_seed, std::uint64_t data_seed,
@@ -36,8 +36,8 @@ std::string message_with(const std::function<void(TrainerOptions&)>& change,
   TrainerOptions options{.max_steps = 1, .parts = 4, .processes = &test_processes()};
   if (is_last()) change(options);
   Trainer trainer(training.model, optimizer, training.batches, training.loss(), options);
-  MovingAverage<float> average(training.model);
-  if (keeps_average && is_last()) trainer.keep_average(average);
+  ExponentialMovingAverage<float> average(training.model);
+  if (keeps_average && is_last()) trainer.track_average(average);
   return message_of<ValueError>([&] { trainer.run(); });
 }
 
@@ -58,9 +58,10 @@ TEST_CASE("processes: a difference of the options is named", "[processes]") {
   if (test_processes().size() == 1) return;
   const auto check = [](const char* what, const std::string& message) {
     INFO(message);
-    CHECK(message.starts_with(concatenate_text(last_name(), ": ", what, ": expected ")));
+    CHECK(message.starts_with(str_cat(last_name(), ": ", what, ": expected ")));
   };
-  check("accumulation", message_with([](TrainerOptions& options) { options.accumulation = 2; }));
+  check("accumulation",
+        message_with([](TrainerOptions& options) { options.gradient_accumulation_steps = 2; }));
   check("clip_norm", message_with([](TrainerOptions& options) { options.clip_norm = 2.0; }));
   check("epochs and max_steps", message_with([](TrainerOptions& options) { options.epochs = 7; }));
   check("schedule",
@@ -95,8 +96,8 @@ TEST_CASE("processes: a difference is noticed before the first step", "[processe
         last_name() + ": seed: expected 7 as in the first process, got 8");
   // Also between the first and the last process.
   CHECK(message(test_processes().rank() == 1 ? 8 : 7, 1, 3) ==
-        concatenate_text("process 2 of ", test_processes().size(),
-                         ": seed: expected 7 as in the first process, got 8"));
+        str_cat("process 2 of ", test_processes().size(),
+                ": seed: expected 7 as in the first process, got 8"));
   CHECK_THAT(message(7, is_last() ? 2 : 1, 3),
              Catch::Contains(last_name() + ": initial weights: expected "));
   CHECK_THAT(message(7, 1, is_last() ? 4 : 3), Catch::Contains(last_name() + ": data: expected "));
@@ -111,8 +112,8 @@ TEST_CASE("processes: there are as many parts as processes", "[processes]") {
   Trainer trainer(training.model, optimizer, training.batches, training.loss(),
                   {.max_steps = 1, .processes = &test_processes()});
   CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
-        concatenate_text("trainer: parts: expected at least one for each of ",
-                         test_processes().size(), " processes, got 1"));
+        str_cat("trainer: parts: expected at least one for each of ", test_processes().size(),
+                " processes, got 1"));
 }
 
 TEST_CASE("processes: what one process throws in a step, all throw", "[processes]") {
@@ -150,7 +151,7 @@ TEST_CASE("processes: a loss that is not finite ends all in the same step", "[pr
                   {.epochs = 3, .parts = 4, .processes = &test_processes()});
   const std::string text = message_of<NonFiniteError>([&] { trainer.run(); });
   CHECK_THAT(text, Catch::Contains("operation 'log'"));
-  const std::vector<std::string> texts = test_processes().gather(text);
+  const std::vector<std::string> texts = test_processes().all_gather(text);
   for (const std::string& each : texts) CHECK(each == text);
 }
 
@@ -167,7 +168,7 @@ TEST_CASE("processes: one that stops ends the training of all after the same ste
          .processes = &test_processes()});
     const TrainingResult result = trainer.run();
     CHECK(result.steps == 3);
-    CHECK(result.end == TrainingEnd::stopped_early);
+    CHECK(result.end == StopReason::stopped_early);
   }
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("processes: a signal to one ends the training of all, with its exit st
   for (int interrupted = 0; interrupted < test_processes().size(); ++interrupted) {
     ManyElementsTraining<float> training;
     AdamW<float> optimizer(training.model);
-    const Interrupt interrupt;
+    const SignalHandler interrupt;
     int steps = 0;
     Trainer trainer(training.model, optimizer, training.batches, training.loss(),
                     {.epochs = 9,
@@ -190,7 +191,7 @@ TEST_CASE("processes: a signal to one ends the training of all, with its exit st
                      .interrupt = &interrupt,
                      .processes = &test_processes()});
     const TrainingResult result = trainer.run();
-    CHECK(result.end == TrainingEnd::interrupted);
+    CHECK(result.end == StopReason::interrupted);
     CHECK(result.exit_status == 130);
     CHECK((result.steps == 2 || result.steps == 3));
   }
@@ -203,15 +204,16 @@ TEST_CASE("processes: an error of the first process's files is that of all", "[p
   AdamW<float> optimizer(training.model);
   Trainer trainer(training.model, optimizer, training.batches, training.loss(),
                   {.parts = 4, .folder = shared + "/file/below", .processes = &test_processes()});
-  if (test_processes().is_first()) std::ofstream(shared + "/file") << "text";
+  if (test_processes().is_root()) std::ofstream(shared + "/file") << "text";
   test_processes().broadcast("");
   CHECK_THROWS_AS(trainer.run(), Error);
-  CHECK(message_of<Error>([] {
-          test_processes().from_first([]() -> std::string { fail<Error>("text", "one", "none"); });
-        }) == (test_processes().is_first()
-                   ? ""
-                   : concatenate_text("process 1 of ", test_processes().size(), ": ")) +
-                  "text: expected one, got none");
-  CHECK(test_processes().from_first(
-            [] { return concatenate_text("text of ", test_processes().rank()); }) == "text of 0");
+  CHECK(
+      message_of<Error>([] {
+        test_processes().broadcast_from_root(
+            []() -> std::string { fail<Error>("text", "one", "none"); });
+      }) ==
+      (test_processes().is_root() ? "" : str_cat("process 1 of ", test_processes().size(), ": ")) +
+          "text: expected one, got none");
+  CHECK(test_processes().broadcast_from_root(
+            [] { return str_cat("text of ", test_processes().rank()); }) == "text of 0");
 }

@@ -39,7 +39,7 @@ std::string thrown_by(const std::function<void()>& action) {
   } catch (const std::exception& error) {
     return error.what();
   } catch (int number) {
-    return concatenate_text("the number ", number);
+    return str_cat("the number ", number);
   }
   return "none";
 }
@@ -94,7 +94,7 @@ std::string caught(const std::string& place, int failing) {
                                                         }}});
   const std::string text = thrown_by([&] { trainer.run(); });
   // All have the weights of the same step.
-  const std::vector<std::string> weights = processes.gather(
+  const std::vector<std::string> weights = processes.all_gather(
       std::to_string(std::hash<std::string>()(bytes_of_parameters(training.model))));
   if (place != "schedule") CHECK(std::set(weights.begin(), weights.end()).size() == 1);
   return text;
@@ -114,8 +114,7 @@ TEST_CASE("processes: what one process throws anywhere in a training, all throw"
       INFO(place << " in process " << failing + 1);
       const std::string text = caught(place, failing);
       INFO(text);
-      const std::string process =
-          concatenate_text("process ", failing + 1, " of ", processes.size(), ": ");
+      const std::string process = str_cat("process ", failing + 1, " of ", processes.size(), ": ");
       if (processes.rank() != failing)
         CHECK(text.starts_with(process));
       else if (place == std::string("int"))
@@ -123,7 +122,7 @@ TEST_CASE("processes: what one process throws anywhere in a training, all throw"
       else if (place == std::string("checkpoint"))
         CHECK(text.find("/checkpoints") != text.npos);
       else
-        CHECK(text.starts_with(concatenate_text(place, ": expected ")));
+        CHECK(text.starts_with(str_cat(place, ": expected ")));
     }
 }
 
@@ -133,9 +132,9 @@ TEST_CASE("processes: an error is one of all even where it is caught", "[process
   for (int failing = 0; failing < processes.size(); ++failing) {
     std::string inner;
     const std::string text = thrown_by([&] {
-      processes.together([&] {
+      processes.run_collectively([&] {
         if (processes.rank() == failing) throw Error("sum: expected a number, got none");
-        inner = thrown_by([&] { processes.gather("x"); });
+        inner = thrown_by([&] { processes.all_gather("x"); });
         // Nothing goes on before all have left.
         CHECK(thrown_by([&] { processes.broadcast("y"); }) == inner);
       });
@@ -143,11 +142,11 @@ TEST_CASE("processes: an error is one of all even where it is caught", "[process
     if (processes.rank() == failing) {
       CHECK(text == "sum: expected a number, got none");
     } else {
-      CHECK(text == concatenate_text("process ", failing + 1, " of ", processes.size(),
-                                     ": sum: expected a number, got none"));
+      CHECK(text == str_cat("process ", failing + 1, " of ", processes.size(),
+                            ": sum: expected a number, got none"));
       CHECK(inner == text);
     }
-    CHECK(processes.gather("z") ==
+    CHECK(processes.all_gather("z") ==
           std::vector<std::string>(static_cast<std::size_t>(processes.size()), "z"));
   }
 }
@@ -157,14 +156,14 @@ TEST_CASE("processes: an error of any one, even without a message, is one of all
   if (processes.size() == 1) return;
   for (int failing = 0; failing < processes.size(); ++failing) {
     const std::string text = thrown_by([&] {
-      processes.together([&] {
+      processes.run_collectively([&] {
         if (processes.rank() == failing) throw Error("");
       });
     });
     CHECK(text == (processes.rank() == failing
                        ? ""
-                       : concatenate_text("process ", failing + 1, " of ", processes.size(),
-                                          ": an exception without a message")));
+                       : str_cat("process ", failing + 1, " of ", processes.size(),
+                                 ": an exception without a message")));
   }
 }
 

@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("processes: masked labels give the mean over those that count
                              expected.whole.loss()) < 1e-12);
               SGD<double> optimizer(table, {.lr = lr});
               Trainer trainer(table, optimizer, source, loss,
-                              {.accumulation = accumulation,
+                              {.gradient_accumulation_steps = accumulation,
                                .parts = parts,
                                .clip_norm = clip_norm,
                                .processes = group});

@@ -23,11 +23,11 @@ int main(int argc, char** argv) {
   weft::group = &processes;
   std::ostringstream output;
   std::streambuf* const terminal = std::cout.rdbuf();
-  if (!processes.is_first()) std::cout.rdbuf(output.rdbuf());
+  if (!processes.is_root()) std::cout.rdbuf(output.rdbuf());
   const int failures = Catch::Session().run(argc, argv);
   std::cout.rdbuf(terminal);
   if (failures != 0) std::cout << std::move(output).str() << std::flush;
-  if (processes.is_first()) std::cout << processes.size() << " processes" << std::endl;
+  if (processes.is_root()) std::cout << processes.size() << " processes" << std::endl;
   // A process that failed may have left the others in the middle of something.
-  return failures == 0 ? 0 : processes.fail("tests failed in this process", 1);
+  return failures == 0 ? 0 : processes.abort("tests failed in this process", 1);
 }

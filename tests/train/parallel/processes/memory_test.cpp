@@ -78,7 +78,7 @@ TEST_CASE("processes: the state of an optimizer is divided among them", "[proces
   ProcessGroup& processes = test_processes();
   std::vector<double> of_each(static_cast<std::size_t>(processes.size()));
   of_each[static_cast<std::size_t>(processes.rank())] = bytes_of_state(&processes);
-  processes.sum(of_each);
+  processes.all_reduce(of_each);
   double sum = 0.0;
   for (const double bytes : of_each) {
     INFO(bytes << " of " << whole << " bytes");

@@ -18,7 +18,7 @@ class Session {
  public:
   explicit Session(Arguments& arguments)
       : a_(arguments),
-        folder_(processes_.from_first([this] { return own_folder_.path().string(); })) {}
+        folder_(processes_.broadcast_from_root([this] { return own_folder_.path().string(); })) {}
 
   // One of the processes may fail alone: then all of them do.
   void act() {
@@ -30,7 +30,7 @@ class Session {
     } catch (const Error&) {
       outcome = "Error";
     }
-    for (const std::string& other : processes_.gather(outcome)) REQUIRE(other == outcome);
+    for (const std::string& other : processes_.all_gather(outcome)) REQUIRE(other == outcome);
   }
 
  private:
@@ -57,7 +57,7 @@ class Session {
     const bool saves = a_.flag();
     TrainerOptions options{.epochs = 1 + a_.below(2),
                            .max_steps = a_.below(6),
-                           .accumulation = 1 + a_.below(2),
+                           .gradient_accumulation_steps = 1 + a_.below(2),
                            .parts = a_.chance(0.9) ? processes_.size() + a_.below(3) : a_.integer(),
                            .clip_norm = a_.flag() ? 1.0 : 1e9,
                            .schedule = constant_schedule(lr),
@@ -70,12 +70,12 @@ class Session {
                            .processes = &processes_};
     // Options that differ are noticed before the first step.
     if (a_.chance(0.1) && fails_alone()) options.epochs += 7;
-    MovingAverage<float> average(model, 0.9);
+    ExponentialMovingAverage<float> average(model, 0.9);
     const bool averages = a_.chance(0.3), validates = a_.flag();
     Trainer trainer(
         model, optimizer, batches,
         [&](Tape<float>& tape, const Batch& batch) { return loss(tape, batch, model); }, options);
-    if (averages) trainer.keep_average(average);
+    if (averages) trainer.track_average(average);
     if (validates) trainer.validate_on(batches, {.every_steps = 2, .patience = 2});
     trainer.run();
     return bytes_of_parameters(model);
@@ -84,21 +84,21 @@ class Session {
   // Returns what was exchanged.
   std::string exchange() {
     const int from = static_cast<int>(a_.below(processes_.size()));
-    const std::string own = concatenate_text("process ", processes_.rank());
+    const std::string own = str_cat("process ", processes_.rank());
     switch (a_.below(6)) {
       case 0:
         return processes_.broadcast(own, from);
       case 1: {
-        const std::vector<std::string> texts = processes_.gather(own);
+        const std::vector<std::string> texts = processes_.all_gather(own);
         return std::accumulate(texts.begin(), texts.end(), std::string());
       }
       case 2: {
         std::vector<double> values(static_cast<std::size_t>(a_.below(5)), processes_.rank());
-        processes_.sum(values);
-        return concatenate_text(std::accumulate(values.begin(), values.end(), 0.0));
+        processes_.all_reduce(values);
+        return str_cat(std::accumulate(values.begin(), values.end(), 0.0));
       }
       case 3:
-        return processes_.from_first([&] {
+        return processes_.broadcast_from_root([&] {
           if (failing_ >= 0) fail<ValueError>("a file", "one", "none");
           return own;
         });
@@ -109,9 +109,9 @@ class Session {
         return bytes_of_parameters(model);
       }
       default:
-        processes_.together([&] {
+        processes_.run_collectively([&] {
           fail_here();
-          processes_.together([&] { fail_here(); });
+          processes_.run_collectively([&] { fail_here(); });
         });
         return "together";
     }

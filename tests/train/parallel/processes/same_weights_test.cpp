@@ -38,8 +38,8 @@ Outcome train(const TrainerOptions& options, const MakeOptimizer<T>& make_optimi
   TensorBatches<T> held_out(ManyElementsTraining<T>::inputs(8), ManyElementsTraining<T>::targets(8),
                             {.batch_size = 3});
   trainer.validate_on(held_out, {.every_steps = 3});
-  MovingAverage<T> average(training.model, 0.9);
-  if (keeps_average) trainer.keep_average(average);
+  ExponentialMovingAverage<T> average(training.model, 0.9);
+  if (keeps_average) trainer.track_average(average);
   outcome.last_validation = trainer.run().best_value;
   outcome.weights = bytes_of_parameters(training.model);
   Recorder<T> of_average, of_optimizer;
@@ -79,8 +79,9 @@ TEST_CASE("processes: the same with clipping, accumulation, an average and sever
     INFO(threads << " threads");
     const int before = thread_count();
     set_thread_count(threads);
-    check_same<float>({.epochs = 2, .accumulation = 3, .parts = 4, .clip_norm = 0.05},
-                      adam<float>(), true);
+    check_same<float>(
+        {.epochs = 2, .gradient_accumulation_steps = 3, .parts = 4, .clip_norm = 0.05},
+        adam<float>(), true);
     set_thread_count(before);
   }
 }
@@ -123,7 +124,7 @@ TEST_CASE("processes: a training moves from several processes to one and back", 
   // The first process's folder, which all use.
   const std::filesystem::path shared = processes.broadcast(own.path().string());
   TrainerOptions options{.epochs = 3,
-                         .accumulation = 2,
+                         .gradient_accumulation_steps = 2,
                          .parts = 4,
                          .clip_norm = 0.5,
                          .folder = own / "alone",
@@ -139,7 +140,7 @@ TEST_CASE("processes: a training moves from several processes to one and back", 
     options.resume = true;
     options.max_steps = 4;
     options.processes = nullptr;
-    if (processes.is_first()) train<float>(options, adam<float>(), true);
+    if (processes.is_root()) train<float>(options, adam<float>(), true);
     processes.broadcast("");
     options.max_steps = 0;
     options.processes = &processes;
@@ -147,7 +148,7 @@ TEST_CASE("processes: a training moves from several processes to one and back", 
     CHECK((alone.weights == moved.weights));
     CHECK((alone.state == moved.state));
     CHECK((alone.average == moved.average));
-    if (!processes.is_first()) continue;
+    if (!processes.is_root()) continue;
     for (const char* name : {"last.h5", "best.h5"})
       CHECK((bytes_of(own / "alone" / name) == bytes_of(options.folder / name)));
   }
@@ -164,7 +165,7 @@ TEST_CASE("processes: no more bytes are sent than the exchange of gradients and 
             {.epochs = 9, .max_steps = steps, .parts = 4, .processes = &processes})
         .run();
     double all = static_cast<double>(processes.bytes_sent() - before);
-    processes.sum(std::span(&all, 1));
+    processes.all_reduce(std::span(&all, 1));
     return all;
   };
   ManyElements<float> model;

@@ -64,7 +64,7 @@ class MarkovModel {
 std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
                                    const BeamSearchOptions& options) {
   std::vector<Hypothesis> found;
-  const auto extend = [&](auto& self, const Sequence& tokens, double log_probability) -> void {
+  const auto extend = [&](auto& self, const TokenIds& tokens, double log_probability) -> void {
     const auto length = static_cast<Index>(tokens.size());
     const auto score = [&](double value, Index tokens_in_all) {
       return value / std::pow(static_cast<double>(tokens_in_all), options.length_penalty);
@@ -80,7 +80,7 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
       if (token == options.eos) {
         found.push_back({tokens, sum, score(sum, length + 1), true});
       } else {
-        Sequence longer = tokens;
+        TokenIds longer = tokens;
         longer.push_back(token);
         self(self, longer, sum);
       }
@@ -94,8 +94,8 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
 }
 
 // The most probable token at each step.
-Sequence greedy(const MarkovModel& model, Index source, const BeamSearchOptions& options) {
-  Sequence tokens;
+TokenIds greedy(const MarkovModel& model, Index source, const BeamSearchOptions& options) {
+  TokenIds tokens;
   TokenId last = options.bos;
   while (static_cast<Index>(tokens.size()) < options.max_len) {
     const double* next = model.after(source, static_cast<Index>(tokens.size()) + 1, last);
@@ -181,13 +181,13 @@ TEST_CASE("beam search: ties are broken by the better prefix and the lower token
     }
     return scores;
   };
-  CHECK(greedy_search(next, 1)[0].tokens == Sequence{3, 3});
+  CHECK(greedy_search(next, 1)[0].tokens == TokenIds{3, 3});
   const auto hypotheses = beam_search(next, 1, {.beam_width = 4, .n_best = 4})[0];
   REQUIRE(hypotheses.size() == 4);
   CHECK(hypotheses[0].tokens.empty());
-  CHECK(hypotheses[1].tokens == Sequence{3, 3});
-  CHECK(hypotheses[2].tokens == Sequence{3, 4});
-  CHECK(hypotheses[3].tokens == Sequence{4, 3});
+  CHECK(hypotheses[1].tokens == TokenIds{3, 3});
+  CHECK(hypotheses[2].tokens == TokenIds{3, 4});
+  CHECK(hypotheses[3].tokens == TokenIds{4, 3});
 }
 
 TEST_CASE("beam search: sources that are done are left out of the calls", "[train]") {
@@ -204,7 +204,7 @@ TEST_CASE("beam search: sources that are done are left out of the calls", "[trai
   };
   const auto found = greedy_search(next, 3);
   CHECK(rows == std::vector<Index>{3, 2, 1});
-  CHECK(found[2].tokens == Sequence{4, 4});
+  CHECK(found[2].tokens == TokenIds{4, 4});
   CHECK(found[2].finished);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("beam search: a hypothesis that reaches max_len is not finished", "[tr
     return scores;
   };
   const Hypothesis found = greedy_search(next, 1, {.max_len = 4, .length_penalty = 1.0})[0];
-  CHECK(found.tokens == Sequence{3, 3, 3, 3});
+  CHECK(found.tokens == TokenIds{3, 3, 3, 3});
   CHECK_FALSE(found.finished);
   CHECK(found.log_probability == -1.0);
   CHECK(found.score == -0.25);
@@ -238,7 +238,7 @@ TEST_CASE("beam search: ends when no longer sequence can be better", "[train]") 
   };
   // -1.2 / 4 is better than -1 / 1, but -1.2 is not.
   CHECK(beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 1.0})[0][0].tokens ==
-        Sequence{3, 3, 3});
+        TokenIds{3, 3, 3});
   CHECK(calls == 4);
   calls = 0;
   CHECK(beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 0.0})[0][0]
@@ -248,7 +248,7 @@ TEST_CASE("beam search: ends when no longer sequence can be better", "[train]") 
   const auto two =
       beam_search(next, 1, {.beam_width = 2, .max_len = 8, .length_penalty = 0.0, .n_best = 2})[0];
   REQUIRE(two.size() == 2);
-  CHECK(two[1].tokens == Sequence{3, 3, 3});
+  CHECK(two[1].tokens == TokenIds{3, 3, 3});
   CHECK(two[1].finished);
 }
 

@@ -25,7 +25,7 @@ EncoderDecoder<T> small_model(
           random};
 }
 
-const std::vector<Sequence> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
+const std::vector<TokenIds> sources{{4, 5, 6}, {8}, {7, 7, 7, 7, 7}};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ TEST_CASE("encoder-decoder search: hypotheses have the probabilities that the mo
   for (const auto& [name, parameter] : named_parameters(model))
     for (double& value : parameter->values()) value *= 3.0;
   model.output->bias->values()[Vocabulary::eos] = -4.0;
-  std::vector<Sequence> many;
+  std::vector<TokenIds> many;
   for (TokenId i = 0; i < 50; ++i) many.push_back({4 + i % 5, 4 + i % 3, 4 + i % 4});
   const Index width = GENERATE(1, 4);
   const auto all = beam_search(model, many, {.beam_width = width, .n_best = width});
@@ -76,9 +76,9 @@ TEST_CASE("encoder-decoder search: hypotheses have the probabilities that the mo
   for (std::size_t i = 0; i < many.size(); ++i) {
     const PaddedTokens padded = pad_sequences({&many[i], 1});
     for (const Hypothesis& hypothesis : all[i]) {
-      Sequence labels = hypothesis.tokens;
+      TokenIds labels = hypothesis.tokens;
       if (hypothesis.finished) labels.push_back(Vocabulary::eos);
-      Sequence target{Vocabulary::bos};
+      TokenIds target{Vocabulary::bos};
       target.insert(target.end(), labels.begin(), labels.end() - 1);
       const Tensor<double> log_probabilities =
           log_softmax(
@@ -99,9 +99,9 @@ TEST_CASE("encoder-decoder search: greedy search takes the most probable token o
           "[train]") {
   const auto model = small_model<double>();
   Tape<double> tape = Tape<double>::inference();
-  for (const Sequence& source : sources) {
+  for (const TokenIds& source : sources) {
     const PaddedTokens padded = pad_sequences({&source, 1});
-    Sequence expected{Vocabulary::bos};
+    TokenIds expected{Vocabulary::bos};
     while (std::ssize(expected) <= model.max_len) {
       const Var<double> logits =
           model(tape, padded.tokens, padded.valid_lens, pad_sequences({&expected, 1}).tokens);
@@ -130,8 +130,8 @@ TEST_CASE("encoder-decoder search: the loss of a batch is that of its labels", "
 TEST_CASE("encoder-decoder search: options outside their ranges throw", "[train]") {
   const auto model = small_model<float>();
   CHECK_THROWS_AS(beam_search(model, sources, {.beam_width = 0}), ValueError);
-  CHECK_THROWS_AS(beam_search(model, std::vector<Sequence>{{9}}), ValueError);
-  CHECK_THROWS_AS(beam_search(model, std::vector<Sequence>{{4, 4, 4, 4, 4, 4, 4}}), ValueError);
+  CHECK_THROWS_AS(beam_search(model, std::vector<TokenIds>{{9}}), ValueError);
+  CHECK_THROWS_AS(beam_search(model, std::vector<TokenIds>{{4, 4, 4, 4, 4, 4, 4}}), ValueError);
 }
 
 }  // namespace weft

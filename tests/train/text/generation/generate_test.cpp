@@ -26,13 +26,13 @@ TEST_CASE("generate: the tokens of recomputing everything, sliding past the cont
   GptOptions options{.vocabulary_size = 9, .max_len = 8, .num_hiddens = 8, .num_heads = 2};
   if (modern) options.rotary.emplace();
   const Gpt<double> model(options, random);
-  Sequence prompt;
+  TokenIds prompt;
   for (Index i = 0; i < prompt_length; ++i) prompt.push_back(static_cast<TokenId>(random.below(9)));
-  const Sequence result =
+  const TokenIds result =
       generate(model, prompt,
                {.max_tokens = 30, .sampling = sampling, .seed = 7, .max_context = max_context});
 
-  Sequence text = prompt;
+  TokenIds text = prompt;
   Sampler<double> sampler(sampling, 7);
   auto tape = Tape<double>::inference();
   Index begin = std::max<Index>(0, prompt_length - max_context);
@@ -44,7 +44,7 @@ TEST_CASE("generate: the tokens of recomputing everything, sliding past the cont
     const Tensor<double> logits = model(tape, Tokens({1, std::ssize(context)}, context)).value();
     text.push_back(sampler(logits.values().last(9), context));
   }
-  CHECK(result == Sequence(text.begin() + prompt_length, text.end()));
+  CHECK(result == TokenIds(text.begin() + prompt_length, text.end()));
 }
 
 TEST_CASE("generate: prompts of different lengths get the tokens that each gets alone", "[train]") {
@@ -57,7 +57,7 @@ TEST_CASE("generate: prompts of different lengths get the tokens that each gets 
     options.num_kv_heads = 2;
   }
   const Gpt<float> model(options, random);
-  std::vector<Sequence> prompts;
+  std::vector<TokenIds> prompts;
   for (const Index length : {3, 1, 14, 20, 1, 7}) {
     prompts.emplace_back();
     for (Index i = 0; i < length; ++i)
@@ -88,7 +88,7 @@ TEST_CASE("generate: products have the precision of the options", "[train][bf16]
   const auto odd_tokens = [&](Precision precision) {
     const auto options =
         GenerateOptions{.max_tokens = 4, .sampling = {.temperature = 0.0}, .precision = precision};
-    const Sequence tokens = generate(model, Sequence{0, 1, 2}, options);
+    const TokenIds tokens = generate(model, TokenIds{0, 1, 2}, options);
     return std::ranges::count_if(tokens, [](TokenId token) { return token % 2 == 1; });
   };
   CHECK(odd_tokens(Precision::full) == 4);
@@ -97,30 +97,30 @@ TEST_CASE("generate: products have the precision of the options", "[train][bf16]
 
 TEST_CASE("generate: on_token sees each token and may end a text", "[train]") {
   const Gpt<float> model = small_model();
-  const std::vector<Sequence> prompts{{3}, {4, 5}};
+  const std::vector<TokenIds> prompts{{3}, {4, 5}};
   const auto whole = generate(model, prompts, {.max_tokens = 6});
-  std::vector<Sequence> seen(2);
+  std::vector<TokenIds> seen(2);
   const auto some =
       generate(model, prompts, {.max_tokens = 6, .on_token = [&](Index prompt, TokenId token) {
                                   auto& tokens = seen[static_cast<std::size_t>(prompt)];
                                   tokens.push_back(token);
                                   return prompt == 1 || tokens.size() < 2;
                                 }});
-  CHECK(some[0] == Sequence(whole[0].begin(), whole[0].begin() + 2));
+  CHECK(some[0] == TokenIds(whole[0].begin(), whole[0].begin() + 2));
   CHECK(some[1] == whole[1]);
   CHECK(seen == some);
 }
 
 TEST_CASE("generate: depends on the seed, and ends at the token that ends a text", "[train]") {
   const Gpt<float> model = small_model();
-  const Sequence prompt{3};
+  const TokenIds prompt{3};
   const auto generated = [&](const GenerateOptions& options) {
     return generate(model, prompt, options);
   };
-  const Sequence text = generated({.max_tokens = 20, .seed = 1});
+  const TokenIds text = generated({.max_tokens = 20, .seed = 1});
   CHECK(generated({.max_tokens = 20, .seed = 1}) == text);
   CHECK(generated({.max_tokens = 20, .seed = 2}) != text);
-  const Sequence ended = generated({.max_tokens = 20, .seed = 1, .eos_token_ids = {text[4]}});
+  const TokenIds ended = generated({.max_tokens = 20, .seed = 1, .eos_token_ids = {text[4]}});
   CHECK(ended.size() <= 4);
   CHECK(std::equal(ended.begin(), ended.end(), text.begin()));
   CHECK(generated({.max_tokens = 20, .seed = 1, .eos_token_ids = {text[4], text[0]}}).empty());
@@ -129,11 +129,11 @@ TEST_CASE("generate: depends on the seed, and ends at the token that ends a text
 
 TEST_CASE("generate: bad prompts and options are refused", "[train]") {
   const Gpt<float> model = small_model();
-  const Sequence prompt{3}, none, unknown{9};
+  const TokenIds prompt{3}, none, unknown{9};
   CHECK_THROWS_AS(generate(model, none), ValueError);
   CHECK_THROWS_AS(generate(model, unknown), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_tokens = -1}), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_context = 0}), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_context = 6}), ValueError);  // of 5 positions
-  CHECK(generate(model, std::vector<Sequence>{}).empty());
+  CHECK(generate(model, std::vector<TokenIds>{}).empty());
 }

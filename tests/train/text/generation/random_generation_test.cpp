@@ -107,7 +107,7 @@ class Session {
       case 0: {
         std::vector<Index> indices(static_cast<std::size_t>(a_.below(5)));
         for (Index& index : indices) index = index_in(cache);
-        return cache.select(indices);
+        return cache.reorder(indices);
       }
       case 1:
         return cache.append(other);
@@ -160,19 +160,19 @@ class Session {
         .max_tokens = a_.below(12) - 1,
         .sampling = sampling(),
         .seed = a_.random().next(),
-        .eos_token_ids = a_.flag() ? Sequence() : Sequence{static_cast<TokenId>(a_.below(9) - 1)},
+        .eos_token_ids = a_.flag() ? TokenIds() : TokenIds{static_cast<TokenId>(a_.below(9) - 1)},
         .on_token = [&](Index, TokenId) { return --stop_after != 0; },
         .max_context = a_.chance(0.7) ? std::nullopt : std::optional(a_.integer()),
         .precision = a_.one_of({Precision::full, Precision::bf16})};
-    std::vector<Sequence> prompts(static_cast<std::size_t>(a_.below(a_.chance(0.1) ? 20 : 4)));
-    for (Sequence& prompt : prompts) {
+    std::vector<TokenIds> prompts(static_cast<std::size_t>(a_.below(a_.chance(0.1) ? 20 : 4)));
+    for (TokenIds& prompt : prompts) {
       const Tokens ids = a_.ids({a_.chance(0.05) ? 0 : 1 + a_.below(40)}, vocabulary);
       prompt.assign(ids.begin(), ids.end());
     }
     if (a_.flag() || !draft_ || prompts.empty()) {
-      const std::vector<Sequence> results = generate(*gpt_, prompts, options);
+      const std::vector<TokenIds> results = generate(*gpt_, prompts, options);
       REQUIRE(results.size() == prompts.size());
-      for (const Sequence& result : results)
+      for (const TokenIds& result : results)
         REQUIRE(std::ssize(result) <= std::max<Index>(options.max_tokens, 0));
     } else {
       const SpeculativeText result =
@@ -198,8 +198,8 @@ class Session {
     };
     if (a_.flag() || !translator_)
       return static_cast<void>(beam_search(next, a_.below(4), options));
-    std::vector<Sequence> sources(static_cast<std::size_t>(a_.below(4)));
-    for (Sequence& source : sources) {
+    std::vector<TokenIds> sources(static_cast<std::size_t>(a_.below(4)));
+    for (TokenIds& source : sources) {
       const Tokens ids = a_.ids({a_.chance(0.05) ? 0 : 1 + a_.below(6)}, 6);
       source.assign(ids.begin(), ids.end());
     }

@@ -27,7 +27,7 @@ std::vector<double> softmax_of(const std::vector<double>& scores) {
 
 // The probabilities by the definition of each option, with everything sorted and in double.
 template <class T>
-std::vector<double> by_definition(const std::vector<T>& logits, const Sequence& context,
+std::vector<double> by_definition(const std::vector<T>& logits, const TokenIds& context,
                                   const SamplingOptions& options) {
   std::vector<double> scores(logits.begin(), logits.end());
   for (const TokenId token : std::set<TokenId>(context.begin(), context.end())) {
@@ -61,7 +61,7 @@ std::vector<double> by_definition(const std::vector<T>& logits, const Sequence& 
 }
 
 template <class T>
-void check_against_definition(const std::vector<T>& logits, const Sequence& context,
+void check_against_definition(const std::vector<T>& logits, const TokenIds& context,
                               const SamplingOptions& options) {
   CAPTURE(logits.size(), options.temperature, options.top_k, options.top_p, options.min_p,
           options.repetition_penalty);
@@ -124,7 +124,7 @@ TEMPLATE_TEST_CASE("sampling: probabilities are those of the definitions", "[tra
   for (const std::size_t size : {1u, 2u, 3u, 15u, 17u, 65u, 255u, 257u, 1000u, 5000u})
     for (const bool with_ties : {false, true}) {
       const auto logits = random_logits<TestType>(size, random, with_ties);
-      Sequence context;
+      TokenIds context;
       for (int i = 0; i < 8; ++i)
         context.push_back(static_cast<TokenId>(random.below(static_cast<Index>(size))));
       for (const SamplingOptions& options : all_options)
@@ -159,9 +159,9 @@ TEST_CASE("sampling: of equal logits, those of the first tokens are kept", "[tra
 TEST_CASE("sampling: the penalty is applied once to each token of the context", "[train]") {
   const std::vector<double> logits{2, -2, 0, 1};
   const std::vector<double> once =
-      Sampler<double>({.repetition_penalty = 2}).probabilities(logits, Sequence{0, 1, 2});
+      Sampler<double>({.repetition_penalty = 2}).probabilities(logits, TokenIds{0, 1, 2});
   CHECK(Sampler<double>({.repetition_penalty = 2})
-            .probabilities(logits, Sequence{2, 1, 0, 0, 1, 1}) == once);
+            .probabilities(logits, TokenIds{2, 1, 0, 0, 1, 1}) == once);
   // Logits of 1, -4, 0 and 1.
   const double sum = 2 * std::exp(1) + std::exp(-4) + 1;
   CHECK(std::abs(once[0] - std::exp(1) / sum) < 1e-15);
@@ -188,7 +188,7 @@ TEST_CASE("sampling: the same seed gives the same tokens", "[train]") {
   Random random(8);
   const auto logits = random_logits<float>(500, random, false);
   const auto drawn = [&](Sampler<float> sampler) {
-    Sequence tokens;
+    TokenIds tokens;
     for (int i = 0; i < 50; ++i) tokens.push_back(sampler(logits));
     return tokens;
   };
@@ -219,7 +219,7 @@ TEMPLATE_TEST_CASE("sampling: extreme logits and temperatures give probabilities
 TEST_CASE("sampling: options and logits that make no sense are refused", "[train]") {
   const std::vector<double> logits{1.0, 2.0};
   const auto sample = [&](const std::vector<double>& values, const SamplingOptions& options,
-                          const Sequence& context = {}) {
+                          const TokenIds& context = {}) {
     return Sampler<double>(options)(values, context);
   };
   const double nan = std::nan("");
@@ -247,5 +247,5 @@ TEST_CASE("sampling: options and logits that make no sense are refused", "[train
   for (const TokenId unknown : {-1, 2})
     CHECK(message_of<ValueError>([&] {
             sample(logits, {.repetition_penalty = 2}, {0, unknown});
-          }) == concatenate_text("sampling: context: expected tokens from 0 to 1, got ", unknown));
+          }) == str_cat("sampling: context: expected tokens from 0 to 1, got ", unknown));
 }

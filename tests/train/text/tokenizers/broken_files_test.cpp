@@ -66,9 +66,9 @@ std::string error_of_template(const std::string& text) {
 
 TEST_CASE("broken tokenizer.json: the file that the others are changed from is none", "[train]") {
   const auto tokenizer = PretrainedTokenizer::from_text(good_file().dump());
-  CHECK(tokenizer.with_ends(tokenizer.encode("Ab c")) == Sequence{1, 2, 3, 0});
-  CHECK(tokenizer.decode(Sequence{1, 2, 3, 0}) == "[CLS] ab [UNK]");
-  CHECK(tokenizer.decode(Sequence{3, 3}) == "##bb");
+  CHECK(tokenizer.add_special_tokens(tokenizer.encode("Ab c")) == TokenIds{1, 2, 3, 0});
+  CHECK(tokenizer.decode(TokenIds{1, 2, 3, 0}) == "[CLS] ab [UNK]");
+  CHECK(tokenizer.decode(TokenIds{3, 3}) == "##bb");
 }
 
 TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {

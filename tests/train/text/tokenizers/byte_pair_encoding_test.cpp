@@ -1,7 +1,7 @@
 #include <weft/autograd/error.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -26,7 +26,7 @@ std::string text_of(const Hdf5File& file, const std::string& dataset) {
 
 struct Example {
   std::string text;
-  Sequence ids;
+  TokenIds ids;
 };
 
 std::vector<Example> golden_examples(const std::string& group) {
@@ -40,7 +40,7 @@ std::vector<Example> golden_examples(const std::string& group) {
   const TokenId* next = all.data();
   for (Index i = 0; i < ids.size(); ++i) {
     const auto count = static_cast<std::size_t>(bytes(i));
-    examples.push_back({text.substr(at, count), Sequence(next, next + ids(i))});
+    examples.push_back({text.substr(at, count), TokenIds(next, next + ids(i))});
     at += count;
     next += ids(i);
   }
@@ -92,7 +92,7 @@ TEST_CASE("byte pairs: ids that are no text are decoded to bytes, and printed as
           "[train]") {
   const BytePairEncoding encoding = golden_encoding();
   for (const auto& [text, ids] : golden_examples("broken")) {
-    WholeCharacters at_once, one_by_one;
+    Utf8StreamDecoder at_once, one_by_one;
     const std::string bytes = encoding.decode(ids);
     std::string printed = at_once.add(bytes);
     CHECK((printed + at_once.finish() == text));
@@ -123,13 +123,13 @@ TEST_CASE("byte pairs: what is learned from a few words", "[train]") {
   CHECK(encoding.token(257) == " ab");
   CHECK(encoding.token(258) == " abc");
   CHECK(encoding.token(259) == "<|endoftext|>");
-  CHECK(encoding.encode("ab abc<|endoftext|>b") == Sequence{256, 258, 259, 'b' - '!'});
+  CHECK(encoding.encode("ab abc<|endoftext|>b") == TokenIds{256, 258, 259, 'b' - '!'});
   // No pair occurs twice any more, neither within a word nor across the end of a text.
   CHECK(BytePairEncoding::learn("ab ab abc abc", 1000).size() == 260);
   // Nothing is learned from the ends of texts, however many there are.
   const std::string end(BytePairEncoding::end_of_text);
   const BytePairEncoding ended =
-      BytePairEncoding::learn(concatenate_text("ab", end, "ab", end, "ab", end), 1000);
+      BytePairEncoding::learn(str_cat("ab", end, "ab", end, "ab", end), 1000);
   CHECK(ended.size() == 258);
   CHECK(ended.find("ab").has_value());
   CHECK(BytePairEncoding::learn("xy<|endoftext|>x<|endoftext|>y", 300).size() == 257);
@@ -181,9 +181,9 @@ TEST_CASE("byte pairs: every special token is found, the longest first", "[train
   write_bytes(files.vocabulary, vocabulary);
   const BytePairEncoding encoding = files.load();
   CHECK(encoding.encode("<|é|>x<|é|>ab<|endoftext|><|é|") ==
-        Sequence{260, 259, 256, 258, '<' - '!', '|' - '!', 94 + 0xC3 - 0xA1 - 1, 94 + 0xA9 - 0xA1,
+        TokenIds{260, 259, 256, 258, '<' - '!', '|' - '!', 94 + 0xC3 - 0xA1 - 1, 94 + 0xA9 - 0xA1,
                  '|' - '!'});
-  CHECK(encoding.decode(Sequence{260, 256}) == "<|é|>xab");
+  CHECK(encoding.decode(TokenIds{260, 256}) == "<|é|>xab");
 }
 
 TEST_CASE("byte pairs: arguments outside their ranges are refused", "[train]") {
@@ -191,7 +191,7 @@ TEST_CASE("byte pairs: arguments outside their ranges are refused", "[train]") {
   const BytePairEncoding encoding = files.load();
   CHECK(message_of<ValueError>([&] { encoding.token(259); }) ==
         "token id: expected 0 ≤ id < 259, got 259");
-  CHECK_THROWS_AS(encoding.decode(Sequence{1, -1}), ValueError);
+  CHECK_THROWS_AS(encoding.decode(TokenIds{1, -1}), ValueError);
   CHECK(encoding.find("ab") == 256);
   CHECK_FALSE(encoding.find("xyz"));
   CHECK(message_of<ValueError>([&] { encoding.encode("ab\xC3"); }) ==
@@ -245,7 +245,7 @@ TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]
   CHECK(files.error_with_merges("a b\na b c\n") == pairs + "got 'a b c'");
   CHECK(files.error_with_merges("a b\nab \n") == pairs + "got 'ab '");
   CHECK(files.error_with_merges("a b\n\nĠ ab\n") == pairs + "got ''");
-  CHECK(files.error_with_merges(concatenate_text("a b\na ", std::string(1000, 'b'), " c")) ==
+  CHECK(files.error_with_merges(str_cat("a b\na ", std::string(1000, 'b'), " c")) ==
         pairs + "got 'a " + std::string(78, 'b') + "…'");
   CHECK(files.error_with_merges("a b\nb c\n") ==
         "merges.txt\": pair 2 of merges: expected two tokens of the vocabulary, which has the "

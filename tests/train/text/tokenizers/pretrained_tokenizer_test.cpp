@@ -3,7 +3,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
-#include <weft/train/text/tokenizers/whole_characters.hpp>
+#include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
@@ -31,7 +31,7 @@ json small_file() {
               "merges": [["a", "b"]]}})");
 }
 
-Sequence encoded(const json& file, const std::string& text) {
+TokenIds encoded(const json& file, const std::string& text) {
   return PretrainedTokenizer::from_text(file.dump()).encode(text);
 }
 
@@ -53,10 +53,10 @@ TEST_CASE("pretrained tokenizer: encodes and decodes as Hugging Face's library",
   for (const json& line : file["lines"]) {
     const auto text = line["text"].get<std::string>();
     CAPTURE(text);
-    const auto ids = line["ids"].get<Sequence>();
+    const auto ids = line["ids"].get<TokenIds>();
     CHECK(tokenizer.encode(text) == ids);
-    CHECK(tokenizer.with_ends(ids) == line["with_ends"].get<Sequence>());
-    WholeCharacters characters;
+    CHECK(tokenizer.add_special_tokens(ids) == line["add_special_tokens"].get<TokenIds>());
+    Utf8StreamDecoder characters;
     const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
     CHECK(decoded == line["decoded"].get<std::string>());
   }
@@ -83,20 +83,20 @@ TEST_CASE("pretrained tokenizer: its text gives the same tokenizer", "[train]") 
 
 TEST_CASE("pretrained tokenizer: added tokens take what they say", "[train]") {
   json file = small_file();
-  CHECK(encoded(file, "ab<e>a") == Sequence{3, 4, 1});
-  CHECK(encoded(file, "a <e> c") == Sequence{1, 4, 0});
+  CHECK(encoded(file, "ab<e>a") == TokenIds{3, 4, 1});
+  CHECK(encoded(file, "a <e> c") == TokenIds{1, 4, 0});
   file["pre_tokenizer"] = nullptr;  // now spaces are unknown characters
-  CHECK(encoded(file, "a <e> b") == Sequence{1, 0, 4, 0, 2});
+  CHECK(encoded(file, "a <e> b") == TokenIds{1, 0, 4, 0, 2});
   file["added_tokens"][0]["lstrip"] = true;
-  CHECK(encoded(file, "a \t<e> b") == Sequence{1, 4, 0, 2});
+  CHECK(encoded(file, "a \t<e> b") == TokenIds{1, 4, 0, 2});
   file["added_tokens"][0]["rstrip"] = true;
-  CHECK(encoded(file, "a <e>\u3000 b") == Sequence{1, 4, 2});
+  CHECK(encoded(file, "a <e>\u3000 b") == TokenIds{1, 4, 2});
   file["added_tokens"][0]["content"] = "aa";
   file["added_tokens"][0]["single_word"] = true;
-  CHECK(encoded(file, "aab aa baa") == Sequence{1, 3, 4, 2, 1, 1});
+  CHECK(encoded(file, "aab aa baa") == TokenIds{1, 3, 4, 2, 1, 1});
   // Of two, the longer one.
   file["added_tokens"].push_back({{"id", 5}, {"content", "aa aa"}, {"normalized", false}});
-  CHECK(encoded(file, "aa aa") == Sequence{5});
+  CHECK(encoded(file, "aa aa") == TokenIds{5});
 }
 
 TEST_CASE("pretrained tokenizer: added tokens with the same normalized text are refused",
@@ -104,7 +104,7 @@ TEST_CASE("pretrained tokenizer: added tokens with the same normalized text are 
   json file = small_file();
   file["added_tokens"] = {{{"id", 4}, {"content", "<e>"}, {"normalized", true}},
                           {{"id", 5}, {"content", "<E>"}, {"normalized", true}}};
-  CHECK(encoded(file, "<E><e>") == Sequence{5, 4});
+  CHECK(encoded(file, "<E><e>") == TokenIds{5, 4});
   file["normalizer"] = {{"type", "Lowercase"}};
   CHECK(error_of(file) ==
         "\"tokenizer.json\": added_tokens: expected tokens that differ after normalization, got "
@@ -120,10 +120,10 @@ TEST_CASE("pretrained tokenizer: only the first part of a text begins it", "[tra
   file["pre_tokenizer"] = {
       {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}};
   file["added_tokens"].push_back({{"id", 5}, {"content", "<N>"}, {"normalized", true}});
-  CHECK(encoded(file, "A") == Sequence{1, 2});
-  CHECK(encoded(file, "a<e>b<n>a") == Sequence{1, 2, 4, 3, 5, 2});
-  CHECK(encoded(file, "a<n>b") == Sequence{1, 2, 5, 3});
-  CHECK(encoded(file, "<e>b") == Sequence{4, 3});
+  CHECK(encoded(file, "A") == TokenIds{1, 2});
+  CHECK(encoded(file, "a<e>b<n>a") == TokenIds{1, 2, 4, 3, 5, 2});
+  CHECK(encoded(file, "a<n>b") == TokenIds{1, 2, 5, 3});
+  CHECK(encoded(file, "<e>b") == TokenIds{4, 3});
 }
 
 TEST_CASE("pretrained tokenizer: a table of characters that is cut is refused", "[train]") {
@@ -137,11 +137,11 @@ TEST_CASE("pretrained tokenizer: a table of characters that is cut is refused", 
 
 TEST_CASE("pretrained tokenizer: characters without a token", "[train]") {
   json file = small_file();
-  CHECK(encoded(file, "accb") == Sequence{1, 0, 0, 2});
+  CHECK(encoded(file, "accb") == TokenIds{1, 0, 0, 2});
   file["model"]["fuse_unk"] = true;
-  CHECK(encoded(file, "accb cc") == Sequence{1, 0, 2, 0});
+  CHECK(encoded(file, "accb cc") == TokenIds{1, 0, 2, 0});
   file["model"]["unk_token"] = nullptr;
-  CHECK(encoded(file, "acb") == Sequence{3});  // dropped before pairs are merged
+  CHECK(encoded(file, "acb") == TokenIds{3});  // dropped before pairs are merged
 }
 
 TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
@@ -217,7 +217,7 @@ TEST_CASE("pretrained tokenizer: an expression that takes too long is an error",
                            {"pattern", {{"Regex", "(a+)+$"}}}};
   const auto tokenizer = PretrainedTokenizer::from_text(file.dump());
   CHECK(message_of<ValueError>([&] {
-          (void)tokenizer.encode(concatenate_text(std::string(60, 'a'), 'b'));
+          (void)tokenizer.encode(str_cat(std::string(60, 'a'), 'b'));
         }).starts_with("pattern: expected an expression that matches in reasonable time"));
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("pretrained tokenizer: the limits hold for a whole text", "[train]") {
   decoding["decoder"] = {{"type", "Sequence"}, {"decoders", json(2, growth)}};
   const auto decoder = PretrainedTokenizer::from_text(decoding.dump());
   CHECK(
-      message_of<ValueError>([&] { (void)decoder.decode(Sequence(1000, 1)); }).starts_with(limit));
+      message_of<ValueError>([&] { (void)decoder.decode(TokenIds(1000, 1)); }).starts_with(limit));
 
   // Tokens of 50,000 bytes that begin at each byte of the text.
   file = small_file();
@@ -287,14 +287,14 @@ TEST_CASE(
     for (std::size_t i = 0; i < one["texts"].size(); ++i) {
       const auto text = one["texts"][i].get<std::string>();
       CAPTURE(text);
-      const Sequence ids = tokenizer.encode(text);
-      CHECK(ids == one["encoded"][i]["ids"].get<Sequence>());
-      CHECK(tokenizer.with_ends(ids) == one["encoded"][i]["ends"].get<Sequence>());
+      const TokenIds ids = tokenizer.encode(text);
+      CHECK(ids == one["encoded"][i]["ids"].get<TokenIds>());
+      CHECK(tokenizer.add_special_tokens(ids) == one["encoded"][i]["ends"].get<TokenIds>());
     }
     for (std::size_t i = 0; i < one["ids"].size(); ++i) {
-      const auto ids = one["ids"][i].get<Sequence>();
+      const auto ids = one["ids"][i].get<TokenIds>();
       CAPTURE(ids);
-      WholeCharacters characters;
+      Utf8StreamDecoder characters;
       const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
       CHECK(decoded == one["decoded"][i].get<std::string>());
     }
@@ -309,10 +309,10 @@ TEST_CASE("pretrained tokenizer: of divisions with equal scores, the library's c
       {"type", "Unigram"},
       {"unk_id", 0},
       {"vocab", json::parse(R"([["?", 0], ["a", -1], ["b", -1], ["aa", -1], ["ab", -1]])")}};
-  CHECK(encoded(file, "aaa") == Sequence{1, 3});
-  CHECK(encoded(file, "aab") == Sequence{1, 4});
+  CHECK(encoded(file, "aaa") == TokenIds{1, 3});
+  CHECK(encoded(file, "aab") == TokenIds{1, 4});
   // Unknown characters beside each other are one token, also beside "?" itself.
-  CHECK(encoded(file, "aç?éa") == Sequence{1, 0, 1});
+  CHECK(encoded(file, "aç?éa") == TokenIds{1, 0, 1});
   file["model"]["unk_id"] = nullptr;
   CHECK(message_of<ValueError>([&] { (void)encoded(file, "ç"); }) ==
         "unk_id: expected an id, as the text has unknown characters, got none");
@@ -332,16 +332,16 @@ TEST_CASE("pretrained tokenizer: matches beside each other and their words", "[t
                              {"invert", invert}};
     return encoded(file, text);
   };
-  CHECK(split("b", "Removed", false, "abba") == Sequence{1, 1});
-  CHECK(split("b", "Isolated", false, "abba") == Sequence{1, 2, 2, 1});
-  CHECK(split("b", "MergedWithPrevious", false, "abba") == Sequence{1, 4, 2, 1});
-  CHECK(split("b", "MergedWithNext", false, "abba") == Sequence{1, 2, 2, 3});
-  CHECK(split("b", "Contiguous", false, "abba") == Sequence{1, 2, 4, 1});
-  CHECK(split("b", "Removed", true, "abba") == Sequence{2, 2});
-  CHECK(split("b", "MergedWithPrevious", true, "abba") == Sequence{1, 2, 2, 3});
-  CHECK(split("b", "MergedWithNext", true, "abba") == Sequence{1, 4, 2, 1});
+  CHECK(split("b", "Removed", false, "abba") == TokenIds{1, 1});
+  CHECK(split("b", "Isolated", false, "abba") == TokenIds{1, 2, 2, 1});
+  CHECK(split("b", "MergedWithPrevious", false, "abba") == TokenIds{1, 4, 2, 1});
+  CHECK(split("b", "MergedWithNext", false, "abba") == TokenIds{1, 2, 2, 3});
+  CHECK(split("b", "Contiguous", false, "abba") == TokenIds{1, 2, 4, 1});
+  CHECK(split("b", "Removed", true, "abba") == TokenIds{2, 2});
+  CHECK(split("b", "MergedWithPrevious", true, "abba") == TokenIds{1, 2, 2, 3});
+  CHECK(split("b", "MergedWithNext", true, "abba") == TokenIds{1, 4, 2, 1});
   // Empty matches divide, too.
-  CHECK(split("(?=b)", "Isolated", false, "aabab") == Sequence{1, 3, 2, 3, 2});
+  CHECK(split("(?=b)", "Isolated", false, "aabab") == TokenIds{1, 3, 2, 3, 2});
 }
 
 TEST_CASE("pretrained tokenizer: entries whose absence has no meaning are required", "[train]") {
@@ -376,7 +376,7 @@ TEST_CASE("pretrained tokenizer: added tokens are decoded as other tokens", "[tr
                        {{"type", "Fuse"}},
                        {{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 0}}}}};
   const auto tokenizer = PretrainedTokenizer::from_text(file.dump());
-  CHECK(tokenizer.decode(Sequence{1, 4, 1, 5}) == "  a<n>");
+  CHECK(tokenizer.decode(TokenIds{1, 4, 1, 5}) == "  a<n>");
   CHECK(tokenizer.token(4) == "  ");
   CHECK(tokenizer.token(1) == "a");
 }
@@ -386,5 +386,5 @@ TEST_CASE("pretrained tokenizer: rejects texts that are not UTF-8 and unknown id
   CHECK_THROWS_AS(tokenizer.encode("\xff"), ValueError);
   CHECK(message_of<ValueError>([&] { (void)tokenizer.token(700); }) ==
         "token id: expected 0 ≤ id < 700, got 700");
-  CHECK_THROWS_AS(tokenizer.decode(Sequence{0, -1}), ValueError);
+  CHECK_THROWS_AS(tokenizer.decode(TokenIds{0, -1}), ValueError);
 }

@@ -13,10 +13,10 @@ namespace {
 const std::string vocabulary_file = WEFT_TEST_DATA "/word_piece_vocab.txt";
 
 // The lists of write_word_piece.py: values one list after the other, and how many each has.
-std::vector<Sequence> lists(const Hdf5File& file, const std::string& values,
+std::vector<TokenIds> lists(const Hdf5File& file, const std::string& values,
                             const std::string& sizes) {
   const Tokens all = file.tensor<TokenId>(values), counts = file.tensor<TokenId>(sizes);
-  std::vector<Sequence> result;
+  std::vector<TokenIds> result;
   auto begin = all.begin();
   for (const TokenId count : counts) {
     result.emplace_back(begin, begin + count);
@@ -29,7 +29,7 @@ std::vector<Sequence> lists(const Hdf5File& file, const std::string& values,
 std::vector<std::string> strings(const Hdf5File& file, const std::string& values,
                                  const std::string& sizes) {
   std::vector<std::string> texts;
-  for (const Sequence& bytes : lists(file, values, sizes)) {
+  for (const TokenIds& bytes : lists(file, values, sizes)) {
     std::string& text = texts.emplace_back();
     for (const TokenId byte : bytes) text += static_cast<char>(byte);
   }
@@ -68,7 +68,7 @@ TEST_CASE("WordPiece: ids of 1000 texts are those of tokenizers", "[tokenizers]"
       {"cased_without_accents", {.lower_case = false, .strip_accents = true}}};
   for (const auto& [name, options] : cases) {
     const WordPiece tokenizer(vocabulary_file, options);
-    const std::vector<Sequence> expected = lists(file, name + "/ids", name + "/sizes");
+    const std::vector<TokenIds> expected = lists(file, name + "/ids", name + "/sizes");
     for (std::size_t i = 0; i < texts.size(); ++i) {
       INFO(name << ", text " << i << ": " << texts[i]);
       CHECK(tokenizer.encode(texts[i]) == expected[i]);
@@ -80,7 +80,7 @@ TEST_CASE("WordPiece: pairs, truncated, and their segments are those of tokenize
           "[tokenizers]") {
   const Hdf5File file(WEFT_TEST_DATA "/word_piece.h5");
   const std::vector<std::string> texts = strings(file, "texts", "text_sizes");
-  const std::vector<Sequence> tokens = lists(file, "pairs/ids", "pairs/sizes"),
+  const std::vector<TokenIds> tokens = lists(file, "pairs/ids", "pairs/sizes"),
                               segments = lists(file, "pairs/segments", "pairs/sizes");
   const WordPiece tokenizer(vocabulary_file);
   for (std::size_t i = 0; i + 1 < texts.size(); ++i) {
@@ -94,7 +94,7 @@ TEST_CASE("WordPiece: pairs, truncated, and their segments are those of tokenize
 TEST_CASE("WordPiece: decoded texts are those of tokenizers", "[tokenizers]") {
   const Hdf5File file(WEFT_TEST_DATA "/word_piece.h5");
   const std::vector<std::string> decoded = strings(file, "decoded", "decoded_sizes");
-  const std::vector<Sequence> ids = lists(file, "lower/ids", "lower/sizes");
+  const std::vector<TokenIds> ids = lists(file, "lower/ids", "lower/sizes");
   const WordPiece tokenizer(vocabulary_file);
   for (std::size_t i = 0; i < ids.size(); ++i) CHECK(tokenizer.decode(ids[i]) == decoded[i]);
 }
@@ -104,9 +104,9 @@ TEST_CASE("WordPiece: words become the longest tokens", "[tokenizers]") {
   const WordPiece tokenizer(file.path());
   CHECK(tokenizer.size() == 9);
   // "unaf" is longer than "un", and nothing continues it with "f": the word has no tokens.
-  CHECK(tokenizer.encode("unaffable") == Sequence{1, 0, 2});
-  CHECK(tokenizer.encode("UNAABLE, un") == Sequence{1, 3, 6, 5, 8, 3, 2});
-  CHECK(tokenizer.decode(Sequence{1, 3, 6, 5, 8, 3, 2}) == "unaable, un");
+  CHECK(tokenizer.encode("unaffable") == TokenIds{1, 0, 2});
+  CHECK(tokenizer.encode("UNAABLE, un") == TokenIds{1, 3, 6, 5, 8, 3, 2});
+  CHECK(tokenizer.decode(TokenIds{1, 3, 6, 5, 8, 3, 2}) == "unaable, un");
   CHECK(tokenizer.token(4) == "##aff");
   CHECK(tokenizer.find("##able") == 5);
   CHECK_FALSE(tokenizer.find("able"));
@@ -115,10 +115,10 @@ TEST_CASE("WordPiece: words become the longest tokens", "[tokenizers]") {
 TEST_CASE("WordPiece: texts are truncated to max_len ids", "[tokenizers]") {
   const VocabularyFile file(specials + "a\nb\n");
   const WordPiece tokenizer(file.path());
-  CHECK(tokenizer.encode("a b a b", 5) == Sequence{1, 3, 4, 3, 2});
-  CHECK(tokenizer.encode("a b", 5) == Sequence{1, 3, 4, 2});
-  CHECK(tokenizer.encode("a b", 2) == Sequence{1, 2});
-  CHECK(tokenizer.encode_pair("a a a", "b", 6).tokens == Sequence{1, 3, 3, 2, 4, 2});
+  CHECK(tokenizer.encode("a b a b", 5) == TokenIds{1, 3, 4, 3, 2});
+  CHECK(tokenizer.encode("a b", 5) == TokenIds{1, 3, 4, 2});
+  CHECK(tokenizer.encode("a b", 2) == TokenIds{1, 2});
+  CHECK(tokenizer.encode_pair("a a a", "b", 6).tokens == TokenIds{1, 3, 3, 2, 4, 2});
   CHECK(message_of<ValueError>([&] { tokenizer.encode("a", 1); }) ==
         "WordPiece: max_len: expected at least 2, got 1");
   CHECK(message_of<ValueError>([&] { tokenizer.encode_pair("a", "b", 2); }) ==
@@ -130,7 +130,7 @@ TEST_CASE("WordPiece: vocabularies with carriage returns, and without a last lin
   const VocabularyFile file("[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\nb");
   const WordPiece tokenizer(file.path());
   CHECK(tokenizer.size() == 5);
-  CHECK(tokenizer.encode("b a") == Sequence{1, 4, 3, 2});
+  CHECK(tokenizer.encode("b a") == TokenIds{1, 4, 3, 2});
 }
 
 TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokenizers]") {
@@ -154,5 +154,5 @@ TEST_CASE("WordPiece: bad texts and ids are errors", "[tokenizers]") {
         "text: expected UTF-8 text, got byte 195 at position 2");
   CHECK(message_of<ValueError>([&] { tokenizer.token(381); }) ==
         "WordPiece: id: expected 0 … 380, got 381");
-  CHECK_THROWS_AS(tokenizer.decode(Sequence{-1}), ValueError);
+  CHECK_THROWS_AS(tokenizer.decode(TokenIds{-1}), ValueError);
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "train/files/internal/checksummed_file.hpp"
 #include "train/files/internal/file_descriptor.hpp"
-#include "train/files/internal/sealed_file.hpp"
 
 // "Disk Format: Level 0A - Format Signature and Superblock" in the HDF5 File Format Specification.
 
@@ -64,7 +64,7 @@ std::string_view Cursor::text(std::uint64_t size) {
 
 void Cursor::expect(std::string_view signature) {
   if (text(signature.size()) != signature)
-    fail_with_damage(concatenate_text("no '", signature, "' where it should be"));
+    fail_with_damage(str_cat("no '", signature, "' where it should be"));
 }
 
 namespace {
@@ -134,7 +134,7 @@ constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
 constexpr std::uint64_t min_superblock_size = 48;  // of all versions
 
 // The position of the signature: 0, or 512 times a power of two.
-std::optional<std::uint64_t> find_signature(const OpenFile& file) {
+std::optional<std::uint64_t> find_signature(const RandomAccessFile& file) {
   for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
     std::array<char, signature.size()> found;
     if (!file.read(at, std::as_writable_bytes(std::span(found)))) break;
@@ -171,7 +171,7 @@ void SourceFile::read_superblock() {
   const unsigned version = cursor.byte();
   if (version > 3)
     fail_structure("an HDF5 file with a superblock of version 0 to 3",
-                   concatenate_text("version ", version));
+                   str_cat("version ", version));
   const bool is_old = version <= 1;
   if (is_old) cursor.skip(4);
   check_sizes(cursor);
@@ -188,8 +188,8 @@ void SourceFile::read_superblock() {
   if (base_ != *start) fail_with_damage("another base address");
   if (end_ < base_) fail_with_damage("an end before the start");
   if (end_ > bytes_.size())
-    fail_structure(concatenate_text("a complete HDF5 file of ", end_, " bytes"),
-                   concatenate_text(bytes_.size(), " bytes"));
+    fail_structure(str_cat("a complete HDF5 file of ", end_, " bytes"),
+                   str_cat(bytes_.size(), " bytes"));
 }
 
 void SourceFile::check_last_line(Checksum checksum) const {
@@ -197,9 +197,9 @@ void SourceFile::check_last_line(Checksum checksum) const {
   // The checksum takes time in proportion to the size of the file, which should be that of its
   // data.
   if (after_data != checksum_line_size && has_checksum_line(bytes_))
-    fail_structure(concatenate_text("an HDF5 file of ", bytes_.size() - checksum_line_size,
-                                    " bytes before the checksum line"),
-                   concatenate_text("one of ", end_));
+    fail_structure(str_cat("an HDF5 file of ", bytes_.size() - checksum_line_size,
+                           " bytes before the checksum line"),
+                   str_cat("one of ", end_));
   std::string line(std::min<std::uint64_t>(after_data, checksum_line_size), '\0');
   if (!bytes_.read(end_, std::as_writable_bytes(std::span(line))))
     fail_structure("a file that can be read", "an error of the disk");
@@ -231,8 +231,7 @@ Metadata::Metadata(const SourceFile& file) : file_(file) {
 Cursor Metadata::read(Address address, std::uint64_t size, std::string_view signature) {
   constexpr std::uint64_t min_cost = 64;  // of the call
   const std::uint64_t cost = std::max(size, min_cost);
-  if (cost > left_)
-    fail_structure(concatenate_text("at most ", limit_, " bytes of structure"), "more");
+  if (cost > left_) fail_structure(str_cat("at most ", limit_, " bytes of structure"), "more");
   left_ -= cost;
   if (size > file_.bytes_from(address)) fail_with_damage("an address outside the file");
   std::vector<std::byte> bytes(size);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft::hdf5 {
 
@@ -42,7 +42,7 @@ class StructureError : public FileError {
 
 template <class Expected, class Got>
 [[noreturn]] void fail_structure(const Expected& expected, const Got& got) {
-  throw StructureError(concatenate_text("expected ", expected, ", got ", got));
+  throw StructureError(str_cat("expected ", expected, ", got ", got));
 }
 // Throws StructureError: the file's structure contradicts itself. `what` says which part of it.
 [[noreturn]] void fail_with_damage(std::string_view what);
@@ -56,7 +56,7 @@ auto at(const Location& location, const Function& function) {
   try {
     return function();
   } catch (const StructureError& error) {
-    throw FileError(concatenate_text(location.text(), ": ", error.what()));
+    throw FileError(str_cat(location.text(), ": ", error.what()));
   }
 }
 
@@ -141,7 +141,7 @@ class SourceFile {
   void check_last_line(Checksum checksum) const;
 
   std::filesystem::path path_;
-  OpenFile bytes_;
+  RandomAccessFile bytes_;
   std::uint64_t base_ = 0;  // where the superblock is
   std::uint64_t end_ = 0;   // counted from the start of all data
   Address root_ = 0;

@@ -152,7 +152,7 @@ void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& vi
   if (at == undefined_address) return;
   check(entry_size > 0 && page_bits <= 31);
   if (count > max_entries)
-    fail_structure(concatenate_text("room for at most ", max_entries, " chunks"), count);
+    fail_structure(str_cat("room for at most ", max_entries, " chunks"), count);
   const Entries entries{metadata, visit, entry_size, std::uint64_t{1} << page_bits};
   const std::uint64_t pages = entries.pages_in(count);
   const std::uint64_t block_size =

@@ -65,9 +65,8 @@ ElementType floating_point(const Head& head, Cursor& cursor) {
     if (properties == format.properties && bits == format.properties[1] && sign_is_last &&
         (head.flags & order) <= 1 && (head.flags >> 4 & 3) == implied_one)
       return {format.kind, head.bytes, big_endian,
-              concatenate_text(big_endian ? "big-endian " : "", format.name)};
-  return {Kind::other, head.bytes, false,
-          concatenate_text("unusual float of ", head.bytes, " bytes")};
+              str_cat(big_endian ? "big-endian " : "", format.name)};
+  return {Kind::other, head.bytes, false, str_cat("unusual float of ", head.bytes, " bytes")};
 }
 
 ElementType integer(const Head& head, Cursor& cursor) {
@@ -76,11 +75,11 @@ ElementType integer(const Head& head, Cursor& cursor) {
   const std::size_t bits = 8 * head.bytes;
   const bool known = head.bytes == 1 || head.bytes == 2 || head.bytes == 4 || head.bytes == 8;
   if (!known || offset != 0 || precision != bits)
-    return {Kind::other, head.bytes, false, concatenate_text("unusual integer of ", bits, " bits")};
+    return {Kind::other, head.bytes, false, str_cat("unusual integer of ", bits, " bits")};
   const bool big_endian = (head.flags & 1) != 0 && bits > 8;
   const bool is_signed = (head.flags & 8) != 0;
   return {is_signed ? Kind::signed_integer : Kind::unsigned_integer, head.bytes, big_endian,
-          concatenate_text(big_endian ? "big-endian " : "", is_signed ? "int" : "uint", bits)};
+          str_cat(big_endian ? "big-endian " : "", is_signed ? "int" : "uint", bits)};
 }
 
 // h5py writes bool as an enumeration of FALSE and TRUE, stored in one byte.
@@ -136,14 +135,13 @@ Extent read_extent(Cursor message) {
     message.skip(5);
   else if (message.byte() == null_dataspace)
     fail_structure("elements", "a null dataspace");
-  if (rank > Shape::max_rank)
-    fail_structure(concatenate_text("at most ", Shape::max_rank, " axes"), rank);
+  if (rank > Shape::max_rank) fail_structure(str_cat("at most ", Shape::max_rank, " axes"), rank);
   std::array<Index, Shape::max_rank> sizes{};
   Extent extent{};
   for (unsigned axis = 0; axis < rank; ++axis) {
     const std::uint64_t size = extent.limits[axis] = message.number(8);
     if (size > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
-      throw StructureError(concatenate_text("shape: expected sizes below 2^63, got ", size));
+      throw StructureError(str_cat("shape: expected sizes below 2^63, got ", size));
     sizes[axis] = static_cast<Index>(size);
   }
   for (unsigned axis = 0; axis < rank && (flags & with_limits) != 0; ++axis) {
@@ -259,8 +257,8 @@ void for_each(Bytes elements, const Use& use) {
 
 void check_text_size(std::uint64_t bytes) {
   if (bytes > Hdf5File::max_text_bytes)
-    fail_structure(concatenate_text("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
-                   concatenate_text("one of ", bytes, " bytes"));
+    fail_structure(str_cat("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
+                   str_cat("one of ", bytes, " bytes"));
 }
 
 // Up to the first NUL.
@@ -309,9 +307,9 @@ void store_as(const Tensor<T>& tensor, const char* name, const Location& locatio
       const T value = values[begin + i];
       block[i] = narrowed<Stored>(value);
       if (std::isfinite(value) && !std::isfinite(widened(block[i])))
-        fail<ValueError>(location.text(), concatenate_text("numbers in the range of ", name),
-                         concatenate_text(value, " at ",
-                                          tensor.shape().position(static_cast<Index>(begin + i))));
+        fail<ValueError>(
+            location.text(), str_cat("numbers in the range of ", name),
+            str_cat(value, " at ", tensor.shape().position(static_cast<Index>(begin + i))));
     }
     sink(std::as_bytes(std::span(block).first(count)));
   }
@@ -342,10 +340,9 @@ void convert_elements(const ElementType& type, Bytes elements, T* out, const Sha
       const auto number = widened(stored);
       if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
         if (!std::in_range<T>(number))
-          fail_structure(
-              sizeof(T) == 8 ? std::string("integers below 2^63")
-                             : concatenate_text("integers of ", 8 * sizeof(T), " bits"),
-              concatenate_text(+number, " at ", shape.position(first + static_cast<Index>(i))));
+          fail_structure(sizeof(T) == 8 ? std::string("integers below 2^63")
+                                        : str_cat("integers of ", 8 * sizeof(T), " bits"),
+                         str_cat(+number, " at ", shape.position(first + static_cast<Index>(i))));
       out[i] = static_cast<T>(number);
     };
     if (type.big_endian)
@@ -357,7 +354,7 @@ void convert_elements(const ElementType& type, Bytes elements, T* out, const Sha
 
 template <class T>
 T convert_value(Metadata& metadata, const ElementType& type, const Shape& shape, Bytes element) {
-  if (shape.elements() != 1) fail_structure("one value", concatenate_text("shape ", shape));
+  if (shape.elements() != 1) fail_structure("one value", str_cat("shape ", shape));
   if (element.size() < type.bytes) fail_with_damage("a value that is too short");
   element = element.first(type.bytes);
   if constexpr (std::is_same_v<T, std::string>) {

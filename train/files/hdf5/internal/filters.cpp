@@ -13,7 +13,7 @@ namespace weft::hdf5 {
 namespace {
 
 [[noreturn]] void fail_with_size(std::uint64_t expected, bool larger) {
-  fail_structure(concatenate_text("chunks of ", expected, " bytes"),
+  fail_structure(str_cat("chunks of ", expected, " bytes"),
                  larger ? "a larger one" : "a smaller one");
 }
 
@@ -75,8 +75,8 @@ std::string name_of_filter(unsigned id) {
       {307, "bzip2"}, {32001, "Blosc"},     {32004, "LZ4"},      {32008, "bitshuffle"},
       {32013, "ZFP"}, {32015, "Zstandard"}, {32026, "Blosc2"}};
   const auto known = std::ranges::find(names, id, [](const auto& name) { return name.first; });
-  return known == std::end(names) ? concatenate_text("filter ", id)
-                                  : concatenate_text(known->second, " (filter ", id, ')');
+  return known == std::end(names) ? str_cat("filter ", id)
+                                  : str_cat(known->second, " (filter ", id, ')');
 }
 
 // The first bytes of all elements stand first, then the second ones, …; a rest stays as it is.
@@ -128,7 +128,7 @@ Filters::Filters(Cursor cursor) {
     if (!is_known ||
         std::ranges::find(filters_, static_cast<Id>(id), &Filter::id) != filters_.end())
       fail_structure("no filters except deflate, shuffle, fletcher32 and LZF, each once",
-                     concatenate_text(name_of_filter(id), " at position ", i));
+                     str_cat(name_of_filter(id), " at position ", i));
     filters_.push_back({static_cast<Id>(id), parameter});
   }
 }

@@ -79,7 +79,7 @@ Address Hierarchy::target_of(Metadata& metadata, const Link& link, std::string_v
                                                    ? "a link to another file"
                                                    : "a link of an unknown kind");
     if (++soft_links > max_soft_links)
-      fail_structure(concatenate_text("at most ", max_soft_links, " soft links to an object"),
+      fail_structure(str_cat("at most ", max_soft_links, " soft links to an object"),
                      "more, or a cycle");
     const std::string target = target_path(path, link.path);
     std::optional<Address> address;
@@ -87,7 +87,7 @@ Address Hierarchy::target_of(Metadata& metadata, const Link& link, std::string_v
     if (!address)
       fail_structure(
           "an object of this file",
-          concatenate_text("a soft link to '", Location::shortened(link.path), "', where none is"));
+          str_cat("a soft link to '", Location::shortened(link.path), "', where none is"));
     return *address;
   });
 }
@@ -123,12 +123,12 @@ void Hierarchy::list(Metadata& metadata, Address address, const std::string& pat
   const std::vector<Link>& links = links_at(metadata, address, path);
   at(location(path), [&] {
     if (listing.open.size() > Hdf5File::max_depth)
-      fail_structure(concatenate_text("groups at most ", Hdf5File::max_depth, " deep"), "deeper");
+      fail_structure(str_cat("groups at most ", Hdf5File::max_depth, " deep"), "deeper");
     if (std::ranges::find(listing.open, address) != listing.open.end())
       fail_structure("groups that are not in themselves", "a link to an outer group");
     listing.links += links.size();
     if (listing.links > Hdf5File::max_objects)
-      fail_structure(concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
+      fail_structure(str_cat("at most ", Hdf5File::max_objects, " objects"), "more");
   });
   listing.open.push_back(address);
   for (const Link& link : links) {
@@ -146,8 +146,7 @@ void Hierarchy::list(Metadata& metadata, Address address, const std::string& pat
       fail_at(location(child), "a group or a dataset", "an object of another kind");
     listing.path_bytes += child.size();
     if (listing.path_bytes > max_path_bytes)
-      fail_at(location(path), concatenate_text("at most ", max_path_bytes, " bytes of names"),
-              "more");
+      fail_at(location(path), str_cat("at most ", max_path_bytes, " bytes of names"), "more");
     listing.datasets.push_back(child);
   }
   listing.open.pop_back();

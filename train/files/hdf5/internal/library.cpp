@@ -54,8 +54,7 @@ void fail_with_hdf5(const Location& location, const char* expected) {
         return 0;
       },
       &message);
-  fail_at(location, expected,
-          concatenate_text("an HDF5 error: ", Location::shortened(message.data())));
+  fail_at(location, expected, str_cat("an HDF5 error: ", Location::shortened(message.data())));
 }
 
 namespace {

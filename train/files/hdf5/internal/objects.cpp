@@ -90,7 +90,7 @@ ObjectKind ObjectHeader::kind() const {
 Cursor ObjectHeader::require(MessageType type, const char* what) const {
   const Message* message = find(type);
   if (!message) fail_structure(what, "none");
-  if (message->shared) fail_unsupported(concatenate_text(what, " that is shared"));
+  if (message->shared) fail_unsupported(str_cat(what, " that is shared"));
   return message->contents;
 }
 
@@ -269,7 +269,7 @@ std::optional<Attribute> find_attribute(Metadata& metadata, const ObjectHeader& 
 namespace {
 
 [[noreturn]] void fail_with_long_name(const std::string& got) {
-  fail_structure(concatenate_text("names of at most ", Hdf5File::max_name_bytes, " bytes"), got);
+  fail_structure(str_cat("names of at most ", Hdf5File::max_name_bytes, " bytes"), got);
 }
 
 class Collector {
@@ -307,7 +307,7 @@ class Collector {
     const std::uint64_t size = header.number(8);
     header.skip(8);
     if (size > max_size)
-      fail_structure(concatenate_text("at most ", max_size, " bytes of names in a group"), size);
+      fail_structure(str_cat("at most ", max_size, " bytes of names in a group"), size);
     const Cursor names = metadata_.read(header.address(), size);
     visit_tree(metadata_, tree, TreeOf::groups, 8,
                [&](const Cursor&, Address node) { add_symbols(node, names); });
@@ -316,20 +316,19 @@ class Collector {
   std::vector<Link> sorted() {
     std::ranges::sort(links_, {}, &Link::name);
     const auto same = std::ranges::adjacent_find(links_, {}, &Link::name);
-    if (same != links_.end())
-      fail_structure("distinct names", concatenate_text("'", same->name, "' twice"));
+    if (same != links_.end()) fail_structure("distinct names", str_cat("'", same->name, "' twice"));
     return std::move(links_);
   }
 
  private:
   void add(Link link) {
     if (links_.size() == limit_)
-      fail_structure(concatenate_text("at most ", Hdf5File::max_objects, " objects"), "more");
+      fail_structure(str_cat("at most ", Hdf5File::max_objects, " objects"), "more");
     if (const std::size_t size = std::max(link.name.size(), link.path.size());
         size > Hdf5File::max_name_bytes)
-      fail_with_long_name(concatenate_text("one of ", size));
+      fail_with_long_name(str_cat("one of ", size));
     if (!is_name(link.name))
-      fail_structure("printable names that are not paths", concatenate_text("'", link.name, "'"));
+      fail_structure("printable names that are not paths", str_cat("'", link.name, "'"));
     links_.push_back(std::move(link));
   }
 
@@ -420,15 +419,13 @@ void check_new_dataset(const Location& location) {
   const std::string_view path = location.object;
   if (path == "/") fail<ValueError>(location.text(), "the path of a dataset", "that of the root");
   if (depth_of(path) > Hdf5File::max_depth)
-    fail<ValueError>(location.text(),
-                     concatenate_text("a path of at most ", Hdf5File::max_depth, " groups"),
+    fail<ValueError>(location.text(), str_cat("a path of at most ", Hdf5File::max_depth, " groups"),
                      depth_of(path));
   if (const std::optional<std::string_view> name = invalid_name(path))
-    fail<ValueError>(
-        location.text(),
-        concatenate_text("names in the path that are printable, not '.' or '..', and of 1 to ",
-                         Hdf5File::max_name_bytes, " bytes"),
-        concatenate_text('\'', Location::shortened(*name), '\''));
+    fail<ValueError>(location.text(),
+                     str_cat("names in the path that are printable, not '.' or '..', and of 1 to ",
+                             Hdf5File::max_name_bytes, " bytes"),
+                     str_cat('\'', Location::shortened(*name), '\''));
 }
 
 }  // namespace weft::hdf5

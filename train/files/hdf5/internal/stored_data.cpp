@@ -45,8 +45,8 @@ void FillValue::check(std::uint64_t elements, std::uint64_t element_bytes) const
   constexpr std::uint64_t max_bytes = 256 << 20;
   if (!is_defined_) fail_structure("data", "a dataset that was never written, or not all of it");
   if (elements > max_bytes / element_bytes)
-    fail_structure(concatenate_text("at most ", max_bytes, " bytes that were never written"),
-                   concatenate_text(elements, " elements of ", element_bytes, " bytes"));
+    fail_structure(str_cat("at most ", max_bytes, " bytes that were never written"),
+                   str_cat(elements, " elements of ", element_bytes, " bytes"));
   if (!value_.empty() && value_.size() != element_bytes)
     fail_with_damage("a fill value of another size");
 }
@@ -135,15 +135,14 @@ void ChunkedData::set_grid(const Extent& extent, std::uint64_t element_bytes) {
   constexpr std::uint64_t max_bytes = 16 << 20, max_data = std::uint64_t{1} << 44;
   const auto elements = static_cast<std::uint64_t>(shape.elements());
   if (elements > max_data / element_bytes)
-    fail_structure("at most 16 TiB",
-                   concatenate_text(elements, " elements of ", element_bytes, " bytes"));
+    fail_structure("at most 16 TiB", str_cat(elements, " elements of ", element_bytes, " bytes"));
   const std::uint64_t data_bytes = elements * element_bytes;
   const auto check = [&](bool valid) {
     if (!valid)
-      fail_structure(concatenate_text("at most ", Hdf5File::max_chunks,
-                                      " chunks of at most 16 MiB, in proportion to ", data_bytes,
-                                      " bytes of data"),
-                     "too many or too large chunks");
+      fail_structure(
+          str_cat("at most ", Hdf5File::max_chunks, " chunks of at most 16 MiB, in proportion to ",
+                  data_bytes, " bytes of data"),
+          "too many or too large chunks");
   };
   if (layout_sizes_.size() != static_cast<std::size_t>(shape.rank()) + 1 ||
       layout_sizes_.back() != element_bytes || shape.rank() == 0)
@@ -182,8 +181,8 @@ void ChunkedData::add(const SourceFile& file, const Coordinates& coordinates, Ch
   }
   if (filters_.empty() ? chunk.size != chunk_bytes_
                        : chunk.size > chunk_bytes_ + chunk_bytes_ / 8 + 1024)
-    fail_structure(concatenate_text("chunks of ", chunk_bytes_, " bytes"),
-                   concatenate_text("one stored in ", chunk.size));
+    fail_structure(str_cat("chunks of ", chunk_bytes_, " bytes"),
+                   str_cat("one stored in ", chunk.size));
   if (chunk.size > file.bytes_from(chunk.address)) fail_with_damage("a chunk outside the file");
   if (chunks_[place].address != undefined_address) fail_with_damage("a chunk that is there twice");
   chunks_[place] = chunk;
@@ -296,8 +295,7 @@ enum LayoutClass : unsigned { compact = 0, contiguous = 1, chunked = 2, virtual_
 StoredData::StoredData(const ObjectHeader& header) : fill_(header) {
   Cursor layout = header.require(MessageType::layout, "a layout");
   const unsigned version = layout.byte();
-  if (version < 3 || version > 5)
-    fail_unsupported(concatenate_text("a layout of version ", version));
+  if (version < 3 || version > 5) fail_unsupported(str_cat("a layout of version ", version));
   const unsigned kind = layout.byte();
   if (kind == virtual_dataset) fail_structure("data in the file itself", "a virtual dataset");
   if (header.has(MessageType::external_files))
@@ -331,9 +329,8 @@ void StoredData::locate(Metadata& metadata, const Extent& extent, std::uint64_t 
   const std::uint64_t stored = data ? data->size : std::get<Compact>(data_).size();
   const std::uint64_t available = data ? metadata.file().bytes_from(data->address) : stored;
   if (stored > available || stored % element_bytes != 0 || stored / element_bytes != elements)
-    fail_structure(
-        concatenate_text(elements, " elements of ", element_bytes, " bytes"),
-        concatenate_text(stored, " bytes, of which the file has ", std::min(stored, available)));
+    fail_structure(str_cat(elements, " elements of ", element_bytes, " bytes"),
+                   str_cat(stored, " bytes, of which the file has ", std::min(stored, available)));
 }
 
 void StoredData::read(const SourceFile& file, Index first, Index last,

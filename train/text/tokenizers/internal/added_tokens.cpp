@@ -31,9 +31,8 @@ void AddedTokens::add(const AddedToken& token) {
   // Hugging Face's library chooses one of them at random.
   if (const std::optional<TokenId> other = tree_.add(token.text, token.id);
       other && *other != token.id)
-    fail<ValueError>(
-        "added_tokens", "tokens that differ after normalization",
-        concatenate_text("ids ", *other, " and ", token.id, " for '", token.text, '\''));
+    fail<ValueError>("added_tokens", "tokens that differ after normalization",
+                     str_cat("ids ", *other, " and ", token.id, " for '", token.text, '\''));
   tokens_[token.id] = token;
   if (first_bytes_.find(token.text.front()) == std::string::npos)
     first_bytes_ += token.text.front();

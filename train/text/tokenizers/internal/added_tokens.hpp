@@ -26,7 +26,7 @@ class AddedTokens {
   // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of
   // several tokens at a place, the longest one is found.
   template <class Use>
-  void divide(std::string_view text, TextBudget& budget, Sequence& ids, const Use& use) const {
+  void divide(std::string_view text, TextBudget& budget, TokenIds& ids, const Use& use) const {
     std::size_t rest = 0;
     const auto use_until = [&](std::size_t end) {
       if (rest < end) use(text.substr(rest, end - rest), rest == 0);

@@ -15,7 +15,7 @@ namespace {
 
 // A distinct word, and how often it is in the text.
 struct Word {
-  Sequence tokens;
+  TokenIds tokens;
   std::int64_t count;
 };
 
@@ -107,7 +107,7 @@ class Learner {
     std::vector<TokenPair> new_pairs;
     const std::vector<std::size_t> indices = std::move(pairs_[pair].words);
     for (const std::size_t index : indices) {
-      Sequence &tokens = words_[index].tokens, merged;
+      TokenIds &tokens = words_[index].tokens, merged;
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         const bool is_pair =
             i + 1 < tokens.size() && tokens[i] == pair.first && tokens[i + 1] == pair.second;

@@ -31,7 +31,7 @@ bool Merges::add(TokenPair pair, TokenId result) {
   return merges_.emplace(pair, Merge{merges_.size(), result}).second;
 }
 
-void Merges::apply(Sequence& word) const {
+void Merges::apply(TokenIds& word) const {
   const std::size_t size = word.size();
   std::vector<Part> parts;
   parts.reserve(size);

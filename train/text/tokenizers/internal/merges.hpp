@@ -35,7 +35,7 @@ class Merges {
   bool add(TokenPair pair, TokenId result);
   // Merges pairs of neighbours, the lowest rank first and then the leftmost, until none is left.
   // Time in proportion to n log n.
-  void apply(Sequence& word) const;
+  void apply(TokenIds& word) const;
 
  private:
   std::unordered_map<TokenPair, Merge, TokenPairHash> merges_;

@@ -45,8 +45,8 @@ std::string message_of(int error, OnigErrorInfo* info = nullptr) {
 void check_form(const std::string& what, std::string_view expression) {
   constexpr std::size_t max_bytes = 64 << 10, max_depth = 250;
   if (expression.size() > max_bytes)
-    fail<ValueError>(what, concatenate_text("an expression of at most ", max_bytes, " bytes"),
-                     concatenate_text("one of ", expression.size()));
+    fail<ValueError>(what, str_cat("an expression of at most ", max_bytes, " bytes"),
+                     str_cat("one of ", expression.size()));
   std::size_t depth = 0, quantifiers = 0;
   for (std::size_t at = 0; at < expression.size(); ++at) {
     const char c = expression[at];
@@ -58,8 +58,8 @@ void check_form(const std::string& what, std::string_view expression) {
       quantifiers = 0;
     if (c == '\\') ++at;
     if (depth > max_depth || quantifiers > max_depth)
-      fail<ValueError>(what, concatenate_text("an expression nested at most ", max_depth, " times"),
-                       concatenate_text('\'', expression.substr(0, 80), "…'"));
+      fail<ValueError>(what, str_cat("an expression nested at most ", max_depth, " times"),
+                       str_cat('\'', expression.substr(0, 80), "…'"));
   }
 }
 
@@ -69,7 +69,7 @@ std::string in_every_version(const std::string& what, std::string_view expressio
   std::string result;
   const auto refuse = [&](std::string_view part) {
     fail<ValueError>(what, "an expression whose meaning does not depend on the library's version",
-                     concatenate_text('\'', part, '\''));
+                     str_cat('\'', part, '\''));
   };
   // Options of the whole expression; L makes it find the longest match.
   if (expression.starts_with("(?"))
@@ -114,7 +114,7 @@ class Search {
       : code_(code), text_(text), budget_(budget) {
     if (!region_ || !limits_) throw std::bad_alloc();
     if (text.size() > std::numeric_limits<int>::max())
-      fail<ValueError>("text", "at most 2 GiB", concatenate_text(text.size(), " bytes"));
+      fail<ValueError>("text", "at most 2 GiB", str_cat(text.size(), " bytes"));
     onig_set_match_stack_limit_size_of_match_param(limits_.get(), max_stack);
   }
 
@@ -191,9 +191,9 @@ struct TextPattern::Code {
   // Throws ValueError if an attempt of a search ended with an error.
   bool is_found(int result, const TextPattern& pattern) const {
     if (result < ONIG_MISMATCH)
-      fail<ValueError>(pattern.what_, "an expression that matches in reasonable time",
-                       concatenate_text('\'', pattern.expression_.substr(0, 80), "' (",
-                                        message_of(result), ')'));
+      fail<ValueError>(
+          pattern.what_, "an expression that matches in reasonable time",
+          str_cat('\'', pattern.expression_.substr(0, 80), "' (", message_of(result), ')'));
     return result != ONIG_MISMATCH;
   }
 
@@ -213,7 +213,7 @@ TextPattern::TextPattern(const std::string& what, std::string_view expression, F
   }
   if (!error.empty())
     fail<ValueError>(what, "a regular expression",
-                     concatenate_text('\'', expression.substr(0, 80), "' (", error, ')'));
+                     str_cat('\'', expression.substr(0, 80), "' (", error, ')'));
   code_ = std::make_shared<const Code>(std::move(code));
 }
 
@@ -253,7 +253,7 @@ void TextPattern::for_each(std::string_view text, TextBudget& budget,
     // \K in a look-around moves the beginning of a match.
     if (match.begin < last.value_or(0) || match.end < match.begin)
       fail<ValueError>(what_, "an expression whose matches follow each other",
-                       concatenate_text('\'', expression_.substr(0, 80), '\''));
+                       str_cat('\'', expression_.substr(0, 80), '\''));
     use(match);
     last = at = match.end;
   }

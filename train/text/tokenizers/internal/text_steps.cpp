@@ -270,8 +270,8 @@ PreTokenizer fixed_length(const json& d) {
 }
 
 const std::vector<StepType<PreTokenizer>>& pre_tokenizer_types() {
-  static const std::string not_word = concatenate_text("[^", word_characters, R"(\s])");
-  static const std::string mark = concatenate_text('[', punctuation, ']');
+  static const std::string not_word = str_cat("[^", word_characters, R"(\s])");
+  static const std::string mark = str_cat('[', punctuation, ']');
   static const std::vector<StepType<PreTokenizer>> types = {
       {"ByteLevel", {"add_prefix_space", "trim_offsets", "?use_regex"}, byte_level},
       {"Split",
@@ -295,15 +295,14 @@ const std::vector<StepType<PreTokenizer>>& pre_tokenizer_types() {
       {"Whitespace",
        {},
        [](const json&) {
-         return split_by(concatenate_text('[', word_characters, "]+|", not_word, '+'),
-                         Behavior::removed, true);
+         return split_by(str_cat('[', word_characters, "]+|", not_word, '+'), Behavior::removed,
+                         true);
        }},
       {"WhitespaceSplit", {}, [](const json&) { return split_by(R"(\s)", Behavior::removed); }},
       {"BertPreTokenizer",
        {},
        [](const json&) {
-         return split_by(concatenate_text(mark, R"(|[^\s)", punctuation, "]+"), Behavior::removed,
-                         true);
+         return split_by(str_cat(mark, R"(|[^\s)", punctuation, "]+"), Behavior::removed, true);
        }},
       {"CharDelimiterSplit",
        {"delimiter"},

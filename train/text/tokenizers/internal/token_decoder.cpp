@@ -8,7 +8,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
-#include "weft/train/text/tokenizers/whole_characters.hpp"
+#include "weft/train/text/tokenizers/utf8_stream_decoder.hpp"
 #include "train/text/tokenizers/internal/byte_letters.hpp"
 #include "train/text/tokenizers/internal/step_types.hpp"
 #include "train/text/tokenizers/internal/text_steps.hpp"
@@ -105,7 +105,7 @@ std::optional<char> byte_named(std::string_view name) {
 }
 
 std::string in_characters(std::string_view bytes) {
-  WholeCharacters characters;
+  Utf8StreamDecoder characters;
   std::string text = characters.add(bytes);
   return text += characters.finish();
 }

@@ -21,19 +21,18 @@ namespace {
 using nlohmann::json;
 
 // The ids of an object of names, each id once.
-TokenIds ids_in(const json& vocabulary) {
+TokenToId ids_in(const json& vocabulary) {
   if (!vocabulary.is_object())
     fail<ValueError>("vocab", "an object of tokens", vocabulary.type_name());
-  TokenIds ids;
+  TokenToId ids;
   std::vector<bool> is_used(std::size_t{max_token_id} + 1);
   for (const auto& [name, value] : vocabulary.items()) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::uint64_t{max_token_id})
-      fail<ValueError>("vocab", concatenate_text("ids 0 … ", max_token_id),
-                       concatenate_text(shown(value), " for token ", shown(name)));
+      fail<ValueError>("vocab", str_cat("ids 0 … ", max_token_id),
+                       str_cat(shown(value), " for token ", shown(name)));
     const auto id = value.get<TokenId>();
     if (is_used[static_cast<std::size_t>(id)])
-      fail<ValueError>("vocab", "each id once",
-                       concatenate_text(id, " again for token ", shown(name)));
+      fail<ValueError>("vocab", "each id once", str_cat(id, " again for token ", shown(name)));
     is_used[static_cast<std::size_t>(id)] = true;
     ids.emplace(name, id);
   }
@@ -44,7 +43,7 @@ using ByteTokens = std::array<std::optional<TokenId>, 256>;
 
 // The tokens that stand for single bytes, whose names `name_of` gives.
 template <class NameOf>
-ByteTokens byte_tokens(const TokenIds& ids, const NameOf& name_of) {
+ByteTokens byte_tokens(const TokenToId& ids, const NameOf& name_of) {
   ByteTokens tokens;
   for (std::size_t byte = 0; byte < tokens.size(); ++byte)
     tokens[byte] = find_id(ids, name_of(static_cast<char>(byte)));
@@ -52,12 +51,12 @@ ByteTokens byte_tokens(const TokenIds& ids, const NameOf& name_of) {
 }
 
 // Tokens of single bytes, "<0x00>" … "<0xFF>", as far as there are any.
-ByteTokens hexadecimal_tokens(const TokenIds& ids) {
+ByteTokens hexadecimal_tokens(const TokenToId& ids) {
   return byte_tokens(ids, [](char byte) { return byte_pairs::hexadecimal_name(byte); });
 }
 
 // Appends the tokens of all bytes of a text; returns false if one of them has none.
-bool append_bytes(const ByteTokens& tokens, std::string_view text, Sequence& ids) {
+bool append_bytes(const ByteTokens& tokens, std::string_view text, TokenIds& ids) {
   const auto token_of = [&](char byte) { return tokens[static_cast<std::uint8_t>(byte)]; };
   if (!std::ranges::all_of(text, [&](char byte) { return token_of(byte).has_value(); }))
     return false;
@@ -95,10 +94,10 @@ class BytePairs : public TokenModel {
     add_merges(entry(description, "merges"));
   }
 
-  void encode(std::string_view word, TextBudget& budget, Sequence& ids) const override {
+  void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const override {
     budget.spend(word.size());
     if (const std::optional<TokenId> id = find_id(words_, word)) return ids.push_back(*id);
-    Sequence parts;
+    TokenIds parts;
     parts.reserve(word.size());
     if (takes_bytes_)
       append_bytes(*letters_, word, parts);
@@ -109,7 +108,7 @@ class BytePairs : public TokenModel {
   }
 
  private:
-  void append_characters(std::string_view word, Sequence& parts) const {
+  void append_characters(std::string_view word, TokenIds& parts) const {
     // Whether an unknown character is before this one; its token comes before the next known one.
     bool is_unknown = false;
     const auto add_unknown = [&] {
@@ -154,7 +153,7 @@ class BytePairs : public TokenModel {
       const auto result = second.starts_with(prefix_)
                               ? find_id(ids_, first + second.substr(prefix_.size()))
                               : std::nullopt;
-      const auto what = [&] { return concatenate_text("pair ", i + 1, " of merges"); };
+      const auto what = [&] { return str_cat("pair ", i + 1, " of merges"); };
       if (!a || !b || !result)
         fail<ValueError>(what(), "two tokens of the vocabulary, which has the merged one",
                          shown(merge));
@@ -168,7 +167,7 @@ class BytePairs : public TokenModel {
   std::optional<TokenId> unknown_id_;
   bool fuses_unknown_;  // one token for several unknown characters
   std::optional<ByteTokens> letters_, bytes_;
-  TokenIds words_;  // that are tokens whatever the merges are
+  TokenToId words_;  // that are tokens whatever the merges are
   byte_pairs::Merges merges_;
 };
 
@@ -192,7 +191,7 @@ class Unigram : public TokenModel {
     if (!entry(description, "unk_id").is_null()) {
       const auto id = entry_or<std::int64_t>(description, "unk_id", 0);
       if (id < 0 || id >= std::ssize(scores_))
-        fail<ValueError>("unk_id", concatenate_text("0 ≤ id < ", scores_.size()), id);
+        fail<ValueError>("unk_id", str_cat("0 ≤ id < ", scores_.size()), id);
       unknown_ = static_cast<TokenId>(id);
     }
     if (entry_or(description, "byte_fallback", false)) bytes_ = hexadecimal_tokens(ids_);
@@ -201,7 +200,7 @@ class Unigram : public TokenModel {
   }
 
   // Viterbi's algorithm over the ends of tokens. Of equal scores, the one found first counts.
-  void encode(std::string_view word, TextBudget& budget, Sequence& ids) const override {
+  void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const override {
     struct Best {
       double score = 0.0;
       std::size_t begin = 0;
@@ -247,7 +246,7 @@ class Unigram : public TokenModel {
     return *unknown_;
   }
   // Appends the tokens of a part whose characters are unknown.
-  void append(std::string_view part, Sequence& ids) const {
+  void append(std::string_view part, TokenIds& ids) const {
     if (const std::optional<TokenId> id = find_id(ids_, part)) return ids.push_back(*id);
     if (!bytes_ || !append_bytes(*bytes_, part, ids)) ids.push_back(unknown());
   }
@@ -278,7 +277,7 @@ class WordPieces : public TokenModel {
     unknown_ = *id;
   }
 
-  void encode(std::string_view word, TextBudget& budget, Sequence& ids) const override {
+  void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const override {
     const std::size_t first = ids.size();
     bool is_known = static_cast<std::int64_t>(count_characters(word)) <= longest_word_;
     std::optional<TokenTree::Node> node = TokenTree::root;
@@ -310,7 +309,7 @@ class WholeWords : public TokenModel {
     unknown_id_ = find_id(ids_, unknown_);
   }
 
-  void encode(std::string_view word, TextBudget& budget, Sequence& ids) const override {
+  void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const override {
     budget.spend(word.size());
     const std::optional<TokenId> id = find_id(ids_, word);
     if (!id && !unknown_id_)

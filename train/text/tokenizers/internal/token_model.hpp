@@ -11,7 +11,7 @@
 
 namespace weft {
 
-inline std::optional<TokenId> find_id(const TokenIds& ids, std::string_view name) {
+inline std::optional<TokenId> find_id(const TokenToId& ids, std::string_view name) {
   const auto found = ids.find(name);
   return found == ids.end() ? std::nullopt : std::optional(found->second);
 }
@@ -21,17 +21,17 @@ class TokenModel {
   virtual ~TokenModel() = default;
   // Appends the tokens of a word. Throws ValueError if `budget` does not suffice, or if the word
   // has unknown characters and the file names no token for them that is in the vocabulary.
-  virtual void encode(std::string_view word, TextBudget& budget, Sequence& ids) const = 0;
+  virtual void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const = 0;
 
   // The names in the file.
-  const TokenIds& ids() const { return ids_; }
+  const TokenToId& ids() const { return ids_; }
   // The number of tokens in the file, of which several may have one name.
   std::size_t size() const { return size_ == 0 ? ids_.size() : size_; }
   // Whether words are to have their bytes, instead of GPT-2's letters for them.
   bool takes_bytes() const { return takes_bytes_; }
 
  protected:
-  TokenIds ids_;
+  TokenToId ids_;
   std::size_t size_ = 0;  // 0: that of `ids_`
   bool takes_bytes_ = false;
 };

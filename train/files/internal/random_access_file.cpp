@@ -1,4 +1,4 @@
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-OpenFile::OpenFile(const std::filesystem::path& path) {
+RandomAccessFile::RandomAccessFile(const std::filesystem::path& path) {
   check_path(path);
   struct stat status {};
   // Opening a device may have effects, and opening a pipe waits for a process that writes to it.
@@ -22,7 +22,7 @@ OpenFile::OpenFile(const std::filesystem::path& path) {
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-bool OpenFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+bool RandomAccessFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
   if (offset > size_ || bytes.size() > size_ - offset) return false;
   while (!bytes.empty()) {
     const ssize_t got =
@@ -40,11 +40,11 @@ std::optional<std::string> file_contents(const std::filesystem::path& path,
   std::error_code error;
   if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found)
     return std::nullopt;
-  const OpenFile file(path);
+  const RandomAccessFile file(path);
   const auto check_size = [&](std::uint64_t bytes) {
     if (bytes > max_bytes)
-      fail_on_file(path, concatenate_text("a file of at most ", max_bytes, " bytes"),
-                   concatenate_text(bytes, " bytes"));
+      fail_on_file(path, str_cat("a file of at most ", max_bytes, " bytes"),
+                   str_cat(bytes, " bytes"));
   };
   check_size(file.size());
   std::string contents;

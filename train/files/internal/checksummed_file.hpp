@@ -1,4 +1,4 @@
-// SealedFile: an AtomicFile that ends with the checksum of what it contains, in a last line.
+// ChecksummedFile: an AtomicFile that ends with the checksum of what it contains, in a last line.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "train/files/internal/atomic_file.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 #include "train/files/internal/xxh128.hpp"
 
 namespace weft {
@@ -20,9 +20,9 @@ namespace weft {
 inline constexpr std::size_t checksum_line_size = 46;
 
 // All functions throw as AtomicFile's do.
-class SealedFile {
+class ChecksummedFile {
  public:
-  explicit SealedFile(const std::filesystem::path& path);
+  explicit ChecksummedFile(const std::filesystem::path& path);
 
   // How much was written.
   std::uint64_t size() const { return size_; }
@@ -44,10 +44,10 @@ class SealedFile {
 bool is_like_checksum_line(std::string_view bytes);
 
 // Returns whether the file ends with a checksum line, without reading the bytes before it.
-bool has_checksum_line(const OpenFile& file);
+bool has_checksum_line(const RandomAccessFile& file);
 
 // Throws FileError, naming `path`, unless the file ends with the checksum line of the bytes before
 // it.
-void verify_checksum_line(const OpenFile& file, const std::filesystem::path& path);
+void verify_checksum_line(const RandomAccessFile& file, const std::filesystem::path& path);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 #include <array>
 #include <fstream>
@@ -22,7 +22,7 @@ std::filesystem::path written(const std::filesystem::path& path, const std::stri
 
 TEST_CASE("open file: the bytes that it has, and no others", "[train]") {
   const TemporaryFolder folder;
-  const OpenFile file(written(folder / "file", "0123456789"));
+  const RandomAccessFile file(written(folder / "file", "0123456789"));
   CHECK(file.size() == 10);
   std::array<char, 4> bytes{};
   const auto read = [&](std::uint64_t offset, std::size_t count = 4) {

@@ -1,4 +1,4 @@
-#include "train/files/internal/sealed_file.hpp"
+#include "train/files/internal/checksummed_file.hpp"
 
 #include <fstream>
 #include <string>
@@ -8,7 +8,7 @@
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
-#include "train/files/internal/open_file.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 using namespace weft;
 
@@ -22,7 +22,7 @@ std::string long_text() {
 }
 
 void seal(const std::filesystem::path& path, const std::string& text, std::size_t piece) {
-  SealedFile file(path);
+  ChecksummedFile file(path);
   for (std::size_t at = 0; at < text.size(); at += piece)
     file.write(std::as_bytes(std::span(text).subspan(at, std::min(piece, text.size() - at))));
   CHECK(file.size() == text.size());
@@ -40,7 +40,7 @@ TEST_CASE("sealed file: what was written, and the checksum of all of it in a las
     const std::string bytes = bytes_of(folder / "file");
     CHECK(bytes.size() == text.size() + checksum_line_size);
     CHECK(bytes.starts_with(text));
-    const OpenFile file(folder / "file");
+    const RandomAccessFile file(folder / "file");
     CHECK(has_checksum_line(file));
     verify_checksum_line(file, folder / "file");
   }
@@ -54,7 +54,7 @@ TEST_CASE("sealed file: a change of any byte is noticed", "[train]") {
   const auto message = [&](const std::string& changed) {
     std::ofstream(folder / "file", std::ios::binary) << changed;
     return message_of<FileError>(
-        [&] { verify_checksum_line(OpenFile(folder / "file"), folder / "file"); });
+        [&] { verify_checksum_line(RandomAccessFile(folder / "file"), folder / "file"); });
   };
   CHECK(message(bytes).empty());
   for (const std::size_t at :
@@ -67,5 +67,5 @@ TEST_CASE("sealed file: a change of any byte is noticed", "[train]") {
   CHECK_FALSE(message(bytes.substr(1)).empty());
   CHECK_FALSE(message(bytes.substr(0, bytes.size() - 1)).empty());
   CHECK_FALSE(message("short").empty());
-  CHECK_FALSE(has_checksum_line(OpenFile(folder / "file")));
+  CHECK_FALSE(has_checksum_line(RandomAccessFile(folder / "file")));
 }

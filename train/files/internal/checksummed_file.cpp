@@ -1,4 +1,4 @@
-#include "train/files/internal/sealed_file.hpp"
+#include "train/files/internal/checksummed_file.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,12 +13,10 @@ constexpr std::size_t buffer_bytes = 256 << 10;  // stays in the cache until it 
 
 constexpr std::string_view prefix = "\nweft xxh128 ";
 
-std::string checksum_line(const Xxh128& contents) {
-  return concatenate_text(prefix, contents.text(), '\n');
-}
+std::string checksum_line(const Xxh128& contents) { return str_cat(prefix, contents.text(), '\n'); }
 
 // The last bytes of a file, if it is long enough for a checksum line.
-std::string last_line(const OpenFile& file) {
+std::string last_line(const RandomAccessFile& file) {
   std::string line(checksum_line_size, '\0');
   const bool is_long = file.size() >= line.size();
   return is_long && file.read(file.size() - line.size(), std::as_writable_bytes(std::span(line)))
@@ -28,11 +26,11 @@ std::string last_line(const OpenFile& file) {
 
 }  // namespace
 
-SealedFile::SealedFile(const std::filesystem::path& path) : file_(path) {
+ChecksummedFile::ChecksummedFile(const std::filesystem::path& path) : file_(path) {
   buffer_.reserve(buffer_bytes);
 }
 
-void SealedFile::write(std::span<const std::byte> bytes) {
+void ChecksummedFile::write(std::span<const std::byte> bytes) {
   size_ += bytes.size();
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), buffer_bytes - buffer_.size());
@@ -43,13 +41,13 @@ void SealedFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void SealedFile::write_buffer() {
+void ChecksummedFile::write_buffer() {
   hash_.add(buffer_);
   file_.write(buffer_);
   buffer_.clear();
 }
 
-void SealedFile::commit() {
+void ChecksummedFile::commit() {
   write_buffer();
   const std::string line = checksum_line(hash_);
   file_.write(std::as_bytes(std::span(line)));
@@ -68,9 +66,9 @@ bool is_like_checksum_line(std::string_view bytes) {
   return 4 * equal >= 3 * bytes.size();
 }
 
-bool has_checksum_line(const OpenFile& file) { return last_line(file).starts_with(prefix); }
+bool has_checksum_line(const RandomAccessFile& file) { return last_line(file).starts_with(prefix); }
 
-void verify_checksum_line(const OpenFile& file, const std::filesystem::path& path) {
+void verify_checksum_line(const RandomAccessFile& file, const std::filesystem::path& path) {
   const std::string line = last_line(file);
   const std::uint64_t size = file.size() - line.size();
   std::vector<std::byte> buffer(std::min<std::uint64_t>(size, buffer_bytes));

@@ -1,4 +1,4 @@
-#include "weft/train/text/tokenizers/whole_characters.hpp"
+#include "weft/train/text/tokenizers/utf8_stream_decoder.hpp"
 
 #include <utility>
 
@@ -19,7 +19,7 @@ bool begins_character(std::string_view bytes) {
 
 }  // namespace
 
-std::string WholeCharacters::add(std::string_view bytes) {
+std::string Utf8StreamDecoder::add(std::string_view bytes) {
   held_ += bytes;
   std::string result;
   std::string_view rest = held_;
@@ -38,7 +38,7 @@ std::string WholeCharacters::add(std::string_view bytes) {
   return result;
 }
 
-std::string WholeCharacters::finish() {
+std::string Utf8StreamDecoder::finish() {
   return std::exchange(held_, {}).empty() ? "" : std::string(replacement);
 }
 

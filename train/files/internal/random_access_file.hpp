@@ -1,4 +1,5 @@
-// OpenFile: the bytes of a regular file that is open for reading; file_contents: all of them.
+// RandomAccessFile: the bytes of a regular file that is open for reading; file_contents: all of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@
 namespace weft {
 
 // Its path may have another file by now. May be read on several threads.
-class OpenFile {
+class RandomAccessFile {
  public:
   // Throws FileError unless the path is that of a regular file that can be read.
-  explicit OpenFile(const std::filesystem::path& path);
+  explicit RandomAccessFile(const std::filesystem::path& path);
 
   const FileDescriptor& descriptor() const { return descriptor_; }
   // When the file was opened.
