@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "weft/autograd/buffer.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "weft/autograd/precision.hpp"
 #include "autograd/internal/bf16_emulation.hpp"
@@ -33,16 +32,22 @@ void emulated_product(Index m, Index n, Index k, float alpha, const MatrixView<f
 // Returns whether the AVX512-BF16 instructions are used.
 bool uses_instructions() { return is_supported(Precision::bf16) && !EmulateBf16::is_on(); }
 
-// Returns memory that the thread keeps: the workspace of products, and `bytes` bytes after it. It
-// is on the heap, because a thread_local array would use up every thread's stack.
-std::byte* thread_memory(Index bytes = 0) {
+// Returns memory for a product, which the thread keeps. It is on the heap, because a thread_local
+// array would use up every thread's stack.
+std::byte* workspace() {
+  static thread_local const Buffer memory(static_cast<std::size_t>(avx512::workspace_bytes()));
+  return static_cast<std::byte*>(memory.data());
+}
+
+// Returns memory that the thread keeps for its next matrix, unless another matrix uses it.
+Buffer packed_memory(Index bytes) {
   static thread_local Buffer memory;
-  static thread_local Index capacity = -1;
-  if (bytes > capacity) {
-    memory = Buffer(static_cast<std::size_t>(avx512::workspace_bytes() + bytes));
+  static thread_local Index capacity = 0;
+  if (bytes > capacity || memory.shared()) {
+    memory = Buffer(static_cast<std::size_t>(bytes));
     capacity = bytes;
   }
-  return static_cast<std::byte*>(memory.data());
+  return memory;
 }
 
 }  // namespace
@@ -50,7 +55,7 @@ std::byte* thread_memory(Index bytes = 0) {
 void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float>& a,
                   const MatrixView<float>& b, float beta, float* c, Index c_stride) {
   if (uses_instructions())
-    avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride, thread_memory());
+    avx512::bf16_product(m, n, k, alpha, a, b, beta, c, c_stride, workspace());
   else
     emulated_product(m, n, k, alpha, a, b, beta, c, c_stride);
 }
@@ -64,18 +69,17 @@ bool SharedBf16Matrix::is_shared(Index n, Index k) {
 SharedBf16Matrix::SharedBf16Matrix(Index n, Index k, const MatrixView<float>& b)
     : b_(b), columns_(n), k_(k) {
   if (!is_shared(n, k)) return;
-  void* const packed = thread_memory(avx512::packed_bytes(n, k)) + avx512::workspace_bytes();
+  packed_ = packed_memory(avx512::packed_bytes(n, k));
   parallel_for(avx512::packed_parts(n, k), 1, [&](Index first, Index last) {
-    for (Index part = first; part < last; ++part) avx512::pack(n, k, b, part, packed);
+    for (Index part = first; part < last; ++part) avx512::pack(n, k, b, part, packed_.data());
   });
-  packed_ = packed;
 }
 
 void SharedBf16Matrix::product(Index m, Index n, float alpha, const MatrixView<float>& a,
                                Index first, float beta, float* c, Index c_stride) const {
-  if (packed_)
-    avx512::bf16_product(m, n, k_, alpha, a, packed_, columns_, first, beta, c, c_stride,
-                         thread_memory());
+  if (packed_.data())
+    avx512::bf16_product(m, n, k_, alpha, a, packed_.data(), columns_, first, beta, c, c_stride,
+                         workspace());
   else
     bf16_product(m, n, k_, alpha, a, b_.at(0, first), beta, c, c_stride);
 }

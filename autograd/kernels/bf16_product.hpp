@@ -2,6 +2,7 @@
 // Included by definitions only.
 #pragma once
 
+#include "weft/autograd/buffer.hpp"
 #include "autograd/kernels/matrix_view.hpp"
 
 namespace weft {
@@ -13,8 +14,7 @@ void bf16_product(Index m, Index n, Index k, float alpha, const MatrixView<float
                   const MatrixView<float>& b, float beta, float* c, Index c_stride);
 
 // The second matrix of a product that is computed in several tiles. If it is not too large, it is
-// rounded once for all tiles, in parallel. It uses memory of the calling thread, which can have
-// only one such matrix at a time. `b` must outlive it.
+// rounded once for all tiles, in parallel. `b` must outlive it.
 class SharedBf16Matrix {
  public:
   // The first column of each tile is a multiple of this.
@@ -34,7 +34,7 @@ class SharedBf16Matrix {
  private:
   MatrixView<float> b_;
   Index columns_, k_;
-  const void* packed_ = nullptr;
+  Buffer packed_;  // empty unless the matrix is shared
 };
 
 }  // namespace weft
