@@ -49,7 +49,7 @@ check_library() {
     ! grep -E ' weft::(matrix|blocked)_product<| [TW] weft::(Pool|MaskView|hdf5)::' <<<"$shown" ||
       fail "$library exports internal functions"
   fi
-  ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime|files)/' ||
+  ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime)/' ||
     fail "internal headers were installed"
   ! grep -rE -- '-march|-ffast-math|-fno-' "$1"/lib*/cmake "$1"/lib*/pkgconfig ||
     fail "compile options of weft reach its users"

@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 // What is written goes to `path` + ".saving", which is renamed to `path` when everything is on
@@ -40,6 +42,7 @@ class AtomicFile {
 };
 
 // A file with these contents.
-void write_atomically(const std::filesystem::path& path, std::span<const std::byte> contents);
+WEFT_API void write_atomically(const std::filesystem::path& path,
+                               std::span<const std::byte> contents);
 
 }  // namespace weft

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 class FileDescriptor {
@@ -47,10 +49,10 @@ void check_regular(const std::filesystem::path& path, const struct stat& status,
                    const char* expected);
 
 // A path as it appears in messages, in quotes.
-std::string quoted(const std::filesystem::path& path);
+WEFT_API std::string quoted(const std::filesystem::path& path);
 // Throws the FileError `"path": expected …, got …`.
-[[noreturn]] void fail_on_file(const std::filesystem::path& path, const std::string& expected,
-                               const std::string& got);
+[[noreturn]] WEFT_API void fail_on_file(const std::filesystem::path& path,
+                                        const std::string& expected, const std::string& got);
 // The same, with the message of `errno` after "got".
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* expected);
 

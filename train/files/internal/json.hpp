@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "weft/autograd/export.hpp"
+
 namespace weft {
 
 // Parses a text that is one JSON value in UTF-8. Throws ValueError for any other text, with the
@@ -15,7 +17,7 @@ template <class Json = nlohmann::json>
 Json read_json(std::string_view text);
 
 // Parses the text of the file `path`. Throws FileError, naming the file, where read_json throws.
-nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
+WEFT_API nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
 
 extern template nlohmann::json read_json(std::string_view);
 extern template nlohmann::ordered_json read_json(std::string_view);

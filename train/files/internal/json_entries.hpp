@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/export.hpp"
 #include "train/files/internal/json.hpp"
 
 namespace weft {
 
 // What a message shows of a value, which may be long.
-std::string shown(const nlohmann::json& value);
+WEFT_API std::string shown(const nlohmann::json& value);
 
 // The entry of an object; null when the object has none.
 inline const nlohmann::json& entry(const nlohmann::json& object, std::string_view name) {
