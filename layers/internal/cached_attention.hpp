@@ -171,6 +171,9 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
                         const CachedLayer<T>& layer, CachedKeys keys,
                         std::optional<Index> window = {},
                         const std::optional<Var<T>>& position_bias = {}) {
+  // The keys and values of a cache are not on the tape: gradients would be lost.
+  if (queries.tape().recording())
+    throw Error("KeyValueCache: expected a tape for inference, got one that records");
   const KeyValueCache<T>& cache = layer.cache;
   const Index heads = attention.num_heads, kv_heads = cache.options().num_heads;
   check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);

@@ -281,6 +281,15 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   CHECK_THROWS_AS(model.extend(tape, Tokens({2, 51}), cache), ValueError);  // positions
   CHECK(message_of<Error>([&] { model.extend(recording, tokens, cache); }) ==
         "KeyValueCache: expected a tape for inference, got one that records");
+  // Otherwise the gradients of the queries would be lost.
+  const MultiHeadAttention<float>& attention = model.blocks.blocks[0].attention;
+  KeyValueCache<float> memory(attention.cache_options(1, 4), 1);
+  attention.store(tape.constant(Tensor<float>({1, 4, 24})), {memory, 0});
+  memory.advance(4);
+  for (const Index queries : {2, 20})
+    CHECK(message_of<Error>([&] {
+            attention.attend(recording.constant(Tensor<float>({1, queries, 24})), {memory, 0});
+          }) == "KeyValueCache: expected a tape for inference, got one that records");
   KeyValueCache<float> fewer_layers({.num_layers = 2, .num_heads = 4, .head_size = 6}, 2);
   CHECK(message_of<ValueError>([&] { model.extend(tape, tokens, fewer_layers); }) ==
         "TransformerEncoder: layers of the cache: expected 3, got 2");
