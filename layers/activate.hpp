@@ -8,15 +8,16 @@
 
 namespace weft {
 
-// `y = f(x)`: torch.nn.ReLU, GELU, SiLU, Tanh, Sigmoid, Softplus or Identity, for a Sequential.
-// Linear applies an activation in the same operation, which is faster.
+// Applies an activation function to each element, `y = f(x)`, like torch.nn.ReLU, GELU, SiLU, Tanh,
+// Sigmoid, Softplus or Identity. Meant for use in a Sequential; a Linear can apply an activation in
+// the same operation, which is faster.
 //   Sequential model(Activate(Activation::silu), Dropout(0.1));
 template <class T = float>
 struct WEFT_API Activate : Module<T> {
-  // Throws ValueError for a value that is not an Activation.
+  // Throws ValueError if `activation` is not a value of Activation.
   explicit Activate(Activation activation);
 
-  // x of any shape, result of the same shape.
+  // Returns f(x), which has the shape of x.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;

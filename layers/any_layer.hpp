@@ -1,4 +1,4 @@
-// AnyLayer: a module of any type that maps one variable to one, as a value.
+// AnyLayer: a type-erased module with one input and one output.
 #pragma once
 
 #include <concepts>
@@ -11,21 +11,22 @@
 
 namespace weft {
 
-// A module that maps one variable to one.
+// A copyable module that takes one variable and returns one.
 template <class Layer, class T>
 concept SequentialLayer = std::derived_from<Layer, Module<T>> && std::copy_constructible<Layer> &&
     requires(const Layer& layer, const Var<T>& x) {
   { layer(x) } -> std::same_as<Var<T>>;
 };
 
-// A module of any type that maps one variable to one. A copy has its own parameters. It has the
-// type, the parameters and the children of the module that it holds, without a name of its own.
+// Holds a module of any type that takes one variable and returns one, much as std::function holds a
+// function. A copy has its own parameters. Visitors see the type, the parameters and the children
+// of the held module, without an additional level of names.
 //   AnyLayer<float> layer(Activate(Activation::relu));
 //   Var y = layer(x);
 template <class T>
 class AnyLayer final : public Module<T> {
  public:
-  // Holds the layer.
+  // Holds `layer`.
   template <class Layer>
   requires(!std::same_as<Layer, AnyLayer> &&
            SequentialLayer<Layer, T>) explicit AnyLayer(Layer layer)
@@ -37,10 +38,10 @@ class AnyLayer final : public Module<T> {
     return *this;
   }
 
-  // The result of the module that it holds: shapes and errors are that module's.
+  // Returns the result of the held module, which determines the shapes and the exceptions.
   Var<T> operator()(const Var<T>& x) const { return (*held_)(x); }
   void members(Members<T>& members) const override { module().members(members); }
-  Module<T>& module() const { return held_->module(); }  // that it holds
+  Module<T>& module() const { return held_->module(); }  // the held module
 
  private:
   struct Base {

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// A position bias [heads, queries + keys - 1] by distance as that of each query and key,
+// Expands a position bias by distance, [heads, queries + keys - 1], to one for each query and key,
 // [heads, queries, keys].
 template <class T>
 Var<T> of_pairs(const Var<T>& position_bias, Index queries, Index keys) {

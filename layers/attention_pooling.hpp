@@ -1,4 +1,4 @@
-// AttentionPooling: each query's average of the values, weighted by how well the keys match.
+// AttentionPooling: averages the values for each query, weighted by how well their keys match.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -9,49 +9,50 @@
 namespace weft {
 
 struct AttentionPoolingOptions {
-  Scoring scoring = Scoring::scaled_dot_product;  // how well a key matches a query
+  Scoring scoring = Scoring::scaled_dot_product;  // the scoring function
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   // The last axis is split into this many heads, which attend independently.
   Index num_heads = 1;
-  // The sizes of additive scoring, shared by all heads; ignored for other scoring functions.
+  // The sizes of additive scoring, which all heads share; ignored with other scoring functions.
   AdditiveScoringOptions additive = {};
 };
 
-// Attention with any scoring function (d2l.ai, section 11.3), for each query q of each head:
+// Attention with any scoring function (d2l.ai, section 11.3). For each query q of each head:
 //   y = Σ_k softmax_k(score(q, key_k)) value_k
-// With dot products, scaled (Vaswani et al., 2017, equation 1) or not, it is one fused operation
-// that never stores all weights at once; with other scoring functions, the scores of all queries
-// and keys are computed first.
+// Dot products, scaled (Vaswani et al., 2017, equation 1) or not, are computed by one fused
+// operation that never stores all weights at once. With other scoring functions, the scores of all
+// queries and keys are computed first.
 //   AttentionPooling attention({.scoring = Scoring::gaussian, .dropout = 0.1}, random);
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8]
 template <class T = float>
 struct WEFT_API AttentionPooling : Module<T> {
-  // Throws ValueError unless num_heads > 0, 0 ≤ dropout ≤ 1 and, where additive, its sizes are > 0.
+  // Throws ValueError unless num_heads > 0, 0 ≤ dropout ≤ 1 and, with additive scoring, its sizes
+  // are > 0.
   AttentionPooling(const AttentionPoolingOptions& options, Random& random);
 
-  // queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d], values
-  // [batch, num_keys, num_heads · d_v], result [batch, num_queries, num_heads · d_v]. With additive
-  // scoring, queries and keys have their own sizes. `mask` may be only ValidLens. Masked keys and
-  // values, even if NaN, affect neither the result nor a gradient. The attention weights are an
-  // intermediate of the tape (see Tape::take_attention_weights). `position_bias` [num_heads,
-  // num_queries + num_keys - 1], that of a RelativePositionBias, is added to the scores. Throws
-  // ShapeError, and ValueError for valid_lens that are negative or greater than num_keys.
+  // Takes queries [batch, num_queries, num_heads · d], keys [batch, num_keys, num_heads · d] and
+  // values [batch, num_keys, num_heads · d_v]; returns [batch, num_queries, num_heads · d_v]. With
+  // additive scoring, the sizes of queries and keys may differ. `mask` may be a ValidLens. Masked
+  // keys and values, even if NaN, affect neither the result nor any gradient. `position_bias`
+  // [num_heads, num_queries + num_keys - 1], the result of a RelativePositionBias, is added to the
+  // scores. The attention weights are an intermediate result (see Tape::take_attention_weights).
+  // Throws ShapeError, and ValueError unless 0 ≤ valid_lens ≤ num_keys.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Mask& mask = {}, const std::optional<Var<T>>& position_bias = {}) const;
 
   void members(Members<T>& members) const override;
 
-  Scoring scoring() const { return scoring_; }  // how well a key matches a query
+  Scoring scoring() const { return scoring_; }  // the scoring function
   // Whether the scores are dot products, scaled or not.
   bool has_dot_products() const {
     return scoring_ == Scoring::scaled_dot_product || scoring_ == Scoring::dot_product;
   }
-  // The layer of additive scoring; none for other scoring functions.
+  // Returns the layer that computes additive scores; empty for other scoring functions.
   const std::optional<AdditiveScoring<T>>& additive() const { return additive_; }
 
-  Dropout<T> dropout;  // of the attention weights
-  Index num_heads;     // that the last axis is split into
+  Dropout<T> dropout;  // applied to the attention weights
+  Index num_heads;     // the number of heads that the last axis is split into
 
  private:
   // Set once, together.

@@ -1,4 +1,4 @@
-// BlockStack: what transformer encoders and decoders have in common.
+// BlockStack: the base class of transformer encoders and decoders.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace weft {
 
-// Blocks one after the other, followed by a norm if `final_norm` says so, with one position bias
-// for all.
+// Applies blocks one after another, followed by a norm if TransformerOptions::final_norm says so.
+// All blocks share one position bias.
 template <class T, class Block>
 struct BlockStack : Module<T> {
   std::vector<Block> blocks;                             // named "0", "1", …
-  std::optional<BlockNorm<T>> norm;                      // after the last block
-  std::optional<RelativePositionBias<T>> position_bias;  // of all blocks
+  std::optional<BlockNorm<T>> norm;                      // applied to the last block's result
+  std::optional<RelativePositionBias<T>> position_bias;  // shared by all blocks
   bool recompute;                                        // see TransformerOptions
 
   // Registers the blocks and the norm.
@@ -43,8 +43,9 @@ struct BlockStack : Module<T> {
     }
   }
 
-  // call(block, x, inputs…) of each block, x [batch, time, num_hiddens] being the output of the one
-  // before; of x's shape. The last of the inputs is the position bias where there is one.
+  // Applies the blocks and the norm to x [batch, time, num_hiddens]; the result has the shape of x.
+  // Each block's result is call(block, y, inputs…), where y is the result of the previous block.
+  // The position bias, if any, is appended to the inputs.
   template <class Call, class... Inputs>
   Var<T> apply(const Var<T>& x, const Call& call, const Inputs&... inputs) const {
     if (!position_bias) return apply_blocks(x, call, inputs...);
@@ -52,9 +53,9 @@ struct BlockStack : Module<T> {
     return apply_blocks(x, call, inputs..., (*position_bias)(x.tape(), time, time));
   }
 
-  // block.extend(x, layers…) of each block, with its layer of each cache; a step of `cache`. x
-  // [sequences, time, num_hiddens], result of the same shape. Throws ValueError for a cache with
-  // another number of layers.
+  // Applies the blocks and the norm to x [sequences, time, num_hiddens], one step of `cache`; the
+  // result has the shape of x. Each block's result is block.extend(y, layers…, bias), with one
+  // layer of each cache. Throws ValueError for a cache with a different number of layers.
   template <class... Caches>
   Var<T> extend_blocks(const Var<T>& x, KeyValueCache<T>& cache, Caches&... caches) const {
     check_layers(cache);
@@ -86,7 +87,7 @@ struct BlockStack : Module<T> {
 
   void check_layers(const KeyValueCache<T>& cache) const {
     if (cache.options().num_layers != std::ssize(blocks))
-      fail<ValueError>(str_cat(type_, ": layers of the cache"), blocks.size(),
+      fail<ValueError>(str_cat(type_, ": number of layers of the cache"), blocks.size(),
                        cache.options().num_layers);
   }
 

@@ -48,14 +48,14 @@ Index copy_parameters(const Module<From>& from, Module<To>& to, const NameFilter
   const auto sources = selected(from, filter);
   const auto targets = selected(to, filter);
   if (targets.empty() && sources.empty())
-    fail<ValueError>("copy_parameters", "at least one parameter", "none of these names");
+    fail<ValueError>("copy_parameters", "at least one selected parameter", 0);
   std::vector<std::string> only_from, only_to;
   for (const auto& [name, parameter] : sources)
     if (!targets.contains(name)) only_from.push_back(name);
   for (const auto& [name, parameter] : targets)
     if (!sources.contains(name)) only_to.push_back(name);
-  fail_if_missing(only_from, "only parameters that the model copied to has");
-  fail_if_missing(only_to, "all parameters of the model copied to");
+  fail_if_missing(only_from, "no parameters that are only in the source model");
+  fail_if_missing(only_to, "no parameters that are only in the target model");
   for (const auto& [name, parameter] : targets)
     if (const Shape& shape = sources.at(name)->shape(); shape != parameter->shape())
       fail<ShapeError>("copy_parameters: " + name, parameter->shape(), shape);

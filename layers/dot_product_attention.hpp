@@ -14,7 +14,7 @@ struct DotProductAttentionOptions {
 };
 
 // `Y = softmax(Q Kᵀ / √d) V` for each head (Vaswani et al., 2017, equation 1): an AttentionPooling
-// without parameters, which needs no random numbers.
+// with scaled dot products. It has no parameters, so its constructor needs no Random.
 //   DotProductAttention attention({.dropout = 0.5});
 //   Var y = attention(q, k, v, ValidLens{3, 2});  // q [2, 4, 8], k [2, 5, 8], v [2, 5, 8]
 template <class T = float>

@@ -7,7 +7,7 @@ namespace weft {
 
 template <class T>
 Dropout<T>::Dropout(double probability) : p(probability) {
-  if (!(p >= 0 && p <= 1)) fail<ValueError>("Dropout", "a probability p of 0 to 1", p);
+  if (!(p >= 0 && p <= 1)) fail<ValueError>("Dropout: p", "a probability from 0 to 1", p);
 }
 
 template <class T>

@@ -7,8 +7,8 @@
 
 namespace weft {
 
-// Inverted dropout (Srivastava et al., 2014): on a training tape each element is 0 with probability
-// p and `y = x / (1 - p)` otherwise. On other tapes the result is x itself.
+// Inverted dropout (Srivastava et al., 2014): on a training tape, each element is 0 with
+// probability p and `y = x / (1 - p)` otherwise. On other tapes, the result is x itself.
 //   Dropout dropout(0.1);
 //   Var y = dropout(x);
 template <class T = float>
@@ -16,12 +16,12 @@ struct WEFT_API Dropout : Module<T> {
   // Throws ValueError unless 0 ≤ p ≤ 1.
   explicit Dropout(double p);
 
-  // x of any shape, result of the same shape.
+  // Returns y, which has the shape of x.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
-  double p;  // in 0 … 1
+  double p;  // the probability of zeroing an element, 0 ≤ p ≤ 1
 };
 
 extern template struct Dropout<float>;

@@ -1,4 +1,4 @@
-// Embedding: a vector for every token.
+// Embedding: a learned vector for every token.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -13,12 +13,12 @@ struct EmbeddingOptions {
   Index num_embeddings = 0;
   // The size of the vectors.
   Index embedding_dim = 0;
-  // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
-  // 1 as in PyTorch, 0.02 as in GPT-2.
+  // The standard deviation of the normal distribution, of mean 0, from which the vectors are
+  // initialized: 1 in PyTorch, 0.02 in GPT-2.
   double standard_deviation = 1.0;
 };
 
-// `y_i = weight[tokens_i]`: a learned vector for every token (torch.nn.Embedding).
+// `y_i = weight[tokens_i]`: looks up a learned vector for every token (torch.nn.Embedding).
 //   Embedding embedding({.num_embeddings = 10, .embedding_dim = 8}, random);
 //   Var y = embedding(tape, tokens);  // tokens [2, 5], y [2, 5, 8]
 template <class T = float>
@@ -26,8 +26,8 @@ struct WEFT_API Embedding : Module<T> {
   // Throws ValueError unless both sizes are > 0 and the standard deviation is finite and ≥ 0.
   Embedding(const EmbeddingOptions& options, Random& random);
 
-  // The vectors of `tokens` [...]: [..., embedding_dim]. Throws
-  // ValueError, naming the position, for a token below 0 or ≥ num_embeddings.
+  // Returns the vectors [..., embedding_dim] of tokens [...]. Throws ValueError for a token that is
+  // negative or ≥ num_embeddings; the message contains its position.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens) const;
 
   void members(Members<T>& members) const override;

@@ -10,14 +10,15 @@ namespace weft {
 struct PositionWiseFeedForwardOptions {
   Index num_hiddens = 0;                     // the size of the input and output vectors
   Index ffn_num_hiddens = 0;                 // the size of the hidden vectors
-  Activation activation = Activation::relu;  // of the hidden vectors
+  Activation activation = Activation::relu;  // applied to the hidden vectors
   // The probability of dropping a hidden element.
   double dropout = 0.0;
   // Whether dense1 and dense2 have a bias.
   bool bias = true;
 };
 
-// `y = dense2(dropout(activation(dense1(x))))` (Vaswani et al., 2017, section 3.3).
+// A feed-forward network, `y = dense2(dropout(activation(dense1(x))))` (Vaswani et al., 2017,
+// section 3.3).
 //   PositionWiseFeedForward ffn({.num_hiddens = 8, .ffn_num_hiddens = 32}, random);
 //   Var y = ffn(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -25,14 +26,15 @@ struct WEFT_API PositionWiseFeedForward : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   PositionWiseFeedForward(const PositionWiseFeedForwardOptions& options, Random& random);
 
-  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  // Returns y, of the same shape as x [..., num_hiddens]. Throws ShapeError if the last axis of x
+  // has a different size.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
-  Linear<T> dense1, dense2;  // to the hidden vectors, and back
-  Dropout<T> dropout;        // of the hidden vectors
-  Activation activation;     // of the hidden vectors
+  Linear<T> dense1, dense2;  // map to the hidden vectors, and back
+  Dropout<T> dropout;        // applied to the hidden vectors
+  Activation activation;     // applied to the hidden vectors
 };
 
 struct SwiGLUOptions {
@@ -42,12 +44,13 @@ struct SwiGLUOptions {
   bool bias = false;
   // The probability of dropping a hidden element.
   double dropout = 0.0;
-  // Of w1: with gelu or gelu_tanh it is Shazeer's GEGLU.
+  // Applied to the result of w1. With gelu or gelu_tanh, the network is Shazeer's GEGLU.
   Activation activation = Activation::silu;
 };
 
-// `y = w2(dropout(silu(w1(x)) ⊙ w3(x)))` (Shazeer, 2020), or with another activation than silu, and
-// with the names of Llama's feed-forward network (Touvron et al., 2023).
+// A gated feed-forward network, `y = w2(dropout(silu(w1(x)) ⊙ w3(x)))` (Shazeer, 2020), optionally
+// with another activation in place of silu. Parameters are named as in Llama (Touvron et al.,
+// 2023).
 //   SwiGLU ffn({.num_hiddens = 8, .ffn_num_hiddens = 24}, random);
 //   Var y = ffn(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -55,16 +58,17 @@ struct WEFT_API SwiGLU : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   SwiGLU(const SwiGLUOptions& options, Random& random);
 
-  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  // Returns y, of the same shape as x [..., num_hiddens]. Throws ShapeError if the last axis of x
+  // has a different size.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
-  // w1 is the gate, w3 the map beside it ("gate_proj" and "up_proj" in Hugging Face's models), and
-  // w2 the map back ("down_proj").
+  // w1 computes the gate ("gate_proj" in Hugging Face models), w3 the vectors that it multiplies
+  // ("up_proj"), and w2 maps back ("down_proj").
   Linear<T> w1, w2, w3;
-  Dropout<T> dropout;     // of the hidden vectors
-  Activation activation;  // of w1
+  Dropout<T> dropout;     // applied to the hidden vectors
+  Activation activation;  // applied to the result of w1
 };
 
 extern template struct PositionWiseFeedForward<float>;

@@ -18,7 +18,7 @@ Index detail::set_requires_grad(Module<T>& module, const NameFilter& filter, boo
     parameter->set_requires_grad(requires_grad);
     ++tensors;
   }
-  if (tensors == 0) fail<ValueError>(what, "at least one parameter", "none of that name");
+  if (tensors == 0) fail<ValueError>(what, "at least one selected parameter", 0);
   return tensors;
 }
 

@@ -1,5 +1,5 @@
-// freeze: keeps parameters of a model at their values, for fine-tuning the others;
-// TrainableParameters: these others alone.
+// freeze and unfreeze: choose which parameters of a model are trained; TrainableParameters: a view
+// of the trainable parameters.
 #pragma once
 
 #include <string>
@@ -11,17 +11,19 @@
 namespace weft {
 
 namespace detail {
-// `what` is the start of an error message.
+// Sets requires_grad of the parameters that `filter` selects. Messages of exceptions start with
+// `what`.
 template <class T>
 WEFT_API Index set_requires_grad(Module<T>& module, const NameFilter& filter, bool requires_grad,
                                  const std::string& what);
 }  // namespace detail
 
-// Parameters of the module get no gradient (torch's requires_grad_(False)): optimizers keep them as
-// they are, and backward does not compute what only they would need. `name` is that of a parameter
-// or of a child, "encoder.0" for instance, with all parameters below it. A parameter with several
-// names (tied weights) is selected by any of them. Their gradients are cleared. Returns the number
-// of tensors. Throws ValueError if no parameter has that name or is selected by the filter.
+// Excludes parameters from training (torch's requires_grad_(False)): optimizers leave them
+// unchanged, and backward skips whatever only their gradients need. Clears their gradients. Selects
+// parameters by `filter`, or by `name`: a parameter, or all parameters of a child such as
+// "encoder.0". A parameter with several names (tied weights) is selected by any of them. Returns
+// the number of selected tensors. Throws ValueError if no parameter is selected, or if `filter` is
+// empty.
 //   freeze(model);
 //   unfreeze(model, "output");  // trains the head only
 template <class T>
@@ -33,8 +35,8 @@ Index freeze(Module<T>& module, const std::string& name) {
   return detail::set_requires_grad(module, below(name), false, "freeze " + name);
 }
 
-// The inverse of `freeze`: parameters get gradients again. Returns the number of tensors, and
-// throws as `freeze` does.
+// Makes parameters trainable again: the inverse of `freeze`. Returns the number of selected
+// tensors. Throws the same exceptions as `freeze`.
 template <class T>
 Index unfreeze(Module<T>& module, const NameFilter& filter = every_name) {
   return detail::set_requires_grad(module, filter, true, "unfreeze");
@@ -44,23 +46,23 @@ Index unfreeze(Module<T>& module, const std::string& name) {
   return detail::set_requires_grad(module, below(name), true, "unfreeze " + name);
 }
 
-// The parameters of a model that are not frozen, under all of their names, and nothing else: an
-// optimizer and a trainer that have it in the model's place save only these. The model must outlive
-// it.
+// A view of a model that contains only its trainable parameters, under all of their names. An
+// optimizer and a trainer that use the view instead of the model save only these parameters. The
+// model must outlive the view.
 //   TrainableParameters head(model);
 //   AdamW head_optimizer(head, {.lr = 1e-3});
 template <class T = float>
 class WEFT_API TrainableParameters final : public Module<T> {
  public:
-  explicit TrainableParameters(Module<T>& model) : model_(model) {}  // of this model
+  explicit TrainableParameters(Module<T>& model) : model_(model) {}  // refers to `model`
   void members(Members<T>& members) const override;
-  const Module<T>& model() const { return model_; }  // with what is frozen
+  const Module<T>& model() const { return model_; }  // the model, including its frozen parameters
 
  private:
   const Module<T>& model_;
 };
 
-// The model itself, for the parameters of a model that are not frozen; otherwise the module.
+// Returns the model that a TrainableParameters refers to, and any other module itself.
 template <class T>
 const Module<T>& whole_model(const Module<T>& module) {
   const auto* const part = dynamic_cast<const TrainableParameters<T>*>(&module);

@@ -8,7 +8,7 @@ namespace weft {
 namespace {
 
 void check(const char* function, const Shape& shape, Index axis, Index num_heads) {
-  if (shape.rank() != 3) fail<ShapeError>(function, "an input of three axes", shape);
+  if (shape.rank() != 3) fail<ShapeError>(function, "an input with three axes", shape);
   if (num_heads < 1 || shape[axis] % num_heads != 0)
     fail<ValueError>(str_cat(function, ": num_heads"),
                      str_cat("a positive divisor of ", shape[axis]), num_heads);

@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-// log K(u), whose softmax is K / Σ K. Unspecified where K is 0.
+// Returns log K(u), whose softmax is K / Σ K; unspecified where K is 0.
 template <class T>
 Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
   const auto log_of_1_minus = [&](const Var<T>& x) {
@@ -34,7 +34,7 @@ Var<T> log_kernel(Kernel kernel, const Var<T>& u) {
     case Kernel::triangular:
       return log_of_1_minus(abs(u));
   }
-  fail<ValueError>("kernel", "one of Kernel's values", static_cast<int>(kernel));
+  fail<ValueError>("kernel", "a value of Kernel", static_cast<int>(kernel));
 }
 
 // Whether K(u) > 0.

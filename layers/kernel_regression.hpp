@@ -10,7 +10,8 @@
 
 namespace weft {
 
-// The kernel K(u): the weight of a point at distance u, up to a constant factor, which cancels.
+// The kernel K(u), which determines the weight of a point at distance u. Constant factors do not
+// matter: they cancel.
 enum class Kernel {
   constant,      // 1: average pooling
   gaussian,      // e^(-u²/2)
@@ -29,36 +30,36 @@ inline constexpr EnumNames<Kernel, 5> kernel_names{{
 inline std::string to_string(Kernel kernel) { return name_of("kernel", kernel, kernel_names); }
 
 struct KernelRegressionOptions {
-  Kernel kernel = Kernel::gaussian;  // see Kernel
-  // The initial value of w. Distances are multiplied by it: the larger, the narrower the kernel.
+  Kernel kernel = Kernel::gaussian;  // the kernel that weights the points
+  // The initial value of w, by which distances are multiplied: the larger, the narrower the kernel.
   double w = 1.0;
 };
 
-// The average of the values y_i, weighted by the proximity of their keys x_i to the query x
-// (Nadaraya, 1964; Watson, 1964):
+// Averages the values y_i, weighted by the proximity of their keys x_i to the query x (Nadaraya,
+// 1964; Watson, 1964):
 //   f(x) = (Σ_i K((x - x_i) w) y_i) / (Σ_j K((x - x_j) w))
-// With the Gaussian
-// kernel that is Σ_i softmax_i(-½ ((x - x_i) w)²) y_i. w is a parameter; leave it out of the
-// optimizer to keep it fixed. It has no gradient with the constant and boxcar kernels, which are
-// piecewise constant.
+// With the Gaussian kernel, f(x) is Σ_i softmax_i(-½ ((x - x_i) w)²) y_i. w is a parameter; to keep
+// it fixed, leave it out of the optimizer. It has no gradient with the constant and boxcar kernels,
+// which are piecewise constant.
 //   KernelRegression regression({.kernel = Kernel::gaussian, .w = 2.0});
 //   Var y = regression(queries, keys, values);  // queries [50], keys [20], values [20], y [50]
 template <class T = float>
 struct WEFT_API KernelRegression : Module<T> {
-  // Throws ValueError unless w > 0.
+  // Throws ValueError unless w is finite and > 0.
   explicit KernelRegression(const KernelRegressionOptions& options);
 
-  // queries [num_queries], keys [num_keys], values [num_keys], result [num_queries]. `allowed`
-  // [num_queries, num_keys] is true where a query attends to a key; when not given, it attends to
-  // all. The result is 0 for a query whose weights are all 0. Masked keys and values, even if NaN,
-  // affect neither the result nor a gradient. The weights, [1, 1, num_queries, num_keys], whose
-  // rows sum to 1, are an intermediate of the tape. Throws ShapeError.
+  // Takes queries [num_queries], keys [num_keys] and values [num_keys]; returns [num_queries].
+  // `allowed` [num_queries, num_keys] is true where a query may attend to a key; if empty, every
+  // query attends to every key. The result is 0 for a query whose weights are all 0. Masked keys
+  // and values, even if NaN, affect neither the result nor any gradient. The weights [1, 1,
+  // num_queries, num_keys], whose rows sum to 1, are an intermediate result (see
+  // Tape::take_attention_weights). Throws ShapeError.
   Var<T> operator()(const Var<T>& queries, const Var<T>& keys, const Var<T>& values,
                     const Tensor<bool>& allowed = {}) const;
 
   void members(Members<T>& members) const override;
 
-  Kernel kernel;   // of the distances
+  Kernel kernel;   // the kernel that weights the points
   Parameter<T> w;  // [1]
 };
 

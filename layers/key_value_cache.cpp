@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// To a multiple of the largest number of elements of a vector.
+// Rounds up to a multiple of 16, the largest number of elements of a SIMD vector.
 constexpr Index round_up(Index size) { return (std::min(size, Index{1} << 60) + 15) / 16 * 16; }
 
 }  // namespace
@@ -43,7 +43,8 @@ KeyValueCache<T>::KeyValueCache(const KeyValueCacheOptions& options, Index num_s
 template <class T>
 const typename KeyValueCache<T>::Sequence& KeyValueCache<T>::at(Index sequence) const {
   if (sequence < 0 || sequence >= num_sequences())
-    fail<ValueError>("KeyValueCache: sequence", "one of " + index_range(num_sequences()), sequence);
+    fail<ValueError>("KeyValueCache: sequence", "an index from " + index_range(num_sequences()),
+                     sequence);
   return sequences_[static_cast<std::size_t>(sequence)];
 }
 
@@ -75,7 +76,7 @@ void KeyValueCache<T>::reorder(std::span<const Index> indices) {
   selected_.clear();
   for (const Index index : indices) selected_.push_back(at(index));
   sequences_.swap(selected_);
-  selected_.clear();  // sequences that nobody else has may be written in place
+  selected_.clear();  // so that sequences without copies can be written in place
 }
 
 template <class T>
@@ -85,7 +86,7 @@ void KeyValueCache<T>::check_same_sizes(const KeyValueCache& other) const {
   };
   if (sizes(options_) != sizes(other.options_))
     fail<ValueError>("KeyValueCache",
-                     str_cat("a cache with layers, heads and head size ", sizes(options_)),
+                     str_cat("a cache with [layers, heads, head size] ", sizes(options_)),
                      sizes(other.options_));
 }
 
@@ -107,7 +108,7 @@ template <class T>
 void KeyValueCache<T>::truncate(Index sequence, Index length) {
   const Index old_length = at(sequence).length;
   if (length < 0 || length > old_length)
-    fail<ValueError>("KeyValueCache: length", str_cat("0 … ", old_length), length);
+    fail<ValueError>("KeyValueCache: length", str_cat("a value from 0 to ", old_length), length);
   Sequence& truncated = sequences_[static_cast<std::size_t>(sequence)];
   clear_values(truncated, length, old_length + truncated.stored);
   truncated.length = length;
@@ -136,7 +137,7 @@ const T* KeyValueCache<T>::values(Index layer, Index sequence, Index head) const
   return of.elements.data() + offset(layer, true, head, of.capacity);
 }
 
-// Gives a sequence memory for this many positions, keeping those that it has.
+// Grows the memory of a sequence to at least this many positions, keeping the existing ones.
 template <class T>
 void KeyValueCache<T>::reserve(Sequence& sequence, Index positions) const {
   if (positions <= sequence.capacity) return;
@@ -161,7 +162,7 @@ void KeyValueCache<T>::reserve(Sequence& sequence, Index positions) const {
   sequence.capacity = capacity;
 }
 
-// Sets the values of positions begin … end to zeros.
+// Sets the values of positions [begin, end) to zeros.
 template <class T>
 void KeyValueCache<T>::clear_values(Sequence& sequence, Index begin, Index end) const {
   if (begin >= end) return;
@@ -179,9 +180,9 @@ template <class T>
 void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& values) {
   const Index heads = options_.num_heads, size = options_.head_size;
   if (keys.tape().recording())
-    throw Error("KeyValueCache: expected a tape for inference, got one that records");
+    throw Error("KeyValueCache: expected an inference tape, got a recording tape");
   if (layer < 0 || layer >= options_.num_layers)
-    fail<ValueError>("KeyValueCache: layer", str_cat("one of 0 … ", options_.num_layers - 1),
+    fail<ValueError>("KeyValueCache: layer", str_cat("a value from 0 to ", options_.num_layers - 1),
                      layer);
   const Shape& shape = keys.shape();
   if (shape.rank() != 3 || shape[0] != num_sequences() || shape[2] != heads * size ||
@@ -193,7 +194,7 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
   const Index time = shape[1], stride = key_stride();
   elements_.clear();
   for (Sequence& sequence : sequences_) {
-    // Of a step that failed.
+    // Clear the values that a failed step has stored.
     clear_values(sequence, sequence.length + time, sequence.length + sequence.stored);
     reserve(sequence, sequence.length + time);
     sequence.stored = time;
@@ -222,8 +223,9 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
 template <class T>
 void KeyValueCache<T>::advance(Sequence& sequence, Index time) const {
   if (time < 0 || time > sequence.stored)
-    fail<ValueError>("KeyValueCache: number of positions",
-                     str_cat("0 … the ", sequence.stored, " that were stored"), time);
+    fail<ValueError>(
+        "KeyValueCache: time",
+        str_cat("a value from 0 to ", sequence.stored, ", the number of stored positions"), time);
   clear_values(sequence, sequence.length + time, sequence.length + sequence.stored);
   sequence.length += time;
   sequence.stored = 0;
@@ -237,8 +239,8 @@ void KeyValueCache<T>::advance(Index time) {
 template <class T>
 void KeyValueCache<T>::advance(std::span<const Index> times) {
   if (std::ssize(times) != num_sequences())
-    fail<ValueError>("KeyValueCache: numbers of positions",
-                     str_cat("one for each of ", num_sequences(), " sequences"), times.size());
+    fail<ValueError>("KeyValueCache: times",
+                     str_cat(num_sequences(), " elements, one for each sequence"), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) advance(sequences_[i], times[i]);
 }
 

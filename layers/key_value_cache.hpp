@@ -1,4 +1,5 @@
-// KeyValueCache: the keys and values of attention at earlier positions, for decoding step by step.
+// KeyValueCache: stores the attention keys and values of earlier positions, for decoding step by
+// step.
 #pragma once
 
 #include <span>
@@ -10,74 +11,83 @@
 namespace weft {
 
 struct KeyValueCacheOptions {
-  // The number of attention layers of a decoder.
+  // The number of attention layers of the decoder.
   Index num_layers = 1;
-  Index num_heads = 1;  // of keys and values
-  Index head_size = 0;  // of keys and values, > 0
-  // The number of positions that there is memory for at first; it grows as needed.
+  Index num_heads = 1;  // the number of key and value heads
+  Index head_size = 0;  // the size of a key or value head, > 0
+  // The number of positions for which memory is allocated at first; it grows as needed.
   Index capacity = 16;
 };
 
-// The keys and values of a batch of sequences, in every layer of a decoder, so that a step computes
-// those of the new positions only. Sequences may have different lengths, and share their memory
-// until one of them is extended.
+// The keys and values of a batch of sequences in every layer of a decoder, so that each step
+// computes only the keys and values of new positions. Sequences may have different lengths. Copies
+// of a sequence share memory until one of them is extended.
 //
-// Models and layers fill it (Gpt::extend, TransformerDecoder::extend, MultiHeadAttention::extend);
-// a program chooses the sequences. It is used with tapes that do not record.
+// Models and layers fill the cache (Gpt::extend, TransformerDecoder::extend,
+// MultiHeadAttention::extend); a program adds, reorders and drops sequences. Use it with tapes that
+// do not record.
 //   KeyValueCache cache = gpt.make_cache(1);
 //   Var states = gpt.extend(tape, prompt, cache);  // prompt [1, 7]; then one token at a time
 template <class T = float>
 class WEFT_API KeyValueCache {
  public:
-  // `num_sequences` sequences without positions. Throws ValueError for a number below 0 or beyond
-  // memory, for sizes and a capacity that are not > 0, and for 2³¹ or more elements of a position.
+  // Creates a cache of `num_sequences` empty sequences. Throws ValueError unless num_sequences ≥ 0,
+  // the sizes and the capacity are > 0, and the sequences fit into memory. Also throws ValueError
+  // if a position has 2³¹ or more elements.
   explicit KeyValueCache(const KeyValueCacheOptions& options, Index num_sequences = 0);
 
-  const KeyValueCacheOptions& options() const { return options_; }  // those it was made with
-  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }  // in the batch
-  // The number of positions of a sequence. Throws ValueError unless 0 ≤ sequence < num_sequences.
+  // The options passed to the constructor.
+  const KeyValueCacheOptions& options() const { return options_; }
+  // The number of sequences.
+  Index num_sequences() const { return static_cast<Index>(sequences_.size()); }
+  // Returns the number of positions of a sequence. Throws ValueError unless
+  // 0 ≤ sequence < num_sequences().
   Index length(Index sequence) const;
-  // The positions of the longest sequence; 0 when there is none.
+  // Returns the length of the longest sequence, or 0 if there are no sequences.
   Index largest_length() const { return largest(&Sequence::length); }
-  // The positions of the `time` next tokens of each sequence, [num_sequences, time], in memory of
-  // the pass.
+  // Returns the positions of the next `time` tokens of each sequence, [num_sequences, time], in
+  // memory of the tape.
   Tokens next_positions(const Tape<T>& tape, Index time) const;
 
-  // Sequence i becomes what sequence indices[i] was, for as many sequences as indices: reorders,
-  // repeats and drops sequences, without copying their elements. Throws ValueError, and leaves the
-  // cache as it was, unless each index is 0 … num_sequences - 1.
-  //   cache.reorder(std::vector<Index>{0, 0, 2});  // the first twice, the second dropped
+  // Reorders, repeats and drops sequences, without copying their elements: the new sequence i is
+  // the former sequence indices[i]. Throws ValueError, leaving the cache unchanged, unless
+  // 0 ≤ index < num_sequences() for every index.
+  //   cache.reorder(std::vector<Index>{0, 0, 2});  // repeats the first and drops the second
   void reorder(std::span<const Index> indices);
-  // Adds the sequences of another cache with the same sizes after those of this one. Throws
-  // ValueError for other sizes.
+  // Appends the sequences of another cache. Throws ValueError if the caches differ in num_layers,
+  // num_heads or head_size.
   void append(const KeyValueCache& other);
-  // Replaces a sequence by one of another cache with the same sizes. Throws ValueError for other
-  // sizes, and for a sequence that one of the caches does not have.
+  // Replaces a sequence by `other_sequence` of another cache. Throws ValueError if one of the
+  // sequences does not exist, or if the caches differ in num_layers, num_heads or head_size.
   void replace(Index sequence, const KeyValueCache& other, Index other_sequence);
-  // Forgets the positions of a sequence from `length` on. Throws ValueError unless
-  // 0 ≤ length ≤ its length.
+  // Drops the positions of a sequence from `length` on. Throws ValueError unless the sequence
+  // exists and 0 ≤ length ≤ its present length.
   void truncate(Index sequence, Index length);
 
-  // For layers: stores the keys and values of new positions [num_sequences, time, num_heads ·
-  // head_size] in a layer, after the positions of each sequence. They become positions of the
-  // sequences with `advance`, when every layer has stored its own. Throws ShapeError, ValueError
-  // for a layer that there is not, and Error for a tape that records.
+  // For layers: stores the keys and values [num_sequences, time, num_heads · head_size] of new
+  // positions in `layer`, after the positions of each sequence. Once every layer has stored its
+  // keys and values, `advance` adds the positions to the sequences. Throws ShapeError, ValueError
+  // unless 0 ≤ layer < num_layers, and Error for a tape that records.
   void store(Index layer, const Var<T>& keys, const Var<T>& values);
-  // Adds `time` stored positions to each sequence, or times[i] to sequence i: fewer than were
-  // stored where these were padded. Throws ValueError for more than were stored.
+  // Adds the first `time` stored positions to each sequence, or the first times[i] to sequence i,
+  // and discards the rest, such as padding. Throws ValueError if fewer positions are stored, if a
+  // number is negative, or if `times` has a size other than num_sequences().
   void advance(Index time);
   void advance(std::span<const Index> times);
 
-  // For layers: the stored keys of a head, one row of key_stride() elements for each position,
-  // those beyond head_size zeros.
+  // For layers: returns the stored keys of a head, as one row of key_stride() elements for each
+  // position. Elements beyond head_size are zeros. Throws ValueError if the sequence does not
+  // exist.
   const T* keys(Index layer, Index sequence, Index head) const;
-  // For layers: the stored values of a head, transposed: row c, of value_stride() elements, has
-  // channel c of all positions, and zeros beyond the stored ones.
+  // For layers: returns the stored values of a head, transposed: row c, of value_stride(sequence)
+  // elements, contains channel c of all positions, and zeros after the last stored position. Throws
+  // ValueError if the sequence does not exist.
   const T* values(Index layer, Index sequence, Index head) const;
-  Index key_stride() const;  // in elements, a multiple of 16
-  // In elements, a multiple of 16. Throws ValueError for a sequence that there is not.
+  Index key_stride() const;  // the number of elements of a row of `keys`, a multiple of 16
+  // Returns the number of elements of a row of `values`, a multiple of 16. Throws ValueError if the
+  // sequence does not exist.
   Index value_stride(Index sequence) const { return at(sequence).capacity; }
-  // The largest number of positions that a sequence has memory for, a multiple of 16.
+  // Returns the largest number of positions for which a sequence has memory, a multiple of 16.
   Index max_capacity() const { return largest(&Sequence::capacity); }
 
  private:
@@ -85,11 +95,11 @@ class WEFT_API KeyValueCache {
     Tensor<T> elements;  // [num_layers, 2, num_heads, key_stride · capacity]
     Index capacity = 0;
     Index length = 0;
-    Index stored = 0;  // beyond the length
+    Index stored = 0;  // the number of stored positions beyond `length`
   };
 
   const Sequence& at(Index sequence) const;
-  // The largest value of a member, 0 without sequences.
+  // Returns the largest value of a member, or 0 without sequences.
   Index largest(Index Sequence::*member) const;
   Index offset(Index layer, bool is_value, Index head, Index capacity) const;
   void check_same_sizes(const KeyValueCache& other) const;
@@ -99,14 +109,14 @@ class WEFT_API KeyValueCache {
 
   KeyValueCacheOptions options_;
   std::vector<Sequence> sequences_, selected_;
-  std::vector<T*> elements_;  // of each sequence, while its positions are stored
+  std::vector<T*> elements_;  // of each sequence; used by `store`
 };
 
-// A layer of a cache: what an attention layer reads and writes.
+// One layer of a cache, which an attention layer reads and writes.
 template <class T = float>
 struct CachedLayer {
-  KeyValueCache<T>& cache;  // of all layers
-  Index index = 0;          // of the layer, from 0
+  KeyValueCache<T>& cache;  // the cache of all layers
+  Index index = 0;          // the index of the layer, from 0
 };
 
 extern template class KeyValueCache<float>;

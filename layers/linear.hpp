@@ -14,28 +14,28 @@ namespace weft {
 struct LinearOptions {
   Index in_features = 0;   // the size of the input vectors
   Index out_features = 0;  // the size of the output vectors
-  bool bias = true;        // whether there is one
+  bool bias = true;        // whether to add a bias
 };
 
 template <class T>
 struct Linear;
 
-// What computes the result of a Linear in its place: an adapter (see Lora), weights in another
-// form, or a layer of your own.
+// Replaces the computation of a Linear (see Linear::map): an adapter such as Lora, weights stored
+// in another format, or your own layer.
 template <class T = float>
 class WEFT_API LinearAdapter {
  public:
   virtual ~LinearAdapter() = default;
-  // The result [..., out_features] of `linear` for x [..., in_features].
+  // Maps x [..., in_features] to [..., out_features] in place of `linear`, which owns this map.
   virtual Var<T> operator()(const Linear<T>& linear, const Var<T>& x) const = 0;
-  // A copy with parameters of its own.
+  // Returns a copy with its own parameters.
   virtual std::unique_ptr<LinearAdapter> clone() const = 0;
-  // Registers parameters and children beside the weight and the bias of the Linear.
+  // Registers the parameters and children of this map, in addition to those of the Linear.
   virtual void members(Members<T>& members) const = 0;
 };
 
-// `y = x · weightᵀ + bias`. Weight and bias are initialized uniformly over ±1/√in_features, as
-// torch.nn.Linear.
+// An affine map of the last axis, `y = x · weightᵀ + bias` (torch.nn.Linear). Weight and bias are
+// initialized uniformly over ±1/√in_features, as in PyTorch.
 //   Linear linear({.in_features = 3, .out_features = 5}, random);
 //   Var y = linear(x, Activation::relu);  // x [2, 3], y [2, 5]
 template <class T = float>
@@ -47,11 +47,12 @@ struct WEFT_API Linear : Module<T> {
   Linear& operator=(Linear other) noexcept;
   ~Linear() override = default;
 
-  // x [..., in_features], result [..., out_features], with the activation applied to it in the same
-  // operation. Throws ShapeError.
+  // Maps x [..., in_features] to [..., out_features], with `map` if it is set, and applies the
+  // activation. Without `map`, the activation is part of the same operation. Throws ShapeError if
+  // the last axis of x has a different size.
   Var<T> operator()(const Var<T>& x, Activation activation = Activation::none) const;
-  // The same by the weight and the bias, whatever `map` is: x [..., in_features], result
-  // [..., out_features]. Throws ShapeError.
+  // Maps x [..., in_features] to [..., out_features] with the weight and the bias, ignoring `map`.
+  // Throws ShapeError if the last axis of x has a different size.
   Var<T> own(const Var<T>& x, Activation activation = Activation::none) const;
 
   void members(Members<T>& members) const override;
@@ -61,7 +62,7 @@ struct WEFT_API Linear : Module<T> {
 
   Parameter<T> weight;                    // [out_features, in_features]
   std::optional<Parameter<T>> bias;       // [out_features]
-  std::unique_ptr<LinearAdapter<T>> map;  // null: the Linear's own
+  std::unique_ptr<LinearAdapter<T>> map;  // computes the result, unless null
 };
 
 extern template struct Linear<float>;

@@ -19,7 +19,7 @@ template <class T>
 class LinearLayers final : public FullNames<T> {
  public:
   void child(const std::string& name, const Module<T>& child) override {
-    // Members of a module that is not const are not const either.
+    // The members of a non-const module are not const either.
     if (const auto* linear = dynamic_cast<const Linear<T>*>(&child)) {
       std::vector<std::string>& all = names[linear];
       all.push_back(this->full_name(name));
@@ -28,7 +28,7 @@ class LinearLayers final : public FullNames<T> {
     FullNames<T>::child(name, child);
   }
 
-  std::vector<NamedLinear<T>> layers;  // each once, under its first name
+  std::vector<NamedLinear<T>> layers;  // each listed once, under its first name
   std::unordered_map<const Linear<T>*, std::vector<std::string>> names;
 };
 
@@ -46,7 +46,7 @@ const LoraOptions& checked(const LoraOptions& options) {
   return options;
 }
 
-// Removes all adapters, after `use` of each, and ends the suspension of the other parameters.
+// Calls use(linear, adapter) for each adapter, removes it, and ends the suspension of gradients.
 template <class T, class Use>
 Index take_lora(Module<T>& model, const Use& use) {
   Index count = 0;
@@ -113,10 +113,11 @@ Index add_lora(Module<T>& model, const LoraOptions& options, const NameFilter& f
   for (const NamedLinear<T>& layer : found.layers) {
     if (!std::ranges::any_of(found.names.at(layer.linear), filter)) continue;
     if (layer.linear->map)
-      fail<ValueError>("add_lora: " + layer.name, "a linear layer without an adapter", "another");
+      fail<ValueError>("add_lora: " + layer.name, "a linear layer without an adapter",
+                       "a layer that has an adapter");
     chosen.push_back(layer);
   }
-  if (chosen.empty()) fail<ValueError>("add_lora", "linear layers of the chosen names", "none");
+  if (chosen.empty()) fail<ValueError>("add_lora", "at least one selected linear layer", 0);
   checked(options);
   suspend_gradients(model);
   for (const auto& [name, linear] : chosen)

@@ -22,14 +22,14 @@ class Collector final : public FullNames<T> {
     }
     parameters.push_back({full, &parameter});
     if (!names_.insert(full).second)
-      fail<Error>("module", "a name of its own for each parameter",
+      fail<Error>("module", "a unique name for each parameter",
                   str_cat("two parameters named ", full));
   }
   void buffer(const std::string& name, const Tensor<T>& buffer) override {
     if (!buffers_.insert(&buffer).second) return;
     buffers.push_back({this->full_name(name), &buffer});
     if (!names_.insert(buffers.back().name).second)
-      fail<Error>("module", "a name of its own for each parameter and buffer",
+      fail<Error>("module", "a unique name for each parameter and buffer",
                   str_cat("two members named ", buffers.back().name));
   }
 
@@ -62,7 +62,7 @@ NamedConstBuffers<T> named_buffers(const Module<T>& module) {
   return members_of(module).buffers;
 }
 
-// Members of a module that is not const are not const either.
+// The members of a non-const module are not const either.
 template <class T>
 NamedParameters<T> named_parameters(Module<T>& module) {
   NamedParameters<T> parameters;

@@ -51,8 +51,8 @@ Index kv_size(const MultiHeadAttentionOptions& options) {
   return head_size(options) * options.num_kv_heads.value_or(options.num_heads);
 }
 
-// x [batch, time, kv_heads · d] with each head as often as queries share it, [batch, time,
-// heads · d].
+// Repeats each head of x [batch, time, kv_heads · d] for the query heads that share it; returns
+// [batch, time, heads · d].
 template <class T>
 Var<T> shared_by_queries(const Var<T>& x, Index kv_heads, Index heads) {
   if (kv_heads == heads) return x;
@@ -128,7 +128,7 @@ Var<T> MultiHeadAttention<T>::operator()(const Var<T>& queries, const Var<T>& ke
 template <class T>
 Var<T> MultiHeadAttention<T>::without_hidden(const Var<T>& x, const Mask& mask) const {
   check_sequences("MultiHeadAttention: queries", x.shape(), W_q.in_features());
-  // Then each position attends to itself.
+  // Without these parts of a mask, each position attends to itself.
   if (!mask.valid_lens.given() && mask.keys.empty() && mask.allowed.empty() && mask.bias.empty())
     return x;
   const Index batch = x.shape()[0], time = x.shape()[1];
@@ -154,7 +154,7 @@ void MultiHeadAttention<T>::check_cache(const CachedLayer<T>& layer) const {
     fail<ValueError>("MultiHeadAttention: cache", sizes(expected), sizes(got));
   if (layer.index < 0 || layer.index >= got.num_layers)
     fail<ValueError>("MultiHeadAttention: layer of the cache",
-                     str_cat("one of 0 … ", got.num_layers - 1), layer.index);
+                     str_cat("a value from 0 to ", got.num_layers - 1), layer.index);
 }
 
 template <class T>
@@ -180,7 +180,8 @@ void MultiHeadAttention<T>::store(const Var<T>& memory, const CachedLayer<T>& la
   check_sequences("MultiHeadAttention: memory", memory.shape(), W_k.in_features());
   check_cache(layer);
   if (rotary)
-    fail<ValueError>("MultiHeadAttention: cross-attention", "no rotary positions", "them");
+    fail<ValueError>("MultiHeadAttention: cross-attention", "no rotary positions",
+                     str_cat("rotary positions with base ", rotary->base));
   layer.cache.store(layer.index, W_k(memory), W_v(memory));
 }
 

@@ -7,15 +7,15 @@
 
 namespace weft {
 
-// Whether a parameter of this full name is selected. Functions that have the model select a
-// parameter with several names (tied weights) when the filter selects any of them.
+// Returns whether to select the parameter with this full name. Functions that take a model and a
+// filter select a parameter with several names (tied weights) if the filter selects any of them.
 using NameFilter = std::function<bool(const std::string& name)>;
 
 // Selects all parameters.
 inline bool every_name(const std::string& /*name*/) { return true; }
 
-// Selects a parameter of that name, and those below a child of that name: "encoder.0" selects
-// "encoder.0.norm.weight" but not "encoder.01".
+// Returns a filter that selects the parameter called `name` and all parameters of the child called
+// `name`: "encoder.0" selects "encoder.0.norm.weight" but not "encoder.01".
 inline NameFilter below(std::string name) {
   return [name = std::move(name)](const std::string& parameter) {
     return parameter == name || parameter.starts_with(name + ".");

@@ -12,12 +12,12 @@ namespace weft {
 struct LayerNormOptions {
   Index num_hiddens = 0;  // the size of the vectors
   double eps = 1e-5;      // added to the variance, ≥ 0
-  bool bias = true;       // whether there is one
+  bool bias = true;       // whether to add a bias
 };
 
 // Normalizes over the last axis to mean 0 and variance 1 (Ba, Kiros and Hinton, 2016):
 //   y = (x - mean(x)) / √(variance(x) + eps) · weight + bias
-// Weight is initialized to ones, bias to zeros.
+// The weight is initialized to ones, the bias to zeros.
 //   LayerNorm norm({.num_hiddens = 8});
 //   Var y = norm(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -25,14 +25,15 @@ struct WEFT_API LayerNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
   explicit LayerNorm(const LayerNormOptions& options);
 
-  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  // Returns y, of the same shape as x [..., num_hiddens]. Throws ShapeError if the last axis of x
+  // has a different size.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;               // [num_hiddens]
   std::optional<Parameter<T>> bias;  // [num_hiddens]
-  double eps;                        // added below the root
+  double eps;                        // added to the variance, ≥ 0
 };
 
 struct RMSNormOptions {
@@ -40,9 +41,9 @@ struct RMSNormOptions {
   double eps = 1e-5;      // added to the mean square, ≥ 0
 };
 
-// Scales over the last axis to root mean square 1 (Zhang and Sennrich, 2019):
+// Scales each vector along the last axis to root mean square 1 (Zhang and Sennrich, 2019):
 //   y = x / √(mean(x²) + eps) · weight
-// Weight is initialized to ones.
+// The weight is initialized to ones.
 //   RMSNorm norm({.num_hiddens = 8});
 //   Var y = norm(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -50,13 +51,14 @@ struct WEFT_API RMSNorm : Module<T> {
   // Throws ValueError unless num_hiddens > 0 and eps ≥ 0.
   explicit RMSNorm(const RMSNormOptions& options);
 
-  // x [..., num_hiddens], result of the same shape. Throws ShapeError.
+  // Returns y, of the same shape as x [..., num_hiddens]. Throws ShapeError if the last axis of x
+  // has a different size.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [num_hiddens]
-  double eps;           // added below the root
+  double eps;           // added to the mean square, ≥ 0
 };
 
 extern template struct LayerNorm<float>;

@@ -1,4 +1,4 @@
-// OneOf: a member that is one of several layers, chosen by an option, or any other.
+// OneOf: holds one of several types of layers, or any other layer.
 #pragma once
 
 #include <concepts>
@@ -10,20 +10,21 @@
 
 namespace weft {
 
-// Has the type, the parameters and the children of the layer that it holds, without a name of its
-// own: "norm1.weight" for a LayerNorm and an RMSNorm alike. The layers map one variable to one. To
-// replace one of a model by a layer of your own, assign it as AnyLayer:
+// Holds a layer of one of the types `Layers`, or any other layer as an AnyLayer. Layers take one
+// variable and return one. Visitors see the type, the parameters and the children of the held
+// layer, without an additional level of names: the weight of `norm1` is "norm1.weight" for a
+// LayerNorm and an RMSNorm alike. To replace a layer of a model by your own, assign an AnyLayer:
 //   gpt.blocks.blocks[0].ffn =
 //       AnyLayer<float>(Linear({.in_features = 8, .out_features = 8}, random));
 template <class T, template <class> class... Layers>
 struct OneOf final : Module<T> {
-  // Holds the layer.
+  // Holds `held`.
   template <class Layer>
   requires((std::same_as<Layer, Layers<T>> || ...) || std::same_as<Layer, AnyLayer<T>>)
       OneOf(Layer held)
       : layer(std::move(held)) {}
 
-  // The result of the layer that it holds: shapes and errors are that layer's.
+  // Returns the result of the held layer, which determines the shapes and the exceptions.
   Var<T> operator()(const Var<T>& x) const {
     return std::visit([&](const auto& held) { return held(x); }, layer);
   }
@@ -32,7 +33,7 @@ struct OneOf final : Module<T> {
     std::visit([&](const auto& held) { held.members(members); }, layer);
   }
 
-  // The layer of a type; null when it holds another.
+  // Returns the held layer if its type is `Layer`, and null otherwise.
   template <template <class> class Layer>
   Layer<T>* get_if() {
     return std::get_if<Layer<T>>(&layer);
@@ -42,7 +43,7 @@ struct OneOf final : Module<T> {
     return std::get_if<Layer<T>>(&layer);
   }
 
-  std::variant<Layers<T>..., AnyLayer<T>> layer;  // that it holds
+  std::variant<Layers<T>..., AnyLayer<T>> layer;  // the held layer
 };
 
 }  // namespace weft

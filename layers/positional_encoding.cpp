@@ -25,18 +25,17 @@ Tensor<T> sinusoids(Index positions, Index d) {
   return table;
 }
 
-// x + table[0 … time], for the table of `layer`, [max_len, num_hiddens].
+// Returns x + table[:time], where table [max_len, num_hiddens] belongs to `layer`.
 template <class T>
 Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table) {
   check_sequences(layer, x.shape(), table.shape()[1]);
   const Index time = x.shape()[1], max_len = table.shape()[0];
   if (time > max_len)
-    fail<ValueError>(layer, str_cat("sequences of at most max_len ", max_len, " positions"),
-                     str_cat("length ", time));
+    fail<ValueError>(layer, str_cat("a sequence length of at most ", max_len, " (max_len)"), time);
   return x + slice(table, 0, 0, time);
 }
 
-// x + table[positions].
+// Returns x + table[positions].
 template <class T>
 Var<T> add_positions(const char* layer, const Var<T>& x, const Var<T>& table,
                      const Tokens& positions) {

@@ -1,5 +1,5 @@
-// PositionalEncoding and LearnedPositionalEncoding: add vectors that encode the position, fixed
-// sinusoids or learned ones.
+// PositionalEncoding and LearnedPositionalEncoding: add a fixed or a learned vector to each
+// position.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -17,10 +17,10 @@ struct PositionalEncodingOptions {
   Index max_len = 1000;
 };
 
-// Sinusoids added to vectors of size d = num_hiddens, even or odd (Vaswani et al., 2017,
-// section 3.5):
+// Adds sinusoids that encode the position to vectors of size d = num_hiddens, which may be odd
+// (Vaswani et al., 2017, section 3.5):
 //   P[i, 2j] = sin(i / 10000^(2j/d)),  P[i, 2j+1] = cos(i / 10000^(2j/d))
-// It has no parameters.
+// The layer has no parameters.
 //   PositionalEncoding position({.num_hiddens = 8, .dropout = 0.1, .max_len = 100});
 //   Var y = position(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -28,18 +28,19 @@ struct WEFT_API PositionalEncoding : Module<T> {
   // Throws ValueError unless the sizes are > 0 and 0 ≤ dropout ≤ 1.
   explicit PositionalEncoding(const PositionalEncodingOptions& options);
 
-  // `y = dropout(x + P[0 … time])`: x [batch, time, num_hiddens], result of the same shape. Throws
-  // ShapeError, and ValueError when time > max_len.
+  // Returns `dropout(x + P[:time])` for x [batch, time, num_hiddens]; the result has the same
+  // shape. Throws ShapeError, and ValueError if time > max_len.
   Var<T> operator()(const Var<T>& x) const;
-  // The same for vectors at other positions than 0 … time: those of `positions` [batch, time].
-  // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
+  // Returns `dropout(x + P[positions])` for x [batch, time, num_hiddens] and positions [batch,
+  // time]; the result has the shape of x. Throws ShapeError, and ValueError unless
+  // 0 ≤ positions < max_len.
   Var<T> operator()(const Var<T>& x, const Tokens& positions) const;
 
   void members(Members<T>& members) const override;
 
   const Tensor<T>& table() const { return table_; }  // P [max_len, num_hiddens]
 
-  Dropout<T> dropout;  // of the sum
+  Dropout<T> dropout;  // applied to the sum
 
  private:
   Tensor<T> table_;
@@ -50,12 +51,12 @@ struct LearnedPositionalEncodingOptions {
   double dropout = 0.0;   // the probability of dropping an element of the sum
   // The maximum sequence length.
   Index max_len = 1000;
-  // The vectors are initialized from a normal distribution of mean 0 with this standard deviation:
-  // 0.02 as in GPT-2.
+  // The standard deviation of the normal distribution, with mean 0, from which the vectors are
+  // initialized; 0.02 as in GPT-2.
   double standard_deviation = 0.02;
 };
 
-// A learned vector added at every position (Gehring et al., 2017; GPT-2): `y_i = x_i + weight_i`.
+// Adds a learned vector to each position, `y_i = x_i + weight_i` (Gehring et al., 2017; GPT-2).
 //   LearnedPositionalEncoding position({.num_hiddens = 8, .max_len = 100}, random);
 //   Var y = position(x);  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -64,17 +65,18 @@ struct WEFT_API LearnedPositionalEncoding : Module<T> {
   // finite and ≥ 0.
   LearnedPositionalEncoding(const LearnedPositionalEncodingOptions& options, Random& random);
 
-  // `y = dropout(x + weight[0 … time])`: x [batch, time, num_hiddens], result of the same shape.
-  // Throws ShapeError, and ValueError when time > max_len.
+  // Returns `dropout(x + weight[:time])` for x [batch, time, num_hiddens]; the result has the same
+  // shape. Throws ShapeError, and ValueError if time > max_len.
   Var<T> operator()(const Var<T>& x) const;
-  // The same for vectors at other positions than 0 … time: those of `positions` [batch, time].
-  // Throws ShapeError, and ValueError for a position outside 0 … max_len - 1.
+  // Returns `dropout(x + weight[positions])` for x [batch, time, num_hiddens] and positions [batch,
+  // time]; the result has the shape of x. Throws ShapeError, and ValueError unless
+  // 0 ≤ positions < max_len.
   Var<T> operator()(const Var<T>& x, const Tokens& positions) const;
 
   void members(Members<T>& members) const override;
 
   Parameter<T> weight;  // [max_len, num_hiddens]
-  Dropout<T> dropout;   // of the sum
+  Dropout<T> dropout;   // applied to the sum
 };
 
 extern template struct PositionalEncoding<float>;

@@ -54,11 +54,13 @@ template <class T>
 RecurrentResult<T> RecurrentLayers<T>::run(const Var<T>& x, const ValidLens& valid_lens,
                                            const std::optional<Var<T>>& initial,
                                            Index parts) const {
-  if (layers.empty()) fail<Error>(type_, "at least one layer", "none");
+  if (layers.empty()) fail<Error>(str_cat(type_, ": layers"), "at least one element", 0);
   check_sequences(type_, x.shape(), layers.front().weight_ih.shape()[1]);
   const Index count = std::ssize(layers), batch = x.shape()[0], directions = bidirectional_ ? 2 : 1;
   const Index size = layers.front().weight_hh.shape()[1], state_size = parts * size;
-  if (count % directions != 0) fail<Error>(type_, "both directions of each layer", "one");
+  if (count % directions != 0)
+    fail<Error>(str_cat(type_, ": layers"),
+                "an even number of elements, two directions of each layer", count);
   Tape<T>& tape = x.tape();
 
   // A NaN past the end of a sequence would reach the gradient of W_ih, as 0 · NaN.

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// The number of buckets of each direction, and of those the number with a single distance.
+// The number of buckets for each direction, and how many of them are for a single distance.
 Index buckets_of(const RelativePositionBiasOptions& options) {
   return options.bidirectional ? options.num_buckets / 2 : options.num_buckets;
 }
@@ -28,8 +28,8 @@ const RelativePositionBiasOptions& checked(const RelativePositionBiasOptions& op
   return options;
 }
 
-// 2^(-8 (h + 1) / n) for the first n heads, n being a power of two; the others have every other of
-// the slopes for 2 n heads.
+// Returns 2^(-8 (h + 1) / n) for the first n heads, where n is the largest power of two that is at
+// most num_heads. The remaining heads have every second slope of a model with 2 n heads.
 double slope(Index head, Index num_heads) {
   Index n = 1;
   while (2 * n <= num_heads) n *= 2;
@@ -47,7 +47,8 @@ RelativePositionBias<T>::RelativePositionBias(const RelativePositionBiasOptions&
     weight.emplace(random.normal_tensor<T>({options.num_buckets, options.num_heads}, 0.0, 0.02));
 }
 
-// In single precision, as in the models that are loaded: some distances are on a border.
+// Computes in single precision, like the implementations of pretrained models, because some
+// distances are on the border of two buckets.
 template <class T>
 Index RelativePositionBias<T>::bucket(Index distance) const {
   const Index buckets = buckets_of(options_), single = single_of(options_);
@@ -65,7 +66,7 @@ Index RelativePositionBias<T>::bucket(Index distance) const {
 template <class T>
 Var<T> RelativePositionBias<T>::operator()(Tape<T>& tape, Index num_queries, Index num_keys) const {
   if (num_queries < 0 || num_keys < 0)
-    fail<ValueError>("RelativePositionBias", "numbers of queries and keys ≥ 0",
+    fail<ValueError>("RelativePositionBias", "num_queries ≥ 0 and num_keys ≥ 0",
                      str_cat(num_queries, " and ", num_keys));
   const Index heads = options_.num_heads,
               distances = std::max<Index>(0, num_queries + num_keys - 1);

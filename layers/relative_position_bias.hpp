@@ -1,4 +1,4 @@
-// RelativePositionBias: what attention adds to its scores by the distance of key and query.
+// RelativePositionBias: a bias of attention scores that depends on the distance of key and query.
 #pragma once
 
 #include <optional>
@@ -11,46 +11,51 @@
 namespace weft {
 
 struct RelativePositionBiasOptions {
-  Index num_heads = 1;  // of the attention layers, > 0
-  // Without parameters: -m |distance|, where the slopes m of the heads are 2^(-8/n), 2^(-16/n), …
-  // for n heads if n is a power of two (ALiBi; Press et al., 2022).
+  Index num_heads = 1;  // the number of attention heads, > 0
+  // Whether to use ALiBi (Press et al., 2022): the bias is -m |distance|, without parameters. If
+  // the number of heads n is a power of two, their slopes m are 2^(-8/n), 2^(-16/n), …
   bool alibi = false;
-  // Otherwise the distances have this many buckets, each with a learned number for each head
-  // (Raffel et al., 2020, section 2.1): half of them for single distances, the others for ranges
-  // that grow logarithmically up to max_distance, the last one also for those beyond.
+  // The number of buckets of distances, each with a learned bias for each head (Raffel et al.,
+  // 2020, section 2.1). Half of the buckets are for one distance each. The other half are for
+  // ranges that grow logarithmically up to max_distance; the last bucket also contains all greater
+  // distances. This option and the following ones are ignored with `alibi`.
   Index num_buckets = 32;
-  Index max_distance = 128;  // in positions
-  // Whether keys after the query have half of the buckets; otherwise they have that of distance 0.
+  Index max_distance = 128;  // the distance at which the logarithmic ranges end
+  // Whether half of the buckets are for keys after the query. Otherwise, such keys use the bucket
+  // of distance 0.
   bool bidirectional = true;
 
   friend bool operator==(const RelativePositionBiasOptions&,
                          const RelativePositionBiasOptions&) = default;
 };
 
-// Learned buckets (Raffel et al., 2020, section 2.1), one table for all blocks of a stack (see
-// TransformerOptions::position_bias), or ALiBi (Press et al., 2022): for query q and key k of head
-// h
+// A bias that is added to attention scores and depends on the distance of key and query. It is
+// either learned for buckets of distances (Raffel et al., 2020, section 2.1) or fixed (ALiBi; Press
+// et al., 2022). All blocks of a stack share one bias (see TransformerOptions::position_bias). With
+// learned buckets, the bias of query q and key k in head h is:
 //   b_h(k - q) = weight(bucket(k - q), h)
 //
 //   RelativePositionBias relative({.num_heads = 4}, random);
 //   Var y = scaled_dot_product_attention(q, k, v, {.num_heads = 4}, relative(tape, 4, 5));
 template <class T = float>
 struct WEFT_API RelativePositionBias : Module<T> {
-  // The buckets are initialized from a normal distribution of standard deviation 0.02. Throws
-  // ValueError unless num_heads > 0, and without `alibi` num_buckets ≥ 2 (4 if bidirectional) and
-  // max_distance is greater than the number of single distances.
+  // Initializes the biases from a normal distribution with mean 0 and standard deviation 0.02.
+  // Throws ValueError unless num_heads > 0. Without `alibi`, also throws ValueError unless
+  // num_buckets ≥ 2 (4 if bidirectional) and max_distance is greater than the number of buckets
+  // that each direction has for single distances.
   RelativePositionBias(const RelativePositionBiasOptions& options, Random& random);
 
-  // The bias of all distances of num_queries positions, of which the last is that of the last key,
-  // from num_keys keys, [num_heads, num_queries + num_keys - 1]: element num_queries - 1 + k - q is
-  // that of query q and key k. Throws ValueError for numbers below 0.
+  // Returns the biases of all distances, [num_heads, num_queries + num_keys - 1]: element
+  // num_queries - 1 + k - q is for query q and key k. The last query has the same position as the
+  // last key. Throws ValueError if num_queries or num_keys is negative.
   Var<T> operator()(Tape<T>& tape, Index num_queries, Index num_keys) const;
-  // The bucket of the distance of a key from a query, position of the key minus that of the query.
+  // Returns the bucket of a distance, which is the position of the key minus the position of the
+  // query.
   Index bucket(Index distance) const;
 
   void members(Members<T>& members) const override;
 
-  std::optional<Parameter<T>> weight;  // [num_buckets, num_heads]; none with `alibi`
+  std::optional<Parameter<T>> weight;  // [num_buckets, num_heads]; not set with `alibi`
 
  private:
   RelativePositionBiasOptions options_;

@@ -1,4 +1,4 @@
-// round_to_bf16: weights of 16 bits, for inference.
+// round_to_bf16: stores weights in 16 bits for inference.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -6,12 +6,13 @@
 
 namespace weft {
 
-// Rounds the module's matrices (parameters of rank 2: weights of linear layers, embeddings) to bf16
-// and keeps them in 16 bits each, beside the rounded numbers of type T: where linear layers read
-// all weights for up to 16 rows, as in generation, they read half the bytes of float. Results are
-// those of a model with the rounded weights, bit for bit. Copies of the module have the 16 bits,
-// too; whatever changes a matrix, such as a step of an optimizer, ends that for it. Needs no bf16
-// instructions. Returns the number of matrices.
+// Rounds the matrices of a module (parameters of rank 2: weights of linear layers, embeddings) to
+// bf16. Each matrix keeps the rounded values of type T, along with a copy of 16 bits per element.
+// For inputs of up to 16 rows, as in generation, linear layers read this copy, which is half as
+// large as float. Results equal those of a model with the rounded weights, bit for bit. Copies of
+// the module also contain the 16-bit copies. Any change of a matrix, such as a step of an
+// optimizer, discards its 16-bit copy. No bf16 instructions are required. Returns the number of
+// matrices.
 //   round_to_bf16(gpt);
 template <class T>
 WEFT_API Index round_to_bf16(Module<T>& module);

@@ -19,7 +19,7 @@ Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys) {
     fail<ShapeError>(to_string(scoring) + "_scores",
                      "queries [batch, num_queries, size] and keys [batch, num_keys, size]",
                      str_cat(q, " and ", k));
-  // Of each query and each key, [batch, num_queries, num_keys, size].
+  // The difference of each query and each key, [batch, num_queries, num_keys, size].
   const auto differences = [&] { return unsqueeze(queries, 2) - unsqueeze(keys, 1); };
   switch (scoring) {
     case Scoring::scaled_dot_product: {
@@ -29,7 +29,7 @@ Var<T> scores(Scoring scoring, const Var<T>& queries, const Var<T>& keys) {
     case Scoring::dot_product:
       return matmul(queries, keys, {.transpose_b = true});
     case Scoring::gaussian: {
-      // From the differences: ‖q‖² - 2 <q, k> + ‖k‖² would cancel the digits of small ones.
+      // The form ‖q‖² - 2 <q, k> + ‖k‖² would lose the digits of small differences.
       const Var<T> difference = differences();
       return scale(sum(difference * difference, {-1}), -0.5);
     }
@@ -54,7 +54,7 @@ Var<T> AdditiveScoring<T>::operator()(const Var<T>& queries, const Var<T>& keys)
   check_sequences("AdditiveScoring: queries", queries.shape(), W_q.in_features());
   check_sequences("AdditiveScoring: keys", keys.shape(), W_k.in_features());
   if (queries.shape()[0] != keys.shape()[0])
-    fail<ShapeError>("AdditiveScoring", "as many sequences of queries and keys",
+    fail<ShapeError>("AdditiveScoring", "queries and keys of the same batch size",
                      str_cat(queries.shape(), " and ", keys.shape()));
   const Var<T> features = tanh(unsqueeze(W_q(queries), 2) + unsqueeze(W_k(keys), 1));
   return sum(w_v(features), {-1});

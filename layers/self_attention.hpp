@@ -7,21 +7,22 @@
 namespace weft {
 
 struct SelfAttentionOptions {
-  // The size of the input and output vectors; each head has size d_model / num_heads.
+  // The size of the input and output vectors. Each head has size d_model / num_heads.
   Index d_model = 0;
-  Index num_heads = 1;                            // divides d_model
-  Scoring scoring = Scoring::scaled_dot_product;  // see MultiHeadAttentionOptions
+  Index num_heads = 1;                            // the number of heads, a divisor of d_model
+  Scoring scoring = Scoring::scaled_dot_product;  // the scoring function
   // The probability of dropping an attention weight.
   double dropout = 0.0;
   // Whether the four projections have a bias, as in torch.nn.MultiheadAttention.
   bool bias = true;
-  // When given (RotaryOptions{} for the defaults), queries and keys get rotary position embeddings.
+  // If set (RotaryOptions{} for the defaults), applies rotary position embeddings to queries and
+  // keys.
   std::optional<RotaryOptions> rotary = {};
 };
 
-// MultiHeadAttention whose queries, keys and values all have size d_model, and are one input unless
-// three are given (d2l.ai, section 11.6): `y = attention(x, x, x)`. Its parameters have the same
-// names as those of MultiHeadAttention.
+// Multi-head attention of a sequence to itself, `y = attention(x, x, x)` (d2l.ai, section 11.6).
+// The call of MultiHeadAttention, with separate queries, keys and values of size d_model, is
+// available too. Parameters are named as in MultiHeadAttention.
 //   SelfAttention attention({.d_model = 8, .num_heads = 2}, random);
 //   Var y = attention(x, Mask{.causal = true});  // x [2, 5, 8], y [2, 5, 8]
 template <class T = float>
@@ -30,7 +31,8 @@ struct WEFT_API SelfAttention : MultiHeadAttention<T> {
   SelfAttention(const SelfAttentionOptions& options, Random& random);
 
   using MultiHeadAttention<T>::operator();
-  // x [batch, time, d_model], result of the same shape; mask and errors as in MultiHeadAttention.
+  // Returns the attention of x [batch, time, d_model] to itself; the result has the same shape.
+  // Takes the masks and throws the exceptions of MultiHeadAttention.
   Var<T> operator()(const Var<T>& x, const Mask& mask = {}) const;
 };
 

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// True for the positions before the end of each sequence, [batch, time, 1].
+// Returns a mask [batch, time, 1] that is true before the end of each sequence.
 Tensor<bool> positions_of(const ValidLens& valid_lens, Index batch, Index time) {
   Tensor<bool> valid({batch, time, 1});
   for (Index b = 0; b < batch; ++b)
@@ -20,7 +20,7 @@ Tensor<bool> positions_of(const ValidLens& valid_lens, Index batch, Index time) 
   return valid;
 }
 
-// x [batch, size] with zeros for empty sequences.
+// Returns x [batch, size] with zeros for empty sequences.
 template <class T>
 Var<T> without_empty(const Var<T>& x, const ValidLens& valid_lens, Index time) {
   Tensor<bool> valid({x.shape()[0], 1});
@@ -72,7 +72,7 @@ Var<T> SequencePooling<T>::operator()(const Var<T>& x, const ValidLens& valid_le
     case Pooling::last:
       return last_states(x, zeros(), valid_lens);
   }
-  fail<ValueError>("SequencePooling", "a pooling", to_string(pooling));
+  fail<ValueError>("SequencePooling", "a value of Pooling", to_string(pooling));
 }
 
 template <class T>

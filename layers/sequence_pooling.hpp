@@ -1,4 +1,4 @@
-// SequencePooling: one vector for each sequence of a padded batch.
+// SequencePooling: reduces each sequence of a padded batch to one vector.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace weft {
 
-// The mean or the maximum of each channel over a sequence, or the sequence's first or last vector.
+// How to reduce a sequence to one vector: the mean or the maximum of each channel, or the first or
+// the last vector.
 enum class Pooling { mean, max, first, last };
 
 inline constexpr EnumNames<Pooling, 4> pooling_names{{
@@ -22,27 +23,27 @@ inline constexpr EnumNames<Pooling, 4> pooling_names{{
 }};
 inline std::string to_string(Pooling pooling) { return name_of("pooling", pooling, pooling_names); }
 
-// One vector of each sequence x of length n (as in Sentence-BERT; Reimers and Gurevych, 2019): for
-// Pooling::mean
+// Reduces each sequence x of length n to one vector (as in Sentence-BERT; Reimers and Gurevych,
+// 2019). With Pooling::mean:
 //   y = 1 / n · Σ_{t < n} x_t
-// Positions that tie for a maximum share its gradient equally, as in torch.amax. It has no
+// Positions that tie for a maximum share its gradient equally, as in torch.amax. The layer has no
 // parameters.
 //   SequencePooling pool(Pooling::mean);
 //   Var y = pool(x, ValidLens{5, 3});  // x [2, 5, 8], y [2, 8]
 template <class T = float>
 struct WEFT_API SequencePooling : Module<T> {
-  // Throws ValueError for a value that is not a Pooling.
+  // Throws ValueError if `pooling` is not a value of Pooling.
   explicit SequencePooling(Pooling pooling);
 
-  // x [batch, time, size], result [batch, size]. With `valid_lens` [batch], only the first length
-  // positions of a sequence count: the others, even NaN, affect neither the result nor a gradient.
-  // An empty sequence gives zeros, with zero gradient. Throws ShapeError, and ValueError for
-  // lengths outside 0 … time.
+  // Maps x [batch, time, size] to [batch, size]. With `valid_lens` [batch], positions past the end
+  // of a sequence, even NaN, affect neither the result nor any gradient. The result for an empty
+  // sequence is zeros, with zero gradient. Throws ShapeError, and ValueError unless
+  // 0 ≤ valid_lens ≤ time.
   Var<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {}) const;
 
   void members(Members<T>& members) const override;
 
-  Pooling pooling;  // mean, max, first or last
+  Pooling pooling;  // how sequences are reduced
 };
 
 extern template struct SequencePooling<float>;

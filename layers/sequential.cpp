@@ -22,7 +22,7 @@ void Sequential<T>::members(Members<T>& members) const {
 template <class T>
 Module<T>& Sequential<T>::module(Index position) {
   if (position < 0 || position >= size())
-    fail<ValueError>("Sequential", "a position of " + index_range(size()), position);
+    fail<ValueError>("Sequential: position", "an index from " + index_range(size()), position);
   return parts_[static_cast<std::size_t>(position)].module();
 }
 

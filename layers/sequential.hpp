@@ -1,4 +1,4 @@
-// Sequential: modules of different types, one after the other.
+// Sequential: modules of any types, applied one after another.
 #pragma once
 
 #include <concepts>
@@ -13,9 +13,10 @@
 
 namespace weft {
 
-// `y = f_n(… f_1(x))`: each module applied to the result of the one before; with no modules, x
-// itself. Parameters have the names of torch.nn.Sequential: those of the modules below "0", "1", …
-// In braces, layers draw their initial weights in this order; in parentheses, C++ leaves it open.
+// Applies modules one after another: `y = f_n(… f_1(x))`. Without modules, y is x. Parameters are
+// named as in torch.nn.Sequential: the first module's below "0", the second's below "1". In braces,
+// C++ constructs the modules from left to right, so that they draw their initial weights in this
+// order; in parentheses, the order is unspecified.
 //   Sequential model{Linear({.in_features = 4, .out_features = 16}, random),
 //                    Activate(Activation::relu), Dropout(0.1),
 //                    Linear({.in_features = 16, .out_features = 3}, random)};
@@ -23,7 +24,7 @@ template <class T = float>
 class WEFT_API Sequential final : public Module<T> {
  public:
   Sequential() = default;
-  // These modules.
+  // Holds `layers`, in this order.
   template <class... Layers>
   requires(sizeof...(Layers) > 0 && !(std::same_as<Layers, Sequential> && ...) &&
            (SequentialLayer<Layers, T> && ...)) explicit Sequential(Layers... layers) {
@@ -31,27 +32,27 @@ class WEFT_API Sequential final : public Module<T> {
     (append(std::move(layers)), ...);
   }
 
-  // Adds a module after the others.
+  // Appends a module.
   template <SequentialLayer<T> Layer>
   void append(Layer layer) {
     parts_.emplace_back(std::move(layer));
   }
 
-  // x of a shape that the first module takes; the result is the last module's. Throws what they
-  // throw.
+  // Takes x of any shape that the first module accepts, and returns the result of the last module.
+  // Throws the exceptions of the modules.
   Var<T> operator()(const Var<T>& x) const;
 
   void members(Members<T>& members) const override;
 
   Index size() const { return std::ssize(parts_); }  // the number of modules
-  // The module at a position. Throws ValueError when there is none, and Error when it has another
-  // type.
+  // Returns the module at `position`. Throws ValueError unless 0 ≤ position < size(), and Error if
+  // the module is not a `Layer`.
   template <class Layer>
   Layer& at(Index position) {
     auto* layer = dynamic_cast<Layer*>(&module(position));
     if (!layer)
-      fail<Error>("Sequential", "a module of the requested type",
-                  str_cat("one of another type at position ", position));
+      fail<Error>(str_cat("Sequential: module ", position), "the requested type",
+                  "a different type");
     return *layer;
   }
 
@@ -61,7 +62,7 @@ class WEFT_API Sequential final : public Module<T> {
   std::vector<AnyLayer<T>> parts_;
 };
 
-// The type of the elements is that of the first module.
+// Deduces the type of the elements, T, from the first module.
 template <template <class> class First, class T, class... Others>
 Sequential(First<T>, Others...) -> Sequential<T>;
 

@@ -1,4 +1,4 @@
-// Shared by transformer encoders and decoders: options and residual connections.
+// Options and residual connections shared by transformer encoders and decoders.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace weft {
 
-// The norms of transformer blocks: LayerNorm and RMSNorm.
+// The type of the norms in a transformer block: LayerNorm or RMSNorm.
 enum class Norm { layer_norm, rms_norm };
 
 inline constexpr EnumNames<Norm, 2> norm_names{{
@@ -26,70 +26,75 @@ inline constexpr EnumNames<Norm, 2> norm_names{{
 }};
 inline std::string to_string(Norm norm) { return name_of("norm", norm, norm_names); }
 
-// The norms that options of a block choose from.
+// A norm of a transformer block; TransformerOptions::norm determines its type.
 template <class T>
 using BlockNorm = OneOf<T, LayerNorm, RMSNorm>;
-// The feed-forward networks that options of a block choose from.
+// The feed-forward network of a transformer block; TransformerOptions::swiglu determines its type.
 template <class T>
 using BlockFeedForward = OneOf<T, PositionWiseFeedForward, SwiGLU>;
 
-// Of a block, and of a stack of them.
+// Options of a transformer block or a stack of blocks.
 struct WEFT_API TransformerOptions {
-  Index num_blocks = 1;       // of a stack
+  Index num_blocks = 1;       // the number of blocks in a stack, > 0
   Index num_hiddens = 0;      // the size of the vectors
   Index ffn_num_hiddens = 0;  // the hidden size of the feed-forward network
-  Index num_heads = 1;        // of the attention layers
-  // The size of each head; num_hiddens / num_heads when not given.
+  Index num_heads = 1;        // the number of attention heads
+  // The size of each head; num_hiddens / num_heads if not set.
   std::optional<Index> head_size = {};
   // The probability of dropping an attention weight, an element inside the feed-forward network,
   // and an element of each sublayer's output.
   double dropout = 0.0;
-  Activation activation = Activation::relu;  // of the feed-forward network
+  Activation activation = Activation::relu;  // the activation in the feed-forward network
   // Whether each sublayer normalizes its input (pre-norm; Xiong et al., 2020) or its output
   // (post-norm; Vaswani et al., 2017).
   bool norm_first = false;
-  // Of pre-norm blocks of an encoder: whether the feed-forward network has the input of the block,
-  // as the attention has, and not its output (Wang and Komatsuzaki, 2021).
+  // Whether the feed-forward network takes the input of the block, as the attention does, instead
+  // of the attention's output (Wang and Komatsuzaki, 2021). Only for encoder blocks with
+  // norm_first.
   bool parallel_residual = false;
   bool attention_bias = false;                     // whether W_q, W_k, W_v and W_o have a bias
-  std::optional<bool> attention_output_bias = {};  // of W_o, when it differs
-  // When given, queries and keys of the self-attention get rotary position embeddings.
+  std::optional<bool> attention_output_bias = {};  // overrides attention_bias for W_o
+  // If set, the self-attention applies rotary position embeddings to queries and keys.
   std::optional<RotaryOptions> rotary = {};
-  std::optional<double> qk_norm_eps = {};  // of the self-attention: see MultiHeadAttentionOptions
-  std::optional<Index> window = {};        // of the self-attention: see MultiHeadAttentionOptions
-  // The number of heads of keys and values, when fewer than num_heads (grouped-query attention).
+  std::optional<double> qk_norm_eps = {};  // for self-attention: see MultiHeadAttentionOptions
+  std::optional<Index> window = {};        // for self-attention: see MultiHeadAttentionOptions
+  // The number of key and value heads; num_heads if not set (see MultiHeadAttentionOptions).
   std::optional<Index> num_kv_heads = {};
-  Scoring scoring = Scoring::scaled_dot_product;  // of the attention layers
-  // The feed-forward network: SwiGLU, with gate_activation, or a PositionWiseFeedForward, with
-  // `activation`.
+  Scoring scoring = Scoring::scaled_dot_product;  // the scoring function of the attention
+  // Whether the feed-forward network is a SwiGLU with `gate_activation` instead of a
+  // PositionWiseFeedForward with `activation`.
   bool swiglu = false;
-  Activation gate_activation = Activation::silu;  // see SwiGLUOptions
-  bool ffn_bias = true;                           // whether its linear layers have a bias
+  Activation gate_activation = Activation::silu;  // the activation of a SwiGLU's gate
+  bool ffn_bias = true;                           // whether the feed-forward network has biases
   Norm norm = Norm::layer_norm;                   // the type of all norms
-  double norm_eps = 1e-5;                         // see LayerNormOptions
-  bool norm_bias = true;                          // of LayerNorm; RMSNorm has none
-  // Of a stack: whether training recomputes each block in backward instead of storing its
-  // activations (see weft::recompute). Ignored by a tape that keeps intermediates.
+  double norm_eps = 1e-5;                         // the eps of all norms (see LayerNormOptions)
+  bool norm_bias = true;                          // whether each LayerNorm has a bias
+  // Whether training recomputes each block of a stack in backward instead of storing its
+  // activations (see weft::recompute). Ignored by a tape that keeps intermediate results.
   bool recompute = false;
-  // Of a stack: when given, its self-attention has a relative position bias, one for all blocks.
-  // Its number of heads is that of the queries; that of a decoder is not bidirectional.
+  // If set, the self-attention of a stack adds a relative position bias, which all blocks share.
+  // The stack sets its num_heads to that of the attention, and a decoder sets `bidirectional` to
+  // false.
   std::optional<RelativePositionBiasOptions> position_bias = {};
-  // Of a stack: whether a norm follows the last block; when not given, it does with norm_first.
+  // Whether a norm follows the last block of a stack; equals norm_first if not set.
   std::optional<bool> final_norm = {};
 
-  MultiHeadAttentionOptions self_attention() const;   // of a block's self-attention
-  MultiHeadAttentionOptions cross_attention() const;  // of a block's cross-attention
-  // A block's feed-forward network. Throws ValueError as its constructor does.
+  MultiHeadAttentionOptions self_attention() const;   // the options of a block's self-attention
+  MultiHeadAttentionOptions cross_attention() const;  // the options of a block's cross-attention
+  // Returns the feed-forward network of a block. Throws the same exceptions as the constructors of
+  // PositionWiseFeedForward and SwiGLU.
   template <class T>
   BlockFeedForward<T> make_feed_forward(Random& random) const;
-  // A norm of a block. Throws ValueError as its constructor does.
+  // Returns a norm of a block. Throws the same exceptions as the constructors of LayerNorm and
+  // RMSNorm, and ValueError if `norm` is not a value of Norm.
   template <class T>
   BlockNorm<T> make_norm() const;
 
   friend bool operator==(const TransformerOptions&, const TransformerOptions&) = default;
 };
 
-// One sublayer with its residual connection, of x's shape:
+// Applies a sublayer and its residual connection to x of any shape, and returns y of the same
+// shape:
 //   y = x + dropout(sublayer(norm(x))) if norm_first
 //   y = norm(x + dropout(sublayer(x))) otherwise
 template <class T, class Sublayer>

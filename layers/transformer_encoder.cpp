@@ -15,8 +15,7 @@ TransformerEncoderBlock<T>::TransformerEncoderBlock(const TransformerOptions& op
       norm_first(options.norm_first),
       parallel_residual(options.parallel_residual) {
   if (parallel_residual && !norm_first)
-    fail<ValueError>("TransformerEncoderBlock: parallel_residual", "norm_first",
-                     "norms at the end");
+    fail<ValueError>("TransformerEncoderBlock: norm_first", "true with parallel_residual", "false");
 }
 
 template <class T>

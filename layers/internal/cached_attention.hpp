@@ -15,16 +15,18 @@
 namespace weft {
 
 enum class CachedKeys {
-  stored,  // query t sees the positions of its sequence, and the first t + 1 of those just stored
-  all      // each query sees the positions of its sequence
+  // Query t sees the positions of its sequence and the first t + 1 newly stored positions.
+  stored,
+  // Each query sees the positions of its sequence.
+  all
 };
 
 namespace detail {
 
-// The number of queries of a sequence up to which each is computed by itself.
+// Up to this number of queries of a sequence, each query is computed separately.
 inline constexpr Index few_queries = 8;
-// Sizes are rounded up to what row_product computes together: keys, and elements of a vector. The
-// cache has memory, and zeros where they count, for these.
+// Round up the number of keys, or of elements of a vector, to the units that row_product computes
+// at once. The cache has memory for the additional ones, filled with zeros where they matter.
 constexpr Index whole_keys(Index keys) { return (keys + 7) / 8 * 8; }
 constexpr Index whole_vectors(Index elements) { return (elements + 15) / 16 * 16; }
 
@@ -33,22 +35,22 @@ struct CachedAttention {
   const KeyValueCache<T>& cache;
   Index layer;
   CachedKeys keys;
-  Index queries, heads, group;  // `group` heads of queries share one of keys and values
-  std::optional<Index> window;  // a query sees only the last so many of its keys
+  Index queries, heads, group;  // `group` query heads share one key and value head
+  std::optional<Index> window;  // the number of last keys that a query sees
   bool scaled;                  // whether scores are divided by √d
   Tensor<T> position_bias;      // [heads, queries + max_visible() - 1], or no elements
 
   Index size() const { return cache.options().head_size; }
   Index kv_heads() const { return cache.options().num_heads; }
-  // The number of keys that a query sees.
+  // The number of keys that a query sees without a window.
   Index visible(Index sequence, Index query) const {
     return cache.length(sequence) + (keys == CachedKeys::stored ? query + 1 : 0);
   }
-  // The first of these keys that is in its window.
+  // The first key in the window of a query.
   Index first(Index sequence, Index query) const {
     return window ? std::max<Index>(0, visible(sequence, query) - *window) : 0;
   }
-  // The position bias of the first key for a query and a head; null without one.
+  // The position bias of key 0 for a query and a head; null without a position bias.
   const T* bias(Index sequence, Index query, Index head) const {
     if (position_bias.empty()) return nullptr;
     return position_bias.data() + head * position_bias.shape()[1] + max_visible() -
@@ -59,8 +61,8 @@ struct CachedAttention {
   }
 };
 
-// softmax(q Kᵀ / √d + the bias) V for the heads of one query that share keys and values. `scratch`
-// has room for `group` queries of key_stride() elements, and as many rows of `stride` scores.
+// Computes softmax(q Kᵀ / √d + bias) V for the heads of one query that share keys and values.
+// `scratch` holds `group` queries of key_stride() elements and `group` rows of `stride` scores.
 template <class T>
 void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query, const T* q, T* y,
             T* scratch, Index stride) {
@@ -77,7 +79,7 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
   const T scale = a.scaled ? T{1} / std::sqrt(static_cast<T>(size)) : T{1};
   row_product(a.group, whole_keys(n), key_stride, scale, q, key_stride,
               a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
-  // Positions after this query's may have been stored already.
+  // Later positions than the query's may already be stored.
   const Index terms = a.queries == 1 ? whole_vectors(n) : n;
   for (Index i = 0; i < a.group; ++i) {
     T* row = scores + i * stride;
@@ -95,7 +97,7 @@ template <class T>
 Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
   Tape<T>& tape = queries.tape();
   Tensor<T> result = tape.uninitialized(queries.shape());
-  const Index stride = a.cache.max_capacity();  // which changes rarely, unlike the lengths
+  const Index stride = a.cache.max_capacity();  // unlike the lengths, changes rarely
   const Index scratch_size = a.group * (a.cache.key_stride() + stride);
   Tensor<T> scratch = tape.uninitialized({thread_count(), scratch_size});
   const Index channels = a.heads * a.size();
@@ -118,16 +120,16 @@ Var<T> attend_one_by_one(const CachedAttention<T>& a, const Var<T>& queries) {
                      [](Tape<T>&, const Tensor<T>&) {});
 }
 
-// The number of positions by which a sequence is shorter than the longest. Where sequences are
-// gathered, it is that of positions before the first one, so that all end together: a mask and a
-// position bias count positions from the end.
+// The number of positions by which a sequence is shorter than the longest. Gathered sequences are
+// padded at the start by this number, so that they end together: masks and position biases count
+// positions from the end.
 template <class T>
 Index padding(const CachedAttention<T>& a, Index sequence) {
   return a.max_visible() - a.visible(sequence, a.queries - 1);
 }
 
-// The keys or the values of all sequences, [num_sequences, max_visible, heads · size], zeros before
-// a shorter sequence, with each head as often as queries share it.
+// Returns the keys or the values of all sequences, [num_sequences, max_visible, heads · size], with
+// zeros before a shorter sequence. Each head is repeated for the query heads that share it.
 template <class T>
 Var<T> gathered(const CachedAttention<T>& a, Tape<T>& tape, bool values) {
   const Index n = a.max_visible(), size = a.size();
@@ -164,8 +166,8 @@ Mask mask_of(const CachedAttention<T>& a) {
 
 }  // namespace detail
 
-// The result of `attention` for queries [num_sequences, time, num_heads · d] of the cache's
-// sequences. Its heads of keys and values are each shared by as many adjacent heads of the queries.
+// Returns the result of `attention` for queries [num_sequences, time, num_heads · d] of the cache's
+// sequences. Each key and value head is shared by the same number of adjacent query heads.
 template <class T>
 Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& queries,
                         const CachedLayer<T>& layer, CachedKeys keys,
@@ -173,14 +175,14 @@ Var<T> cached_attention(const AttentionPooling<T>& attention, const Var<T>& quer
                         const std::optional<Var<T>>& position_bias = {}) {
   // The keys and values of a cache are not on the tape: gradients would be lost.
   if (queries.tape().recording())
-    throw Error("KeyValueCache: expected a tape for inference, got one that records");
+    throw Error("KeyValueCache: expected an inference tape, got a recording tape");
   const KeyValueCache<T>& cache = layer.cache;
   const Index heads = attention.num_heads, kv_heads = cache.options().num_heads;
   check_sequences("cached_attention: queries", queries.shape(), heads * cache.options().head_size);
   if (heads % kv_heads != 0 || queries.shape()[0] != cache.num_sequences())
     fail<ShapeError>("cached_attention",
-                     str_cat("queries of ", cache.num_sequences(), " sequences, and a multiple of ",
-                             kv_heads, " heads"),
+                     str_cat("queries of ", cache.num_sequences(),
+                             " sequences, and a number of heads divisible by ", kv_heads),
                      str_cat(queries.shape(), " and ", heads, " heads"));
   const detail::CachedAttention<T> a{
       .cache = cache,

@@ -21,7 +21,7 @@ class FullNames : public Members<T> {
   }
 
  protected:
-  // Of a member of the module that is visited.
+  // The full name of a member of the visited module.
   std::string full_name(const std::string& name) const { return prefix_ + name; }
 
  private:

@@ -7,15 +7,15 @@
 
 namespace weft {
 
-// Sets weights from a normal distribution with this standard deviation, and biases to zeros.
+// Draws weights from a normal distribution with this standard deviation, and sets biases to zeros.
 template <class T>
 void set_normal_weights(Linear<T>& layer, double standard_deviation, Random& random) {
   layer.weight.set_value(random.normal_tensor<T>(layer.weight.shape(), 0.0, standard_deviation));
   if (layer.bias) layer.bias->set_value(Tensor<T>(layer.bias->shape()));
 }
 
-// The same for the linear layers of a block, with another standard deviation, `residual`, for the
-// last ones before a residual connection.
+// Initializes the linear layers of a block likewise; the standard deviation is `residual` for the
+// last layer before each residual connection.
 template <class T>
 void set_normal_weights(TransformerEncoderBlock<T>& block, double standard_deviation,
                         double residual, Random& random) {

@@ -7,7 +7,7 @@ namespace weft {
 
 // "True" or "False"
 std::string python_text(bool value);
-// The shortest text that parses back to the value: "0.1", "0.0", "1e-05".
+// The shortest string that parses back to the value: "0.1", "0.0", "1e-05".
 std::string python_text(double value);
 
 }  // namespace weft

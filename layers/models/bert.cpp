@@ -20,7 +20,7 @@ const BertOptions& checked(const BertOptions& options) {
   check_positive("Bert: num_segments", options.num_segments);
   constexpr Index most = std::numeric_limits<Index>::max();
   if (options.first_position < 0 || options.first_position > most - options.max_len)
-    fail<ValueError>("Bert: first_position", str_cat("a number of 0 … ", most - options.max_len),
+    fail<ValueError>("Bert: first_position", str_cat("a value from 0 to ", most - options.max_len),
                      options.first_position);
   return options;
 }
@@ -75,8 +75,8 @@ Var<T> Bert<T>::states(const Tokens& input, const Var<T>& segment_vectors,
   const Var<T> x = tokens(segment_vectors.tape(), input);
   const Index time = input.shape()[1], max_len = positions.weight.shape()[0] - first_position;
   if (time > max_len)
-    fail<ValueError>("Bert: tokens", str_cat("at most max_len ", max_len, " positions"),
-                     str_cat("length ", time));
+    fail<ValueError>("Bert: tokens",
+                     str_cat("a sequence length of at most ", max_len, " (max_len)"), time);
   Tokens places(input.shape());
   Index place = 0;
   for (Index i = 0; i < places.size(); ++i) {
@@ -99,14 +99,15 @@ Var<T> Bert<T>::operator()(Tape<T>& tape, const Tokens& input, const Tokens& inp
                            const ValidLens& valid_lens) const {
   check_tokens("Bert: tokens", input);
   if (input_segments.shape() != input.shape())
-    fail<ShapeError>("Bert: segments", str_cat("shape ", input.shape(), " of the tokens"),
+    fail<ShapeError>("Bert: segments", str_cat("the shape of the tokens, ", input.shape()),
                      input_segments.shape());
   return states(input, segments(tape, input_segments), valid_lens);
 }
 
 template <class T>
 Var<T> Bert<T>::pooled(const Var<T>& states) const {
-  if (!pooler) fail<ValueError>("Bert: pooled", "a model with a pooler", "one without");
+  if (!pooler)
+    fail<ValueError>("Bert: pooled", "a model with a pooler", "a model without a pooler");
   check_sequences("Bert: states", states.shape(), pooler->in_features());
   if (states.shape()[1] == 0)
     fail<ValueError>("Bert: states", "at least one position", states.shape());

@@ -18,7 +18,7 @@ const EncoderDecoderOptions& checked(const EncoderDecoderOptions& options) {
   check_positive("EncoderDecoder: num_hiddens", options.transformer.num_hiddens);
   if (options.shared_embedding && options.target_vocabulary_size != options.source_vocabulary_size)
     fail<ValueError>("EncoderDecoder: target_vocabulary_size",
-                     str_cat("that of the source, ", options.source_vocabulary_size,
+                     str_cat("source_vocabulary_size, ", options.source_vocabulary_size,
                              ", with a shared embedding"),
                      options.target_vocabulary_size);
   return options;
@@ -48,7 +48,8 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
       decoder(of_decoder(options), random),
       max_len(options.max_len),
       scales_output(options.scales_output) {
-  constexpr Index most = std::numeric_limits<Index>::max();  // of which no table fits into memory
+  // No table of this size fits into memory.
+  constexpr Index most = std::numeric_limits<Index>::max();
   if (!options.transformer.position_bias)
     position.emplace(PositionalEncodingOptions{.num_hiddens = options.transformer.num_hiddens,
                                                .dropout = options.transformer.dropout,

@@ -12,102 +12,106 @@
 
 namespace weft {
 
-// The defaults are GPT-2's.
+// Options of Gpt. The defaults are those of GPT-2.
 struct WEFT_API GptOptions {
-  // The number of tokens.
+  // The number of tokens in the vocabulary.
   Index vocabulary_size = 0;
-  // The maximum sequence length; ignored with `rotary` and with `alibi`.
+  // The maximum sequence length; ignored with `rotary` or `alibi`.
   Index max_len = 1024;
   Index num_hiddens = 0;  // the size of the vectors
-  Index num_heads = 1;    // of each block
-  // The size of each head; num_hiddens / num_heads when not given.
+  Index num_heads = 1;    // the number of heads in each block
+  // The size of each head; num_hiddens / num_heads if not set.
   std::optional<Index> head_size = {};
   Index num_blocks = 1;  // the number of blocks, > 0
-  // The hidden size of the feed-forward networks; 4 · num_hiddens when not given.
+  // The hidden size of the feed-forward networks; 4 · num_hiddens if not set.
   std::optional<Index> ffn_num_hiddens = {};
-  // The probability of dropping an element of the embeddings, and that of the blocks (see
+  // The probability of dropping an element of the embeddings; also the dropout of the blocks (see
   // TransformerOptions).
   double dropout = 0.0;
-  bool bias = true;                                // whether linear layers and layer norms have one
-  std::optional<bool> qkv_bias = {};               // of W_q, W_k and W_v, when it differs
-  std::optional<bool> attention_output_bias = {};  // of W_o, when it differs
-  std::optional<bool> ffn_bias = {};               // of the feed-forward networks, when it differs
+  bool bias = true;                                // whether linear layers and norms have a bias
+  std::optional<bool> qkv_bias = {};               // overrides `bias` for W_q, W_k and W_v
+  std::optional<bool> attention_output_bias = {};  // overrides `bias` for W_o
+  std::optional<bool> ffn_bias = {};               // overrides `bias` for feed-forward networks
   // Whether the output layer uses the weight of the token embedding.
   bool tied = true;
-  Activation activation = Activation::gelu_tanh;  // of the feed-forward networks
-  // Rotary positions, instead of learned ones.
+  Activation activation = Activation::gelu_tanh;  // the activation in the feed-forward networks
+  // If set, rotary position embeddings replace learned positions.
   std::optional<RotaryOptions> rotary = {};
-  // ALiBi instead of learned positions: see RelativePositionBiasOptions.
+  // Whether ALiBi replaces learned positions; see RelativePositionBiasOptions.
   bool alibi = false;
   bool embedding_norm = false;             // whether a norm follows the embeddings
   Norm norm = Norm::layer_norm;            // see TransformerOptions
   double norm_eps = 1e-5;                  // see TransformerOptions
   bool swiglu = false;                     // see TransformerOptions
   std::optional<Index> num_kv_heads = {};  // see TransformerOptions
-  // Whether each head's queries and keys have an RMSNorm.
+  // Whether an RMSNorm is applied to the queries and keys of each head.
   bool qk_norm = false;
   std::optional<Index> window = {};  // see TransformerOptions
   bool parallel_residual = false;    // see TransformerOptions
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
-  // Whether the model has a table of positions.
+  // Returns whether the model has learned position embeddings.
   bool has_learned_positions() const { return !rotary && !alibi; }
-  // Returns the options of the blocks.
+  // Returns the options of the model's blocks.
   TransformerOptions transformer() const;
 
   friend bool operator==(const GptOptions&, const GptOptions&) = default;
 };
 
-// Embeddings of tokens and positions, pre-norm blocks with causal self-attention, a norm, and a
-// linear map to logits (Radford et al., 2019):
+// A decoder-only language model (Radford et al., 2019): embeddings of tokens and positions,
+// pre-norm blocks with causal self-attention, a norm, and a linear map to logits:
 //   y = output(norm(blocks(dropout(token_i + position_i))))
-// Initialized as GPT-2: weights from a normal
-// distribution of standard deviation 0.02, those of each block's last layer before a residual
-// connection of 0.02 / √(2 · num_blocks), biases zero. With rotary positions, RMSNorm, SwiGLU,
-// grouped-query heads and no biases it has the form of Llama (Touvron et al., 2023).
+// Parameters are initialized as in GPT-2: weights from a normal distribution with standard
+// deviation 0.02, or 0.02 / √(2 · num_blocks) in the last layer before each residual connection,
+// and biases with zeros. With rotary positions, RMSNorm, SwiGLU, grouped-query attention and no
+// biases, it has the architecture of Llama (Touvron et al., 2023).
 //   Gpt gpt({.vocabulary_size = 100, .num_hiddens = 8, .num_heads = 2, .num_blocks = 2}, random);
 //   Var logits = gpt(tape, tokens);  // tokens [2, 5], logits [2, 5, 100]
 template <class T = float>
 struct WEFT_API Gpt : Module<T> {
-  // Throws ValueError for sizes that are not > 0 and for options that a block rejects.
+  // Throws ValueError for sizes that are not > 0, and for options that a block rejects.
   Gpt(const GptOptions& options, Random& random);
 
-  // tokens [batch, time]; result [batch, time, vocabulary_size], the logits of the token after each
-  // position, which depend on tokens up to that position only. Throws ShapeError, and ValueError
-  // for a token that is not in the vocabulary and for time > max_len. `mask` further restricts the
-  // positions that each one attends to; it is causal, too. With Mask::positions, learned positions
-  // are those, all < max_len, and rows may be longer.
+  // Returns the logits of the token after each position of tokens [batch, time]: [batch, time,
+  // vocabulary_size]. Logits depend only on tokens up to their position. Attention is always
+  // causal; `mask` restricts it further. If Mask::positions is set, its elements, which must
+  // be < max_len, are the learned positions, and rows may be longer than max_len. Throws
+  // ShapeError, and ValueError for a token outside the vocabulary and if time > max_len.
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, Mask mask = {}) const;
-  // The mean cross entropy of the targets [batch, time], the tokens after each position, of which
-  // those of CrossEntropyOptions::ignore_index do not count. The same as by the logits of the call
-  // above, which would take most of a pass's memory, but with those of few targets at a time (see
-  // `linear_cross_entropy`). Throws as the call and `cross_entropy` do.
+  // Returns the mean cross entropy, [], of targets [batch, time], the tokens after each position.
+  // Targets equal to CrossEntropyOptions::ignore_index do not count. The result equals the cross
+  // entropy of operator()'s logits, but only the logits of few targets are stored at a time; all
+  // logits would take most of the memory of a pass (see `linear_cross_entropy`). If the output
+  // layer has an adapter or a bias, all logits are stored. Throws the same exceptions as operator()
+  // and `cross_entropy`.
   Var<T> loss(Tape<T>& tape, const Tokens& tokens, const Tokens& targets, Mask mask = {}) const;
 
-  // The same step by step: the states [sequences, time, num_hiddens] of the tokens [sequences of
-  // the cache, time] that follow those in the cache, which are then in it, too. Throws as the call
-  // above, and Error for a tape that records.
+  // Computes the model step by step. tokens [sequences of the cache, time] follow those in the
+  // cache, and are appended to it. Returns their states [sequences, time, num_hiddens], which
+  // `logits` maps to logits. Throws the same exceptions as operator(), and Error for a tape that
+  // records.
   Var<T> extend(Tape<T>& tape, const Tokens& tokens, KeyValueCache<T>& cache) const;
-  // The logits [..., vocabulary_size] of the tokens after the states [..., num_hiddens] of
-  // `extend`. Throws ShapeError.
+  // Maps states [..., num_hiddens], the result of `extend`, to the logits [..., vocabulary_size] of
+  // the next tokens. Throws ShapeError.
   Var<T> logits(const Var<T>& states) const;
-  // A cache for `num_sequences` sequences; see KeyValueCacheOptions for the capacity.
+  // Returns a cache of `num_sequences` empty sequences. See KeyValueCacheOptions for `capacity`.
   KeyValueCache<T> make_cache(Index num_sequences, Index capacity = 16) const {
     return blocks.make_cache(num_sequences, capacity);
   }
 
   void members(Members<T>& members) const override;
 
-  Embedding<T> tokens;                                    // of the vocabulary
-  std::optional<LearnedPositionalEncoding<T>> positions;  // none with `rotary` or `alibi`
-  std::optional<BlockNorm<T>> norm;                       // with embedding_norm
-  Dropout<T> dropout;                                     // of the embeddings
-  TransformerEncoder<T> blocks;                           // pre-norm, with their final norm
-  std::optional<Linear<T>> output;  // none when tied: "output.weight" is then "tokens.weight"
+  Embedding<T> tokens;                                    // the token embedding
+  std::optional<LearnedPositionalEncoding<T>> positions;  // not set with `rotary` or `alibi`
+  std::optional<BlockNorm<T>> norm;                       // set with embedding_norm
+  Dropout<T> dropout;                                     // applied to the embeddings
+  TransformerEncoder<T> blocks;  // the blocks, pre-norm, with their final norm
+  // The output layer. Not set if tied: then "output.weight" is another name of "tokens.weight".
+  std::optional<Linear<T>> output;
 
  private:
-  // What `logits` maps: [batch, time, num_hiddens].
+  // Returns the input of `logits`, [batch, time, num_hiddens].
   Var<T> states(Tape<T>& tape, const Tokens& tokens, Mask mask) const;
 };
 

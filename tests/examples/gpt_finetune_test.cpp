@@ -339,7 +339,7 @@ TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]
                  "--length: expected at most the model's context of 64 tokens, got 100"));
   write_bytes(fixture.data, good);
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "none"}).errors,
-                 "add_lora: expected linear layers of the chosen names, got none"));
+                 "add_lora: expected at least one selected linear layer, got 0"));
   CHECK(contains(fixture
                      .run({"finetune", "--model", fixture.folder.path().string(), "--data",
                            fixture.data, "--out", fixture.out})

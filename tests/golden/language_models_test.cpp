@@ -324,8 +324,8 @@ TEMPLATE_TEST_CASE("language models: BERT and RoBERTa give the states of transfo
   CHECK_NOTHROW(model(tape, Tokens({1, longest})));
   CHECK(message_of<ValueError>([&] {
           (void)model(tape, Tokens({1, longest + 1}));
-        }) == str_cat("Bert: tokens: expected at most max_len ", longest, " positions, got length ",
-                      longest + 1));
+        }) == str_cat("Bert: tokens: expected a sequence length of at most ", longest,
+                      " (max_len), got ", longest + 1));
 }
 
 TEST_CASE("language models: a config that a model cannot follow is an error that names the entry",

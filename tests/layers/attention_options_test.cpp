@@ -185,5 +185,5 @@ TEST_CASE("attention options: values outside their ranges throw", "[layers]") {
           TransformerEncoderBlock<float> block(
               {.num_hiddens = 4, .ffn_num_hiddens = 4, .parallel_residual = true}, random);
         }) ==
-        "TransformerEncoderBlock: parallel_residual: expected norm_first, got norms at the end");
+        "TransformerEncoderBlock: norm_first: expected true with parallel_residual, got false");
 }

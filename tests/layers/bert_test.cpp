@@ -151,7 +151,7 @@ TEST_CASE("BERT: invalid options and inputs throw", "[layers]") {
   CHECK(message_with(&BertOptions::num_segments, 0) ==
         "Bert: num_segments: expected a number > 0, got 0");
   CHECK(message_with(&BertOptions::first_position, std::numeric_limits<Index>::max()) ==
-        "Bert: first_position: expected a number of 0 … 9223372036854775802, got "
+        "Bert: first_position: expected a value from 0 to 9223372036854775802, got "
         "9223372036854775807");
   CHECK(message_with(&BertOptions::num_heads, 3) ==
         "MultiHeadAttention: expected num_hiddens > 0 divisible by num_heads > 0, got num_hiddens "
@@ -163,11 +163,11 @@ TEST_CASE("BERT: invalid options and inputs throw", "[layers]") {
         "Bert: tokens: expected shape [batch, time], got [3]");
   CHECK(message_of<ShapeError>([&] {
           model(tape, tokens, Tokens({2, 3}));
-        }) == "Bert: segments: expected shape [2, 4] of the tokens, got [2, 3]");
+        }) == "Bert: segments: expected the shape of the tokens, [2, 4], got [2, 3]");
   CHECK_THROWS_AS(model(tape, tokens, Tokens({2, 4}, {0, 0, 0, 0, 0, 0, 0, 2})), ValueError);
   CHECK_THROWS_AS(model(tape, Tokens({1, 1}, {7})), ValueError);
   CHECK_THROWS_AS(model(tape, Tokens({1, 6})), ValueError);
   CHECK_THROWS_AS(model(tape, tokens, ValidLens{5, 1}), ValueError);
   CHECK(message_of<ValueError>([&] { model.pooled(model(tape, tokens)); }) ==
-        "Bert: pooled: expected a model with a pooler, got one without");
+        "Bert: pooled: expected a model with a pooler, got a model without a pooler");
 }

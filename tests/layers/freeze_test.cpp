@@ -73,7 +73,7 @@ TEST_CASE("freeze: the trainable parameters are a module of their own", "[layers
 TEST_CASE("freeze: a name that selects nothing throws", "[layers]") {
   Fixture fixture;
   CHECK(message_of<ValueError>([&] { freeze(fixture.model, "00"); }) ==
-        "freeze 00: expected at least one parameter, got none of that name");
+        "freeze 00: expected at least one selected parameter, got 0");
   CHECK_THROWS_AS(freeze(fixture.model, NameFilter{}), ValueError);
   CHECK_THROWS_AS(unfreeze(fixture.model, "0.norm"), ValueError);
 }

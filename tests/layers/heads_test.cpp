@@ -103,5 +103,5 @@ TEST_CASE("heads: num_heads that does not divide the axis throws", "[layers]") {
         "transpose_output: num_heads: expected a positive divisor of 2, got 0");
   CHECK(message_of<ShapeError>([&] {
           transpose_qkv(tape.constant(Tensor<float>({2, 3})), 1);
-        }) == "transpose_qkv: expected an input of three axes, got [2, 3]");
+        }) == "transpose_qkv: expected an input with three axes, got [2, 3]");
 }

@@ -273,14 +273,14 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
         }) == "KeyValueCache: elements of a position: expected at most 2147483647, got " +
                   std::to_string(most));
   CHECK(message_of<ValueError>([] { KeyValueCache<float>({.head_size = 4}, 0).length(0); }) ==
-        "KeyValueCache: sequence: expected one of an empty range, got 0");
+        "KeyValueCache: sequence: expected an index from an empty range, got 0");
   CHECK_THROWS_AS(model.extend(tape, Tokens({3, 1}), cache), ShapeError);
   KeyValueCache<float> too_large = model.make_cache(2, std::numeric_limits<Index>::max());
   CHECK_THROWS_AS(model.extend(tape, tokens, too_large), ShapeError);
   CHECK_THROWS_AS(model.extend(tape, Tokens({2}), cache), ShapeError);
   CHECK_THROWS_AS(model.extend(tape, Tokens({2, 51}), cache), ValueError);  // positions
   CHECK(message_of<Error>([&] { model.extend(recording, tokens, cache); }) ==
-        "KeyValueCache: expected a tape for inference, got one that records");
+        "KeyValueCache: expected an inference tape, got a recording tape");
   // Otherwise the gradients of the queries would be lost.
   const MultiHeadAttention<float>& attention = model.blocks.blocks[0].attention;
   KeyValueCache<float> memory(attention.cache_options(1, 4), 1);
@@ -289,10 +289,10 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   for (const Index queries : {2, 20})
     CHECK(message_of<Error>([&] {
             attention.attend(recording.constant(Tensor<float>({1, queries, 24})), {memory, 0});
-          }) == "KeyValueCache: expected a tape for inference, got one that records");
+          }) == "KeyValueCache: expected an inference tape, got a recording tape");
   KeyValueCache<float> fewer_layers({.num_layers = 2, .num_heads = 4, .head_size = 6}, 2);
   CHECK(message_of<ValueError>([&] { model.extend(tape, tokens, fewer_layers); }) ==
-        "TransformerEncoder: layers of the cache: expected 3, got 2");
+        "TransformerEncoder: number of layers of the cache: expected 3, got 2");
   KeyValueCache<float> fewer_heads({.num_layers = 3, .num_heads = 2, .head_size = 12}, 2);
   CHECK(message_of<ValueError>([&] { model.extend(tape, tokens, fewer_heads); }) ==
         "MultiHeadAttention: cache: expected 4 heads of size 6, got 2 heads of size 12");

@@ -139,12 +139,12 @@ TEST_CASE("lora: options and names that are wrong", "[layers]") {
   CHECK(error({.alpha = std::numeric_limits<double>::infinity()}) ==
         "Lora: alpha: expected a finite number, got inf");
   CHECK(error({}, [](const std::string&) { return false; }) ==
-        "add_lora: expected linear layers of the chosen names, got none");
+        "add_lora: expected at least one selected linear layer, got 0");
   CHECK(named_parameters(model).front().parameter->requires_grad());
   add_changing(model);
   CHECK(error({}) ==
         "add_lora: blocks.0.attention.W_q: expected a linear layer without an adapter, "
-        "got another");
+        "got a layer that has an adapter");
 }
 
 TEST_CASE("layers of a model are replaced by those of a user", "[layers]") {
@@ -208,7 +208,7 @@ TEST_CASE("lora: a layer with several names is selected by any of them, and adap
   Random random(1);
   Shared model(random);
   CHECK_THROWS_WITH(add_lora<float>(model, {}, below("third"), random),
-                    "add_lora: expected linear layers of the chosen names, got none");
+                    "add_lora: expected at least one selected linear layer, got 0");
   CHECK_THROWS_WITH(add_lora<float>(model, {}, {}, random),
                     "add_lora: filter: expected a function, got none");
   CHECK(add_lora<float>(model, {}, below("second"), random) == 1);

@@ -155,8 +155,8 @@ TEST_CASE("gradients: encoder-decoder model in T5's form", "[layers][gradients][
   });
   options.target_vocabulary_size = 5;
   CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(options, random); }) ==
-        "EncoderDecoder: target_vocabulary_size: expected that of the source, 7, with a shared "
-        "embedding, got 5");
+        "EncoderDecoder: target_vocabulary_size: expected source_vocabulary_size, 7, with a "
+        "shared embedding, got 5");
 }
 
 TEST_CASE("GPT: logits depend on tokens up to their position only", "[layers]") {
@@ -299,8 +299,7 @@ TEST_CASE("models: invalid options and inputs throw", "[layers]") {
   CHECK(message_of<ValueError>([&] {
           model(tape, Tokens({1, 6}));
         }) ==
-        "LearnedPositionalEncoding: expected sequences of at most max_len 5 positions, got length "
-        "6");
+        "LearnedPositionalEncoding: expected a sequence length of at most 5 (max_len), got 6");
   CHECK_THROWS_AS(model(tape, Tokens({1, 1}, {7})), ValueError);
   const EncoderClassifier<float> classify(classifier_options(), random);
   CHECK(message_of<ShapeError>([&] { classify(tape, Tokens({3})); }) ==

@@ -81,9 +81,9 @@ TEST_CASE("module: two parameters of one name throw", "[layers]") {
     }
     Parameter<> first, second;
   } module;
-  CHECK_THROWS_WITH(named_parameters(module),
-                    "module: expected a name of its own for each parameter, got two parameters "
-                    "named weight");
+  CHECK_THROWS_WITH(
+      named_parameters(module),
+      "module: expected a unique name for each parameter, got two parameters named weight");
 }
 
 TEST_CASE("module: zero_grad clears the gradient of every parameter", "[layers]") {

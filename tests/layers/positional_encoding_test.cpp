@@ -67,8 +67,7 @@ TEST_CASE("positional encoding: invalid arguments throw", "[layers]") {
   CHECK(layer(tape.constant(Tensor<float>({1, 10, 4}))).shape() == Shape{1, 10, 4});
   CHECK(message_of<ValueError>([&] {
           layer(tape.constant(Tensor<float>({1, 11, 4})));
-        }) ==
-        "PositionalEncoding: expected sequences of at most max_len 10 positions, got length 11");
+        }) == "PositionalEncoding: expected a sequence length of at most 10 (max_len), got 11");
   CHECK(message_of<ShapeError>([&] {
           layer(tape.constant(Tensor<float>({1, 5, 3})));
         }) == "PositionalEncoding: expected shape [batch, time, 4], got [1, 5, 3]");
@@ -142,8 +141,7 @@ TEST_CASE("learned positional encoding: every sequence gets the first vectors", 
   CHECK(message_of<ValueError>([&] {
           layer(tape.constant(Tensor<float>({1, 11, 4})));
         }) ==
-        "LearnedPositionalEncoding: expected sequences of at most max_len 10 positions, got length "
-        "11");
+        "LearnedPositionalEncoding: expected a sequence length of at most 10 (max_len), got 11");
   CHECK(message_of<ShapeError>([&] {
           layer(tape.constant(Tensor<float>({1, 3, 5})));
         }) == "LearnedPositionalEncoding: expected shape [batch, time, 4], got [1, 3, 5]");

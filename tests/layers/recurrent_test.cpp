@@ -199,12 +199,13 @@ TEST_CASE("recurrent: sizes beyond a shape, and layers taken away, throw", "[lay
   gru.layers.clear();
   Tape<float> tape;
   CHECK_THROWS_WITH(gru(tape.constant(Tensor<float>({1, 4, 2}))),
-                    "GRU: expected at least one layer, got none");
+                    "GRU: layers: expected at least one element, got 0");
   CHECK(named_parameters(gru).empty());
   LSTM<float> lstm({.input_size = 2, .num_hiddens = 3, .bidirectional = true}, random);
   lstm.layers.pop_back();
-  CHECK_THROWS_WITH(lstm(tape.constant(Tensor<float>({1, 4, 2}))),
-                    "LSTM: expected both directions of each layer, got one");
+  CHECK_THROWS_WITH(
+      lstm(tape.constant(Tensor<float>({1, 4, 2}))),
+      "LSTM: layers: expected an even number of elements, two directions of each layer, got 1");
 }
 
 TEMPLATE_TEST_CASE("recurrent layers: the same bits on any number of threads", "[layers]",

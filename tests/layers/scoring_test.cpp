@@ -219,7 +219,7 @@ TEST_CASE("scoring: additive scores need a layer, and pairs of sequences", "[lay
         "scores: expected a scoring function without parameters, got additive");
   const AdditiveScoring<double> scoring({.query_size = 4, .key_size = 4, .num_hiddens = 2}, random);
   CHECK(message_of<ShapeError>([&] { (void)scoring(queries, keys); }) ==
-        "AdditiveScoring: expected as many sequences of queries and keys, got [2, 3, 4] and "
+        "AdditiveScoring: expected queries and keys of the same batch size, got [2, 3, 4] and "
         "[1, 3, 4]");
 }
 

@@ -123,14 +123,13 @@ TEST_CASE("sequential: without modules it returns its input", "[layers]") {
 TEST_CASE("sequential: positions and types that it does not have throw", "[layers]") {
   Sequential<float> model(Activate(Activation::relu), Dropout(0.5));
   CHECK(message_of<ValueError>([&] { model.at<Dropout<float>>(2); }) ==
-        "Sequential: expected a position of 0 to 1, got 2");
+        "Sequential: position: expected an index from 0 to 1, got 2");
   CHECK(message_of<ValueError>([&] { model.at<Dropout<float>>(-1); }) ==
-        "Sequential: expected a position of 0 to 1, got -1");
+        "Sequential: position: expected an index from 0 to 1, got -1");
   CHECK(message_of<ValueError>([] { Sequential<float>().at<Dropout<float>>(0); }) ==
-        "Sequential: expected a position of an empty range, got 0");
+        "Sequential: position: expected an index from an empty range, got 0");
   CHECK(message_of<Error>([&] { model.at<Dropout<float>>(0); }) ==
-        "Sequential: expected a module of the requested type, got one of another type at position "
-        "0");
+        "Sequential: module 0: expected the requested type, got a different type");
   CHECK(message_of<ValueError>([] { Activate<float>(static_cast<Activation>(99)); }) ==
         "activation: expected a value of the enumeration, got 99");
 }

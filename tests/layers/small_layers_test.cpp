@@ -35,7 +35,7 @@ TEST_CASE("dropout layer: p = 1 gives zeros", "[layers]") {
 
 TEST_CASE("dropout layer: p must be a probability", "[layers]") {
   CHECK(message_of<ValueError>([] { Dropout(1.5); }) ==
-        "Dropout: expected a probability p of 0 to 1, got 1.5");
+        "Dropout: p: expected a probability from 0 to 1, got 1.5");
   CHECK(contains(message_of<ValueError>([] { Dropout(-0.1); }), "got -0.1"));
   CHECK(contains(message_of<ValueError>([] { Dropout(std::nan("")); }), "got nan"));
 }

@@ -158,7 +158,7 @@ TEST_CASE("encoder and decoder: invalid arguments throw", "[layers]") {
                  "num_hiddens 8 and num_heads 3"));
   options = small_options(false, 1.5);
   CHECK(contains(message_of<ValueError>([&] { TransformerDecoder<>(options, random); }),
-                 "a probability p of 0 to 1, got 1.5"));
+                 "a probability from 0 to 1, got 1.5"));
 
   const TransformerDecoder<> decoder(small_options(GENERATE(false, true)), random);
   Tape tape;

@@ -123,7 +123,7 @@ TEST_CASE("buffers: one with the name of another member throws", "[train]") {
     Tensor<float> buffer;
   } module;
   CHECK_THROWS_WITH(named_buffers(module),
-                    "module: expected a name of its own for each parameter and buffer, got two "
+                    "module: expected a unique name for each parameter and buffer, got two "
                     "members named mean");
 }
 
