@@ -31,7 +31,7 @@ struct Options {
 bool parse(int argc, char** argv, Options& options) {
   examples::CommandLine line(
       "embed", "Computes the vectors of sentences, and prints their cosine similarities.");
-  line.option("model", "folder with model.h5, vocab.txt and config.json", options.model);
+  line.option("model", "folder with model.h5, tokenizer.json and config.json", options.model);
   line.option("file",
               "file with a sentence in each line; standard input when there is neither "
               "a file nor a SENTENCE",

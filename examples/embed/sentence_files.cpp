@@ -102,8 +102,10 @@ void read_tokenizer(const fs::path& folder, SentenceFiles& files) {
   }
   if (const fs::path path = folder / "special_tokens_map.json"; fs::exists(path))
     check_special_tokens(JsonConfig(path));
-  // Its other entries are those of tokenizer_config.json, which BertTokenizer prefers.
+  // BertTokenizer reads the vocabulary and the added tokens of tokenizer.json.
+  files.vocabulary = folder / "vocab.txt";
   if (const fs::path path = folder / "tokenizer.json"; fs::exists(path)) {
+    files.vocabulary = path;
     const JsonConfig config(path, max_vocabulary_bytes);
     for (const nlohmann::json& token : config.at("added_tokens"))
       check_added_token(config, "added_tokens", token, files.tokenizer);
@@ -126,6 +128,10 @@ void read_tokenizer(const fs::path& folder, SentenceFiles& files) {
 
 void read_transformer(const fs::path& folder, SentenceFiles& files) {
   files.transformer = folder;
+  // transformers applies them to the weights beside them, or to another model that they name.
+  if (fs::exists(folder / "adapter_config.json"))
+    fail<FileError>(str_cat("folder '", folder.string(), "'"), "a model without adapters",
+                    "adapter_config.json");
   read_tokenizer(folder, files);
   for (const char* const kind :
        {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {

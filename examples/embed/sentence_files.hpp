@@ -20,8 +20,10 @@ struct DenseLayer {
 };
 
 struct SentenceFiles {
-  // The folder of config.json, the weights and vocab.txt.
+  // The folder of config.json and the weights.
   std::filesystem::path transformer;
+  // Its tokenizer.json, or its vocab.txt if there is none.
+  std::filesystem::path vocabulary;
   WordPieceOptions tokenizer;
   // The maximum number of tokens, if the files limit it.
   std::optional<Index> max_len;

@@ -13,7 +13,7 @@ SentenceModel::SentenceModel(const std::filesystem::path& folder)
     : SentenceModel(read_sentence_files(folder)) {}
 
 SentenceModel::SentenceModel(SentenceFiles files)
-    : tokenizer(files.transformer / "vocab.txt", files.tokenizer),
+    : tokenizer(files.vocabulary, files.tokenizer),
       encoder(load_pretrained_bert(files.transformer)),
       pooling(files.pooling),
       dense(std::move(files.dense)),
@@ -22,7 +22,7 @@ SentenceModel::SentenceModel(SentenceFiles files)
   max_len = std::min(max_len, files.max_len.value_or(max_len));
   const std::filesystem::path& folder = files.transformer;
   if (const Index rows = encoder.tokens.weight.shape()[0]; tokenizer.size() > rows)
-    fail<FileError>(str_cat("vocabulary '", (folder / "vocab.txt").string(), "'"),
+    fail<FileError>(str_cat("vocabulary '", files.vocabulary.string(), "'"),
                     str_cat("at most the ", rows, " tokens of config.json"), tokenizer.size());
   for (Index size = encoder.tokens.weight.shape()[1]; const DenseLayer& layer : dense) {
     if (layer.linear.in_features() != size)

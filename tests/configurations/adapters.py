@@ -63,12 +63,13 @@ CHANGED = [
         "runtime_config": [{"ephemeral_gpu_offload": False}], "corda_config": [{"verbose": True}],
         "peft_type": ["IA3", "LOHA", ABSENT], "trainable_token_indices": [[1]],
         "use_kasa": [True], "scaling_factor": [2.0], "lora_scale": [3], "_custom": [1],
+        "merge_weights": [False], "enable_lora": [None, [True, False, True]],
     }.items() for value in values]
 MUST = [{}, {"use_rslora": True}, {"fan_in_fan_out": True}, {"lora_dropout": 0.3},
         {"init_lora_weights": "gaussian"}, {"init_lora_weights": False}, {"layers_to_transform": [1]},
         {"rank_pattern": {"q_proj": 2}}, {"alpha_pattern": {"v_proj": 3}}, {"peft_version": ABSENT},
         {"exclude_modules": ["v_proj"]}, {"revision": "main"}, {"target_modules": "all-linear"},
-        {"init_lora_weights": "orthogonal"}]
+        {"init_lora_weights": "orthogonal"}, {"merge_weights": False}, {"enable_lora": None}]
 
 
 def make_base(state):

@@ -44,6 +44,15 @@ def prompts(**changes):
         "prompts": {"query": "query: ", "document": "the "}, "default_prompt_name": None, **changes}}
 
 
+
+
+def vocabulary(words):
+    return {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": None,
+            "post_processor": None, "decoder": None, "model": {
+                "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                "max_input_chars_per_word": 100, "vocab": {word: i for i, word in enumerate(words)}}}
+
+
 TOKENIZER = {"do_lower_case": True, "tokenizer_class": "BertTokenizer"}
 CASES = {
     "plain": {}, "modules.json": {"modules.json": PLAIN, "1_Pooling/config.json": MEAN},
@@ -116,6 +125,9 @@ CASES = {
     "truncated on the left": {"tokenizer_config.json": {**TOKENIZER, "truncation_side": "left"}},
     "Chinese not split": {"tokenizer_config.json": {**TOKENIZER, "tokenize_chinese_chars": False}},
     "no basic tokenizer": {"tokenizer_config.json": {**TOKENIZER, "do_basic_tokenize": False}},
+    "vocabulary of tokenizer.json": {"tokenizer.json": vocabulary(WORDS), "vocab.txt": None},
+    "another vocabulary in tokenizer.json": {"tokenizer.json": vocabulary(
+        WORDS[:5] + WORDS[:4:-1]), "tokenizer_config.json": TOKENIZER},
     "never split": {"tokenizer_config.json": {**TOKENIZER, "never_split": ["Hello"]}},
 }
 # Without modules.json, sentence-transformers does not read the encoder's configuration.
@@ -124,7 +136,8 @@ for files in CASES.values():
         files.update({"modules.json": PLAIN, "1_Pooling/config.json": MEAN})
 MUST = ["plain", "modules.json", "newer names", "normalized", "cls", "max", "dense", "default query",
         "added", "added, cased", "lower case of the encoder", "max_seq_length", "newer cls", "usual map",
-        "usual decoder", "no mode", "model_max_length"]
+        "usual decoder", "no mode", "model_max_length", "vocabulary of tokenizer.json",
+        "another vocabulary in tokenizer.json"]
 
 
 def jobs(folder):
@@ -136,6 +149,9 @@ def jobs(folder):
         save_file({key: value.float() for key, value in state.items()}, path / "model.safetensors")
         (path / "vocab.txt").write_text("".join(word + "\n" for word in WORDS), "utf-8")
         for file, contents in {"config.json": entries, **files}.items():
+            if contents is None:
+                (path / file).unlink()
+                continue
             (path / file).parent.mkdir(exist_ok=True)
             (path / file).write_text(json.dumps(contents))
         if "2_Dense/config.json" in files:

@@ -1,6 +1,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include <weft/layers/models/bert.hpp>
 #include <weft/train/data/csv.hpp>
@@ -207,6 +208,24 @@ TEST_CASE("embed: prompts, added tokens and the encoder's own lower case", "[exa
   CHECK(added.embed({"--tokens", "ba yyy ZZZ LOOM"}).output == "[CLS] ba Yyy zzz loom [SEP]\n");
 }
 
+TEST_CASE("embed: the vocabulary of tokenizer.json counts, where there is one", "[examples]") {
+  const ModelFolder folder;
+  std::string vocabulary;
+  const WordPiece tokens(folder / "vocab.txt");
+  for (TokenId id = 0; id < tokens.size(); ++id)
+    vocabulary += str_cat(id == 0 ? "" : ", ", nlohmann::json(tokens.token(id)).dump(), ": ",
+                          tokens.size() - 1 - id);
+  folder.write("tokenizer.json",
+               R"({"model": {"type": "WordPiece", "vocab": {)" + vocabulary + "}}}");
+  const TokenIds ids = embed::SentenceModel(folder.path()).tokens("the weft");
+  const TokenIds before = tokens.encode("the weft");
+  REQUIRE(ids.size() == before.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    CHECK(ids[i] == static_cast<TokenId>(tokens.size()) - 1 - before[i]);
+  std::filesystem::remove(folder / "vocab.txt");
+  CHECK(folder.embed({"--tokens", "the weft"}).output == "[CLS] the weft [SEP]\n");
+}
+
 TEST_CASE("embed: a Dense module maps the pooled vectors", "[examples]") {
   const ModelFolder folder;
   folder.write("modules.json", R"([
@@ -267,6 +286,10 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
                  "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 2 tokens"));
   CHECK(contains(error_with("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nba\nba\n"),
                  "expected each token once, got 'ba' in lines 4 and 5"));
+  CHECK(contains(error_with("tokenizer.json", R"({"model": {"vocab": {"[UNK]": 1}}})"),
+                 "expected each id from 0 to 0 once, got 1 for '[UNK]'"));
+  CHECK(contains(error_with("adapter_config.json", "{}"),
+                 "expected a model without adapters, got adapter_config.json"));
   CHECK(contains(error_with("config.json", "{\"vocab_size\": 400,"),
                  "expected JSON, got an error in line 1"));
   CHECK(contains(error_with("config.json", "{}"),

@@ -122,6 +122,8 @@ TEST_CASE("configurations: entries without effect are accepted", "[golden]") {
                         {"output_hidden_states", true},
                         {"sentence_transformers", {{"version", "1"}}},
                         {"max_length", 20},
+                        {"author", "A"},
+                        {"eos_token", "</s>"},
                         {"pruned_heads", json::object()}};
   for (const auto& [name, value] : entries.items())
     for (const char* const folder : {"gpt2", "llama", "bloom", "bert", "roberta"}) {
@@ -129,6 +131,18 @@ TEST_CASE("configurations: entries without effect are accepted", "[golden]") {
       const Variant variant(folder, {{name, value}});
       CHECK_NOTHROW(values_of(folder, variant.folder.path(), Tokens({1, 2}, {3, 4})));
     }
+}
+
+TEST_CASE("configurations: entries of published models without effect are accepted", "[golden]") {
+  CHECK_NOTHROW(read_with("gpt2", {{"n_special", 0}, {"predict_special_tokens", true}}));
+  CHECK_NOTHROW(read_with("qwen2", {{"use_mrope", false}}));
+  const json tiny = {{"cell", json::object()},
+                     {"emb_size", 312},
+                     {"pre_trained", ""},
+                     {"structure", json::array()},
+                     {"training", ""}};
+  const Variant variant("bert", tiny);
+  CHECK_NOTHROW(values_of("bert", variant.folder.path(), Tokens({1, 2}, {3, 4})));
 }
 
 TEST_CASE("configurations: what is not supported is refused by name", "[golden]") {

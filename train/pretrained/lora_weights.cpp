@@ -70,7 +70,7 @@ json required_entries() {
 constexpr std::string_view known_entries =
     " alpha_pattern auto_mapping base_model_name_or_path corda_config eva_config exclude_modules "
     "fan_in_fan_out inference_mode init_lora_weights layers_pattern layers_to_transform "
-    "loftq_config lora_alpha lora_dropout lora_ga_config megatron_core peft_version "
+    "loftq_config lora_alpha lora_dropout lora_ga_config megatron_core merge_weights peft_version "
     "qalora_group_size r rank_pattern revision runtime_config target_modules task_type "
     "use_rslora ";
 
@@ -191,21 +191,49 @@ class AdapterConfig {
 // The linear layers of a model by the names that they have in the adapters' file: those of the
 // first layout that has them all, or of weft.
 template <class T>
-std::map<std::string, Linear<T>*> layers_of(Module<T>& model, const std::set<std::string>& names) {
-  const auto layers = named_linear_layers(model);
-  std::map<std::string, Linear<T>*> found;
+struct AdaptedLayers {
+  std::map<std::string, NamedLinear<T>> found;
+  const WeightLayout* layout;
+};
+
+template <class T>
+AdaptedLayers<T> layers_of(const std::vector<NamedLinear<T>>& layers,
+                           const std::set<std::string>& names) {
+  AdaptedLayers<T> result;
   for (const WeightLayout& layout : weight_layouts()) {
-    found.clear();
+    result = {{}, &layout};
     for (const std::string& name : names) {
       const auto weights = layout.weights_in(name + ".weight");
       const auto layer = std::ranges::find_if(layers, [&](const NamedLinear<T>& candidate) {
         return weights.size() == 1 && candidate.name + ".weight" == weights.front().name;
       });
-      if (layer != layers.end()) found.emplace(name, layer->linear);
+      if (layer != layers.end()) result.found.emplace(name, *layer);
     }
-    if (found.size() == names.size()) return found;
+    if (result.found.size() == names.size()) return result;
   }
-  return found;
+  return result;
+}
+
+// Returns the name of a target layer that has no adapter, unlike the same layer of other blocks, or
+// "" if there is none.
+template <class T>
+std::string layer_without_adapter(const std::vector<NamedLinear<T>>& layers,
+                                  const AdaptedLayers<T>& adapted, const AdapterConfig& config) {
+  const auto without_number = [](std::string name) {
+    std::erase_if(name, [](char character) { return character >= '0' && character <= '9'; });
+    return name;
+  };
+  std::set<std::string> own, kinds;
+  for (const auto& [name, layer] : adapted.found) {
+    own.insert(layer.name);
+    kinds.insert(without_number(layer.name));
+  }
+  for (const NamedLinear<T>& layer : layers) {
+    if (own.contains(layer.name) || !kinds.contains(without_number(layer.name))) continue;
+    const std::string name = name_in(*adapted.layout, layer.name);
+    if (config.is_target(name)) return name;
+  }
+  return "";
 }
 
 }  // namespace
@@ -271,15 +299,21 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
       fail_on_file(weights, prefix + "…" + a_end + " and …" + b_end, name);
     names.insert(name.substr(prefix.size(), name.size() - prefix.size() - a_end.size()));
   }
-  const std::map<std::string, Linear<T>*> layers = layers_of(model, names);
-  if (layers.empty() || layers.size() < names.size())
+  const auto all_layers = named_linear_layers(model);
+  const AdaptedLayers<T> layers = layers_of(all_layers, names);
+  if (layers.found.empty() || layers.found.size() < names.size())
     fail_on_file(
         weights, "adapters of linear layers of the model",
         names.empty() ? "none" : *std::ranges::find_if(names, [&](const std::string& name) {
-          return !layers.contains(name);
+          return !layers.found.contains(name);
         }));
+  if (const std::string missing =
+          in_config([&] { return layer_without_adapter(all_layers, layers, adapter_config); });
+      !missing.empty())
+    fail_on_file(weights, "an adapter for each of target_modules", "none for " + missing);
   std::map<Linear<T>*, std::unique_ptr<Lora<T>>> adapters;
-  for (const auto& [name, linear] : layers) {
+  for (const auto& [name, layer] : layers.found) {
+    Linear<T>* const linear = layer.linear;
     if (linear->map) fail<ValueError>("load_lora: " + name, "a layer without an adapter", "one");
     const LoraOptions options = in_config([&, &own = name] {
       if (!adapter_config.is_target(own))

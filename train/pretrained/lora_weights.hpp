@@ -25,8 +25,8 @@ WEFT_API void save_lora(const std::filesystem::path& folder, const Module<T>& mo
 // something other than LoRA (Hu et al., 2021) or rank-stabilized LoRA (Kalajdzievski, 2023), for
 // initializations that change the base model (PiSSA, OLoRA, …), for unknown entries of
 // adapter_config.json, for layers that are not in the model, not in target_modules or of other
-// sizes, and for files that cannot be read; and ValueError for a layer that has an adapter. On
-// error, the model is unchanged.
+// sizes, for target layers that have adapters in some blocks only, and for files that cannot be
+// read; and ValueError for a layer that has an adapter. On error, the model is unchanged.
 //   load_lora("adapter", gpt);
 //   merge_lora(gpt);
 template <class T>

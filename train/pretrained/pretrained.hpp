@@ -47,8 +47,8 @@ WEFT_API BertOptions read_pretrained_bert(const std::filesystem::path& folder);
 // FileError when there are none.
 WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
 
-// The model of a folder with its weights, which are never drawn. Throws as the functions above and
-// load_weights do.
+// The model of a folder with its weights, which are never drawn. Adapters in the folder are not
+// loaded: see load_lora. Throws as the functions above and load_weights do.
 //   const Gpt model = load_pretrained_gpt("SmolLM2-135M-Instruct");
 template <class T = float>
 WEFT_API Gpt<T> load_pretrained_gpt(const std::filesystem::path& folder);

@@ -5,6 +5,7 @@
 #include <weft/train/pretrained/lora_weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/file_bytes.hpp"
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
@@ -83,4 +84,32 @@ TEST_CASE("adapters: layers of other ranks and alphas are saved as patterns", "[
   const TemporaryFolder folder;
   CHECK_THROWS_AS(save_lora(folder.path(), TwoLayers(1)), ValueError);
   CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("adapters: a target layer that has none in one block only is named", "[train]") {
+  struct Blocks final : Module<float> {
+    void members(Members<float>& members) const override {
+      members.type("Blocks");
+      members("blocks", blocks);
+      members("last", last);
+    }
+    std::vector<TwoLayers> blocks{TwoLayers(1), TwoLayers(2)};
+    TwoLayers last{3};
+  };
+  const TemporaryFolder folder;
+  Blocks saved;
+  Random random(2);
+  add_lora(saved, {.rank = 1}, below("blocks.0.first"), random);
+  save_lora(folder.path(), saved);
+  Blocks loaded;
+  const std::string message = message_of<FileError>([&] { load_lora(folder.path(), loaded); });
+  CHECK(message.ends_with(
+      "expected an adapter for each of target_modules, got none for blocks.1.first"));
+  CHECK_FALSE(loaded.blocks[0].first.map);
+  // As PEFT has it of an adapter for some blocks.
+  const std::filesystem::path path = folder / "adapter_config.json";
+  std::string config = bytes_of(path);
+  config.insert(config.find('{') + 1, R"("layers_pattern": "blocks", "layers_to_transform": [0],)");
+  write_bytes(path, config);
+  CHECK(load_lora(folder.path(), loaded) == 1);
 }

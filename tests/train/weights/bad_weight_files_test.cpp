@@ -11,6 +11,7 @@
 #include <weft/autograd/error.hpp>
 #include <weft/layers/multi_head_attention.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
+#include <weft/train/files/safetensors/safetensors_file.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
@@ -44,7 +45,7 @@ std::string error_of_chunk(const std::string& stored) {
 }
 
 std::string error_of_opening(const std::filesystem::path& path) {
-  return message_of<FileError>([&] { Hdf5File file(path); });
+  return message_of<FileError>([&] { (void)open_tensor_file(path); });
 }
 
 }  // namespace
@@ -66,6 +67,15 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
   CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file, got an empty file"));
   write_bytes(path, std::string(5'000, 'x'));
   CHECK_THAT(error_of_opening(path), Catch::Contains("expected an HDF5 file, got other data"));
+  for (const std::string end : {"h5", "safetensors"}) {
+    const std::filesystem::path other = folder / ("other." + end);
+    write_bytes(other, "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n");
+    CHECK_THAT(error_of_opening(other),
+               Catch::Contains("file, got a Git LFS pointer, not the file itself"));
+    write_bytes(other, "PK\3\4" + std::string(60, '\0'));
+    CHECK_THAT(error_of_opening(other),
+               Catch::Contains("file, got a zip archive, as .keras and .pt files are"));
+  }
   std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   std::filesystem::permissions(path, std::filesystem::perms::none);
   if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0);

@@ -5,6 +5,7 @@
 
 #include <weft/layers/conv1d.hpp>
 #include <weft/layers/models/bert.hpp>
+#include <weft/layers/models/encoder_decoder.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
@@ -193,6 +194,41 @@ TEST_CASE("layouts: tied weights with other values", "[train]") {
     CHECK_THAT(error_of(folder / "gpt.h5", model),
                Catch::EndsWith("expected equal values of the tied weights tokens.weight and "
                                "lm_head.weight, got different ones"));
+  }
+}
+
+TEST_CASE("layouts: T5 has its embedding under three names, with the same values", "[train]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  EncoderDecoder<float> model({.source_vocabulary_size = 5,
+                               .target_vocabulary_size = 5,
+                               .transformer = {.num_blocks = 1,
+                                               .num_hiddens = 4,
+                                               .ffn_num_hiddens = 6,
+                                               .num_heads = 2,
+                                               .norm_first = true,
+                                               .scoring = Scoring::dot_product,
+                                               .ffn_bias = false,
+                                               .norm = Norm::rms_norm,
+                                               .position_bias = RelativePositionBiasOptions{}},
+                               .shared_embedding = true,
+                               .tied = true,
+                               .scales_output = true},
+                              random);
+  save_weights(folder / "t5.h5", model, {.layout = Layout::t5});
+  CHECK(load_weights(folder / "t5.h5", model).tied.size() == 3);
+  const Hdf5File file(folder / "t5.h5");
+  for (const std::string other : {"encoder", "decoder"}) {
+    Hdf5Writer writer(folder / "other.h5");
+    for (const std::string& path : file.datasets()) {
+      Tensor<float> value = file.tensor<float>(path);
+      if (path.find(other + ".embed_tokens") != path.npos) *value.begin() += 1.0f;
+      writer.tensor(path, value);
+    }
+    writer.save();
+    CHECK(contains(message_of<FileError>([&] { (void)load_weights(folder / "other.h5", model); }),
+                   "expected equal values of the tied weights source_embedding.weight and " +
+                       other + ".embed_tokens.weight, got different ones"));
   }
 }
 

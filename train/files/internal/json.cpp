@@ -9,6 +9,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/file_descriptor.hpp"
+#include "train/files/internal/random_access_file.hpp"
 
 namespace weft {
 namespace {
@@ -103,6 +104,8 @@ Json read_json(std::string_view text) {
 }
 
 nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path) {
+  if (const std::string content = known_content(text); !content.empty())
+    fail_on_file(path, "JSON", content);
   try {
     return read_json(text);
   } catch (const ValueError& error) {

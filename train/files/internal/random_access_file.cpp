@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "weft/autograd/error.hpp"
@@ -33,6 +34,17 @@ bool RandomAccessFile::read(std::uint64_t offset, std::span<std::byte> bytes) co
     offset += static_cast<std::uint64_t>(got);
   }
   return true;
+}
+
+std::string known_content(std::string_view bytes) {
+  if (bytes.starts_with("version https://git-lfs")) return "a Git LFS pointer, not the file itself";
+  if (bytes.starts_with("PK\3\4")) return "a zip archive, as .keras and .pt files are";
+  return "";
+}
+
+std::string known_content(const RandomAccessFile& file) {
+  std::string bytes(std::min<std::uint64_t>(file.size(), 32), '\0');
+  return file.read(0, std::as_writable_bytes(std::span(bytes))) ? known_content(bytes) : "";
 }
 
 std::optional<std::string> file_contents(const std::filesystem::path& path,

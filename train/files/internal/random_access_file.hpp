@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "train/files/internal/file_descriptor.hpp"
 
@@ -31,6 +32,11 @@ class RandomAccessFile {
   FileDescriptor descriptor_;
   std::uint64_t size_;
 };
+
+// Returns what the first bytes show a file to be that often lies where weights or JSON should be,
+// such as "a zip archive …", or "" for all other bytes.
+std::string known_content(std::string_view bytes);
+std::string known_content(const RandomAccessFile& file);
 
 // The bytes of a file; none when there is no such file. Throws FileError when it is not a regular
 // file, which includes pipes that nobody writes to, has more than `max_bytes`, or cannot be read.

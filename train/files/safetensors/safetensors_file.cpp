@@ -219,6 +219,8 @@ struct SafetensorsFile::State {
       std::array<std::byte, 8> size_bytes;
       if (!file->bytes.read(0, size_bytes))
         fail_structure("a safetensors file", str_cat(file->bytes.size(), " bytes"));
+      if (const std::string content = known_content(file->bytes); !content.empty())
+        fail_structure("a safetensors file", content);
       const std::uint64_t header_size = hdf5::little_endian(size_bytes);
       if (header_size > max_header_bytes)
         fail_structure(str_cat("a header of at most ", max_header_bytes, " bytes"), header_size);

@@ -17,10 +17,10 @@ using nlohmann::json;
 // model computes in evaluation. The entries of one class are listed where its form is.
 constexpr std::string_view without_effect[] = {
     // Notes about the files and the program that wrote them.
-    " architectures auto_map dtype finetuning_task id2label label2id model_type name_or_path "
-    "num_labels problem_type sentence_transformers task_specific_params tokenizer_class "
-    "torch_dtype "
-    "transformers.js_config transformers_version unsloth_fixed unsloth_version ",
+    " architectures author auto_map bos_token created_date custom_pipelines dtype eos_token "
+    "finetuning_task id2label label2id license model_type name_or_path num_labels pad_token "
+    "problem_type sentence_transformers task_specific_params tokenizer_class torch_dtype "
+    "transformers.js_config transformers_version unk_token unsloth_fixed unsloth_version ",
     // Training.
     " gradient_checkpointing initializer_factor initializer_range ",
     // Results of a call besides the logits, and how they are computed.
@@ -37,7 +37,7 @@ constexpr std::string_view without_effect[] = {
 constexpr std::pair<std::string_view, std::string_view> defaults[] = {
     {"add_cross_attention", "false"}, {"is_decoder", "false"},
     {"is_encoder_decoder", "false"},  {"pruned_heads", "{}"},
-    {"tie_encoder_decoder", "false"},
+    {"tie_encoder_decoder", "false"}, {"use_mrope", "false"},
 };
 // Names that end like this: tokens that only tokenizers and generation use, and dropout.
 constexpr std::string_view ends_without_effect[] = {"_token_id", "_dropout", "_pdrop",

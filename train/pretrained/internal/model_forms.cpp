@@ -112,9 +112,9 @@ void gpt2_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.flag("tie_word_embeddings", o.tied, true);
   config.activation("activation_function", o.activation, "gelu_new");
   config.number("layer_norm_epsilon", o.norm_eps, 1e-5);
-  config.ignore({"is_decoder", "n_ctx", "reorder_and_upcast_attn", "summary_activation",
-                 "summary_first_dropout", "summary_proj_to_labels", "summary_type",
-                 "summary_use_proj"});
+  config.ignore({"is_decoder", "n_ctx", "n_special", "predict_special_tokens",
+                 "reorder_and_upcast_attn", "summary_activation", "summary_first_dropout",
+                 "summary_proj_to_labels", "summary_type", "summary_use_proj"});
 }
 
 Index head_size_of(const GptOptions& o) {
@@ -389,10 +389,11 @@ void bert_form(ModelConfig& config, BertOptions& o) {
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
   config.require("add_cross_attention", false);
-  // Entries of heads that a Bert does not have.
-  config.ignore({"directionality", "pooler_fc_size", "pooler_num_attention_heads",
-                 "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type",
-                 "tie_word_embeddings"});
+  // Entries of heads that a Bert does not have, and of programs that wrote the files.
+  config.ignore({"cell", "directionality", "emb_size", "pooler_fc_size",
+                 "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head",
+                 "pooler_type", "pre_trained", "sbert_ce_default_activation_function", "structure",
+                 "tie_word_embeddings", "training"});
   Index positions = o.max_len + o.first_position, ffn_size = o.ffn_num_hiddens.value_or(0);
   config.size("vocab_size", o.vocabulary_size);
   config.size("max_position_embeddings", positions, 512);

@@ -8,6 +8,8 @@
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
 #include "train/files/internal/file_descriptor.hpp"
+#include "train/files/internal/json.hpp"
+#include "train/files/internal/json_entries.hpp"
 #include "train/text/tokenizers/internal/added_tokens.hpp"
 #include "train/text/tokenizers/internal/step_types.hpp"
 #include "train/text/tokenizers/internal/text_steps.hpp"
@@ -217,6 +219,9 @@ PretrainedTokenizer PretrainedTokenizer::load(const fs::path& path) {
 
 PretrainedTokenizer PretrainedTokenizer::from_text(std::string text, const fs::path& path) {
   const json file = parse_json(text, path);
+  // Keras and other programs write tokenizer.json files, too.
+  if (!file.contains("model"))
+    fail_on_file(path, "a model, as in a tokenizer.json of Hugging Face", shown(file));
   try {
     return PretrainedTokenizer(std::make_shared<const State>(std::move(text), file));
   } catch (const ValueError& error) {

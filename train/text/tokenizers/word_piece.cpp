@@ -7,6 +7,8 @@
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
 #include "train/files/internal/file_descriptor.hpp"
+#include "train/files/internal/json.hpp"
+#include "train/files/internal/json_entries.hpp"
 
 namespace weft {
 namespace {
@@ -28,17 +30,45 @@ void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPie
   }
 }
 
-// The tokens in the lines of a vocab.txt, and those added.
-std::vector<std::string> tokens_in(const std::filesystem::path& path,
-                                   const WordPieceOptions& options) {
-  const std::string text = read_text(path, max_vocabulary_bytes);
+// The tokens in the lines of a vocab.txt.
+std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> tokens;
-  TokenToId lines;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     std::string& token = tokens.emplace_back(text, begin, end - begin);
     if (token.ends_with('\r')) token.pop_back();
-    const auto line = static_cast<TokenId>(tokens.size());
+  }
+  return tokens;
+}
+
+// The vocabulary of a tokenizer.json, in the order of its ids.
+std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::path& path) {
+  const json& model = entry(file, "model");
+  // Older files do not name the type.
+  if (const json& type = entry(model, "type"); !type.is_null() && type != "WordPiece")
+    fail_on_file(path, "a model of type WordPiece", shown(type));
+  const json& vocabulary = entry(model, "vocab");
+  if (!vocabulary.is_object()) fail_on_file(path, "a vocabulary of tokens and ids", "none");
+  std::vector<std::string> tokens(vocabulary.size());
+  for (const auto& [name, id] : vocabulary.items()) {
+    const auto index = id.is_number_unsigned() ? id.get<std::size_t>() : tokens.size();
+    if (index >= tokens.size() || !tokens[index].empty())
+      fail_on_file(path, str_cat("each id from 0 to ", tokens.size() - 1, " once"),
+                   str_cat(shown(id), " for '", name, '\''));
+    tokens[index] = name;
+  }
+  return tokens;
+}
+
+// The tokens of a vocab.txt or a tokenizer.json, and those added.
+std::vector<std::string> tokens_in(const std::filesystem::path& path,
+                                   const WordPieceOptions& options) {
+  const std::string text = read_text(path, max_vocabulary_bytes);
+  std::vector<std::string> tokens =
+      path.extension() == ".json" ? vocabulary_of(parse_json(text, path), path) : lines_of(text);
+  TokenToId lines;
+  for (const std::string& token : tokens) {
+    const auto line = static_cast<TokenId>(lines.size()) + 1;
     if (token.empty()) fail_on_file(path, "a token in each line", str_cat("none in line ", line));
     if (const auto [first, is_new] = lines.emplace(token, line); !is_new)
       fail_on_file(path, "each token once",

@@ -41,10 +41,11 @@ struct WordPiecePair {
 //   const TokenIds ids = tokenizer.encode("Attention is all you need", 128);
 class WEFT_API WordPiece {
  public:
-  // Reads a vocab.txt: a token in each line, in the order of their ids. Throws FileError, naming
-  // the line, for a file that cannot be read or is not UTF-8, for a token that is empty or
-  // repeated, for a vocabulary without [UNK], [CLS] and [SEP], and for an added token with an id
-  // other than its own or the next.
+  // Reads a vocab.txt, which has one token in each line, in the order of their ids, or the
+  // vocabulary of a tokenizer.json of type WordPiece; `options` replace the other entries. Throws
+  // FileError, naming the line or the token, for a file that cannot be read or is not UTF-8, for a
+  // token that is empty or repeated, for ids with gaps, for a vocabulary without [UNK], [CLS] and
+  // [SEP], and for an added token with an id other than its own or the next.
   explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
 
   // The number of tokens.

@@ -306,6 +306,8 @@ bool is_tall(const Shape& shape) { return shape.rank() == 2 && shape[0] > shape[
 bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[1]; }
 
 std::vector<WeightLayout> make_layouts() {
+  const std::vector<std::pair<std::string, std::string>> copies_of_t5{
+      {"shared.weight", "encoder.embed_tokens.weight"}};
   // Copies of the embedding, and a bias that the first files of T5 have.
   const std::vector<std::string_view> unused_of_t5{"/encoder.embed_tokens.",
                                                    "/decoder.embed_tokens.",
@@ -365,12 +367,13 @@ std::vector<WeightLayout> make_layouts() {
        .marks = {".DenseReluDense.wi.weight"},
        .rows = t5_plain_names,
        .has_all_names = true,
-       .copies = {{"shared.weight", "encoder.embed_tokens.weight"}},
+       .copies = copies_of_t5,
        .optional = unused_of_t5},
       {.name = "T5 with gates",
        .marks = {".DenseReluDense.wi_0.weight"},
        .rows = t5_gated_names,
        .has_all_names = true,
+       .copies = copies_of_t5,
        .optional = unused_of_t5},
       {.name = "BERT",
        .written_as = Layout::bert,

@@ -51,7 +51,7 @@ struct WeightLayout {
   bool has_all_names = false;
   // What the names of datasets begin with when they are written, but that of the head.
   std::string_view group = "";
-  // Datasets that a state_dict has again, and the names of these copies.
+  // Datasets that a state_dict has again, with equal values, and the names of these copies.
   std::vector<std::pair<std::string, std::string>> copies = {};
   // The name of a dataset as the rows have it; the same when null.
   std::string (*spelling)(std::string dataset) = nullptr;

@@ -126,6 +126,10 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
   for (std::size_t i = 0; i < parameters.size(); ++i) take(parameters[i], i);
   std::map<std::string, std::size_t> tied;
   for (const auto& [name, parameter] : model.tied) tied.emplace(in_model(name), parameter);
+  for (const auto& [dataset, copy] : layout.copies)
+    if (const auto own = std::ranges::find(parameters, layout.weights_in(dataset).front().name);
+        own != parameters.end())
+      tied.emplace(layout.weights_in(copy).front().name, own - parameters.begin());
   for (const auto& [name, parameter] : tied) take(name, parameter);
   std::ranges::stable_sort(result.found, {}, &FoundWeight::index);
   std::set<std::string> datasets;

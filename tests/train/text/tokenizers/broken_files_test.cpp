@@ -82,11 +82,20 @@ TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {
   CHECK(error_of_text("[1e999]") == "expected JSON, got a number that is beyond all numbers");
   // Brackets in texts are none, whatever is escaped there.
   CHECK(error_of_text(json(repeated("[\"\\", 200)).dump()) ==
-        "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
+        "expected a model, as in a tokenizer.json of Hugging Face, got '" + repeated("[\"\\", 26) +
+            "[\"…'");
+  // What Git leaves where Git LFS is not installed.
+  CHECK(error_of_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n") ==
+        "expected JSON, got a Git LFS pointer, not the file itself");
 }
 
 TEST_CASE("broken tokenizer.json: what is missing", "[train]") {
-  CHECK(error_of_text("{}") == "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
+  CHECK(error_of_text("{}") == "expected a model, as in a tokenizer.json of Hugging Face, got {}");
+  CHECK(error_of_text(R"("{\"class_name\": \"Tokenizer\"}")") ==
+        "expected a model, as in a tokenizer.json of Hugging Face, got "
+        R"('{"class_name": "Tokenizer"}')");
+  CHECK(error_of_text(R"({"model": null})") ==
+        "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
   CHECK(error_without("/model", "vocab") == "model WordPiece: expected the entry vocab, got none");
   CHECK(error_without("/model/vocab", "[UNK]") ==
         "unk_token: expected a token of the vocabulary, got '[UNK]'");

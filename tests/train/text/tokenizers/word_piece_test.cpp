@@ -36,21 +36,25 @@ std::vector<std::string> strings(const Hdf5File& file, const std::string& values
   return texts;
 }
 
-// A file with these tokens in its lines.
+// A file with these tokens in its lines, or as JSON.
 class VocabularyFile {
  public:
-  explicit VocabularyFile(const std::string& text) { write_bytes(path(), text); }
-  std::filesystem::path path() const { return folder_ / "vocab.txt"; }
+  explicit VocabularyFile(const std::string& text, const std::string& name = "vocab.txt")
+      : name_(name) {
+    write_bytes(path(), text);
+  }
+  std::filesystem::path path() const { return folder_ / name_; }
 
  private:
   TemporaryFolder folder_;
+  std::string name_;
 };
 
-std::string message_for(const std::string& vocabulary) {
-  const VocabularyFile file(vocabulary);
+std::string message_for(const std::string& vocabulary, const std::string& name = "vocab.txt") {
+  const VocabularyFile file(vocabulary, name);
   const std::string message = message_of<FileError>([&] { WordPiece tokenizer(file.path()); });
-  const std::size_t name = message.find("vocab.txt\": ");
-  return name == message.npos ? message : message.substr(name + 12);
+  const std::size_t begin = message.find(name + "\": ");
+  return begin == message.npos ? message : message.substr(begin + name.size() + 3);
 }
 
 const std::string specials = "[UNK]\n[CLS]\n[SEP]\n";
@@ -131,6 +135,26 @@ TEST_CASE("WordPiece: vocabularies with carriage returns, and without a last lin
   const WordPiece tokenizer(file.path());
   CHECK(tokenizer.size() == 5);
   CHECK(tokenizer.encode("b a") == TokenIds{1, 4, 3, 2});
+}
+
+TEST_CASE("WordPiece: the vocabulary of a tokenizer.json", "[tokenizers]") {
+  const std::string name = "tokenizer.json", begin = R"({"model": {"vocab": )";
+  const VocabularyFile file(
+      begin + R"({"b": 4, "[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3, "\n": 5}}})", name);
+  const WordPiece tokenizer(file.path());
+  CHECK(tokenizer.size() == 6);
+  CHECK(tokenizer.encode("b A") == TokenIds{1, 4, 3, 2});
+  CHECK(message_for("[]", name) == "expected a vocabulary of tokens and ids, got none");
+  CHECK(message_for(R"({"model": {"type": "BPE"}})", name) ==
+        "expected a model of type WordPiece, got 'BPE'");
+  CHECK(message_for(begin + R"({"a": 0, "b": 2}}})", name) ==
+        "expected each id from 0 to 1 once, got 2 for 'b'");
+  CHECK(message_for(begin + R"({"a": 0, "b": 0}}})", name) ==
+        "expected each id from 0 to 1 once, got 0 for 'b'");
+  CHECK(message_for(begin + R"({"a": 0, "b": -1}}})", name) ==
+        "expected each id from 0 to 1 once, got -1 for 'b'");
+  CHECK(message_for(begin + R"({"a": 0}}})", name) ==
+        "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 1 tokens without [UNK]");
 }
 
 TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokenizers]") {

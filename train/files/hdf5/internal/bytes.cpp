@@ -161,7 +161,10 @@ SourceFile::SourceFile(const std::filesystem::path& path, Checksum checksum)
 
 void SourceFile::read_superblock() {
   const std::optional<std::uint64_t> start = find_signature(bytes_);
-  if (!start) fail_structure("an HDF5 file", "other data");
+  if (!start) {
+    const std::string content = known_content(bytes_);
+    fail_structure("an HDF5 file", content.empty() ? "other data" : content);
+  }
   constexpr std::uint64_t max_size = 88;  // of version 1
   std::vector<std::byte> bytes(std::min(max_size, bytes_.size() - *start));
   if (!bytes_.read(*start, bytes))
