@@ -328,11 +328,11 @@ Given ExpressionParser::arguments() {
       expect(",");
       if (take(")")) break;
     }
-    if (is_next("*") || is_next("**")) fail_here("arguments without *, which is not supported");
+    if (is_next("**")) fail_here("arguments without **, which is not supported");
     const bool is_named = is_next_name() && is_next("=", 1);
     if (!is_named && !given.values.empty() && !given.values.back().first.empty())
       fail_here("a named argument after another");
-    const std::string key = is_named ? name() : "";
+    const std::string key = take("*") ? "*" : is_named ? name() : "";
     for (const auto& value : given.values)
       if (is_named && value.first == key) fail_here("each name once");
     if (is_named) expect("=");
@@ -394,6 +394,8 @@ Arguments Given::operator()(Context& in) const {
   for (const auto& [key, value] : values)
     if (key.empty())
       arguments.values.push_back(value(in));
+    else if (key == "*")
+      std::ranges::move(items_of(in, value(in)), std::back_inserter(arguments.values));
     else
       arguments.named.emplace_back(key, value(in));
   return arguments;

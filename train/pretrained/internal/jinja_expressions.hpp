@@ -18,7 +18,7 @@ Expression in_sequence(Expression first, std::vector<Change> changes);
 
 // Arguments of a call, evaluated when it is called.
 struct Given {
-  std::vector<std::pair<std::string, Expression>> values;  // with names, or ""
+  std::vector<std::pair<std::string, Expression>> values;  // with names, "" or "*"
   Arguments operator()(Context& in) const;
 };
 

@@ -311,6 +311,24 @@ Value in_form(Call& call, Case form) {
   return call.run.text(in_case(call.text(0), form));
 }
 
+// printf-style formatting by %s only.
+Value formatted(Call& call) {
+  std::string result;
+  std::size_t place = 0;
+  split(call.text(0), "%", no_limit, false, [&](std::string_view part) {
+    if (place > 0) {
+      if (!part.starts_with('s') || place == call.values.size())
+        fail_rendering("a format with %s for each value", call.text(0));
+      result += str(call.run, call[place]);
+      part.remove_prefix(1);
+    }
+    result += part;
+    ++place;
+  });
+  if (place != call.values.size()) fail_rendering("a format with %s for each value", call.text(0));
+  return call.run.text(std::move(result));
+}
+
 Value markup(Call& call, const std::string& text) {
   return Markup{*call.run.text(text).as<Text>()};
 }
@@ -352,6 +370,7 @@ const Table& filters() {
       {"float", "value; default=0.0", as_float},
       {"forceescape", "value:T",
        [](Call& call) { return markup(call, escaped_as_html(call.text(0))); }},
+      {"format", "value:t; *", formatted},
       {"groupby", "value; attribute; default=none; case_sensitive:b=false", grouped},
       {"indent", "s:s; width=4; first:b=false; blank:b=false", indented},
       {"int", "value; default=0; base:i=10", as_integer},
@@ -408,8 +427,7 @@ const Table& filters() {
       {"upper", "s:t", [](Call& call) { return in_form(call, Case::upper); }},
       {"urlencode", "value", url_encoded},
       {"wordcount", "s:t", [](Call& call) { return number_value(count_words(call.text(0))); }},
-      {"attr filesizeformat format pprint random striptags urlize wordwrap xmlattr", "*; **",
-       nullptr},
+      {"attr filesizeformat pprint random striptags urlize wordwrap xmlattr", "*; **", nullptr},
   });
   return table;
 }
