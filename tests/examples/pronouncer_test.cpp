@@ -44,7 +44,7 @@ TEST_CASE("pronouncer: logits do not depend on padding or on later phones", "[ex
   REQUIRE(together.shape() == Shape{2, 4, language.phones.size()});
   for (Index t = 0; t < 3; ++t)
     for (Index phone = 0; phone < language.phones.size(); ++phone)
-      CHECK(std::abs(alone(0, t, phone) - run_collectively(0, t, phone)) < 1e-5f);
+      CHECK(std::abs(alone(0, t, phone) - together(0, t, phone)) < 1e-5f);
 }
 
 TEST_CASE("pronouncer: the encoder and the decoder return their attention weights", "[examples]") {

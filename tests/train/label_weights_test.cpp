@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE(
           for (const Index accumulation : {1, 2, 4}) {
             Combination<double, TestType>{.batch_size = batch_size,
                                           .parts = parts,
-                                          .gradient_accumulation_steps = accumulation,
+                                          .accumulation = accumulation,
                                           .ignored = ignored,
                                           .form = form}
                 .check();
@@ -142,13 +142,13 @@ TEMPLATE_TEST_CASE("masked labels: the same in float, and with gradients that ar
       for (const TokenId ignored : {-100, 0}) {
         Combination<float, TestType>{.batch_size = 2,
                                      .parts = parts,
-                                     .gradient_accumulation_steps = accumulation,
+                                     .accumulation = accumulation,
                                      .ignored = ignored,
                                      .tolerance = 1e-6}
             .check();
         Combination<double, TestType>{.batch_size = 2,
                                       .parts = parts,
-                                      .gradient_accumulation_steps = accumulation,
+                                      .accumulation = accumulation,
                                       .ignored = ignored,
                                       .clip_norm = 0.1}
             .check();
