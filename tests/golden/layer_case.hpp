@@ -34,9 +34,14 @@ class LayerCase {
   Mask mask() const {
     Mask mask;
     if (has("valid_lens")) mask.valid_lens = ValidLens(integers("valid_lens"));
-    if (has("seen")) mask.allowed = file_.tensor<bool>(full("seen"));
-    if (has("added")) mask.bias = file_.tensor<float>(full("added"));
+    if (has("seen")) mask.allowed = with_batch(file_.tensor<bool>(full("seen")));
+    if (has("added")) mask.bias = with_batch(file_.tensor<float>(full("added")));
     return mask;
+  }
+  // PyTorch's mask of [queries, keys], for all sequences.
+  template <class E>
+  static Tensor<E> with_batch(const Tensor<E>& mask) {
+    return mask.rank() == 2 ? mask.reshaped(mask.shape().inserted(0, 1)) : mask;
   }
 
   void check(const std::string& path, const Tensor<T>& actual) const {

@@ -51,9 +51,10 @@ class MaskView {
     }
     return scores;
   }
-  // Returns true if all queries of a sequence attend to the same keys, and there is no bias.
+  // Returns true if all queries of a sequence attend to all keys below the same limit, and there is
+  // no bias.
   bool is_same_for_all_queries() const {
-    return !mask_.causal && !mask_.window && !allowed_.is_given && !bias_.is_given &&
+    return !mask_.causal && shows_all_below_limit() &&
            !(mask_.valid_lens.given() && mask_.valid_lens.lengths().rank() == 2);
   }
   // Whether masks differ between the heads of a sequence, and between sequences.

@@ -387,7 +387,7 @@ TEST_CASE("attention: invalid shapes, heads, masks and dropout throw", "[autogra
   for (const double bad : {nan, infinity})
     CHECK_THROWS_WITH(
         scaled_dot_product_attention(
-            x, x, x, {.mask = {.bias = Tensor<float>::full({3, 3}, static_cast<float>(bad))}}),
+            x, x, x, {.mask = {.bias = Tensor<float>::full({1, 3, 3}, static_cast<float>(bad))}}),
         Catch::Contains("mask: expected a bias of finite numbers or -infinity, got"));
 }
 

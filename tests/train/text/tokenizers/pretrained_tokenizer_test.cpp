@@ -55,7 +55,7 @@ TEST_CASE("pretrained tokenizer: encodes and decodes as Hugging Face's library",
     CAPTURE(text);
     const auto ids = line["ids"].get<TokenIds>();
     CHECK(tokenizer.encode(text) == ids);
-    CHECK(tokenizer.add_special_tokens(ids) == line["add_special_tokens"].get<TokenIds>());
+    CHECK(tokenizer.add_special_tokens(ids) == line["with_ends"].get<TokenIds>());
     Utf8StreamDecoder characters;
     const std::string decoded = characters.add(tokenizer.decode(ids)) + characters.finish();
     CHECK(decoded == line["decoded"].get<std::string>());
