@@ -98,6 +98,7 @@ class TrainingLoop<T>::Run {
     if (report_.is_validated) validate();
     folder_.check();
     if (report_.ends_epoch || save_is_due()) save_last();
+    if (observers_) observers_->show_progress(report_);
     if (options_.should_stop) update_.finish();
     vote(options_.should_stop && options_.should_stop());
     if (end_vote_.stops && validation_ && validated_step_ != progress_.step) validate();

@@ -42,6 +42,7 @@ class TrainingObservers {
   void begin(const TrainingStart& start);
   void after_step(const StepReport& report);
   void after_validation(const ValidationReport& report);
+  void show_progress(const StepReport& report) { progress_.show(report); }
   void end(const TrainingResult& result);
   void fail(const std::exception_ptr& error);
 
