@@ -23,7 +23,7 @@ int main() {
           [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
             return cross_entropy(model(tape, batch.inputs), batch.targets);
           },
-          {.epochs = 40, .parts = 4})
+          {.epochs = 80, .parts = 4})
       .run();
 
   const auto show = [&](const char* how, const TokenIds& tokens) {
