@@ -219,9 +219,11 @@ AdaptedLayers<T> layers_of(const std::vector<NamedLinear<T>>& layers,
 template <class T>
 std::string layer_without_adapter(const std::vector<NamedLinear<T>>& layers,
                                   const AdaptedLayers<T>& adapted, const AdapterConfig& config) {
-  const auto without_number = [](std::string name) {
-    std::erase_if(name, [](char character) { return character >= '0' && character <= '9'; });
-    return name;
+  const auto without_number = [](const std::string& name) {
+    std::string result;
+    for (const char character : name)
+      if (character < '0' || character > '9' || !result.ends_with('.')) result += character;
+    return result;
   };
   std::set<std::string> own, kinds;
   for (const auto& [name, layer] : adapted.found) {

@@ -87,28 +87,38 @@ TEST_CASE("adapters: layers of other ranks and alphas are saved as patterns", "[
 }
 
 TEST_CASE("adapters: a target layer that has none in one block only is named", "[train]") {
+  struct Gates final : Module<float> {
+    void members(Members<float>& members) const override {
+      members.type("Gates");
+      members("w1", layers.first);
+      members("w2", layers.second);
+    }
+    TwoLayers layers{1};
+  };
   struct Blocks final : Module<float> {
     void members(Members<float>& members) const override {
       members.type("Blocks");
       members("blocks", blocks);
       members("last", last);
     }
-    std::vector<TwoLayers> blocks{TwoLayers(1), TwoLayers(2)};
-    TwoLayers last{3};
+    std::vector<Gates> blocks{2};
+    Gates last;
   };
   const TemporaryFolder folder;
   Blocks saved;
   Random random(2);
-  add_lora(saved, {.rank = 1}, below("blocks.0.first"), random);
+  add_lora(saved, {.rank = 1}, below("blocks.0.w1"), random);
   save_lora(folder.path(), saved);
   Blocks loaded;
   const std::string message = message_of<FileError>([&] { load_lora(folder.path(), loaded); });
   CHECK(message.ends_with(
-      "expected an adapter for each of target_modules, got none for blocks.1.first"));
-  CHECK_FALSE(loaded.blocks[0].first.map);
+      "expected an adapter for each of target_modules, got none for blocks.1.w1"));
+  CHECK_FALSE(loaded.blocks[0].layers.first.map);
   // As PEFT has it of an adapter for some blocks.
   const std::filesystem::path path = folder / "adapter_config.json";
   std::string config = bytes_of(path);
+  // Target layers of other names, and of no block, need none.
+  config.replace(config.find("\"w1\""), 4, R"("w1", "w2")");
   config.insert(config.find('{') + 1, R"("layers_pattern": "blocks", "layers_to_transform": [0],)");
   write_bytes(path, config);
   CHECK(load_lora(folder.path(), loaded) == 1);
