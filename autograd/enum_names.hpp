@@ -22,7 +22,7 @@ const char* name_of(const char* what, Enum value, const EnumNames<Enum, size>& n
   fail<ValueError>(what, "a value of the enumeration", static_cast<int>(value));
 }
 
-// Returns the value with the given name. Throws ValueError if there is none; the message starts
+// Returns the value with the given name. Throws ValueError if no value has it; the message starts
 // with `what` and lists the known names.
 template <class Enum, std::size_t size>
 Enum enum_from_name(const char* what, const std::string& name, const EnumNames<Enum, size>& names) {

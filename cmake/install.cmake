@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
-# The libraries themselves are the component `runtime`, all that a compiler and a linker read `development`.
+# The libraries themselves are the component `runtime`; all that a compiler and a linker read is the
+# component `development`.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS weft weft_pretrained EXPORT weft_targets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
@@ -40,4 +41,5 @@ endif()
 file(RELATIVE_PATH weft_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 configure_file(cmake/weft-pretrained.pc.in weft-pretrained.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-pretrained.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-pretrained.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

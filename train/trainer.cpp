@@ -138,6 +138,8 @@ class TrainingLoop<T>::Run {
     report_.grad_norm = update_.grad_norm();
     report_.data_seconds = update_.data_seconds();
     report_.labels_per_second = static_cast<double>(labels_) / seconds_;
+    // Users may look at the weights.
+    if (!trainer_.observers_.empty()) update_.finish();
     if (observers_) observers_->after_step(report_);
     watch_.clear();
   }
@@ -183,6 +185,7 @@ class TrainingLoop<T>::Run {
     check("should_stop", options_.should_stop ? "one" : "none");
     check("data", trainer_.losses_.fingerprint);
     check("optimizer", optimizer_.description());
+    check("number of observers", trainer_.observers_.size());
     check("average", trainer_.average_ ? "one" : "none");
     check("steps done", progress_.step);
     check_same_model(processes_, named_parameters(trainer_.model_));
@@ -350,8 +353,7 @@ class TrainingLoop<T>::Run {
       observers_->describe(description_of(options_, settings, trainer_.losses_,
                                           trainer_.also_saved_, trainer_.model_),
                            trainer_.examples_);
-      for (TrainingObserver* const observer : trainer_.observers_) observers_->add(*observer);
-      for (StepObserver& observer : trainer_.step_observers_) observers_->add(observer);
+      for (const auto& observer : trainer_.observers_) observers_->add(*observer);
       observers_->begin({.step = progress_.step,
                          .best_step = progress_.best_step,
                          .best_value = progress_.best_value,
@@ -457,9 +459,21 @@ void TrainingLoop<T>::show_examples(std::function<void(ReportSection&)> examples
 }
 
 template <class T>
+void TrainingLoop<T>::observe(TrainingObserver& observer) {
+  observers_.emplace_back(&observer, [](TrainingObserver*) {});
+}
+
+template <class T>
 void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function) {
+  struct StepObserver final : TrainingObserver {
+    explicit StepObserver(std::function<void(const StepReport&)> call) : call_(std::move(call)) {}
+    void after_step(const StepReport& report) override { call_(report); }
+
+   private:
+    std::function<void(const StepReport&)> call_;
+  };
   check_function("trainer: after_step", function);
-  step_observers_.emplace_back(std::move(function));
+  observers_.push_back(std::make_shared<StepObserver>(std::move(function)));
 }
 
 template <class T>

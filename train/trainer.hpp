@@ -1,11 +1,11 @@
 // Trainer: the training loop, with validation, checkpoints, resuming and a progress line.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -140,7 +140,7 @@ class WEFT_API TrainingLoop {
 
   // Adds an observer, which must outlive the trainer. Observers are called in the order of adding;
   // `end` and `fail` in the reverse order.
-  void observe(TrainingObserver& observer) { observers_.push_back(&observer); }
+  void observe(TrainingObserver& observer);
 
   // Calls `function` after each update: see TrainingObserver::after_step. Throws ValueError for an
   // empty function.
@@ -177,12 +177,6 @@ class WEFT_API TrainingLoop {
 
  private:
   class Run;
-  struct StepObserver final : TrainingObserver {
-    explicit StepObserver(std::function<void(const StepReport&)> call)
-        : function(std::move(call)) {}
-    void after_step(const StepReport& report) override { function(report); }
-    std::function<void(const StepReport&)> function;
-  };
 
   Module<T>& model_;
   Optimizer<T>& optimizer_;
@@ -193,8 +187,7 @@ class WEFT_API TrainingLoop {
   NamedStates<T> also_saved_;
   ExponentialMovingAverage<T>* average_ = nullptr;
   std::function<void(ReportSection&)> examples_;
-  std::vector<TrainingObserver*> observers_;
-  std::deque<StepObserver> step_observers_;
+  std::vector<std::shared_ptr<TrainingObserver>> observers_;  // the user's
 };
 
 // When to validate on a data source; see Validation.

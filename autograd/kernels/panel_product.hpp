@@ -17,7 +17,7 @@ struct Panel {
   Index width;
 };
 
-// Returns the largest panel width that is at most n, or 0 if there is none.
+// Returns the largest panel width that is at most n, or 0 if n is smaller than all of them.
 template <class T>
 constexpr Index panel_width(Index n) {
   for (Index width = 2 * lanes<T>; width >= lanes<T, 16>; width /= 2)

@@ -22,7 +22,7 @@ struct DenseLayer {
 struct SentenceFiles {
   // The folder of config.json and the weights.
   std::filesystem::path transformer;
-  // Its tokenizer.json, or its vocab.txt if there is none.
+  // The folder's tokenizer.json if it exists, otherwise vocab.txt.
   std::filesystem::path vocabulary;
   WordPieceOptions tokenizer;
   // The maximum number of tokens, if the files limit it.

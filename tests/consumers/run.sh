@@ -69,7 +69,7 @@ for way in "${ways[@]}"; do
   case $way in
     installed-*)
       install_weft "${way#installed-}"
-      for project in "$consumers/installed my_program" \
+      for project in "$consumers/installed my_program" "$consumers/pretrained my_pretrained" \
         "$repository/examples/projects/custom_layer custom_layer"; do
         run_with_cmake "${project% *}" "${project##* }" \
           -DCMAKE_PREFIX_PATH="$work/${way#installed-}"
@@ -82,6 +82,10 @@ for way in "${ways[@]}"; do
       flags=$(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs weft)
       # Unquoted: one word a flag.
       quietly g++ ${CXXFLAGS:-} -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
+        $flags -Wl,-rpath,"$(dirname -- "$libraries")"
+      "$work/program" "$work/program.h5" || fail "the program failed"
+      flags=$(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs weft-pretrained)
+      quietly g++ ${CXXFLAGS:-} -std=c++20 -O1 "$consumers/pretrained/main.cpp" -o "$work/program" \
         $flags -Wl,-rpath,"$(dirname -- "$libraries")"
       "$work/program" "$work/program.h5" || fail "the program failed"
       rm -- "$work/program"

@@ -15,6 +15,8 @@ MaskView::MaskView(const char* operation, const Mask& mask, Index batch, Index h
   mask.valid_lens.check(operation, batch, queries, keys);
   if (mask.window && *mask.window < 1)
     fail<ValueError>(str_cat(operation, ": mask.window"), "at least 1", *mask.window);
+  // Then it hides nothing.
+  if (mask.window && *mask.window >= keys) mask_.window.reset();
   if (mask.keys.shape() != Shape{0} && mask.keys.shape() != Shape{batch, keys})
     fail<ShapeError>(str_cat(operation, ": mask.keys"), str_cat("shape ", Shape{batch, keys}),
                      mask.keys.shape());

@@ -9,6 +9,7 @@
 #include <weft/autograd/ops/softmax.hpp>
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/gradient_table.hpp"
+#include "tests/autograd/ops/attention_run.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
@@ -18,28 +19,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// Queries, keys and values, with the result of attention and the gradients for an upstream of ones.
-struct AttentionRun {
-  Parameter<double> q, k, v;
-  Tensor<double> y;
-
-  void attend(const AttentionOptions& options) {
-    Tape<double> tape;
-    const auto result = scaled_dot_product_attention(tape.parameter(q), tape.parameter(k),
-                                                     tape.parameter(v), options);
-    y = result.value();
-    tape.backward(result, Tensor<double>::full(result.shape(), 1.0));
-  }
-};
-
-AttentionRun random_run(Index batch, Index queries, Index keys, Index size) {
-  Random random(9);
-  return {Parameter<double>(random.normal_tensor<double>({batch, queries, size})),
-          Parameter<double>(random.normal_tensor<double>({batch, keys, size})),
-          Parameter<double>(random.normal_tensor<double>({batch, keys, size})),
-          {}};
-}
 
 bool all_finite(const Tensor<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
@@ -126,45 +105,6 @@ TEST_CASE(
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed},
       {.valid_lens = {first_length, 0}, .causal = true, .allowed = allowed, .bias = bias}};
   check_against_composition(q, k, v, upstream, masks);
-}
-
-TEST_CASE("attention: a window and a mask of keys equal the boolean mask of both", "[autograd]") {
-  // In blocks, in a tile of keys, and in several.
-  const auto [queries, keys] =
-      GENERATE(std::pair<Index, Index>{5, 7}, std::pair<Index, Index>{70, 90},
-               std::pair<Index, Index>{300, 300}, std::pair<Index, Index>{40, 400});
-  const bool causal = GENERATE(false, true);
-  const Index batch = 2, window = 9;
-  AttentionRun run = random_run(batch, queries, keys, 4);
-  Random random(4);
-  Tensor<bool> key_mask({batch, keys}), allowed({batch, queries, keys});
-  for (bool& value : key_mask) value = random.uniform() < 0.6;
-  for (Index b = 0; b < batch; ++b)
-    for (Index query = 0; query < queries; ++query)
-      for (Index key = 0; key < keys; ++key) {
-        const Index distance = query + keys - queries - key;  // of a key before the query
-        allowed(b, query, key) =
-            key_mask(b, key) && distance < window && (distance >= 0 || !causal);
-      }
-  AttentionRun expected = run;
-  run.attend({.mask = {.causal = causal, .window = window, .keys = key_mask}});
-  expected.attend({.mask = {.allowed = allowed}});
-  CHECK(distance(run.y, expected.y) < 1e-14);
-  CHECK(distance(run.q.grad(), expected.q.grad()) < 1e-13);
-  CHECK(distance(run.k.grad(), expected.k.grad()) < 1e-13);
-  CHECK(distance(run.v.grad(), expected.v.grad()) < 1e-13);
-}
-
-TEST_CASE("attention: a mask of one head or one sequence is that of all", "[autograd]") {
-  AttentionRun run = random_run(2, 70, 90, 4);
-  Random random(4);
-  Tensor<bool> one({1, 1, 70, 90}), all({2, 2, 70, 90});
-  for (bool& value : one) value = random.uniform() < 0.6;
-  for (Index i = 0; i < all.size(); ++i) all.data()[i] = one.data()[i % one.size()];
-  AttentionRun expected = run;
-  run.attend({.num_heads = 2, .mask = {.allowed = one}});
-  expected.attend({.num_heads = 2, .mask = {.allowed = all}});
-  CHECK(distance(run.y, expected.y) == 0.0);
 }
 
 TEST_CASE("attention: matches a composition of operations over several strips of a head",

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "weft/autograd/shape.hpp"
 #include "weft/train/weights/save_weights.hpp"
 
@@ -33,7 +34,7 @@ struct NameRow {
   Index part = 0, parts = 1;
 };
 
-struct WeightLayout {
+struct WEFT_API WeightLayout {
   std::string name;  // in reports
   // How `save_weights` calls it, if it writes it.
   std::optional<Layout> written_as = {};
@@ -87,10 +88,10 @@ struct WeightLayout {
 inline const std::string token_embedding = "tokens.weight";
 
 // All layouts, in the order in which they are tried.
-const std::vector<WeightLayout>& weight_layouts();
+WEFT_API const std::vector<WeightLayout>& weight_layouts();
 // The layout of that name; the last of several.
-const WeightLayout& weight_layout(std::string_view name);
+WEFT_API const WeightLayout& weight_layout(std::string_view name);
 // The layout that is written for that choice; weft's and PyTorch's are that of a state_dict.
-const WeightLayout& weight_layout(Layout written);
+WEFT_API const WeightLayout& weight_layout(Layout written);
 
 }  // namespace weft

@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/autograd/export.hpp"
 #include "train/text/tokenizers/internal/text_pattern.hpp"
 
 namespace weft {
 
-class NameExpression {
+class WEFT_API NameExpression {
  public:
   // Throws ValueError, starting with `what`, if `pattern` is no regular expression. The other
   // functions throw it if a name is not UTF-8 or takes too long to match.
@@ -19,8 +20,7 @@ class NameExpression {
   // Returns whether the whole name matches.
   bool matches(std::string_view name) const;
   // Returns the name with a replacement for each match: "$1" to "$99" are groups, "$&" is the
-  // match,
-  // "$`" and "$'" what is before and after it, "$$" is "$".
+  // match, "$`" and "$'" what is before and after it, "$$" is "$".
   std::string replaced(std::string_view name, std::string_view replacement) const;
 
  private:

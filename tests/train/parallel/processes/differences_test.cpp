@@ -30,7 +30,7 @@ std::string message(std::uint64_t seed, std::uint64_t model_seed, std::uint64_t 
 
 // What a training says whose options differ in the last process.
 std::string message_with(const std::function<void(TrainerOptions&)>& change,
-                         bool keeps_average = false) {
+                         bool keeps_average = false, bool is_observed = false) {
   ManyElementsTraining<float> training;
   AdamW<float> optimizer(training.model);
   TrainerOptions options{.max_steps = 1, .parts = 4, .processes = &test_processes()};
@@ -38,6 +38,7 @@ std::string message_with(const std::function<void(TrainerOptions&)>& change,
   Trainer trainer(training.model, optimizer, training.batches, training.loss(), options);
   ExponentialMovingAverage<float> average(training.model);
   if (keeps_average && is_last()) trainer.track_average(average);
+  if (is_observed && is_last()) trainer.after_step([](const StepReport&) {});
   return message_of<ValueError>([&] { trainer.run(); });
 }
 
@@ -73,6 +74,7 @@ TEST_CASE("processes: a difference of the options is named", "[processes]") {
   check("precision",
         message_with([](TrainerOptions& options) { options.precision = Precision::bf16; }));
   check("average", message_with([](TrainerOptions&) {}, true));
+  check("number of observers", message_with([](TrainerOptions&) {}, false, true));
 }
 
 TEST_CASE("processes: models with other names of parameters are refused", "[processes]") {

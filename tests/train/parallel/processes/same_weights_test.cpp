@@ -174,3 +174,21 @@ TEST_CASE("processes: no more bytes are sent than the exchange of gradients and 
   CHECK(sent(1) == 2.0 * (processes.size() - 1) * gradients);
   CHECK(sent(3) == 6.0 * (processes.size() - 1) * gradients);
 }
+
+TEST_CASE("processes: observers of the first process see the weights of one process",
+          "[processes]") {
+  const auto seen = [](ProcessGroup* processes) {
+    ManyElementsTraining<float> training;
+    AdamW<float> optimizer(training.model, {.lr = 1e-3});
+    Trainer trainer(training.model, optimizer, training.batches, training.loss(),
+                    {.max_steps = 3, .parts = 4, .processes = processes});
+    std::vector<std::string> weights;
+    trainer.after_step(
+        [&](const StepReport&) { weights.push_back(bytes_of_parameters(training.model)); });
+    trainer.run();
+    return weights;
+  };
+  const std::vector<std::string> alone = seen(nullptr), together = seen(&test_processes());
+  CHECK(alone.size() == 3);
+  CHECK((together == (test_processes().is_root() ? alone : std::vector<std::string>())));
+}
