@@ -91,7 +91,7 @@ class Result {
 struct AnalyticGradient {
   bool reached;          // whether backward added to the gradient
   Tensor<double> first;  // computed in memory filled with NaN
-  Tensor<double> added;  // added to random values, which are then subtracted
+  Tensor<double> added;  // computed on top of random values, without these values
 };
 
 std::vector<AnalyticGradient> analytic_gradients(const Function& function,

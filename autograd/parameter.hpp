@@ -103,8 +103,8 @@ class WEFT_API Parameter {
 
   // Returns true if a gradient has been added or set since `zero_grad`.
   bool has_grad() const { return !gradient_.empty(); }
-  // Returns the sum of all gradients since `zero_grad`, in the parameter's shape; zeros if there
-  // are none.
+  // Returns the sum of all gradients since `zero_grad`, in the parameter's shape; zeros if none
+  // has been added.
   const Tensor<T> grad() const { return has_grad() ? gradient_.values() : Tensor<T>(shape()); }
   // Replaces the gradient. Throws ShapeError unless `grad` has the parameter's shape.
   void set_grad(const Tensor<T>& grad) {

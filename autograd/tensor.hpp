@@ -46,8 +46,8 @@ class WEFT_API Tensor {
 
   // Returns a tensor of this shape, filled with `value`.
   static Tensor full(Shape shape, T value);
-  // Returns a tensor of this shape with uninitialized elements, in memory of `pool` if it is not
-  // null. Throws ShapeError if there is not enough memory.
+  // Returns a tensor of this shape with uninitialized elements, in memory from `pool` unless it is
+  // null. Throws ShapeError if the memory cannot be allocated.
   static Tensor uninitialized(Shape shape, Pool* pool = nullptr);
 
   const Shape& shape() const { return shape_; }     // the sizes of the axes

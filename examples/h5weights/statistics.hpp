@@ -7,7 +7,7 @@
 
 namespace weft::h5weights {
 
-// Of the finite numbers; zeros when there are none.
+// Statistics of the finite values of a tensor; zeros if no value is finite.
 struct Statistics {
   Index finite = 0, nans = 0, infinities = 0;
   double lowest = 0.0, highest = 0.0, mean = 0.0;

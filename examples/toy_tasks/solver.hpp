@@ -25,7 +25,7 @@ struct Solver {
   SequencePair encode_pair(const Example& example) const;
   // The answers, by greedy decoding. Throws ValueError for an invalid question.
   std::vector<std::string> answer(std::span<const std::string> questions) const;
-  // The percentage of examples answered exactly right; 0 when there are none.
+  // Returns the percentage of examples answered exactly right; 0 if `examples` is empty.
   double accuracy(std::span<const Example> examples) const;
 
   const Task& task;

@@ -43,8 +43,8 @@ read_pretrained_encoder_decoder(const std::filesystem::path& folder);
 // The same for bert and roberta. Also reads whether there are weights of a pooler.
 WEFT_API BertOptions read_pretrained_bert(const std::filesystem::path& folder);
 
-// The weights of a folder: model.safetensors, model.safetensors.index.json or model.h5. Throws
-// FileError when there are none.
+// Returns the path of a folder's weights: model.safetensors, model.safetensors.index.json or
+// model.h5. Throws FileError if the folder contains none of these files.
 WEFT_API std::filesystem::path pretrained_weights(const std::filesystem::path& folder);
 
 // The model of a folder with its weights, which are never drawn. Adapters in the folder are not

@@ -1,5 +1,6 @@
 // A program outside weft's source tree that uses weft::pretrained: it saves a model as a Hugging
 // Face folder next to the path that it is given, loads it again, and renders a chat template.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <string>
