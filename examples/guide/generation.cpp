@@ -18,12 +18,15 @@ int main() {
              .num_heads = 4,
              .num_blocks = 2},
             random);
-  AdamW optimizer(model, {.lr = 5e-3});
-  Trainer(model, optimizer, windows,
-          [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
-            return cross_entropy(model(tape, batch.inputs), batch.targets);
-          },
-          {.epochs = 80, .parts = 4})
+  AdamW optimizer(model);
+  Trainer(
+      model, optimizer, windows,
+      [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
+        return cross_entropy(model(tape, batch.inputs), batch.targets);
+      },
+      {.epochs = 80,
+       .parts = 4,
+       .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 240})})
       .run();
 
   const auto show = [&](const char* how, const TokenIds& tokens) {
