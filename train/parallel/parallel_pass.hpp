@@ -26,11 +26,11 @@ namespace weft {
 template <class T = float>
 class WEFT_API ParallelPass {
  public:
-  // Each part has its own gradients.
+  // The maximum number of parts. Each part needs memory for its own gradients.
   static constexpr Index most_parts = 4096;
 
-  // Prepares up to `max_parts` parts; `options` apply to each tape. Throws ValueError unless
-  // 1 ≤ max_parts ≤ most_parts.
+  // Prepares up to `max_parts` parts; `options` apply to the tape of each part. Throws ValueError
+  // unless 1 ≤ max_parts ≤ most_parts.
   ParallelPass(NamedParameters<T> parameters, Index max_parts, const TapeOptions& options);
   // Computes only parts [first_part, last_part); other processes compute the rest. Throws
   // ValueError unless 1 ≤ max_parts ≤ most_parts and 0 ≤ first_part < last_part ≤ max_parts.
@@ -73,17 +73,21 @@ class WEFT_API ParallelPass {
     on_complete_ = std::move(on_complete);
     compute_parts(step, parts, std::cref(loss));
   }
-  double sum_gradients();  // see `begin`
+  // Adds the gradients of all parts to the parameters' gradients and returns the sum of the losses;
+  // see `begin`.
+  double sum_gradients();
 
-  // For the exchange with other processes: the losses of the parts computed; and, instead of
-  // `sum_gradients`, the sums of some elements: after `prepare_sum` of a parameter, `sum_elements`
-  // adds its elements begin … end of the parts as far as only parts of this process are to be
-  // added; `sum_of` is that of the parts from part `first` on. Parameters are numbered as in
+  // The losses of the parts computed by this process. This function and the next three are for the
+  // exchange with other processes, instead of `sum_gradients`; parameters are numbered as in
   // `elements`.
   std::span<const double> losses() const { return losses_; }
-  void prepare_sum(std::size_t parameter);                             // see `losses`
-  void sum_elements(std::size_t parameter, Index begin, Index end);    // see `losses`
-  GradientAccumulator<T>& sum_of(Index first, std::size_t parameter);  // see `losses`
+  // Prepares the memory for the sum of a parameter's gradients. Call before `sum_elements`.
+  void prepare_sum(std::size_t parameter);
+  // Adds elements [begin, end) of a parameter's gradients over the parts of this process, as far as
+  // the order of addition allows without gradients of other processes.
+  void sum_elements(std::size_t parameter, Index begin, Index end);
+  // The sum of a parameter's gradients over the parts that start with part `first`.
+  GradientAccumulator<T>& sum_of(Index first, std::size_t parameter);
 
  private:
   class Part;
