@@ -34,7 +34,7 @@ bool is_of_this_program(int signal) {
 
 SignalHandler::SignalHandler() {
   if (installed.exchange(true))
-    throw Error("interrupt: expected one SignalHandler at a time, got a second");
+    throw Error("SignalHandler: expected at most one at a time, got a second one");
   first_signal = 0;
   continued = false;
   struct sigaction* previous = previous_;

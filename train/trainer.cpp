@@ -368,7 +368,7 @@ class TrainingLoop<T>::Run {
     if (progress_.best_step == 0) return;
     if (progress_.best_step == progress_.step) return save_best();
     message(str_cat("best.h5 of step ", progress_.best_step,
-                    " is gone; the best model is the best from here on"));
+                    " is missing; the best model will be the best of the later ones"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
@@ -444,8 +444,7 @@ void TrainingLoop<T>::register_for_checkpointing(const std::string& name, Statef
   const bool is_used = std::ranges::any_of(
       also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
   if (is_used || name == "model" || name == "optimizer" || name == "progress")
-    fail<ValueError>("trainer: register_for_checkpointing", "a name that is not used yet",
-                     "'" + name + "'");
+    fail<ValueError>("trainer: register_for_checkpointing", "an unused name", "'" + name + "'");
   also_saved_.emplace_back(name, object);
 }
 

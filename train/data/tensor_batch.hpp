@@ -24,7 +24,7 @@ template <class X, class Y>
 Index num_examples(const TensorBatch<X, Y>& batch) {
   const Shape &inputs = batch.inputs.shape(), &targets = batch.targets.shape();
   if (inputs.rank() == 0 || targets.rank() == 0 || inputs[0] != targets[0])
-    fail<ShapeError>("batch", "as many targets as inputs, [batch, …]",
+    fail<ShapeError>("batch", "inputs and targets [batch, …] of the same batch size",
                      str_cat(inputs, " and ", targets));
   return inputs[0];
 }

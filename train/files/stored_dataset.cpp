@@ -13,7 +13,7 @@ StoredDataset::StoredDataset(std::shared_ptr<hdf5::DatasetSource> source)
     : source_(std::move(source)) {}
 
 hdf5::DatasetSource& StoredDataset::source() const {
-  if (!source_) fail<ValueError>("StoredDataset", "an open dataset", "one that was moved from");
+  if (!source_) fail<ValueError>("StoredDataset", "an open dataset", "a moved-from dataset");
   return *source_;
 }
 

@@ -33,8 +33,8 @@ template <class T>
 ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
   const int size = processes_.size();
   if (options_.parts < size)
-    fail<ValueError>("trainer: parts", str_cat("at least one for each of ", size, " processes"),
-                     options_.parts);
+    fail<ValueError>("trainer: parts",
+                     str_cat("at least one part for each of ", size, " processes"), options_.parts);
   const PartRange own = parts_of_process(options_.parts, processes_.rank(), size);
   return {optimizer_.parameters(),
           options_.parts,
@@ -56,16 +56,15 @@ void Update<T>::check_parameters() const {
   for (const auto& [name, parameter] : optimizer_.parameters()) {
     of_optimizer.insert(parameter);
     if (!of_model.contains(parameter))
-      fail<ValueError>("trainer: optimizer", "parameters of the model that is trained",
-                       name + " of another one");
+      fail<ValueError>("trainer: optimizer", "only parameters of the trained model",
+                       name + " of a different model");
   }
   if (std::ranges::none_of(parameters_, [](const auto& p) { return p.parameter->requires_grad(); }))
-    fail<ValueError>("trainer: model", "a parameter that is not frozen", "none");
+    fail<ValueError>("trainer: model", "at least one parameter that is not frozen", "none");
   for (const auto& [name, parameter] : parameters_)
     if (parameter->requires_grad() && !of_optimizer.contains(parameter))
-      fail<ValueError>("trainer: optimizer",
-                       "all parameters of the model, except those that `freeze` was called on",
-                       "none for " + name);
+      fail<ValueError>("trainer: optimizer", "all parameters of the model that are not frozen",
+                       "an optimizer without " + name);
 }
 
 template <class T>
@@ -148,7 +147,7 @@ void Update<T>::read_batches() {
   num_batches_ = losses_.num_batches();
   const auto position = static_cast<Index>(progress_.batch);
   if (num_batches_ <= position)
-    fail<ValueError>("batch source: num_batches", str_cat("a number > ", position), num_batches_);
+    fail<ValueError>("data source: num_batches", str_cat("a number > ", position), num_batches_);
   const Index count = std::min(options_.gradient_accumulation_steps, num_batches_ - position);
   labels_ = 0;
   batches_.clear();

@@ -50,10 +50,11 @@ void check_regular(const std::filesystem::path& path, const struct stat& status,
 
 // A path as it appears in messages, in quotes.
 WEFT_API std::string quoted(const std::filesystem::path& path);
-// Throws the FileError `"path": expected …, got …`.
+// Throws FileError with the message `"path": expected …, got …`.
 [[noreturn]] WEFT_API void fail_on_file(const std::filesystem::path& path,
                                         const std::string& expected, const std::string& got);
-// The same, with the message of `errno` after "got".
-[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* expected);
+// Throws FileError with the message `cannot ACTION "path": REASON`, where the reason is that of
+// `errno`.
+[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* action);
 
 }  // namespace weft

@@ -35,7 +35,7 @@ T entry_or(const nlohmann::json& object, std::string_view name, T otherwise) {
   if (!fits)
     fail<ValueError>(std::string(name),
                      std::is_same_v<T, bool>          ? "true or false"
-                     : std::is_same_v<T, std::string> ? "a text"
+                     : std::is_same_v<T, std::string> ? "a string"
                      : std::is_integral_v<T>          ? "an integer"
                                                       : "a number",
                      value.type_name());

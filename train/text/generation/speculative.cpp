@@ -176,7 +176,7 @@ SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
   const Index vocabulary = model.tokens.weight.shape()[0];
   if (draft.tokens.weight.shape()[0] != vocabulary)
     fail<ValueError>("generate: draft",
-                     str_cat("a vocabulary of ", vocabulary, " tokens, as of the model"),
+                     str_cat("a vocabulary of ", vocabulary, " tokens, as in the model"),
                      draft.tokens.weight.shape()[0]);
   return Speculation<T>(model, draft, prompt, options).run(num_draft_tokens);
 }

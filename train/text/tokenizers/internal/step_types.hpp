@@ -33,7 +33,7 @@ inline void check_entries(const std::string& what, const nlohmann::json& object,
     });
   };
   for (const auto& [name, value] : object.items())
-    if (!has(name)) fail<ValueError>(what, "known entries", shown(name));
+    if (!has(name)) fail<ValueError>(what, "only known entries", shown(name));
   for (const std::string& name : entries)
     if (!name.starts_with('?') && !object.contains(name))
       fail<ValueError>(what, "the entry " + name, "none");

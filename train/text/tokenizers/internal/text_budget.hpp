@@ -27,8 +27,8 @@ class TextBudget {
   // Throws ValueError if fewer units are left.
   void spend(std::uint64_t units) {
     if (!try_spend(units))
-      fail<ValueError>("text", "a tokenizer whose steps are in proportion to the text",
-                       "one that takes too long, or makes too much of it");
+      fail<ValueError>("text", "tokenizer steps whose cost is in proportion to the text",
+                       "steps that take too much time or memory");
   }
   // Charges bytes that become others.
   void replace(std::size_t bytes, std::size_t new_bytes) {

@@ -117,7 +117,7 @@ Normalizer nmt(const json&) {
 
 Normalizer prepend(const json& d) {
   const auto prefix = required_entry<std::string>(d, "prepend");
-  if (prefix.empty()) fail<ValueError>("prepend", "a text", "an empty one");
+  if (prefix.empty()) fail<ValueError>("prepend", "a nonempty string", "an empty string");
   return changing([prefix](std::string_view text) {
     return text.empty() ? std::string() : std::string(prefix).append(text);
   });
@@ -343,7 +343,7 @@ std::string prepend_scheme(const json& description) {
   if (scheme != "always" && scheme != "first" && scheme != "never")
     fail<ValueError>("prepend_scheme", "always, first or never", shown(scheme));
   if (!adds_space && scheme != "never")
-    fail<ValueError>("prepend_scheme", "never, as add_prefix_space is false", shown(scheme));
+    fail<ValueError>("prepend_scheme", "never, because add_prefix_space is false", shown(scheme));
   return scheme;
 }
 
