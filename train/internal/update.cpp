@@ -96,7 +96,7 @@ void Update<T>::run() {
   const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   // Losses and gradients were divided by the number of labels that the batches say they have.
   const double correction = has_one_loss() || weight == 0.0 ? 1.0 : expected_weight() / weight;
-  if (weight > 0.0) loss_ = correction * loss;  // without labels, the last one stays
+  if (weight > 0.0) loss_ = correction * loss;  // without labels, the previous loss is kept
   if (!std::isfinite(loss_)) fail_non_finite("loss");
   const Profile::Phase optimizer_phase(profile_, "optimizer");
   grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
@@ -104,7 +104,7 @@ void Update<T>::run() {
   if (options_.schedule)
     optimizer_.schedule_learning_rate(progress_.plateau_factor *
                                       (*options_.schedule)(progress_.step + 1));
-  // Of several processes, none has the gradients of all.
+  // With several processes, no process has all gradients.
   if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
   optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));
   if (!exchange_) watch_.after_update(optimizer_.parameters());
@@ -141,7 +141,7 @@ void Update<T>::allgather_state() {
   if (divided_) divided_->allgather_state();
 }
 
-// Those of the next update.
+// Loads the batches of the next update.
 template <class T>
 void Update<T>::read_batches() {
   num_batches_ = losses_.num_batches();
@@ -193,8 +193,8 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
   }
 }
 
-// Also of parameters that only the model or only the optimizer has, which nothing else would
-// clear.
+// Clears the gradients of all parameters, including those that only the model or only the optimizer
+// has.
 template <class T>
 void Update<T>::zero_grad() {
   optimizer_.zero_grad();

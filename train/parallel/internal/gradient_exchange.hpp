@@ -1,5 +1,5 @@
-// GradientExchange: adds the gradients of several processes while backward computes them, and
-// gives every process the weights that each of them has updated.
+// GradientExchange: adds the gradients of several processes while backward computes them, and sends
+// updated weights to all processes.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@ namespace weft {
 template <class T>
 class GradientExchange {
  public:
-  // For the parameters whose gradients `pass` computes. Collective.
+  // Exchanges the gradients that `pass` computes. Collective.
   GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass);
   ~GradientExchange();
 
   // The elements that each process owns.
   std::vector<ElementSequence> owned() const;
 
-  // Ready to receive the gradients of a step.
+  // Prepares to receive the gradients of a step.
   void begin();
   // Backward of the last batch adds nothing more to the gradient of a parameter: sends the buckets
   // that have waited for it. Called concurrently.
@@ -46,16 +46,16 @@ class GradientExchange {
 
   // Begins to send the weights that this process owns, after their update.
   void begin_weights();
-  // Waits for those of the others. Does nothing when all are there.
+  // Waits for the weights of other processes. Does nothing if all have arrived.
   void finish_weights();
 
  private:
-  // Ranges that are sent together.
+  // A bucket: ranges that are sent together.
   struct Bucket {
     PartRange ranges;
-    Index own_begin = 0;                // where those of this process begin in the sums of others
-    Index parameters = 0;               // that have elements in it
-    std::atomic<Index> incomplete = 0;  // of these
+    Index own_begin = 0;   // start of this process's ranges in the sums of other processes
+    Index parameters = 0;  // number of parameters with elements in the bucket
+    std::atomic<Index> incomplete = 0;  // number of these parameters that are not complete
     std::size_t first_message = 0, last_message = 0;
   };
   // The sum of consecutive parts by one process.
@@ -100,7 +100,7 @@ class GradientExchange {
   // The losses of all parts; then, of each parameter, in how many processes it has a gradient; then
   // the values of `add_up`.
   std::vector<double> report_;
-  std::vector<double> range_sums_;  // of squares
+  std::vector<double> range_sums_;  // sum of squares of each range
 
   std::mutex mutex_;  // of the transport
   // Messages: gradients to this process come first, then gradients from it, then weights.

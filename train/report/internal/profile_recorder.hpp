@@ -1,5 +1,4 @@
-// ProfileRecorder: what a Profile measures, while tapes and parallel_for compute.
-// Included by definitions only.
+// ProfileRecorder: collects the measurements of a Profile. Include it only in .cpp files.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Called by the tapes and by parallel_for while they compute.
+// Collects the measurements of a Profile. Called by tapes and by parallel_for while they compute.
 class ProfileRecorder final : public ParallelObserver {
  public:
   explicit ProfileRecorder(LayerNames names) : layers(std::move(names)), limits(measure_limits()) {
@@ -205,7 +204,7 @@ class ProfileRecorder final : public ParallelObserver {
     for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
     return *std::max_element(busy.begin(), busy.end());
   }
-  // The median over steps: what interrupts a few of them is no part of it.
+  // The median over steps, so that interruptions of a few steps do not count.
   double predicted_step_seconds(int threads) const {
     if (traced_steps_.empty()) return 0.0;
     const int measured = thread_count();

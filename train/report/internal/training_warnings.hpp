@@ -1,4 +1,4 @@
-// TrainingWarnings: finds signs that a training goes wrong, and says what to try.
+// TrainingWarnings: detects signs of problems during training, and suggests what to try.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// What a step did to a parameter.
+// The effect of a step on a parameter.
 struct ParameterUpdate {
   std::string name;
   bool is_matrix = false;  // or has more axes
