@@ -24,7 +24,7 @@ Shape StoredDataset::shape() const {
   return hdf5::at(source().location(), [&] { return source().shape(); });
 }
 
-// Rows first … last - 1 as a tensor of shape `rows`.
+// Reads rows [first, last) as a tensor of shape `rows`.
 template <class T>
 Tensor<T> StoredDataset::read(const Shape& rows, Index first, Index last) const {
   return hdf5::at(source().location(), [&] {

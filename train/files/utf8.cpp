@@ -24,7 +24,7 @@ std::size_t find_invalid(std::string_view text) {
   return at;
 }
 
-// What stands at the position of an invalid byte.
+// Describes an invalid byte and its position.
 std::string describe(std::string_view text, std::size_t invalid) {
   return str_cat("byte ", int{static_cast<std::uint8_t>(text[invalid])}, " at position ", invalid);
 }

@@ -109,7 +109,7 @@ template <class T>
 void TrainingFolder<T>::save(const char* name, bool is_kept) {
   if (options_.folder.empty()) return;
   const auto writer = std::make_shared<Hdf5Writer>(prepare_checkpoint(file(name), model_, states_));
-  wait();  // for those before it
+  wait();  // for the previous checkpoint
   const auto task = [this, writer, is_kept, step = progress_.step] {
     writer->save();
     if (is_kept) keep(step);
@@ -137,7 +137,7 @@ void TrainingFolder<T>::keep(std::int64_t step) {
   const std::string name = name_of_step(step);
   std::error_code error;
   if (std::erase(kept_, step) == 0 && exists(name)) {
-    // Another training's.
+    // The file belongs to another run.
     int number = 1;
     while (exists(str_cat(name, ".old", number))) ++number;
     fs::rename(file(name), file(str_cat(name, ".old", number)), error);
@@ -145,7 +145,7 @@ void TrainingFolder<T>::keep(std::int64_t step) {
       throw FileError(str_cat("cannot rename ", quoted(file(name)), ": ", error.message()));
   }
   kept_.push_back(step);
-  // With the checkpoints that are removed only afterwards, so that none is lost track of.
+  // Includes the checkpoints that are removed only afterwards, so that none is forgotten.
   std::string list;
   for (const std::int64_t each : kept_) list += str_cat(each, '\n');
   write_atomically(file(list_name), std::as_bytes(std::span(list)));

@@ -103,7 +103,8 @@ void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
   add_missing_state();
 }
 
-// Of a whole parameter, the shape of the parameter.
+// Returns the shape of a slice's state: the parameter's shape if the slice is the whole parameter,
+// otherwise one axis.
 template <class T>
 Shape Optimizer<T>::state_shape(const ElementSlice& slice) const {
   const Shape& whole = elements_.shape(slice.parameter);
@@ -119,7 +120,7 @@ void Optimizer<T>::add_missing_state() {
       tensors.emplace_back(state_shape(slices[tensors.size()]));
 }
 
-// Before threads write: the shapes are right, and the tensors have memory of their own.
+// Called before threads write: checks the shapes, and copies tensors that share memory.
 template <class T>
 void Optimizer<T>::prepare_state() {
   add_missing_state();
@@ -221,7 +222,7 @@ std::string Optimizer<T>::description() const {
 
 template <class T>
 std::string Optimizer<T>::settings_description() const {
-  // "9216 parameters in 3 tensors": those that have the settings.
+  // Returns "9216 parameters in 3 tensors" for the parameters that have the settings.
   const auto count = [&](const auto& have) {
     Index tensors = 0, numbers = 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {

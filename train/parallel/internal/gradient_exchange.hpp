@@ -62,10 +62,12 @@ class GradientExchange {
   struct PartialSum {
     Index first_part;
     int process;
-    // Of all elements where that process is this one, otherwise of those that this process owns.
+    // Contains all elements if `process` is this process, otherwise the elements that this process
+    // owns.
     std::vector<T> values;
   };
-  // A range that this process owns, and where its elements are in the sums of others.
+  // A range that this process owns, and the position of its elements in the sums of other
+  // processes.
   struct OwnRange {
     Index range;
     Index offset;
@@ -75,7 +77,7 @@ class GradientExchange {
   Index divide();
   void add_sums(Index own_elements);
   void add_messages();
-  // The ranges of a bucket that a process owns.
+  // Returns the ranges of a bucket that a process owns.
   PartRange ranges_of(const Bucket& bucket, int process) const;
   Index num_elements(const PartRange& ranges) const;
   template <class Body>
@@ -89,13 +91,13 @@ class GradientExchange {
   ParallelPass<T>& pass_;
   const ParameterElements<T>& elements_;
   std::deque<Bucket> buckets_;
-  std::vector<std::pair<Index, Index>> buckets_of_;  // each parameter: first and last, included
+  std::vector<std::pair<Index, Index>> buckets_of_;  // first and last bucket of each parameter
   std::vector<OwnRange> own_ranges_;
-  std::vector<Index> other_ranges_;  // those of the others
+  std::vector<Index> other_ranges_;  // ranges that other processes own
 
   std::vector<PartialSum> sums_;                                // in the order of the parts
-  std::vector<std::size_t> own_sums_;                           // those of this process
-  std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
+  std::vector<std::size_t> own_sums_;                           // indices of this process's sums
+  std::vector<std::pair<std::size_t, std::size_t>> additions_;  // (to, from), indices in `sums_`
 
   // The losses of all parts; then, of each parameter, in how many processes it has a gradient; then
   // the values of `add_up`.

@@ -41,18 +41,19 @@ class Transport {
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
 
-  // Messages that are sent again and again from the same memory to the same memory, while the
-  // process does other work. A message has the same tag on both sides; the result is its number.
+  // Add a persistent message, which is sent repeatedly between the same buffers while the process
+  // does other work. A message has the same tag on both sides. Return its number.
   virtual std::size_t add_outgoing(std::span<const std::byte> bytes, int to, int tag) = 0;
   virtual std::size_t add_incoming(std::span<std::byte> bytes, int from, int tag) = 0;
   virtual void remove_messages() = 0;
   // Begins to transfer messages [first, last).
   virtual void start(std::size_t first, std::size_t last) = 0;
-  // Gives the started ones among the messages time to proceed. Whether their transfers have ended.
+  // Lets the started messages among [first, last) proceed. Returns whether their transfers are
+  // done.
   virtual bool proceed(std::size_t first, std::size_t last) = 0;
-  // Waits for the end of the transfers; messages that were not started have none.
+  // Waits until the transfers are done. Messages that were not started are ignored.
   virtual void wait(std::size_t first, std::size_t last) = 0;
-  // Of the messages.
+  // The number of bytes sent in persistent messages.
   virtual std::int64_t bytes_sent() const = 0;
 
  protected:

@@ -37,7 +37,7 @@ std::optional<std::string> TrainingWarnings::after_step(double loss) {
     lowest_loss_ = mean_loss_;
     lowest_deviation_ = deviation_;
   }
-  // It has lost half of what was gained, or is above the first one; the noise of batches is less.
+  // The loss has risen by half of its improvement, or above the first loss. Noise is smaller.
   const bool has_gained = lowest_loss_ < first_loss_;
   const double limit = has_gained ? lowest_loss_ + std::max(0.5 * (first_loss_ - lowest_loss_),
                                                             4.0 * lowest_deviation_)

@@ -26,7 +26,7 @@ struct RecordNodes {
   std::size_t count_bytes = 0;
   std::vector<std::size_t> total_bytes = {};  // by level
 
-  // Of a child of a node.
+  // Returns the size of a pointer to a child of a node.
   std::uint64_t pointer_size(unsigned level) const {
     return level == 0 ? 0 : address_size + count_bytes + total_bytes[std::size_t{level} - 1];
   }

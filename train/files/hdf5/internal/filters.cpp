@@ -17,7 +17,7 @@ namespace {
                  larger ? "a larger chunk" : "a smaller chunk");
 }
 
-// Of `size` bytes and no other number.
+// Returns the inflated bytes. Throws unless there are exactly `size` of them.
 std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
   std::vector<std::byte> inflated(size + 1);  // one more shows that there is more
   z_stream stream{};

@@ -152,7 +152,7 @@ const std::vector<StepType<Normalizer>>& normalizer_types() {
   return types;
 }
 
-// What becomes of the places between words where a text is split.
+// What happens to the matches at which a text is split.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 Behavior behavior_of(const json& description, std::optional<Behavior> otherwise = {}) {
