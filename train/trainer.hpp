@@ -146,7 +146,7 @@ class WEFT_API TrainingLoop {
   // they were added, `end` and `fail` in reverse order.
   void observe(TrainingObserver& observer) { observers_.push_back(&observer); }
 
-  // Sets a function that is called after each update, like TrainingObserver::after_step. Throws
+  // Adds a function that is called after each update, like TrainingObserver::after_step. Throws
   // ValueError for an empty function.
   //   trainer.after_step([](const StepReport& report) { std::cout << report.loss << '\n'; });
   void after_step(std::function<void(const StepReport&)> function);

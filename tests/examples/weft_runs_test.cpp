@@ -53,7 +53,8 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(contains(outcome.errors,
                  "weft-runs: 'empty': expected a folder of a run (with metrics.csv)"));
   CHECK(contains(outcome.errors, "weft-runs: 'missing': expected a folder of a run"));
-  CHECK(contains(outcome.errors, "run.json\": expected form 1 or older, got 99 of a newer weft"));
+  CHECK(contains(outcome.errors,
+                 "run.json\": expected format 1 or older, got format 99 of a newer weft"));
   CHECK(contains(outcome.errors, "expected the first column 'step', got 'text'"));
   CHECK_FALSE(contains(outcome.errors, "\x1b"));
   CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 5);

@@ -23,8 +23,9 @@ struct CsvOptions {
 // A table of text cells with named columns.
 class WEFT_API Table {
  public:
-  // Takes the cells of each column; messages name `source`. Throws ValueError for an empty or
-  // repeated name, and unless there is one column per name and all columns have the same length.
+  // Takes the names and cells of the columns. Error messages start with `source`, for example the
+  // path of a file. Throws ValueError for an empty or repeated name, and unless there is one column
+  // per name and all columns have the same length.
   Table(std::string source, std::vector<std::string> names,
         std::vector<std::vector<std::string>> columns);
 

@@ -36,10 +36,10 @@ class DataSource {
 //   Index num_examples(const B& batch);
 //   B part_of(const B& batch, Index first, Index last);  // examples [first, last)
 //   Index num_labels(const B& batch);                    // labels that the loss is averaged over
-// num_examples and part_of are required to split batches into parts, which run in parallel. Reports
-// show the number of labels per second. It is also the weight of a batch or part if the loss does
-// not determine the weight (see WeightedLoss). Without `num_labels`, the number of examples is
-// used; without `num_examples` too, every batch counts as one label.
+// num_examples and part_of are required to split batches into parts, which run in parallel. The
+// number of labels is shown in reports (labels per second), and weights a batch or part if the loss
+// does not determine its weight (see WeightedLoss). Without num_labels, each example counts as one
+// label; without num_examples, too, each batch counts as one label.
 template <class B>
 concept has_num_labels = requires(const B& batch) {
   Index{num_labels(batch)};

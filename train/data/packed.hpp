@@ -52,8 +52,8 @@ struct PackedOptions {
 };
 
 // Batches of packed examples. Examples are packed once, the longest first, each into the first row
-// that has space for it (first-fit decreasing). Every epoch contains each row once, in a different
-// order. The end of a row is padded.
+// that has space for it (first-fit decreasing). The end of a row is padded. Every epoch contains
+// each row once; see PackedOptions for the order and for `drop_last`.
 //   PackedBatches batches({{.tokens = {5, 6, 7}, .learned = {false, false, true}}}, {.length = 8});
 class WEFT_API PackedBatches final : public DataSource<PackedBatch> {
  public:

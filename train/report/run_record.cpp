@@ -21,8 +21,8 @@ Json read_record(const std::filesystem::path& file) {
   if (!record.is_object() || form == record.end() || !form->is_number_integer())
     fail_on_file(file, "the record of a training run", "different JSON");
   if (*form > RunReport::form)
-    fail_on_file(file, str_cat("form ", RunReport::form, " or older"),
-                 str_cat(form->dump(), " of a newer weft"));
+    fail_on_file(file, str_cat("format ", RunReport::form, " or older"),
+                 str_cat("format ", form->dump(), " of a newer weft"));
   return record;
 }
 

@@ -401,7 +401,7 @@ TEST_CASE("runs: folders and records that are none are refused", "[report]") {
         contains(error(), "run.json\": expected the record of a training run, got different JSON"));
   }
   write_bytes(folder / "run.json", "{\"form\":2}");
-  CHECK(contains(error(), "expected form 1 or older, got 2 of a newer weft"));
+  CHECK(contains(error(), "expected format 1 or older, got format 2 of a newer weft"));
   write_bytes(folder / "run.json", "{\"form\":1,\"step\":\"x\"}");
   CHECK(contains(error(), "expected an integer ≥ 0 as 'step', got \"x\""));
   CHECK(recorded_notes(folder.path()).empty());
