@@ -12,8 +12,8 @@ double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Inde
   }
   const std::span<const double> counts = tape.label_counts();
   if (counts.size() > 1)
-    fail<ValueError>("loss: weight", "means over one number of labels, or a WeightedLoss",
-                     str_cat("means over ", counts[0], " and over ", counts[1]));
+    fail<ValueError>("loss: weight", "means over the same number of labels, or a WeightedLoss",
+                     str_cat("means over ", counts[0], " and ", counts[1], " labels"));
   return counts.empty() ? static_cast<double>(labels) : counts[0];
 }
 

@@ -1,5 +1,4 @@
-// BatchLosses: a data source with the function of its batches that is trained on or evaluated,
-// whatever the type of the batches.
+// BatchLosses: a data source combined with a loss function, independent of the batch type.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +15,11 @@
 
 namespace weft {
 
-// The mean loss of a batch, a scalar, and its weight among the losses of other batches: the number
-// of labels, or the sum of weights, by which the mean divides. Converts from a Var. If `weight` is
-// not set, it is the number of labels that `cross_entropy` or `linear_cross_entropy` divided by
-// (also one whose result is not returned), or else `labels_of` the batch. A loss of weight 0
-// contributes nothing, whatever its value.
+// The mean loss of a batch, a scalar, and its weight when the losses of several batches are
+// averaged: the number of labels, or the sum of weights, that the mean divides by. Converts from a
+// Var. If `weight` is not set, it is the number of labels that `cross_entropy` or
+// `linear_cross_entropy` divided by, even if their result is not part of the loss; without such an
+// operation, it is labels_of(batch). A loss of weight 0 contributes nothing, even if it is NaN.
 //   const Var mask = tape.constant(batch.mask);  // 0 or 1 for each element
 //   return WeightedLoss(sum(mask * errors) / sum(mask), sum(mask).item());
 template <class T>
@@ -30,37 +29,38 @@ struct WeightedLoss : Var<T> {
   std::optional<double> weight;  // ≥ 0 and finite
 };
 
-// Returns the mean loss over the labels of a batch, or of a part of one. Called concurrently when a
-// batch is computed in parts.
+// A function that returns the mean loss over the labels of a batch or of a part of a batch. It is
+// called from several threads at once if batches are computed in parts.
 template <class T, class B>
 using LossFunction = std::function<WeightedLoss<T>(Tape<T>& tape, const B& batch)>;
 
-// Returns the weight of a loss that was just computed on `tape`: see WeightedLoss, where `labels`
-// is labels_of the batch. Throws ValueError for a weight that is negative or not finite, and if the
-// loss's operations divide by different numbers of labels and `given` is not set.
+// Returns the weight of a loss just computed on `tape`: `given` if set, otherwise the default of
+// WeightedLoss, where `labels` is labels_of(batch). Throws ValueError if `given` is negative or not
+// finite, and, if `given` is not set, if operations of the loss divided by different numbers of
+// labels.
 template <class T>
 WEFT_API double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Index labels);
 
 // A loaded batch.
 template <class T>
 struct LoadedBatch {
-  Index labels = 0;  // see labels_of
-  Index parts = 1;   // in which it is computed
-  // Computes the mean loss of a part and its weight, which is set.
+  Index labels = 0;  // labels_of(batch)
+  Index parts = 1;   // number of parts that the batch is computed in
+  // Returns the mean loss of a part, 0 ≤ part < parts, with its weight set.
   std::function<WeightedLoss<T>(Tape<T>& tape, Index part)> loss = {};
 };
 
-// A data source with its loss, whatever the type of its batches.
+// A data source combined with a loss function, independent of the batch type.
 template <class T>
 struct BatchLosses {
-  std::function<Index()> num_batches;  // of an epoch
-  // Reads a batch of an epoch, to be computed in at most so many parts.
+  std::function<Index()> num_batches;  // returns the number of batches per epoch
+  // Loads a batch of an epoch, to be computed in at most `most_parts` parts.
   std::function<LoadedBatch<T>(std::int64_t epoch, Index position, Index most_parts)> load;
-  std::uint64_t fingerprint = 0;  // of the data source
-  const char* unit = "labels";    // see label_unit
+  std::uint64_t fingerprint = 0;  // DataSource::fingerprint
+  const char* unit = "labels";    // label_unit of the batch type
 };
 
-// Throws ValueError, naming `what`, unless batches of type B can be computed in `parts` parts.
+// Throws ValueError, naming `what`, if `parts` > 1 but batches of type B cannot be split.
 template <class B>
 void check_parts(const char* what, Index parts) {
   if (parts > 1 && !has_parts<B>)

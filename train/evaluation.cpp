@@ -14,8 +14,8 @@ namespace {
 template <class T>
 double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& processes) {
   check_positive("mean over batches: parts", parts);
-  // For each batch, the weights of its parts, and their values times their weights; 0, which
-  // changes no sum, for parts that it does not have, and for batches that another process computes.
+  // For each batch, the weights of its parts, then the products of values and weights. They are 0,
+  // which changes no sum, for missing parts and for batches that another process computes.
   const Index batches = losses.num_batches(), width = 2 * parts;
   std::vector<double> results(static_cast<std::size_t>(batches * width));
   std::deque<Tape<T>> tapes;

@@ -11,20 +11,22 @@
 
 namespace weft {
 
-// Evaluation in at most `parts` parts of each batch, which run in parallel; the result does not
-// depend on the number of threads. Several processes, which all call it, share the batches and get
-// the same result, or an error of any of them. Throws ValueError when there are no labels.
+// Returns the mean loss over all labels of the batches of epoch 0. Each batch is computed in at
+// most `parts` parts, which run in parallel; the result does not depend on the number of threads.
+// With `processes`, every process must make this call; they share the batches and return the same
+// result, or all throw if one fails. Throws ValueError if there are no labels.
 template <class T>
 WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
                           ProcessGroup* processes = nullptr);
 
-// The mean loss over all labels of the batches of epoch 0, on tapes without training and without
-// recording. Batches and parts are weighted as WeightedLoss says.
+// Returns the mean loss over all labels of the batches of epoch 0, computed in evaluation mode
+// without recording. Batches and parts are weighted as described at WeightedLoss; `parts` and
+// `processes` are those of mean_over.
 //   mean_loss(test_set, [&](Tape<float>& tape, const auto& batch) {
 //     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
 //   }, 2);
-// Throws ValueError for a source without labels, for an empty function, and for parts that batches
-// of this type don't have.
+// Throws ValueError for a source without labels, for an empty function, and for `parts` > 1 if
+// batches of this type cannot be split.
 template <class T = float, class B>
 double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<T, B>>& loss,
                  Index parts = 1, ProcessGroup* processes = nullptr) {
@@ -33,12 +35,13 @@ double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<
   return mean_over(batch_losses<T, B>(source, loss), parts, processes);
 }
 
-// Computes a number from a batch, or a part of one, as a mean over its labels, such as an accuracy.
-// If the result has no weight, it is weighted as a WeightedLoss without one.
+// A function that computes a metric of a batch or of a part of a batch, such as the accuracy, as a
+// mean over its labels. If the result's weight is not set, it defaults as in WeightedLoss.
 template <class T, class B>
 using MetricFunction = std::function<MetricValue(Tape<T>& tape, const B& batch)>;
 
-// The mean of a metric over all labels. Throws as `mean_loss` does.
+// Returns the mean of a metric over all labels of the batches of epoch 0. Takes the same arguments
+// and throws the same exceptions as `mean_loss`.
 //   const double part = mean_metric(test_set, [&](Tape<float>& tape, const auto& batch) {
 //     return accuracy(gpt(tape, batch.inputs), batch.targets);
 //   });

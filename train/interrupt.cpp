@@ -22,8 +22,8 @@ void handle_signal(int signal) {
   first_signal.compare_exchange_strong(none, signal == SIGTERM && continued ? SIGINT : signal);
 }
 
-// Those that a program may be told to ignore, and that arrive more than once by themselves: from
-// the terminal and from its shell, or at each write to a closed pipe.
+// Signals that a program may be told to ignore, and that may arrive several times by themselves:
+// from the terminal and its shell, or at each write to a closed pipe.
 bool is_repeated(int signal) { return signal == SIGHUP || signal == SIGPIPE || signal == SIGCONT; }
 
 bool is_of_this_program(int signal) {
@@ -34,7 +34,7 @@ bool is_of_this_program(int signal) {
 
 SignalHandler::SignalHandler() {
   if (installed.exchange(true))
-    throw Error("interrupt: expected one SignalHandler at a time, got a second");
+    throw Error("SignalHandler: expected at most one at a time, got a second one");
   first_signal = 0;
   continued = false;
   struct sigaction* previous = previous_;

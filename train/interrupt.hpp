@@ -11,22 +11,24 @@ namespace weft {
 // During its lifetime, these signals only set a flag: SIGINT (Ctrl-C), SIGTERM, SIGUSR1 (which
 // mpirun and batch systems pass on), SIGHUP (a closed terminal) and SIGPIPE (the reader of a pipe
 // is gone; further writes to it fail). A second SIGINT, SIGTERM or SIGUSR1 terminates the program.
-// SIGHUP and SIGPIPE stay ignored where they were, as by nohup. At a Ctrl-C, Open MPI's mpirun
-// sends a SIGCONT and later a SIGTERM, which then counts as SIGINT, and ends the process soon after
-// it; a SIGCONT alone, which follows a stop, is none of these. At most one object may exist: the
-// constructor of a second one throws Error.
+// SIGHUP and SIGPIPE remain ignored if they were ignored before, for example by nohup.
+//
+// On Ctrl-C, Open MPI's mpirun sends SIGCONT and then SIGTERM, and ends the process soon after. A
+// SIGTERM after a SIGCONT therefore counts as SIGINT; SIGCONT alone does not set the flag.
+//
+// At most one SignalHandler may exist at a time.
 //   SignalHandler interrupt;
 //   while (!interrupt.requested()) optimizer.step();
 class WEFT_API SignalHandler {
  public:
-  SignalHandler();  // throws Error for a second object
+  SignalHandler();  // throws Error if another SignalHandler exists
   ~SignalHandler();
   SignalHandler(const SignalHandler&) = delete;
   SignalHandler& operator=(const SignalHandler&) = delete;
 
   bool requested() const;  // whether a signal has arrived
-  // The exit status by which a shell knows the first signal: 128 + its number, 130 after Ctrl-C; 0
-  // before a signal.
+  // The exit status that tells a shell which signal arrived first: 128 + its number, so 130 for
+  // Ctrl-C. It is 0 before a signal.
   int exit_status() const;
 
  private:

@@ -23,7 +23,7 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
     const TokenId label = labels.data()[i];
     if (label == options.ignore_index) continue;
     if (label < 0 || label >= classes)
-      fail<ValueError>(what, "labels of " + index_range(classes),
+      fail<ValueError>(what, "labels from " + index_range(classes),
                        str_cat(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
     // As in `argmax`, NaN is the maximum.
@@ -49,7 +49,7 @@ Tensor<double> confusion_matrix(const Tensor<T>& logits, const Tokens& labels,
                                 const MetricOptions& options) {
   const Index classes = logits.shape().rank() == 0 ? 0 : logits.shape()[logits.shape().rank() - 1];
   Tensor<double> counts({classes, classes});
-  for_each_label("confusion", logits, labels, options,
+  for_each_label("confusion_matrix", logits, labels, options,
                  [&](TokenId label, Index predicted) { counts(label, predicted) += 1.0; });
   return counts;
 }

@@ -33,7 +33,7 @@ void ExponentialMovingAverage<T>::update() {
 template <class T>
 void ExponentialMovingAverage<T>::swap() {
   elements_.check_shapes("moving average");
-  if (updates_ == 0) fail<Error>("moving average", "an update before `swap`", "none");
+  if (updates_ == 0) fail<Error>("moving average", "at least one update before `swap`", "none");
   for (std::size_t i = 0; i < averages_.size(); ++i) {
     Parameter<T>& parameter = *elements_.parameters()[i].parameter;
     Tensor<T> values = parameter.value();

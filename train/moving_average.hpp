@@ -11,10 +11,10 @@
 
 namespace weft {
 
-// After each step
+// Keeps an average of each parameter, which `update` changes to
 //   average ← decay · average + (1 - decay) · parameter
 // The first update copies the parameters (Polyak and Juditsky, 1992; torch's AveragedModel with
-// get_ema_multi_avg_fn). Follows parameters that are moved.
+// get_ema_multi_avg_fn). The model may be moved.
 //   ExponentialMovingAverage average(model, 0.999);
 //   trainer.track_average(average);
 template <class T = float>
@@ -23,21 +23,22 @@ class WEFT_API ExponentialMovingAverage final : public Stateful<T> {
   // Throws ValueError unless 0 ≤ decay < 1.
   explicit ExponentialMovingAverage(Module<T>& model, double decay = 0.999);
 
-  // Adds the parameters as they are now to the averages. Throws Error when a parameter was removed
-  // or replaced, and ShapeError when it was assigned one of another shape.
+  // Updates the averages with the parameters' current values. Throws Error if a parameter was
+  // removed or replaced, and ShapeError if a parameter was assigned a value of a different shape.
   void update();
-  // Exchanges the parameters' values with the averages; a second call exchanges them back. For
-  // evaluating and saving the average. Throws as `update` does, and Error before the first update.
+  // Exchanges the parameters' values with the averages, to evaluate or save the averaged model; a
+  // second call exchanges them back. Throws Error before the first update, and the same exceptions
+  // as `update`.
   void swap();
 
-  std::int64_t updates() const { return updates_; }  // calls of `update`
+  std::int64_t updates() const { return updates_; }  // number of calls of `update`
 
   void state(State<T>& state) override;
   void check_state() const override;
 
  private:
   ParameterElements<T> elements_;
-  std::vector<Tensor<T>> averages_;  // of each parameter
+  std::vector<Tensor<T>> averages_;  // one for each parameter
   double decay_;
   std::int64_t updates_ = 0;
 };

@@ -112,12 +112,12 @@ class TrainingLoop<T>::Run {
     folder_.wait();
   }
 
-  // After an error: with the weights that other processes have updated, if these still send them.
+  // After an error: waits for weights updated by other processes, if they still send them.
   void finish_update() {
     try {
       update_.finish();
     } catch (...) {
-      // One of the others has failed, too.
+      // Another process has failed, too.
     }
   }
 
@@ -144,7 +144,7 @@ class TrainingLoop<T>::Run {
     watch_.clear();
   }
 
-  // Of the whole training.
+  // Returns the number of steps of the whole training run.
   std::int64_t total_steps() const {
     const std::int64_t updates_in_epoch =
         (update_.num_batches() - 1) / options_.gradient_accumulation_steps + 1;
@@ -159,7 +159,7 @@ class TrainingLoop<T>::Run {
 
   // --- Several processes --------------------------------------------------------------------
 
-  // What it throws in the first process, all throw.
+  // Calls `work` in the root process; if it throws, all processes throw.
   void in_first(const std::function<void()>& work) {
     processes_.broadcast_from_root([&] {
       work();
@@ -167,7 +167,7 @@ class TrainingLoop<T>::Run {
     });
   }
 
-  // What they must have in common.
+  // Checks what all processes must have in common.
   void check_processes() {
     const auto check = [&](const char* what, const auto&... values) {
       check_same(processes_, what, str_cat(values...));
@@ -191,7 +191,7 @@ class TrainingLoop<T>::Run {
     check_same_model(processes_, named_parameters(trainer_.model_));
   }
 
-  // What the first process has loaded becomes the state of all.
+  // Copies the state that the root process has loaded to all processes.
   void share_state() {
     std::int64_t flags[] = {saved_step_, best_is_missing_};
     processes_.broadcast(std::as_writable_bytes(std::span(flags)));
@@ -247,7 +247,7 @@ class TrainingLoop<T>::Run {
     return values;
   }
 
-  // Without dropout, on some batches of the epoch: as held-out data are validated.
+  // Returns the loss on some batches of the epoch, computed without dropout like validations.
   double mean_training_loss() const {
     constexpr Index most_batches = 8, share = 10;
     const Index all = trainer_.losses_.num_batches();
@@ -260,7 +260,7 @@ class TrainingLoop<T>::Run {
     try {
       return mean_over(some, options_.parts, options_.processes);
     } catch (const ValueError&) {
-      // They have no labels.
+      // The batches have no labels.
       return std::numeric_limits<double>::quiet_NaN();
     }
   }
@@ -291,7 +291,7 @@ class TrainingLoop<T>::Run {
                                       .best_value = progress_.best_value});
       });
     if (!is_best) return;
-    // Beside a best.h5 there is always a last.h5 to resume from.
+    // A folder with best.h5 must also contain a last.h5 to resume from.
     if (saved_step_ < 0) save_last();
     save_best();
   }
@@ -343,7 +343,7 @@ class TrainingLoop<T>::Run {
         changes = changes_between(progress_.settings, lines_of(settings));
       for (const std::string& change : changes) {
         message(change);
-        // The rate of the next step is not that of the earlier schedule.
+        // The next step must not use the rate of the earlier schedule.
         if (change.starts_with("the schedule was ") && !options_.schedule)
           optimizer_.schedule_learning_rate(optimizer_.initial_learning_rate() *
                                             progress_.plateau_factor);
@@ -366,17 +366,17 @@ class TrainingLoop<T>::Run {
     progress_.settings = lines_of(settings);
   }
 
-  // For a best.h5 that is gone, or was not saved yet when the training was killed.
+  // Handles a best.h5 that was deleted, or not yet saved when the run was killed.
   void restore_best() {
     if (progress_.best_step == 0) return;
     if (progress_.best_step == progress_.step) return save_best();
     message(str_cat("best.h5 of step ", progress_.best_step,
-                    " is gone; the best model is the best from here on"));
+                    " is missing; the best model will be the best of the later ones"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
 
-  // The state of all processes is that of the first one while it prepares the file.
+  // Calls `write` in the root process, which has the whole state while it prepares the file.
   void save(const std::function<void()>& write) {
     if (options_.folder.empty()) return;
     const Profile::Phase phase(profile(), "checkpoint");
@@ -412,15 +412,15 @@ class TrainingLoop<T>::Run {
   const std::unique_ptr<Profile> profile_;  // null unless the options ask for it
   Update<T> update_;
   TrainingFolder<T> folder_;
-  std::optional<TrainingObservers<T>> observers_;  // in the first process
-  StepReport report_;                              // of the last update
-  Index labels_ = 0;                               // of all updates of this run
-  double seconds_ = 0.0;                           // in all updates of this run
-  std::vector<std::string> columns_;               // of validations
-  bool measures_training_ = false;                 // the last one of them
-  std::int64_t saved_step_ = -1;                   // in last.h5; -1 when there is none
+  std::optional<TrainingObservers<T>> observers_;  // set in the root process
+  StepReport report_;                              // report of the last update
+  Index labels_ = 0;                               // labels in all updates of this run
+  double seconds_ = 0.0;                           // duration of all updates of this run
+  std::vector<std::string> columns_;               // names of the validation values
+  bool measures_training_ = false;                 // whether the last column is "training_loss"
+  std::int64_t saved_step_ = -1;                   // step of last.h5; -1 if there is none
   bool best_is_missing_ = false;
-  std::int64_t validated_step_ = -1;  // the last one that was validated by this run
+  std::int64_t validated_step_ = -1;  // last step that this run validated
   Clock::time_point last_save_ = Clock::now();
 };
 
@@ -447,8 +447,7 @@ void TrainingLoop<T>::register_for_checkpointing(const std::string& name, Statef
   const bool is_used = std::ranges::any_of(
       also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
   if (is_used || name == "model" || name == "optimizer" || name == "progress")
-    fail<ValueError>("trainer: register_for_checkpointing", "a name that is not used yet",
-                     "'" + name + "'");
+    fail<ValueError>("trainer: register_for_checkpointing", "an unused name", "'" + name + "'");
   also_saved_.emplace_back(name, object);
 }
 

@@ -31,144 +31,154 @@ namespace weft {
 
 // Evaluates the model on held-out data. See TrainingLoop::validate_with.
 struct Validation {
-  // The names of the values: columns of metrics.csv, beside which "training_loss" is what the
-  // trainer's loss is without dropout on a few batches of the data that are trained on.
+  // The names of the values, which become columns of metrics.csv. The trainer adds the column
+  // "training_loss": the loss on a few batches of the training data, without dropout.
   std::vector<std::string> columns;
-  // Returns one value per column. The first one, the lower the better, selects the best model.
-  // Called in every process; the values of the first count.
+  // Returns one value per column. The first value, lower is better, selects the best model. Called
+  // in every process; the values of the root process count.
   std::function<std::vector<double>()> run;
-  // Steps between validations; 0: at the end of every epoch. The last step of a training is always
-  // validated.
+  // Steps between validations; 0: validate at the end of every epoch. The last step of a run is
+  // always validated.
   std::int64_t every_steps = 0;
-  // The number of consecutive validations without improvement after which training stops; 0
-  // disables.
+  // Training stops after this many scheduled validations in a row without improvement; 0 disables.
   std::int64_t patience = 0;
 };
 
+// Options of a Trainer.
 struct TrainerOptions {
   std::int64_t epochs = 1;  // passes over the data source
   // The maximum number of updates; 0: no limit.
   std::int64_t max_steps = 0;
-  // Batches per update: their gradients are accumulated, as if they were one large batch.
+  // Batches per update. Their gradients are accumulated, as if they were one large batch.
   Index gradient_accumulation_steps = 1;
-  // The number of parts, at most 4096, that each batch is split into by its `part_of`: parts run in
-  // parallel, each on one thread, and their gradients are added in order. With 1, each operation is
-  // parallelized instead, which is faster only for large models. The number of parts affects
-  // rounding and the masks of dropout; the number of threads does not.
+  // The number of parts, from 1 to 4096, that each batch is split into by its `part_of`. Parts run
+  // in parallel, each on one thread, and their gradients are added in order. With 1, each operation
+  // is parallelized instead, which is faster only for large models. The number of parts affects
+  // rounding and dropout masks; the number of threads does not.
   Index parts = 1;
-  // The maximum norm of the gradients; larger ones are scaled down to it.
+  // The maximum norm of all gradients together; gradients with a larger norm are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();
-  // When not given, the optimizer's learning rate is used.
+  // Determines the learning rate. If not set, the optimizer's learning rate is used.
   std::optional<Schedule> schedule = {};
-  // When given, requires a validation. Its factors multiply the rates of the schedule, if any.
+  // Lowers the learning rate when validations stop improving; requires a validation. Its factors
+  // multiply the schedule's learning rates.
   std::optional<Plateau> plateau = {};
-  // The seed of dropout.
+  // The seed for dropout.
   std::uint64_t seed = 0;
-  // When given, called after every step and its validation; training stops early when it returns
-  // true.
+  // If set, called after every step and its validation; training stops early if it returns true.
   std::function<bool()> should_stop = {};
 
-  // The directory of best.h5, last.h5, metrics.csv (see metrics_file.hpp), and report.html with
-  // run.json, which are written as the training goes on, at most 0.5 % of the time; when empty,
-  // nothing is saved.
+  // The directory for the checkpoints best.h5 and last.h5, for metrics.csv, and for the report
+  // (report.html and run.json), which is updated during training in at most 0.5 % of the time. If
+  // empty, nothing is saved.
   std::filesystem::path folder = {};
-  // Resumes from last.h5 in `folder`, or starts if `folder` contains no checkpoint. The options and
-  // the optimizer's settings given now count, including its `lr`; each difference from the settings
-  // before is written to `output` and to the report. If false, `folder` must not contain last.h5 or
-  // best.h5.
+  // If true, training resumes from last.h5 in `folder`, or starts anew if there is no checkpoint.
+  // The options and the optimizer's settings given now apply, including its `lr`; each difference
+  // from the earlier settings is written to `output` and to the report. If false, `folder` must not
+  // contain last.h5 or best.h5.
   bool resume = false;
-  // last.h5 is written at the end of every epoch and of training, and also after this many steps or
-  // seconds; 0 disables.
+  // Saves last.h5 every so many steps, in addition to the end of every epoch and of the run; 0
+  // disables.
   std::int64_t save_every_steps = 0;
-  double save_every_seconds = 0.0;  // 0 disables
+  // Saves last.h5 when this many seconds have passed since it was last saved; 0 disables.
+  double save_every_seconds = 0.0;
   // Steps per row of metrics.csv.
   std::int64_t log_every_steps = 10;
 
-  // What reports say beside the configuration: where data come from, and what a program needs to
-  // resume (see recorded_notes).
+  // Names and values that the report shows besides the configuration, such as the origin of the
+  // data or settings that a program needs in order to resume (see recorded_notes).
   std::vector<std::pair<std::string, std::string>> notes = {};
-  // Values of the configuration's settings in use, for reports, if they differ from the stored
-  // ones: the size of the vocabulary found in the data, a warmup shortened for a short training.
+  // Values that the report shows instead of the configuration's stored ones, for settings that the
+  // program adjusted: the vocabulary size found in the data, a warmup shortened for a short run.
   std::vector<std::pair<std::string, std::string>> settings_in_use = {};
-  // Whether TensorBoard's event files are written to `folder`: scalars, histograms, examples.
+  // Whether to write TensorBoard event files to `folder`: scalars, histograms, examples.
   bool tensorboard = false;
 
-  // Where progress is shown; null disables.
+  // The stream that progress is shown on; null disables.
   std::ostream* output = nullptr;
-  // When given, training ends after the step in which an interrupt is requested.
+  // If not null, training ends after the step during which a signal arrives.
   const SignalHandler* interrupt = nullptr;
 
-  // Whether training goes on while a checkpoint is written, with the same result. A step in between
-  // copies what it changes: parameters and the optimizer's state.
+  // Whether training continues while a checkpoint is written. The file is the same: a step taken
+  // meanwhile copies the parameters and the optimizer's state before it changes them.
   bool save_in_background = false;
-  // The number of checkpoints to keep as step-N.h5 besides last.h5: those written last, even if an
-  // earlier one has a higher N because training went back. Only checkpoints in checkpoints.txt are
-  // removed, which lists what this training kept; an earlier training's file of the same name is
-  // renamed to step-N.h5.old1. 0 keeps none.
+  // The number of copies of last.h5 to keep as step-N.h5; 0 keeps none. The most recently written
+  // ones are kept, even if an older one has a higher N because training went back to an earlier
+  // step. Only checkpoints that this run kept, listed in checkpoints.txt, are removed. A file of
+  // the same name from an earlier run is renamed to step-N.h5.old1.
   std::int64_t keep_checkpoints = 0;
-  // Of the inputs of matrix products in training; see TapeOptions. Validations use full precision.
+  // The precision of the inputs of matrix products during training; see TapeOptions. Validations
+  // use full precision.
   Precision precision = Precision::full;
 
-  // Whether the steps are measured (see Profile): tables go to `output` and into the report, and
-  // the first steps as trace.json into `folder`. With several processes, those of the first.
+  // Whether to measure the steps (see Profile). Tables are written to `output` and to the report,
+  // and the first steps to trace.json in `folder`. Of several processes, the root is measured.
   bool profile = false;
 
-  // The processes that train together; null for this one alone. Each of them calls the same
+  // The processes that train together; null for this process alone. There must be at least as many
+  // `parts` as processes; each process computes some of them. Every process must call the same
   // functions of its trainer with the same model, data and options, which is checked before the
-  // first step, and computes some of the `parts`, of which there are as many as processes or more.
-  // The result is bitwise identical for any number of processes. The first process reads and writes
-  // `folder` and writes to `output`; an interrupt or `should_stop` of one ends the training of all.
+  // first step. The result is bitwise identical for any number of processes. The root process reads
+  // and writes `folder` and writes to `output`. An interrupt or `should_stop` in one process ends
+  // training in all of them.
   ProcessGroup* processes = nullptr;
 };
 
-// The training loop, for batches of any type. See Trainer.
+// The part of Trainer that does not depend on the batch type.
 template <class T>
 class WEFT_API TrainingLoop {
  public:
-  // Sets how the model is evaluated; without a validation, it is not, and there is no best.h5. Call
-  // it before `run`. Throws ValueError for counts < 0, no columns and an empty function.
+  // Sets how the model is validated. Without a validation, no best.h5 is saved. Call before `run`.
+  // Throws ValueError for negative counts, no columns, or an empty function.
   void validate_with(Validation validation);
 
-  // Adds an object to the checkpoints, such as the program's configuration. Call it before `run`.
-  // Throws ValueError for a name that is used already, also by the trainer: "model", "optimizer"
-  // and "progress", or that is none for a checkpoint.
+  // Adds an object to the checkpoints, such as the program's configuration. Call before `run`.
+  // Throws ValueError for a name that is already used (the trainer uses "model", "optimizer" and
+  // "progress") or that is not valid in a checkpoint.
   void register_for_checkpointing(const std::string& name, Stateful<T>& object);
 
-  // Calls `examples` in the first process after each validation, for the report in `folder`: texts
-  // that the model writes, tables, attention maps (see ReportSection). Call it before `run`.
+  // Sets a function that adds examples to the report in `folder`: generated text, tables, attention
+  // maps (see ReportSection). It is called in the root process after each validation. Call before
+  // `run`. Throws ValueError for an empty function.
   void show_examples(std::function<void(ReportSection& section)> examples);
 
-  // Adds an observer, which must outlive the trainer. Observers are called in the order of adding;
-  // `end` and `fail` in the reverse order.
+  // Adds an observer, which must outlive the trainer. Observers are called in the order in which
+  // they were added, `end` and `fail` in reverse order.
   void observe(TrainingObserver& observer);
 
-  // Calls `function` after each update: see TrainingObserver::after_step. Throws ValueError for an
-  // empty function.
+  // Adds a function that is called after each update, like TrainingObserver::after_step. Throws
+  // ValueError for an empty function.
   //   trainer.after_step([](const StepReport& report) { std::cout << report.loss << '\n'; });
   void after_step(std::function<void(const StepReport&)> function);
 
-  // Updates an average of the model's parameters after each step and adds it to the checkpoints, as
-  // "average". Validations run with the average in the model, and load_checkpoint(…/best.h5, model)
-  // and load_weights read it.
+  // Updates `average` after each step and adds it to the checkpoints, as "average". Validations use
+  // the averaged parameters, and load_checkpoint(…/best.h5, model) and load_weights read them.
+  // Throws ValueError if the name "average" is already used.
   void track_average(ExponentialMovingAverage<T>& average);
 
-  // Trains until the end and saves the result in last.h5. Before the first step, throws ValueError
-  // when all parameters are frozen (see `freeze`) and, naming a parameter, unless the optimizer has
-  // all parameters of the model that are not frozen, and none of another model. Frozen parameters
-  // may be among the optimizer's, whether they were frozen before or after it was made: they keep
-  // their values. Throws FileError when `folder` cannot be written, is used by another trainer,
-  // contains checkpoints although `resume` is false or best.h5 without last.h5 although it is true,
-  // or its checkpoint or metrics cannot be read, and ValueError when the checkpoint was trained
-  // with other data or another seed; all files are then unchanged. Throws NonFiniteError, naming
-  // the step and the operation, when a loss or a gradient is not finite; parameters are then those
-  // of the previous step, and nothing is saved. Throws ValueError or ShapeError for batches that
-  // contradict themselves. Throws FileError when saving fails; the previous checkpoint is then
-  // unchanged. With several processes, throws ValueError when they differ in what must be the same,
-  // and in all of them what one throws, whatever and wherever it is (an Error that names the
-  // process).
+  // Trains until the end and saves the final state in last.h5.
+  //
+  // Before the first step, throws ValueError if all parameters are frozen (see `freeze`), if the
+  // optimizer lacks a parameter of the model that is not frozen, or if it has a parameter of
+  // another model. The optimizer may have frozen parameters; they keep their values.
+  //
+  // If `folder` cannot be used, all its files remain unchanged and it throws
+  //   - FileError if `folder` cannot be written or is used by another trainer;
+  //   - FileError if `folder` contains a checkpoint and `resume` is false, or contains best.h5
+  //     without last.h5 and `resume` is true;
+  //   - FileError if the checkpoint or metrics.csv cannot be read;
+  //   - ValueError if the checkpoint was trained with different data or a different seed.
+  //
+  // During training, throws NonFiniteError, which names the step and the operation, if a loss or a
+  // gradient is not finite; the parameters keep the values of the previous step, and nothing is
+  // saved. Throws ValueError or ShapeError for inconsistent batches. Throws FileError if saving
+  // fails; the previous checkpoint remains unchanged.
+  //
+  // With several processes, throws ValueError if they differ in anything that must be the same. If
+  // one process throws, the others throw an Error that names that process.
   TrainingResult run();
 
-  const TrainingProgress<T>& progress() const { return progress_; }  // where the training is
+  const TrainingProgress<T>& progress() const { return progress_; }
 
  protected:
   // Throws ValueError for options outside their ranges.
@@ -196,11 +206,11 @@ struct ValidationOptions {
   std::int64_t patience = 0;     // see Validation
 };
 
-// A metric under its name.
+// A named metric.
 template <class T, class B>
 struct Metric {
-  std::string name;               // a column of metrics.csv
-  MetricFunction<T, B> function;  // of a batch
+  std::string name;               // name of its column in metrics.csv
+  MetricFunction<T, B> function;  // computes the metric of a batch
 };
 
 // Trains a model on batches of any type:
@@ -212,15 +222,14 @@ struct Metric {
 //   trainer.validate_on(held_out);
 //   trainer.run();
 //
-// The loss is the mean over the labels of the batch, or of the part of a batch, that it is given;
-// the trainer weights parts and accumulated batches by the numbers of labels that these means
-// divide by (see WeightedLoss). An update without any labels changes no weights. All referenced
-// arguments must outlive the trainer.
+// The loss function returns the mean over the labels of a batch or of a part of a batch. The
+// trainer weights these means by their numbers of labels (see WeightedLoss). An update without any
+// labels changes no parameters. All arguments passed by reference must outlive the trainer.
 template <class T, class B>
 class Trainer : public TrainingLoop<T> {
  public:
-  // Throws ValueError for options outside their ranges, for empty functions, and for parts that
-  // batches of this type do not have.
+  // Throws ValueError for options outside their ranges, for an empty loss function, and for
+  // `parts` > 1 if batches of this type cannot be split.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, DataSource<B>& source,
           std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options)
       : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss), options),
@@ -231,9 +240,9 @@ class Trainer : public TrainingLoop<T> {
     check_parts<B>("trainer: parts", parts_);
   }
 
-  // Validates with the trainer's own loss, column "validation_loss", and with metrics, as means
-  // over the labels of `source`, which must outlive the trainer. Throws ValueError for an option <
-  // 0 and a metric without a function.
+  // Validates on `source`, which must outlive the trainer: with the trainer's loss (column
+  // "validation_loss") and with `metrics`, each averaged over all labels. Throws ValueError for
+  // negative options and for a metric without a function.
   void validate_on(DataSource<B>& source, const ValidationOptions& options = {},
                    std::vector<std::type_identity_t<Metric<T, B>>> metrics = {}) {
     std::vector<std::string> columns{"validation_loss"};

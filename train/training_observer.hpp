@@ -27,7 +27,7 @@ struct StepReport {
   std::int64_t epoch = 1;          // epoch of the update, from 1
   bool ends_epoch = false;         // whether this is the last update of the epoch
   bool is_validated = false;       // whether a validation of this step follows
-  std::int64_t total_steps = 0;    // number of steps of the whole training
+  std::int64_t total_steps = 0;    // planned updates, including those before resuming
   double loss = 0.0;               // mean loss over the labels of the update
   Index labels = 0;                // number of labels; see `num_labels`
   double learning_rate = 0.0;      // learning rate of the update
@@ -47,12 +47,12 @@ struct ValidationReport {
   double best_value = 0.0;          // first value of the best validation so far
 };
 
-// Why a training ended.
+// Why a training run ended.
 enum class StopReason { finished, stopped_early, interrupted };
 
 // The result of TrainingLoop::run.
 struct TrainingResult {
-  StopReason end = StopReason::finished;  // why the training ended
+  StopReason end = StopReason::finished;  // why the run ended
   std::int64_t steps = 0;                 // updates done, including those before resuming
   std::int64_t best_step = 0;             // step of the best validation; 0 if there was none
   double best_value = 0.0;                // first value of the best validation
@@ -60,9 +60,10 @@ struct TrainingResult {
   int exit_status = 0;
 };
 
-// Is told what happens in a training run. Override the functions of interest; the others do
-// nothing. All are called on the thread that called TrainingLoop::run, with several processes only
-// in the first one. An exception ends the training like any other error.
+// Base class for objects that follow a training run. Override the functions of interest; the
+// defaults do nothing. The trainer calls them on the thread that called TrainingLoop::run and, if
+// several processes train, only in the root process. An exception thrown by an observer ends the
+// run like any other error.
 //   struct Printer : TrainingObserver {
 //     void after_step(const StepReport& report) override { std::cout << report.loss << '\n'; }
 //   };
@@ -72,17 +73,17 @@ class WEFT_API TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
 
-  // Called before the first step, when the checkpoint to resume from has been loaded.
+  // Called before the first step, after the checkpoint to resume from has been loaded.
   virtual void begin(const TrainingStart&) {}
   // Called after each update, before its validation and before checkpoints are saved.
   virtual void after_step(const StepReport&) {}
-  // Called after each validation. If the trainer keeps an average of the parameters, the model has
-  // the average meanwhile.
+  // Called after each validation. If the trainer tracks an average of the parameters, the model
+  // contains the averaged values during this call.
   virtual void after_validation(const ValidationReport&) {}
-  // Called when the training has ended and its last checkpoint is saved.
+  // Called when the run has ended and its last checkpoint has been saved.
   virtual void end(const TrainingResult&) {}
-  // Called instead of `end` if the training ends with an exception, which is rethrown afterwards.
-  // Exceptions of this function are ignored.
+  // Called instead of `end` if the run ends with an exception, which is rethrown afterwards.
+  // Exceptions thrown by this function are ignored.
   virtual void fail(const std::exception_ptr&) {}
 };
 

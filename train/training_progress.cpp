@@ -73,7 +73,7 @@ void TrainingProgress<T>::state(State<T>& state) {
 
 template <class T>
 void TrainingProgress<T>::check_state() const {
-  // No training adds up to more.
+  // No training run reaches more.
   constexpr std::int64_t most = std::int64_t{1} << 60;
   for (const auto& [name, count] : std::initializer_list<std::pair<const char*, std::int64_t>>{
            {"step", step},
@@ -84,9 +84,10 @@ void TrainingProgress<T>::check_state() const {
            {"validations_without_improvement", validations_without_improvement},
            {"plateau_validations", plateau_validations}})
     if (count < 0 || count > most)
-      fail<ValueError>(str_cat("training progress: ", name), str_cat("0 … ", most), count);
+      fail<ValueError>(str_cat("training progress: ", name), str_cat("a value from 0 to ", most),
+                       count);
   if (!(plateau_factor >= 0.0 && plateau_factor <= 1.0) || !std::isfinite(plateau_best))
-    fail<ValueError>("training progress: plateau", "a factor of 0 … 1 and a finite best value",
+    fail<ValueError>("training progress: plateau", "a factor from 0 to 1 and a finite best value",
                      str_cat(plateau_factor, " and ", plateau_best));
   check_finite_non_negative("training progress: label_sum", label_sum);
   if (!std::isfinite(best_value) || !std::isfinite(loss_sum))
@@ -96,7 +97,7 @@ void TrainingProgress<T>::check_state() const {
     fail<ValueError>("training progress: seed", identity_.seed, static_cast<std::uint64_t>(seed_));
   if (data_fingerprint_ != static_cast<std::int64_t>(identity_.data_fingerprint))
     fail<ValueError>("training progress: data",
-                     "the examples, batch size and data seed of the checkpoint", "different ones");
+                     "the examples, batch size and data seed of the checkpoint", "different data");
 }
 
 template class TrainingProgress<float>;

@@ -1,5 +1,5 @@
-// TrainingProgress: the state of the training loop; with the model and the optimizer, all that is
-// needed to resume training with bitwise identical results.
+// TrainingProgress: the state of the training loop. Together with the model and the optimizer, it
+// is all that is needed to resume training with bitwise identical results.
 #pragma once
 
 #include <cstdint>
@@ -11,58 +11,64 @@
 
 namespace weft {
 
-// Lowers the learning rate when validations no longer improve: torch's ReduceLROnPlateau, but also
-// for values below 0, of which torch takes one that is equal to the best for an improvement.
+// Lowers the learning rate when the validation value stops improving, like torch's
+// ReduceLROnPlateau. Unlike torch, it also works for negative values: torch counts a value equal to
+// a negative best value as an improvement.
 struct Plateau {
-  // The rate is multiplied by it, in 0 … 1 (1 excluded), after more than `patience` validations
-  // whose first value was not finite and below best - threshold · |best|.
+  // Multiplies the learning rate after more than `patience` validations in a row without
+  // improvement; 0 ≤ factor < 1.
   double factor = 0.1;
-  std::int64_t patience = 10;  // see factor
-  double threshold = 1e-4;     // see factor
+  std::int64_t patience = 10;  // ≥ 0; see `factor`
+  // A validation improves if its first value is finite and below best - threshold · |best|;
+  // 0 ≤ threshold < 1.
+  double threshold = 1e-4;
 };
 
-// What must not change when training resumes.
+// The settings that must not change when training resumes.
 struct TrainingIdentity {
-  std::uint64_t seed = 0;              // of dropout
-  std::uint64_t data_fingerprint = 0;  // of the data source
+  std::uint64_t seed = 0;              // seed for dropout
+  std::uint64_t data_fingerprint = 0;  // DataSource::fingerprint
 };
 
-// Where a training is: with the model and the optimizer, all that is needed to resume it.
+// The state of the training loop, stored in checkpoints.
 template <class T = float>
 class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
-  // `with_plateau`: whether the plateau's members are part of the state.
+  // `with_plateau` tells whether the members plateau_… are part of the stored state.
   explicit TrainingProgress(const TrainingIdentity& identity, bool with_plateau = false);
 
   std::int64_t step = 0;        // updates done
-  std::int64_t epoch = 0;       // of the next batch, from 0
+  std::int64_t epoch = 0;       // epoch of the next batch, from 0
   std::int64_t batch = 0;       // position of the next batch in the epoch, from 0
-  std::int64_t micro_step = 0;  // batches processed; dropout masks depend on it and on the seed
+  std::int64_t micro_step = 0;  // batches processed; determines the dropout masks, with the seed
 
-  std::int64_t best_step = 0;                        // of the best validation; 0 before the first
-  double best_value = 0.0;                           // its first value
-  std::int64_t validations_without_improvement = 0;  // validations since then
+  std::int64_t best_step = 0;  // step of the best validation; 0 before the first one
+  double best_value = 0.0;     // first value of the best validation
+  std::int64_t validations_without_improvement = 0;  // scheduled validations since the best one
 
-  double plateau_factor = 1.0;                               // the product of Plateau's factors
-  double plateau_best = std::numeric_limits<double>::max();  // the lowest value
-  std::int64_t plateau_validations = 0;                      // since the lowest value
+  double plateau_factor = 1.0;                               // product of the factors applied
+  double plateau_best = std::numeric_limits<double>::max();  // value of the last improvement
+  std::int64_t plateau_validations = 0;  // validations since the improvement or the last reduction
 
-  double loss_sum = 0.0;   // losses times their weights since the last row of metrics.csv
-  double label_sum = 0.0;  // weights since then: numbers of labels (see WeightedLoss)
+  double loss_sum = 0.0;   // sum of loss · weight since the last row of metrics.csv
+  double label_sum = 0.0;  // sum of the weights since that row (see WeightedLoss)
 
-  // How the model is trained: the optimizer, the schedule, … in lines of "name: value".
+  // The settings of the run (optimizer, schedule, …), one per line as "name: value".
   std::string settings;
 
-  // Of a validation at this step, its first value. Returns whether it is the best one so far; if
-  // not, it counts as one without improvement when it is a scheduled one.
+  // Records the first value of a validation at the current step. Returns whether it is finite and
+  // the lowest so far. Otherwise, a scheduled validation adds 1 to
+  // `validations_without_improvement`.
   bool add_validation(double value, bool is_scheduled);
-  // The same value for the plateau. Returns whether the learning rate was multiplied by its factor.
+  // Records the first value of a scheduled validation for `plateau`. Returns whether it multiplied
+  // `plateau_factor` by plateau.factor.
   bool add_validation(double value, const Plateau& plateau);
-  // The mean loss since the last call, and none from here on.
+  // Returns the mean loss since the last call and resets it; `without_labels` if there were no
+  // labels.
   double take_mean_loss(double without_labels);
 
   void state(State<T>& state) override;
-  // Also throws ValueError when the state has a different identity.
+  // Throws ValueError for values out of range and for a state with a different identity.
   void check_state() const override;
   bool is_new_since_0_2(const std::string& name) const override { return name == "settings"; }
   bool was_only_in_0_2(const std::string& name) const override { return name == "schedule"; }

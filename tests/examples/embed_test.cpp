@@ -283,7 +283,7 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
     return error_of(folder.embed({"ba"}));
   };
   CHECK(contains(error_with("vocab.txt", "ba\nde\n"),
-                 "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 2 tokens"));
+                 "expected a vocabulary with [UNK], [CLS] and [SEP], got 2 tokens"));
   CHECK(contains(error_with("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nba\nba\n"),
                  "expected each token once, got 'ba' in lines 4 and 5"));
   CHECK(contains(error_with("tokenizer.json", R"({"model": {"vocab": {"[UNK]": 1}}})"),

@@ -50,7 +50,7 @@ TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "("}).errors,
                  "layers: expected a regular expression, got '('"));
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", std::string(20'000, '(')}).errors,
-                 "layers: expected an expression nested at most 250 times, got '((("));
+                 "layers: expected an expression nested at most 250 levels deep, got '((("));
   CHECK(contains(fixture.finetune({"--length", "100"}).errors,
                  "--length: expected at most the model's context of 64 tokens, got 100"));
   write_bytes(fixture.data, good);

@@ -177,7 +177,7 @@ TEST_CASE("gpt train: texts that cannot be trained on are refused", "[examples]"
     write_bytes(fixture.text, text);
     return fixture.error({});
   };
-  CHECK(contains(error_of(""), "text.txt\": expected a text, got an empty file"));
+  CHECK(contains(error_of(""), "text.txt\": expected text, got an empty file"));
   CHECK(contains(error_of("\xFFtext"), "expected UTF-8 text, got byte 255 at position 0"));
   CHECK(contains(error_of(std::string("te\0t", 4)), "expected text, got a NUL at position 2"));
   CHECK(contains(error_of("0123456789abcdefg"),

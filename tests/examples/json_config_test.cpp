@@ -67,7 +67,7 @@ TEST_CASE("JsonConfig: files that are no JSON object are errors with their posit
   CHECK(parse_error(R"({"a": 1, "a": 2})") ==
         "config.json': JSON: expected each name once, got 'a' twice");
   CHECK(parse_error("[1, 2]") == "config.json': expected a JSON object, got array");
-  CHECK(contains(parse_error(""), "expected a text, got an empty file"));
+  CHECK(contains(parse_error(""), "expected text, got an empty file"));
   CHECK(contains(parse_error("\"\xFF\""), "expected UTF-8 text"));
   CHECK_THROWS_AS(JsonConfig("no_such_config.json"), FileError);
 }

@@ -53,8 +53,9 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(contains(outcome.errors,
                  "weft-runs: 'empty': expected a folder of a run (with metrics.csv)"));
   CHECK(contains(outcome.errors, "weft-runs: 'missing': expected a folder of a run"));
-  CHECK(contains(outcome.errors, "run.json\": expected form 1 or older, got 99, of a newer weft"));
-  CHECK(contains(outcome.errors, "expected a first column 'step', got 'text'"));
+  CHECK(contains(outcome.errors,
+                 "run.json\": expected format 1 or older, got format 99 of a newer weft"));
+  CHECK(contains(outcome.errors, "expected the first column 'step', got 'text'"));
   CHECK_FALSE(contains(outcome.errors, "\x1b"));
   CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 5);
 
@@ -91,8 +92,7 @@ TEST_CASE("weft-runs: settings are those in use, and of lists only the parts tha
                            "\"kv-heads\":\"2\"", "\"modern\":\"false\""})
     CHECK(contains(record, text));
   // The stored settings are as before.
-  const Outcome resumed =
-      process_in(folder, "gpt train --out runs/plain --resume --warmup 100");
+  const Outcome resumed = process_in(folder, "gpt train --out runs/plain --resume --warmup 100");
   INFO(resumed.errors);
   CHECK(resumed.status == 0);
 }

@@ -242,7 +242,8 @@ TEST_CASE("masked labels: means over different numbers of labels need a weight",
     return cross_entropy(x, batch.targets) + cross_entropy(x, batch.inputs);
   };
   const std::string message =
-      "loss: weight: expected means over one number of labels, or a WeightedLoss, got means over ";
+      "loss: weight: expected means over the same number of labels, or a WeightedLoss, got means "
+      "over ";
   CHECK(contains(message_of<ValueError>([&] { mean_loss<double>(source, two_losses); }), message));
   SGD<double> optimizer(table, {.lr = lr});
   const Tensor<double> before = table.weight.value().clone();

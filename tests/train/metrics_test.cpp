@@ -27,7 +27,7 @@ TEST_CASE("accuracy, confusion: ignore the label that the options say", "[train]
   CHECK(accuracy(logits, Tokens::full({4}, 7), {.ignore_index = 7}).weight == 0.0);
   CHECK(message_of<ValueError>([&] {
           accuracy(logits, Tokens::full({4}, -100), {.ignore_index = 0});
-        }) == "accuracy: expected labels of 0 to 2, got -100 at [0]");
+        }) == "accuracy: expected labels from 0 to 2, got -100 at [0]");
   const Tensor<double> table =
       confusion_matrix(logits, Tokens({4}, {1, 1, 2, 0}), {.ignore_index = 0});
   CHECK(same(table, Tensor<double>({3, 3}, {0, 0, 0, 1, 1, 0, 0, 0, 1})));
@@ -43,10 +43,10 @@ TEST_CASE("accuracy: other shapes and labels outside the classes are refused", "
         "accuracy: expected logits [..., classes] and labels [...], got [2, 3] and [3]");
   CHECK(message_of<ValueError>([&] {
           accuracy(logits, Tokens({2}, {0, 3}));
-        }) == "accuracy: expected labels of 0 to 2, got 3 at [1]");
+        }) == "accuracy: expected labels from 0 to 2, got 3 at [1]");
   CHECK(message_of<ValueError>([] {
           accuracy(Tensor<float>({1, 0}), Tokens({1}, {0}));
-        }) == "accuracy: expected labels of an empty range, got 0 at [0]");
+        }) == "accuracy: expected labels from an empty range, got 0 at [0]");
 }
 
 TEST_CASE("split: every example is in one of the parts", "[train]") {

@@ -19,7 +19,7 @@ TEST_CASE("moving average: by hand", "[train]") {
   Affine<double> model({1, 1}, {1});
   ExponentialMovingAverage average(model, 0.75);
   CHECK(message_of<Error>([&] { average.swap(); }) ==
-        "moving average: expected an update before `swap`, got none");
+        "moving average: expected at least one update before `swap`, got none");
   for (const double value : {8.0, 4.0, 0.0}) {
     model.weight(0, 0) = value;
     average.update();
@@ -147,9 +147,8 @@ TEST_CASE("moving average: follows a model that is moved, and throws when it is 
   CHECK(moved->weight.value()(0) == 3.0f);
   moved.reset();
   const std::string text =
-      "moving average: parameter weight: expected a parameter that exists, got one that was "
-      "removed "
-      "or replaced, as merge_lora and remove_lora do";
+      "moving average: parameter weight: expected an existing parameter, got a removed or replaced "
+      "parameter (see merge_lora and remove_lora)";
   CHECK(message_of<Error>([&] { average.update(); }) == text);
   CHECK(message_of<Error>([&] { average.swap(); }) == text);
 }

@@ -71,8 +71,9 @@ TEST_CASE("resuming: without last.h5 beside best.h5, nothing is overwritten", "[
   const TemporaryFolder folder;
   train(folder.path());
   fs::remove(folder / "last.h5");
-  CHECK(contains(error_of_resuming(folder.path()),
-                 "last.h5\": expected the checkpoint to resume from beside best.h5, got none"));
+  CHECK(contains(
+      error_of_resuming(folder.path()),
+      "last.h5\": expected a checkpoint to resume from, since best.h5 exists, got no such file"));
   fs::remove(folder / "metrics.csv");
   CHECK_FALSE(error_of_resuming(folder.path()).empty());
 }
@@ -157,5 +158,6 @@ TEST_CASE("resuming: the best model is saved again if it is the last one, or els
   CHECK(result.best_value == 2.0);
   CHECK(fs::exists(folder / "best.h5"));
   CHECK(
-      contains(output.str(), "best.h5 of step 6 is gone; the best model is the best from here on"));
+      contains(output.str(),
+               "best.h5 of step 6 is missing; the best model will be the best of the later ones"));
 }

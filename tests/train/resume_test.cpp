@@ -219,7 +219,8 @@ TEST_CASE("resuming: another optimizer or a damaged file throw", "[train]") {
   const auto run = [&] {
     Trainer(toy.model, adam, toy.batches, toy.loss_function(), options_for(folder.path())).run();
   };
-  CHECK(contains(message_of<ValueError>(run), "expected the state of Adam, got that of AdamW"));
+  CHECK(
+      contains(message_of<ValueError>(run), "expected the state of Adam, got the state of AdamW"));
   std::filesystem::resize_file(folder / "last.h5", 1000);
   CHECK_THROWS_AS(run(), FileError);
   CHECK(std::filesystem::file_size(folder / "last.h5") == 1000);
@@ -321,7 +322,7 @@ TEST_CASE("trainer: checkpoints of an earlier training are not overwritten", "[t
   Session session(folder.path());
   session.options.resume = false;
   CHECK(contains(message_of<FileError>([&] { session.run(); }),
-                 "expected a directory without checkpoints, or `resume`"));
+                 "expected a directory without checkpoints unless `resume` is set"));
   CHECK((bytes_of(folder / "last.h5") == before));
 }
 
@@ -361,7 +362,7 @@ TEST_CASE("trainer: register_for_checkpointing adds an object to both checkpoint
   trainer.register_for_checkpointing("note", note);
   trainer.validate_with({.columns = {"val_loss"}, .run = [] { return std::vector{1.0}; }});
   CHECK(message_of<ValueError>([&] { trainer.register_for_checkpointing("note", note); }) ==
-        "trainer: register_for_checkpointing: expected a name that is not used yet, got 'note'");
+        "trainer: register_for_checkpointing: expected an unused name, got 'note'");
   trainer.run();
   for (const char* name : {"best.h5", "last.h5"}) {
     Note found;

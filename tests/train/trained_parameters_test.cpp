@@ -37,7 +37,7 @@ TEST_CASE("trainer: parameters may be frozen after the optimizer was made, but n
   freeze(toy.model);
   Trainer frozen(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {});
   CHECK(message_of<ValueError>([&] { frozen.run(); }) ==
-        "trainer: model: expected a parameter that is not frozen, got none");
+        "trainer: model: expected at least one parameter that is not frozen, got none");
 }
 
 TEST_CASE("trainer: an optimizer whose parameters were removed throws before the first step",
@@ -49,8 +49,8 @@ TEST_CASE("trainer: an optimizer whose parameters were removed throws before the
   }();
   Trainer trainer(toy.model, *optimizer, toy.batches, toy.loss_function(), {});
   CHECK(message_of<Error>([&] { trainer.run(); }) ==
-        "parameter weight: expected a parameter that exists, got one that was removed or replaced, "
-        "as merge_lora and remove_lora do");
+        "parameter weight: expected an existing parameter, got a removed or replaced parameter "
+        "(see merge_lora and remove_lora)");
 }
 
 TEST_CASE("trainer: blames the operation that made a NaN, and no mask of infinities", "[train]") {

@@ -176,11 +176,11 @@ TEST_CASE("trainer: the optimizer must have the parameters of the model", "[trai
     return message_of<ValueError>([&] { trainer.run(); });
   };
   CHECK(message(some) ==
-        "trainer: optimizer: expected all parameters of the model, except those that `freeze` was "
-        "called on, got none for bias");
+        "trainer: optimizer: expected all parameters of the model that are not frozen, got an "
+        "optimizer without bias");
   CHECK(message(other.optimizer) ==
-        "trainer: optimizer: expected parameters of the model that is trained, got weight of "
-        "another one");
+        "trainer: optimizer: expected only parameters of the trained model, got weight of a "
+        "different model");
 }
 
 TEST_CASE("trainer: dropout depends on the seed", "[train]") {
@@ -342,11 +342,11 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_AS(make({.gradient_accumulation_steps = 0}), ValueError);
   for (const Index parts : {Index{0}, Index{4097}, std::numeric_limits<Index>::max()})
     CHECK(message_of<ValueError>([&] { make({.parts = parts}); }) ==
-          str_cat("trainer: parts: expected 1 … 4096, got ", parts));
+          str_cat("trainer: parts: expected a value from 1 to 4096, got ", parts));
   CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
   CHECK_THROWS_WITH(make({.resume = true}),
-                    "trainer: resume: expected a directory to resume from, got none");
+                    "trainer: resume: expected a folder to resume from, got an empty path");
   CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.save_every_seconds = -1.0}), ValueError);
   CHECK_THROWS_AS(make({.log_every_steps = 0}), ValueError);
@@ -415,8 +415,9 @@ TEST_CASE("trainer: parts of batches without a source are refused, naming the fi
         .run();
   };
   run(1);
-  CHECK(message_of<ShapeError>([&] { run(2); }) ==
-        "batch: source: expected tokens [batch, time], with time 0 for none, got shape [0]");
+  CHECK(
+      message_of<ShapeError>([&] { run(2); }) ==
+      "batch: source: expected tokens [batch, time], or [batch, 0] without sources, got shape [0]");
 }
 
 TEST_CASE("trainer: batches whose examples have no indices are split too", "[train]") {
@@ -454,11 +455,11 @@ TEST_CASE("trainer: a batch source without batches, or with fewer than before, t
   for (const Index count : {Index{0}, Index{-1}, std::numeric_limits<Index>::min()}) {
     batches.count = count;
     CHECK(message_of<ValueError>(run) ==
-          str_cat("batch source: num_batches: expected a number > 0, got ", count));
+          str_cat("data source: num_batches: expected a number > 0, got ", count));
     CHECK(toy.optimizer.steps() == 0);
   }
   batches.count = 6;
-  CHECK(message_of<ValueError>(run) == "batch source: num_batches: expected a number > 1, got 1");
+  CHECK(message_of<ValueError>(run) == "data source: num_batches: expected a number > 1, got 1");
   CHECK(toy.optimizer.steps() == 1);
 }
 

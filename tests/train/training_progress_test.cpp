@@ -33,8 +33,8 @@ TEST_CASE("training progress: values that no training has are refused", "[train]
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK(message_with(&Progress::plateau_factor, 1.5) ==
-        "training progress: plateau: expected a factor of 0 … 1 and a finite best value, got 1.5 "
-        "and 0");
+        "training progress: plateau: expected a factor from 0 to 1 and a finite best value, got "
+        "1.5 and 0");
   CHECK(contains(message_with(&Progress::plateau_factor, -0.5), "got -0.5 and 0"));
   CHECK(contains(message_with(&Progress::plateau_best, infinity), "got 1 and inf"));
   CHECK(message_with(&Progress::loss_sum, infinity) ==

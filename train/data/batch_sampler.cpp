@@ -33,8 +33,8 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   check_positive("batches: batch_size", options.batch_size);
   check_positive("batches: bucket_batches", options.bucket_batches);
   if (options.drop_last && std::ssize(lengths_) < options.batch_size)
-    fail<ValueError>("batches: examples, with drop_last",
-                     str_cat("at least the ", options.batch_size, " of a batch"), lengths_.size());
+    fail<ValueError>("batches: number of examples, with drop_last",
+                     str_cat("at least the batch size, ", options.batch_size), lengths_.size());
   // So that sums and products of it do not overflow.
   options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }

@@ -54,8 +54,8 @@ std::vector<std::vector<std::string>> rows_of_text(const std::filesystem::path& 
   if (parsed.error) std::rethrow_exception(parsed.error);
   if (!complete) {
     if (csv_error(&parser) == CSV_ENOMEM) throw std::bad_alloc();
-    fail_on_file(path, "quotes around whole cells, in pairs",
-                 str_cat("others in row ", parsed.rows.size() + 1));
+    fail_on_file(path, "pairs of quotes around whole cells",
+                 str_cat("a misplaced or unterminated quote in row ", parsed.rows.size() + 1));
   }
   return std::move(parsed.rows);
 }
@@ -67,7 +67,7 @@ Table::Table(std::string source, std::vector<std::string> names,
     : source_(std::move(source)), names_(std::move(names)), columns_(std::move(columns)) {
   for (auto name = names_.begin(); name != names_.end(); ++name)
     if (name->empty() || std::find(names_.begin(), name, *name) != name)
-      fail<ValueError>(source_, "a name of its own for each column", "'" + *name + "'");
+      fail<ValueError>(source_, "a distinct, nonempty name for each column", "'" + *name + "'");
   if (names_.size() != columns_.size())
     fail<ValueError>(source_, str_cat(names_.size(), " columns"), columns_.size());
   for (const auto& column : columns_)
@@ -81,7 +81,7 @@ const std::vector<std::string>& Table::texts(const std::string& name) const {
   if (found == names_.end()) {
     std::string all;
     for (const std::string& other : names_) all += (all.empty() ? "'" : ", '") + other + "'";
-    fail<ValueError>(source_, "a column of " + all, "'" + name + "'");
+    fail<ValueError>(source_, "one of the columns " + all, "'" + name + "'");
   }
   return columns_[static_cast<std::size_t>(found - names_.begin())];
 }
@@ -113,7 +113,7 @@ template Tensor<double> Table::numbers(const std::vector<std::string>&) const;
 
 Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   const std::string text = read_text(path);
-  if (text.find('\0') != text.npos) fail_on_file(path, "text", "a NUL byte");
+  if (text.find('\0') != text.npos) fail_on_file(path, "text without NUL", "a NUL byte");
   const char separator = options.separator.value_or(path.extension() == ".tsv" ? '\t' : ',');
   std::vector<std::vector<std::string>> rows = rows_of_text(path, text, separator);
   if (rows.size() < (options.header ? 2 : 1)) fail_on_file(path, "at least one row", "none");

@@ -1,4 +1,4 @@
-// Table: the cells of a CSV or TSV file, under the names of its columns.
+// Table: the cells of a CSV or TSV file, by column name.
 #pragma once
 
 #include <filesystem>
@@ -11,32 +11,35 @@
 
 namespace weft {
 
-// Of read_csv.
+// Options of read_csv.
 struct CsvOptions {
-  // Between the cells of a row; when not given, a tab for a file whose name ends in ".tsv" and a
-  // comma for any other.
+  // The character between the cells of a row. If not set, it is a tab if the file name ends in
+  // ".tsv", and a comma otherwise.
   std::optional<char> separator = {};
-  // Whether the first row has the names of the columns, which otherwise are "0", "1", ….
+  // Whether the first row contains the column names. If not, the names are "0", "1", ….
   bool header = true;
 };
 
-// The cells of a table, under the names of its columns.
+// A table of text cells with named columns.
 class WEFT_API Table {
  public:
-  // Throws ValueError for a name that is empty or repeated, and unless all columns are as long.
+  // Takes the names and cells of the columns. Error messages start with `source`, for example the
+  // path of a file. Throws ValueError for an empty or repeated name, and unless there is one column
+  // per name and all columns have the same length.
   Table(std::string source, std::vector<std::string> names,
         std::vector<std::vector<std::string>> columns);
 
   // The number of rows.
   Index size() const { return columns_.empty() ? 0 : std::ssize(columns_.front()); }
-  const std::vector<std::string>& names() const { return names_; }  // of the columns
-  // The cells of a column. Throws ValueError when there is none of that name, listing those there
-  // are.
+  const std::vector<std::string>& names() const { return names_; }  // column names
+  // Returns the cells of a column. Throws ValueError, which lists the column names, if there is no
+  // column `name`.
   const std::vector<std::string>& texts(const std::string& name) const;
-  // The cells of some columns, all by default, as numbers, [rows, columns]. Throws as `texts` does,
-  // and ValueError, naming row and column, for a cell that is not a finite number.
+  // Returns the cells of the named columns as numbers, [rows, names]. Throws ValueError for an
+  // unknown column and, naming row and column, for a cell that is not a finite number.
   template <class T = float>
   Tensor<T> numbers(const std::vector<std::string>& names) const;
+  // Returns the cells of all columns as numbers, [rows, columns].
   template <class T = float>
   Tensor<T> numbers() const {
     return numbers<T>(names_);
@@ -48,10 +51,10 @@ class WEFT_API Table {
   std::vector<std::vector<std::string>> columns_;
 };
 
-// Reads a UTF-8 file; cells may be quoted as in RFC 4180, blank lines are skipped, and so is a
-// byte-order mark. Throws FileError for a file that cannot be read, is larger than max_text_bytes,
-// is not UTF-8, has no rows, has rows of different numbers of cells, a quote that does not end, or
-// a NUL, naming the row.
+// Reads a UTF-8 file. Cells may be quoted as in RFC 4180. Blank lines and a byte-order mark are
+// skipped. Throws FileError if the file cannot be read, is larger than max_text_bytes, is not
+// UTF-8, contains a NUL, has no rows, has a misplaced or unterminated quote, or has rows with
+// different numbers of cells.
 //   const Table table = read_csv("prices.csv");
 //   const Tensor<float> x = table.numbers({"open", "close"});  // [rows, 2]
 WEFT_API Table read_csv(const std::filesystem::path& path, const CsvOptions& options = {});

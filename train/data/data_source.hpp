@@ -1,5 +1,5 @@
-// DataSource: batches of any type, for training and evaluation; and what the trainer asks of a
-// batch.
+// DataSource: provides batches of any type for training and evaluation. Also declares the functions
+// through which the trainer uses a batch.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace weft {
 
-// The batches of epochs without end. A batch is identified by an epoch and a position in it, both
-// from 0; the same epoch and position always give the same batch.
+// Base class of data sources, which provide batches for any number of epochs. A batch is identified
+// by an epoch and a position in it, both from 0; the same epoch and position always yield the same
+// batch.
 //   struct Noise : DataSource<Tensor<float>> {
 //     Index num_batches() const override { return 10; }
 //     Tensor<float> batch(std::int64_t epoch, Index position) override {
@@ -22,39 +23,40 @@ class DataSource {
   virtual ~DataSource() = default;
   // The number of batches per epoch.
   virtual Index num_batches() const = 0;
-  // A batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
+  // Returns a batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
   virtual B batch(std::int64_t epoch, Index position) = 0;
-  // Returns a hash of the examples, their order and their division into batches. A training that
-  // resumes with a different fingerprint is refused. The default is 0, "unknown": the trainer then
-  // cannot notice different data.
+  // Returns a hash of the examples, their order and their division into batches. The trainer
+  // refuses to resume with a different fingerprint. The default, 0, means unknown: the trainer
+  // cannot detect different data.
   virtual std::uint64_t fingerprint() const { return 0; }
 };
 
-// A batch type is any struct. These functions, declared beside it, say more about it:
-//   struct B {};
+// Whether a batch type B declares `num_labels`. A batch type is any struct; three optional
+// functions in its namespace tell the trainer more about it:
 //   Index num_examples(const B& batch);
-//   B part_of(const B& batch, Index first, Index last);  // examples first … last - 1
-//   Index num_labels(const B& batch);  // over which the mean of the loss is taken
-// The first two are required for parts, which run in parallel. The third one is counted in reports
-// (labels per second), and is the weight of a part or batch among several if its loss does not say
-// (see WeightedLoss). Without it, each example has the same weight, and without `num_examples` each
-// batch.
+//   B part_of(const B& batch, Index first, Index last);  // examples [first, last)
+//   Index num_labels(const B& batch);                    // labels that the loss is averaged over
+// num_examples and part_of are required to split batches into parts, which run in parallel. The
+// number of labels is shown in reports (labels per second), and weights a batch or part if the loss
+// does not determine its weight (see WeightedLoss). Without num_labels, each example counts as one
+// label; without num_examples, too, each batch counts as one label.
 template <class B>
 concept has_num_labels = requires(const B& batch) {
   Index{num_labels(batch)};
 };
-// See has_num_labels.
+// Whether a batch type declares `num_examples`; see has_num_labels.
 template <class B>
 concept has_num_examples = requires(const B& batch) {
   Index{num_examples(batch)};
 };
-// See has_num_labels.
+// Whether batches of a type can be split into parts; see has_num_labels.
 template <class B>
 concept has_parts = has_num_examples<B> && requires(const B& batch, Index i) {
   B{part_of(batch, i, i)};
 };
 
-// What the labels of a batch are, for reports: "tokens", "sequences". Specialized beside the type.
+// What reports call the labels of a batch type, for example "tokens". Specialize it for your own
+// batch types.
 template <class B>
 inline constexpr const char* label_unit = has_num_labels<B>     ? "labels"
                                           : has_num_examples<B> ? "examples"

@@ -1,4 +1,4 @@
-// Hdf5Rows: the rows of a dataset, read when they are needed.
+// Hdf5Rows: the rows of an HDF5 dataset, read on demand.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace weft {
 
-// For windows of a text or a series that is larger than memory:
+// The rows of an HDF5 dataset, read on demand: for windows of a text or time series that is larger
+// than memory.
 //   WindowBatches<TokenId> windows(std::make_shared<Hdf5Rows<TokenId>>("text.h5", "tokens"),
 //                                  {.length = 256});
 //
-// Instances: float, double, TokenId. May be read on several threads.
+// Instances: float, double, TokenId. Several threads may call `read` at once.
 template <class E>
 class WEFT_API Hdf5Rows final : public Rows<E> {
  public:
-  // The rows of a dataset [n, …] of a type that StoredDataset::tensor<E> reads. Throws FileError as
-  // Hdf5File and StoredDataset do, and for a dataset without axes.
+  // Opens a dataset [n, …] whose type StoredDataset::tensor<E> can read. Throws FileError for a
+  // dataset without axes, and the same exceptions as Hdf5File and StoredDataset.
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset);
 
   const Shape& shape() const override { return shape_; }
-  // Throws FileError when the elements cannot be read.
+  // Throws FileError if the rows cannot be read.
   Tensor<E> read(Index first, Index last) const override;
-  // Of the shape and of the rows at 64 places.
+  // Returns a hash of the shape and of about 64 rows, evenly spaced.
   std::uint64_t fingerprint() const override;
 
  private:

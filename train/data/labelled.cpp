@@ -13,8 +13,8 @@ std::vector<ExampleLengths> checked_lengths(const std::vector<LabelledSequence>&
   std::vector<ExampleLengths> lengths;
   for (const auto& [sequence, label] : examples) {
     if (sequence.empty())
-      fail<ValueError>("labelled sequences", "at least one token each",
-                       str_cat("none in sequence ", lengths.size()));
+      fail<ValueError>("labelled sequences", "at least one token in each",
+                       str_cat("no tokens in sequence ", lengths.size()));
     lengths.push_back({.source = std::ssize(sequence)});
   }
   return lengths;
@@ -28,7 +28,7 @@ Index num_examples(const LabelledBatch& batch) {
   const Index examples = batch.labels.size();
   check_padded("batch: sequences", batch.sequences, examples);
   if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
-    fail<ShapeError>("batch: examples", str_cat(examples, " indices or none"),
+    fail<ShapeError>("batch: examples", str_cat(examples, " indices or an empty list"),
                      batch.examples.size());
   return examples;
 }

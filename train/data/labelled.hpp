@@ -1,4 +1,4 @@
-// LabelledBatches: padded batches of token sequences with one label each, for classifiers.
+// LabelledBatches: padded batches of labelled token sequences, for classifiers.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace weft {
 
-// Token sequences with one label each.
+// A batch of token sequences with one label each.
 struct LabelledBatch {
   PaddedTokens sequences = {};       // [batch, longest]
   Tokens labels = {};                // [batch]
-  std::vector<Index> examples = {};  // indices of the examples in the data set; may be left out
+  std::vector<Index> examples = {};  // indices of the examples in the dataset; may be empty
 };
 
-// Returns the number of sequences. Throws ShapeError or ValueError, naming the field, when a field
-// has not as many rows or lengths outside of its tokens.
+// Returns the number of sequences. Throws ShapeError or ValueError, naming the field, if the fields
+// have different numbers of rows or a length exceeds the number of columns.
 WEFT_API Index num_examples(const LabelledBatch& batch);
 // Returns the number of labels that `cross_entropy` counts by default (see num_counted).
 WEFT_API Index num_labels(const LabelledBatch& batch);
-// What its labels are.
+// Reports show sequences per second.
 template <>
 inline constexpr const char* label_unit<LabelledBatch> = "sequences";
-// Examples first … last - 1. Throws what num_examples throws, and ValueError unless 0 ≤ first ≤
-// last ≤ num_examples.
+// Returns examples [first, last), padded to the longest of them. Throws ValueError unless
+// 0 ≤ first ≤ last ≤ num_examples, and the same exceptions as num_examples.
 WEFT_API LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last);
 
 // A sequence and its label.
 struct LabelledSequence {
   TokenIds sequence;  // not empty
-  TokenId label = 0;  // of the sequence
+  TokenId label = 0;  // class of the sequence
 };
 
 // Batches of labelled sequences in memory, bucketed by length.
@@ -41,8 +41,8 @@ struct LabelledSequence {
 //   const LabelledBatch batch = batches.batch(0, 0);  // batch.labels [2]
 class WEFT_API LabelledBatches final : public DataSource<LabelledBatch> {
  public:
-  // Throws ValueError when there is none, for an empty sequence, naming it, and for options outside
-  // their ranges.
+  // Throws ValueError if there are no examples, for an empty sequence, naming its index, and for
+  // options outside their ranges.
   explicit LabelledBatches(std::vector<LabelledSequence> examples,
                            const BatchOptions& options = {});
 

@@ -29,19 +29,19 @@ const std::vector<LearnedText>& checked(const std::vector<LearnedText>& texts,
                                         const PackedOptions& options) {
   if (options.length <= 0)
     fail<ValueError>("PackedBatches: length", "a number > 0", options.length);
-  if (texts.empty()) fail<ValueError>("PackedBatches", "texts", "none");
+  if (texts.empty()) fail<ValueError>("PackedBatches: texts", "at least one", "none");
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto& [tokens, learned] = texts[i];
     const std::string what = str_cat("PackedBatches: text ", i + 1);
     if (learned.size() != tokens.size())
-      fail<ValueError>(what, "a mark for each token",
-                       str_cat(learned.size(), " for ", tokens.size()));
+      fail<ValueError>(what, "a value of `learned` for each token",
+                       str_cat(learned.size(), " for ", tokens.size(), " tokens"));
     if (tokens.size() < 2 || length_of(texts[i]) > options.length)
       fail<ValueError>(what,
-                       str_cat("2 … ", static_cast<std::uint64_t>(options.length) + 1, " tokens"),
+                       str_cat("2 to ", static_cast<std::uint64_t>(options.length) + 1, " tokens"),
                        tokens.size());
     if (std::find(learned.begin() + 1, learned.end(), true) == learned.end())
-      fail<ValueError>(what, "tokens to learn after the first one", "none");
+      fail<ValueError>(what, "at least one learned token after the first token", "none");
   }
   return texts;
 }

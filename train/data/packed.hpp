@@ -1,5 +1,5 @@
-// PackedBatches: token sequences of any length, several in each row of a batch, for fine-tuning
-// language models.
+// PackedBatches: batches that pack several token sequences into each row, for fine-tuning language
+// models.
 #pragma once
 
 #include <vector>
@@ -12,52 +12,55 @@
 
 namespace weft {
 
-// A text to learn from: the model predicts each token that is learned from those before it.
+// A tokenized training example. The model predicts each learned token from all tokens before it.
 struct LearnedText {
-  TokenIds tokens;  // two or more
-  // Whether each token is learned (an answer) or only read (a question).
+  TokenIds tokens;  // at least two
+  // For each token, whether it counts toward the loss (an answer) or is only read (a question).
   std::vector<bool> learned;
 };
 
-// Rows of several texts each.
+// A batch of rows that contain several examples each.
 struct PackedBatch {
   Tokens inputs;   // [batch, length]
   Tokens targets;  // [batch, length]: the next token, or CrossEntropyOptions::ignore_index
-  // Where tokens are of the same text, [batch, length, length]: with a causal mask, a text sees
-  // itself only. Its `positions` [batch, length] begin at 0 in each text: layers that number
-  // positions need them (`position(x, batch.mask.positions)`; a Gpt takes them from the mask).
+  // A causal mask that is also limited to tokens of the same example, [batch, length, length]. Its
+  // `positions` [batch, length] start at 0 in each example. Position encodings need them:
+  // `position(x, batch.mask.positions)`; a Gpt takes them from the mask.
   Mask mask;
 };
 
-// The number of rows.
+// Returns the number of rows.
 inline Index num_examples(const PackedBatch& batch) { return batch.inputs.shape()[0]; }
-// The number of tokens that are learned.
+// Returns the number of learned tokens.
 WEFT_API Index num_labels(const PackedBatch& batch);
-// What its labels are.
+// Reports show tokens per second.
 template <>
 inline constexpr const char* label_unit<PackedBatch> = "tokens";
-// Rows first … last - 1. Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples.
+// Returns rows [first, last). Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples.
 WEFT_API PackedBatch part_of(const PackedBatch& batch, Index first, Index last);
 
-// Of PackedBatches.
+// Options of PackedBatches.
 struct PackedOptions {
-  Index length = 512;      // tokens in a row of a batch
-  Index batch_size = 4;    // rows in a batch
-  std::uint64_t seed = 0;  // of the order of the rows
-  // When false, texts stay in their order.
+  Index length = 512;      // tokens per row
+  Index batch_size = 4;    // rows per batch
+  std::uint64_t seed = 0;  // seed for the order of the rows
+  // If false, rows have the same order in every epoch: by decreasing length of their longest
+  // example.
   bool shuffle = true;
   // Whether an epoch leaves out the rows that do not fill a batch; see BatchOptions.
   bool drop_last = false;
 };
 
-// Each text is in one row of one batch of every epoch, in the order of their lengths where they fit
-// (first-fit decreasing); the rows' order is another one in each epoch. Rows end with padding.
+// Batches of packed examples. Examples are packed once, the longest first, each into the first row
+// that has space for it (first-fit decreasing). The end of a row is padded. Every epoch contains
+// each row once; see PackedOptions for the order and for `drop_last`.
 //   PackedBatches batches({{.tokens = {5, 6, 7}, .learned = {false, false, true}}}, {.length = 8});
 class WEFT_API PackedBatches final : public DataSource<PackedBatch> {
  public:
-  // Throws ValueError when there are no texts, for one of fewer than two tokens, of more than
-  // `length` + 1, of other sizes of its members, or in which nothing is learned (naming its
-  // position, from 1), and for options outside their ranges.
+  // Throws ValueError for options outside their ranges and if there are no examples. Also throws
+  // ValueError, naming the number of the example (from 1), if an example has fewer than 2 or more
+  // than `length` + 1 tokens, if `learned` has a different size than `tokens`, or if no token after
+  // the first is learned.
   PackedBatches(std::vector<LearnedText> texts, const PackedOptions& options);
 
   Index num_batches() const override { return sampler_.num_batches(); }
@@ -66,7 +69,7 @@ class WEFT_API PackedBatches final : public DataSource<PackedBatch> {
 
  private:
   std::vector<LearnedText> texts_;
-  std::vector<std::vector<std::size_t>> rows_;  // the texts of each row
+  std::vector<std::vector<std::size_t>> rows_;  // indices of the examples in each row
   PackedOptions options_;
   BatchSampler sampler_;
   std::uint64_t fingerprint_;

@@ -41,7 +41,7 @@ void check_padded(const std::string& what, const PaddedTokens& padded, Index exa
     fail<ShapeError>(lengths_name, str_cat("shape ", Shape{examples}), lengths.shape());
   for (const std::int32_t length : lengths)
     if (length < 0 || length > shape[1])
-      fail<ValueError>(lengths_name, str_cat("lengths of 0 … ", shape[1]), length);
+      fail<ValueError>(lengths_name, str_cat("lengths from 0 to ", shape[1]), length);
 }
 
 PaddedTokens part_of(const PaddedTokens& padded, Index first, Index last) {

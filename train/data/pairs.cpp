@@ -15,7 +15,8 @@ namespace {
 std::vector<SequencePair> checked_sources(std::vector<SequencePair> pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (pairs[i].source.empty())
-      fail<ValueError>("pairs", "a source of at least one token", str_cat("none in pair ", i));
+      fail<ValueError>("pairs", "a source of at least one token",
+                       str_cat("an empty source in pair ", i));
   return pairs;
 }
 
@@ -53,8 +54,8 @@ Tokens narrowed(const Tokens& labels, Index first, Index width) {
       if (column < width)
         kept(row, column) = labels(row, column);
       else if (labels(row, column) != ignored)
-        fail<ValueError>("batch: labels", "none past the target's length",
-                         str_cat("one at ", Shape{first + row, column}));
+        fail<ValueError>("batch: labels", "no labels past the end of the target",
+                         str_cat("a label at ", Shape{first + row, column}));
   return kept;
 }
 
@@ -63,7 +64,7 @@ Tokens narrowed(const Tokens& labels, Index first, Index width) {
 Index num_examples(const PairBatch& batch) {
   const Shape& source = batch.source.tokens.shape();
   if (source.rank() != 2)
-    fail<ShapeError>("batch: source", "tokens [batch, time], with time 0 for none",
+    fail<ShapeError>("batch: source", "tokens [batch, time], or [batch, 0] without sources",
                      str_cat("shape ", source));
   const Index examples = source[0];
   check_padded("batch: source", batch.source, examples);
@@ -72,7 +73,7 @@ Index num_examples(const PairBatch& batch) {
   if (labels.rank() == 0 || labels[0] != examples)
     fail<ShapeError>("batch: labels", str_cat("shape [", examples, ", …]"), labels);
   if (!batch.examples.empty() && std::ssize(batch.examples) != examples)
-    fail<ShapeError>("batch: examples", str_cat(examples, " indices or none"),
+    fail<ShapeError>("batch: examples", str_cat(examples, " indices or an empty list"),
                      batch.examples.size());
   return examples;
 }

@@ -1,5 +1,5 @@
-// Rows: a long sequence of rows of the same shape, such as the tokens of a text or the steps of a
-// series, which need not be in memory.
+// Rows: a long sequence of rows, such as the tokens of a text or the steps of a time series, which
+// need not be in memory.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace weft {
 
-// A long sequence of rows of one shape, which need not be in memory. Instances: float, double,
-// TokenId.
+// Base class of long sequences of rows that need not be in memory. All rows have the same shape.
+// Instances: float, double, TokenId.
 template <class E>
 class Rows {
  public:
   virtual ~Rows() = default;
-  // [n, …]: n rows of the shape that follows, [] for tokens.
+  // The shape [n, …] of all n rows together; [n] for tokens.
   virtual const Shape& shape() const = 0;
-  // Rows first … last - 1, [last - first, …]. Throws ValueError unless 0 ≤ first ≤ last ≤ n.
+  // Returns rows [first, last), as a tensor [last - first, …]. Throws ValueError unless
+  // 0 ≤ first ≤ last ≤ n.
   virtual Tensor<E> read(Index first, Index last) const = 0;
-  // A hash by which other data are noticed.
+  // Returns a hash of the rows, so that different data are detected.
   virtual std::uint64_t fingerprint() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// split_examples: divides examples at random, into those to train on and those held out.
+// split_examples: divides examples at random into a training set and a held-out set.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,9 @@
 
 namespace weft {
 
-// The first part has `fraction` of the examples, rounded, and the second one the others. The same
-// seed always gives the same parts. Throws ValueError unless 0 ≤ fraction ≤ 1.
+// Shuffles the examples and splits them: the first part contains `fraction` of them, rounded to a
+// whole number, and the second part the rest. The same seed always returns the same parts. Throws
+// ValueError unless 0 ≤ fraction ≤ 1.
 //   const auto [training, held_out] = split_examples(sequences, 0.9, 7);
 template <class Example>
 std::pair<std::vector<Example>, std::vector<Example>> split_examples(std::vector<Example> examples,

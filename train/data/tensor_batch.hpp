@@ -1,4 +1,4 @@
-// TensorBatch: a batch of inputs and targets as two tensors; TensorBatches: their source in memory.
+// TensorBatch: a batch of inputs and targets as two tensors. TensorBatches: a data source of them.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace weft {
 
-// Inputs of type X and targets of type Y: numbers (float, double) or token ids (TokenId).
+// A batch of inputs and targets. X and Y are the element types: float, double or TokenId.
 template <class X = float, class Y = X>
 struct TensorBatch {
   Tensor<X> inputs;   // [batch, …]
   Tensor<Y> targets;  // [batch, …]
 };
 
-// The number of rows. Throws ShapeError unless inputs and targets have as many.
+// Returns the number of rows. Throws ShapeError unless inputs and targets have the same number.
 template <class X, class Y>
 Index num_examples(const TensorBatch<X, Y>& batch) {
   const Shape &inputs = batch.inputs.shape(), &targets = batch.targets.shape();
   if (inputs.rank() == 0 || targets.rank() == 0 || inputs[0] != targets[0])
-    fail<ShapeError>("batch", "as many targets as inputs, [batch, …]",
+    fail<ShapeError>("batch", "inputs and targets [batch, …] of the same batch size",
                      str_cat(inputs, " and ", targets));
   return inputs[0];
 }
-// Returns the number of targets that `cross_entropy` counts by default: all but the targets of
-// CrossEntropyOptions's ignore_index.
+// Returns the number of targets that `cross_entropy` counts by default: all that differ from
+// CrossEntropyOptions::ignore_index.
 WEFT_API Index num_counted(const Tokens& targets);
 
-// The number of targets; token ids that `cross_entropy` ignores by default do not count.
+// Returns the number of targets. Token ids that `cross_entropy` ignores by default do not count.
 template <class X, class Y>
 Index num_labels(const TensorBatch<X, Y>& batch) {
   if constexpr (std::is_same_v<Y, TokenId>)
@@ -40,36 +40,35 @@ Index num_labels(const TensorBatch<X, Y>& batch) {
   else
     return batch.targets.size();
 }
-// What its labels are.
+// Reports show targets per second.
 template <class X, class Y>
 inline constexpr const char* label_unit<TensorBatch<X, Y>> = "targets";
-// What its labels are.
+// Reports show tokens per second if both inputs and targets are token ids.
 template <>
 inline constexpr const char* label_unit<TensorBatch<TokenId>> = "tokens";
 
-// Rows first … last - 1 of a tensor [n, …]. Throws ShapeError for a tensor without axes, ValueError
-// unless 0 ≤ first ≤ last ≤ n.
+// Returns a copy of rows [first, last) of a tensor [n, …]. Throws ShapeError for a tensor without
+// axes, and ValueError unless 0 ≤ first ≤ last ≤ n.
 template <class E>
 WEFT_API Tensor<E> rows_of(const Tensor<E>& tensor, Index first, Index last);
 
-// Rows first … last - 1. Throws as num_examples does, and ValueError unless 0 ≤ first ≤ last ≤
-// num_examples.
+// Returns rows [first, last). Throws ValueError unless 0 ≤ first ≤ last ≤ num_examples, and the
+// same exceptions as num_examples.
 template <class X, class Y>
 TensorBatch<X, Y> part_of(const TensorBatch<X, Y>& batch, Index first, Index last) {
   num_examples(batch);
   return {rows_of(batch.inputs, first, last), rows_of(batch.targets, first, last)};
 }
 
-// Vectors (or tensors) of numbers with their targets, in memory: torch's TensorDataset with its
-// DataLoader. Instances: <float>, <double>, <float, TokenId>, <double, TokenId>, <TokenId>,
-// <TokenId, float>.
+// Batches of inputs and targets in memory, like torch's TensorDataset with a DataLoader. Instances:
+// <float>, <double>, <float, TokenId>, <double, TokenId>, <TokenId>, <TokenId, float>.
 //   TensorBatches batches(X, Y, {.batch_size = 16});  // X [100, 3], Y [100, 2]
 //   const auto [inputs, targets] = batches.batch(0, 0);  // [16, 3], [16, 2]
 template <class X = float, class Y = X>
 class WEFT_API TensorBatches final : public DataSource<TensorBatch<X, Y>> {
  public:
-  // inputs [n, …], targets [n, …]. Throws ShapeError when their numbers differ, ValueError when
-  // there are none and for options outside their ranges.
+  // inputs [n, …], targets [n, …]. Throws ShapeError if their numbers of rows differ, and
+  // ValueError if there are no rows and for options outside their ranges.
   TensorBatches(Tensor<X> inputs, Tensor<Y> targets, const BatchOptions& options = {});
 
   Index num_batches() const override { return sampler_.num_batches(); }

@@ -29,7 +29,7 @@ std::string unescaped(const std::string& text) {
     }
     const char next = ++i < text.size() ? text[i] : '\0';
     if (next != 'n' && next != '\\')
-      fail<ValueError>("vocabulary", "'\\n' or '\\\\'", "'" + text + "'");
+      fail<ValueError>("vocabulary", "backslashes only in '\\n' and '\\\\'", "'" + text + "'");
     symbol += next == 'n' ? '\n' : '\\';
   }
   return symbol;
@@ -66,11 +66,12 @@ Vocabulary Vocabulary::of_characters(std::string_view text) {
 }
 
 void Vocabulary::add(const std::string& symbol) {
-  if (symbol.empty()) fail<ValueError>("vocabulary", "symbols", "an empty one");
+  if (symbol.empty()) fail<ValueError>("vocabulary", "nonempty symbols", "an empty symbol");
   if (!ids_.emplace(symbol, static_cast<TokenId>(size())).second)
-    fail<ValueError>("vocabulary",
-                     plain_ ? "each symbol once" : "each symbol once, and none of the special ones",
-                     "'" + symbol + "' again");
+    fail<ValueError>(
+        "vocabulary",
+        plain_ ? "distinct symbols" : "distinct symbols other than the special symbols",
+        "'" + symbol + "' twice");
   symbols_.push_back(symbol);
 }
 
@@ -78,7 +79,7 @@ TokenId Vocabulary::id(std::string_view symbol) const {
   const auto found = ids_.find(symbol);
   if (found != ids_.end()) return found->second;
   if (plain_)
-    fail<ValueError>("vocabulary", str_cat("one of its ", size(), " symbols"),
+    fail<ValueError>("vocabulary", str_cat("one of the ", size(), " symbols"),
                      str_cat("'", symbol, "'"));
   return unk;
 }
@@ -86,7 +87,8 @@ TokenId Vocabulary::id(std::string_view symbol) const {
 bool Vocabulary::contains(std::string_view symbol) const { return ids_.find(symbol) != ids_.end(); }
 
 const std::string& Vocabulary::symbol(TokenId id) const {
-  if (id < 0 || id >= size()) fail<ValueError>("vocabulary", "an id of " + index_range(size()), id);
+  if (id < 0 || id >= size())
+    fail<ValueError>("vocabulary", "an id from " + index_range(size()), id);
   return symbols_[static_cast<std::size_t>(id)];
 }
 

@@ -16,19 +16,20 @@ namespace weft {
 // A sequence of token ids.
 using TokenIds = std::vector<TokenId>;
 
-// Token ids by the texts of the tokens, which are found without copying what is searched.
+// A hash for maps with string keys that can be searched with a std::string_view, without a copy.
 struct TextHash {
-  using is_transparent = void;  // std::unordered_map's name for it
-  // The hash of a text.
+  using is_transparent = void;  // enables the search with a std::string_view
+  // Returns the hash of a string.
   std::size_t operator()(std::string_view text) const {
     return std::hash<std::string_view>{}(text);
   }
 };
-// The ids of tokens by their texts.
+// A map from tokens to their ids.
 using TokenToId = std::unordered_map<std::string, TokenId, TextHash, std::equal_to<>>;
 
-// Ids 0 to 3 are the special symbols <pad>, <bos>, <eos> and <unk>; the others follow in the order
-// given. A plain vocabulary has no special symbols: its ids are 0, 1, … in the order given.
+// A list of symbols with their token ids. Ids 0 to 3 are the special symbols <pad>, <bos>, <eos>
+// and <unk>; the given symbols follow in order. A plain vocabulary has no special symbols: the
+// given symbols have the ids 0, 1, ….
 //   const Vocabulary characters = Vocabulary::of_characters("hello");  // e h l o
 //   const TokenIds ids = characters.encode_text("hole");               // 1 3 2 0
 class WEFT_API Vocabulary {
@@ -38,45 +39,50 @@ class WEFT_API Vocabulary {
   static constexpr TokenId eos = 2;  // the end of a sequence
   static constexpr TokenId unk = 3;  // an unknown symbol
 
-  // Only the special symbols.
+  // A vocabulary of only the special symbols.
   Vocabulary();
-  // The special symbols and these. Throws ValueError for one that is empty, repeated or special.
+  // A vocabulary of the special symbols and `symbols`. Throws ValueError for a symbol that is
+  // empty, repeated or special.
   explicit Vocabulary(const std::vector<std::string>& symbols);
-  // The vocabulary of the distinct symbols of the texts, sorted.
+  // Returns a vocabulary of the special symbols and the distinct symbols in `texts`, sorted. Throws
+  // ValueError for a symbol that is empty or special.
   static Vocabulary of(std::span<const std::vector<std::string>> texts);
-  // Without special symbols. Throws ValueError for a symbol that is empty or repeated.
+  // Returns a plain vocabulary. Throws ValueError for a symbol that is empty or repeated.
   static Vocabulary plain(const std::vector<std::string>& symbols);
-  // The plain vocabulary of the distinct characters of a text, sorted, for a character model.
-  // Throws ValueError unless the text is UTF-8.
+  // Returns a plain vocabulary of the distinct characters in a string, sorted, for a character
+  // model. Throws ValueError unless the string is UTF-8.
   static Vocabulary of_characters(std::string_view text);
-  // The plain vocabulary of the distinct labels, sorted, for a classifier: ids 0 … classes - 1.
-  // Throws ValueError for an empty label.
+  // Returns a plain vocabulary of the distinct labels, sorted, for a classifier: the ids are the
+  // classes from 0. Throws ValueError for an empty label.
   static Vocabulary of_labels(std::span<const std::string> labels);
 
-  bool is_plain() const { return plain_; }  // without special symbols
-  // The number of ids, special ones included.
+  bool is_plain() const { return plain_; }  // whether it has no special symbols
+  // The number of ids, including special symbols.
   Index size() const { return static_cast<Index>(symbols_.size()); }
-  // The id of a symbol. For an unknown symbol `unk`, or, in a plain vocabulary, throws ValueError.
+  // Returns the id of a symbol, or `unk` for an unknown symbol. A plain vocabulary throws
+  // ValueError for an unknown symbol.
   TokenId id(std::string_view symbol) const;
-  bool contains(std::string_view symbol) const;  // whether it has an id
-  // The symbol of an id. Throws ValueError unless 0 ≤ id < size.
+  bool contains(std::string_view symbol) const;  // whether `symbol` has an id
+  // Returns the symbol of an id. Throws ValueError unless 0 ≤ id < size().
   const std::string& symbol(TokenId id) const;
 
-  // The ids of symbols. Throws as `id` does.
+  // Returns the ids of symbols; see `id`, also for unknown symbols.
   TokenIds encode(std::span<const std::string> symbols) const;
-  // The symbols up to the first <eos>, without <pad> and <bos>; in a plain vocabulary all symbols.
-  // Throws as `symbol` does.
+  // Returns the symbols up to the first <eos>, without <pad> and <bos>. A plain vocabulary returns
+  // all symbols. Throws ValueError for an id outside [0, size()).
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
-  // The ids of a text's characters. Throws as `id` does, and ValueError unless the text is UTF-8.
+  // Returns the ids of a string's characters; see `id`, also for unknown characters. Throws
+  // ValueError unless the string is UTF-8.
   TokenIds encode_text(std::string_view text) const;
-  // The symbols of `decode`, joined. Throws as it does.
+  // Returns the symbols of `decode` as one string. Throws the same exceptions as `decode`.
   std::string decode_text(std::span<const TokenId> ids) const;
 
-  // The symbols after the special ones, one per line, for checkpoints. A plain vocabulary, and one
-  // with line breaks in symbols, begins with an empty line and "plain" or "special", and has "\n"
-  // for a line break and "\\" for a backslash.
+  // Returns the symbols except special ones, one per line, for checkpoints. For a plain vocabulary
+  // and for symbols with line breaks, the string starts with an empty line and a line "plain" or
+  // "special"; line breaks and backslashes in symbols are then written as "\n" and "\\".
   std::string to_text() const;
-  // The inverse of `to_text`. Throws as the constructor does.
+  // Returns the vocabulary that `to_text` wrote. Throws ValueError for a string that `to_text` does
+  // not write, such as one with a repeated symbol.
   static Vocabulary from_text(std::string_view text);
 
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
@@ -86,7 +92,7 @@ class WEFT_API Vocabulary {
  private:
   static constexpr std::size_t num_specials = 4;
 
-  // Without any symbol.
+  // Tag of the constructor of a vocabulary without any symbol.
   struct Empty {};
   Vocabulary(Empty, bool is_plain) : plain_(is_plain) {}
 

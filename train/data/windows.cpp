@@ -50,7 +50,7 @@ Index span_of(const WindowOptions& options, Index rows) {
                     options.target_length <= rows - options.offset;
   if (!fits)
     fail<ValueError>("windows",
-                     str_cat("rows for a window of ", options.length, " and targets of ",
+                     str_cat("enough rows for a window of ", options.length, " and targets of ",
                              options.target_length, " at offset ", options.offset),
                      rows);
   return std::max(options.length, options.offset + options.target_length);

@@ -1,4 +1,4 @@
-// WindowBatches: batches of windows of a long sequence, to predict what follows.
+// WindowBatches: batches of windows of a long sequence, for language models and forecasts.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@
 
 namespace weft {
 
-// Of WindowBatches.
+// Options of WindowBatches.
 struct WindowOptions {
-  // The rows of an input; a language model's context.
+  // Rows per input; the context length of a language model.
   Index length = 64;
-  // The targets of a window that starts at row s are rows s + offset … s + offset + target_length -
-  // 1. By default each row's next one, as for a language model; with an offset of `length` and a
-  // target_length of h, the h rows that follow the window, as for a forecast.
+  // The targets of a window that starts at row s are `target_length` rows from row s + offset on.
+  // By default, the target of each row is the next row, as for a language model. For a forecast of
+  // h steps, set offset to `length` and target_length to h.
   Index offset = 1;
-  // 0: `length`.
+  // Rows per target; 0: `length`.
   Index target_length = 0;
-  // The rows from the start of a window to the start of the next one; 0: `length`, so that an epoch
-  // has each row once.
+  // Rows from the start of one window to the start of the next; 0: `length`, so that windows do not
+  // overlap.
   Index stride = 0;
-  // Whether windows start at random rows instead, in each batch anew, as nanoGPT's do. An epoch has
-  // as many as without.
+  // Whether each batch contains windows that start at random rows instead, as in nanoGPT. The
+  // number of windows per epoch is the same.
   bool random_starts = false;
-  // Windows per batch; one batch of an epoch has the remaining ones, unless `drop_last`.
+  // Windows per batch. One batch of an epoch is smaller if the number of windows is not a multiple
+  // of it, unless `drop_last` is set.
   Index batch_size = 32;
-  std::uint64_t seed = 0;  // of the order, or of the starts
-  // When false, windows are in order, without random starts.
+  std::uint64_t seed = 0;  // seed for the order or the random starts
+  // If false, windows are in order. Has no effect on random starts.
   bool shuffle = true;
   bool drop_last = false;  // see BatchOptions
 };
@@ -43,11 +44,11 @@ struct WindowOptions {
 template <class E>
 class WEFT_API WindowBatches final : public DataSource<TensorBatch<E>> {
  public:
-  // rows [n, …], in memory. Throws ValueError for options outside their ranges, and unless there
-  // are rows for one window and its targets.
+  // Takes rows [n, …] in memory. Throws ShapeError for a tensor without axes, and ValueError for
+  // options outside their ranges and if there are too few rows for one window and its targets.
   WindowBatches(Tensor<E> rows, const WindowOptions& options);
-  // Rows that are read when they are needed, for instance Hdf5Rows. Throws what reading them
-  // throws.
+  // Takes rows that are read on demand, for example Hdf5Rows. Throws the same exceptions,
+  // ValueError for a null pointer, and any exception thrown by `rows`.
   WindowBatches(std::shared_ptr<const Rows<E>> rows, const WindowOptions& options);
 
   Index num_batches() const override { return sampler_.num_batches(); }

@@ -1,4 +1,4 @@
-// check_json: whether a text is JSON that every reader understands alike.
+// check_json: checks that a string is JSON that all parsers understand in the same way.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace weft {
 
-// Throws ValueError unless `text` is one JSON value in UTF-8 (RFC 8259) of at most 100 levels,
-// whose objects have each name once and whose numbers fit into a double. Nothing may follow the
-// value.
-//   check_json(text);  // before any parser of JSON
+// Throws ValueError unless `text` is a single JSON value in UTF-8 (RFC 8259), nested at most 100
+// levels deep, without repeated names in an object and without numbers that exceed the range of a
+// double.
+//   check_json(text);  // before parsing with any JSON parser
 WEFT_API void check_json(std::string_view text);
 
 }  // namespace weft

@@ -13,7 +13,7 @@ StoredDataset::StoredDataset(std::shared_ptr<hdf5::DatasetSource> source)
     : source_(std::move(source)) {}
 
 hdf5::DatasetSource& StoredDataset::source() const {
-  if (!source_) fail<ValueError>("StoredDataset", "an open dataset", "one that was moved from");
+  if (!source_) fail<ValueError>("StoredDataset", "an open dataset", "a moved-from dataset");
   return *source_;
 }
 
@@ -24,7 +24,7 @@ Shape StoredDataset::shape() const {
   return hdf5::at(source().location(), [&] { return source().shape(); });
 }
 
-// Rows first … last - 1 as a tensor of shape `rows`.
+// Reads rows [first, last) as a tensor of shape `rows`.
 template <class T>
 Tensor<T> StoredDataset::read(const Shape& rows, Index first, Index last) const {
   return hdf5::at(source().location(), [&] {

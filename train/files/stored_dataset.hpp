@@ -13,42 +13,42 @@ namespace hdf5 {
 class DatasetSource;
 }  // namespace hdf5
 
-// An open dataset, read on request, also after its file is gone. Every error is a FileError
-// that names the file and the dataset, but for the ValueError of one that was moved from. Copies
-// are the same dataset.
+// An open dataset, whose elements are read on request, even after its file was deleted. Copies
+// refer to the same dataset. Every function throws FileError, naming the file and the dataset, if
+// it fails, and ValueError for a moved-from object.
 //   const StoredDataset dataset = Hdf5File("model.h5").dataset("/model/weight");
 //   const Tensor<float> weight = dataset.tensor<float>({5, 3});
 class WEFT_API StoredDataset {
  public:
   // The path in the file.
   const std::string& path() const;
-  // The file and the path as messages name them: "model.h5" /encoder/weight.
+  // The file and the path, as in messages: "model.h5" /encoder/weight.
   std::string location() const;
   // The element type: "float32", "big-endian float64", "int64", "bool", "string", "compound", …
   std::string type() const;
-  // Throws for a null dataspace, or one of more than Shape::max_rank axes.
+  // Returns the shape. Throws for a null dataspace, and for more than Shape::max_rank axes.
   Shape shape() const;
 
-  // Reads the elements, of `shape()`. float and double are converted from floating-point types of
-  // 16, 32 and 64 bits, rounded if necessary; std::int32_t from integers, which must be in range;
-  // bool from h5py's bool. Throws for other types, and when not all of the data are stored in the
-  // file.
+  // Reads all elements. float and double are converted, and rounded if necessary, from
+  // floating-point types of 16, 32 or 64 bits; std::int32_t from integers, which must be in range;
+  // bool from h5py's bool. Throws for other types, and if some of the data are missing in the file.
   template <class T>
   Tensor<T> tensor() const;
-  // The same for an expected shape; throws for any other one before allocating memory.
+  // Reads all elements of a dataset with an expected shape. If the shape differs, throws before
+  // allocating memory.
   template <class T>
   Tensor<T> tensor(const Shape& expected) const;
-  // Rows first … last - 1 of a dataset [n, …], without reading the others (but, where the data are
-  // chunked, the whole chunks that they are in). Throws as `tensor` does, and ValueError unless
-  // 0 ≤ first ≤ last ≤ n.
+  // Reads rows [first, last) of a dataset [n, …]. Other rows are not read, except for chunked data,
+  // where whole chunks are read. Throws ValueError unless 0 ≤ first ≤ last ≤ n, and the same
+  // exceptions as `tensor`.
   template <class T>
   Tensor<T> rows(Index first, Index last) const;
-  // Reads the only element: std::int64_t, double or std::string (of fixed or variable length, up to
-  // its first NUL; at most Hdf5File::max_text_bytes).
+  // Reads the only element, as std::int64_t, double or std::string. A string of fixed or variable
+  // length ends at its first NUL and may have at most Hdf5File::max_text_bytes.
   template <class T>
   T value() const;
 
-  // For files.
+  // Used by classes derived from TensorFile.
   explicit StoredDataset(std::shared_ptr<hdf5::DatasetSource> source);
 
  private:

@@ -24,7 +24,7 @@ std::size_t find_invalid(std::string_view text) {
   return at;
 }
 
-// What stands at the position of an invalid byte.
+// Describes an invalid byte and its position.
 std::string describe(std::string_view text, std::size_t invalid) {
   return str_cat("byte ", int{static_cast<std::uint8_t>(text[invalid])}, " at position ", invalid);
 }
@@ -50,9 +50,9 @@ std::vector<std::string> utf8_characters(std::string_view text, const std::strin
 
 std::string read_text(const std::filesystem::path& path, std::uintmax_t max_bytes) {
   std::optional<std::string> text = file_contents(path, max_bytes);
-  if (!text) fail_on_file(path, "a file", "none");
+  if (!text) fail_on_file(path, "a file", "no such file");
   if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
-  if (text->empty()) fail_on_file(path, "a text", "an empty file");
+  if (text->empty()) fail_on_file(path, "text", "an empty file");
   if (const std::size_t invalid = find_invalid(*text); invalid != text->size())
     fail_on_file(path, "UTF-8 text", describe(*text, invalid));
   return std::move(*text);

@@ -1,4 +1,4 @@
-// UTF-8 texts: read from files, and split into characters.
+// UTF-8: reading text files, and splitting strings into characters.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,25 @@ namespace weft {
 // valid UTF-8.
 WEFT_API void check_utf8(std::string_view text, const std::string& what);
 
-// Returns whether a byte of UTF-8 is the first one of a character.
+// Returns whether a byte of UTF-8 is the first byte of a character.
 inline bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
-// The number of characters (code points) of a UTF-8 text.
+// Returns the number of characters (code points) in a UTF-8 string.
 WEFT_API std::size_t count_characters(std::string_view text);
 
-// The characters (code points) of `text`, each as UTF-8. Throws as `check_utf8` does.
+// Returns the characters (code points) in `text`, each as a UTF-8 string. Throws the same
+// exceptions as `check_utf8`.
 WEFT_API std::vector<std::string> utf8_characters(std::string_view text, const std::string& what);
 
-// Limits on files that are read as a whole, above those that are in use: of texts and tables.
+// The maximum size of text files and tables that are read as a whole.
 inline constexpr std::uintmax_t max_text_bytes = std::uintmax_t{4} << 30;
-// Of dictionaries and the vocabularies of tokenizers.
+// The maximum size of dictionaries and tokenizer vocabularies.
 inline constexpr std::uintmax_t max_vocabulary_bytes = 64 << 20;
 
-// The contents of a text file, without a byte-order mark. Throws FileError for a file that cannot
-// be read, is empty, has more than `max_bytes` or is not UTF-8.
+// Returns the contents of a text file, without a byte-order mark. Throws FileError if the file
+// cannot be read, is empty, is larger than `max_bytes` or is not UTF-8.
 WEFT_API std::string read_text(const std::filesystem::path& path,
                                std::uintmax_t max_bytes = max_text_bytes);
 

@@ -41,7 +41,7 @@ void copy_atomically(const fs::path& from, const fs::path& to) {
   std::vector<std::byte> bytes(std::size_t{1} << 20);
   for (std::uint64_t offset = 0; offset < source.size(); offset += bytes.size()) {
     bytes.resize(std::min<std::uint64_t>(bytes.size(), source.size() - offset));
-    if (!source.read(offset, bytes)) fail_on_file(from, "a file that can be read", "an error");
+    if (!source.read(offset, bytes)) fail_on_file(from, "a readable file", "a read error");
     copy.write(bytes);
   }
   copy.commit();
@@ -64,17 +64,21 @@ bool TrainingFolder<T>::open() {
   if (options_.folder.empty()) return false;
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
-  if (error) fail<FileError>(options_.folder.string(), "a writable directory", error.message());
+  if (error)
+    throw FileError(
+        str_cat("cannot create directory ", quoted(options_.folder), ": ", error.message()));
   lock_ = lock_directory(options_.folder);
   const bool last_exists = exists("last.h5"), best_exists = exists("best.h5");
   const bool resumes = options_.resume && last_exists;
   if (resumes)
     load_checkpoint(file("last.h5"), model_, states_);
   else if (options_.resume && best_exists)
-    fail_on_file(file("last.h5"), "the checkpoint to resume from beside best.h5", "none");
+    fail_on_file(file("last.h5"), "a checkpoint to resume from, since best.h5 exists",
+                 "no such file");
   else if (progress_.step == 0 && (last_exists || best_exists))
-    fail<FileError>(options_.folder.string(), "a directory without checkpoints, or `resume`",
-                    "checkpoints of an earlier training");
+    fail<FileError>(options_.folder.string(),
+                    "a directory without checkpoints unless `resume` is set",
+                    "checkpoints of an earlier run");
   best_is_missing_ = resumes && !best_exists;
   return resumes;
 }
@@ -96,7 +100,8 @@ bool TrainingFolder<T>::exists(const std::string& name) const {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::symlink_status(file(name), error);
   if (!std::filesystem::status_known(status))
-    fail_on_file(file(name), "a file whose status can be read", error.message());
+    throw FileError(
+        str_cat("cannot read the status of ", quoted(file(name)), ": ", error.message()));
   return std::filesystem::exists(status);
 }
 
@@ -104,7 +109,7 @@ template <class T>
 void TrainingFolder<T>::save(const char* name, bool is_kept) {
   if (options_.folder.empty()) return;
   const auto writer = std::make_shared<Hdf5Writer>(prepare_checkpoint(file(name), model_, states_));
-  wait();  // for those before it
+  wait();  // for the previous checkpoint
   const auto task = [this, writer, is_kept, step = progress_.step] {
     writer->save();
     if (is_kept) keep(step);
@@ -132,14 +137,15 @@ void TrainingFolder<T>::keep(std::int64_t step) {
   const std::string name = name_of_step(step);
   std::error_code error;
   if (std::erase(kept_, step) == 0 && exists(name)) {
-    // Another training's.
+    // The file belongs to another run.
     int number = 1;
     while (exists(str_cat(name, ".old", number))) ++number;
     fs::rename(file(name), file(str_cat(name, ".old", number)), error);
-    if (error) fail_on_file(file(name), "a file that can be renamed", error.message());
+    if (error)
+      throw FileError(str_cat("cannot rename ", quoted(file(name)), ": ", error.message()));
   }
   kept_.push_back(step);
-  // With the checkpoints that are removed only afterwards, so that none is lost track of.
+  // Includes the checkpoints that are removed only afterwards, so that none is forgotten.
   std::string list;
   for (const std::int64_t each : kept_) list += str_cat(each, '\n');
   write_atomically(file(list_name), std::as_bytes(std::span(list)));

@@ -1,4 +1,4 @@
-// TrainingFolder: the directory of a training, with last.h5, best.h5 and step-N.h5.
+// TrainingFolder: the directory of a training run, with last.h5, best.h5 and step-N.h5.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@
 
 namespace weft {
 
-// Does nothing when TrainerOptions::folder is empty. All functions throw FileError, also when a
-// checkpoint cannot be saved in the background: the next function that is called then. Those that
-// load or save throw what `load_checkpoint` and `prepare_checkpoint` throw.
+// Does nothing if TrainerOptions::folder is empty. All functions throw FileError, which may be the
+// error of an earlier checkpoint that could not be saved in the background. Functions that load or
+// save throw the same exceptions as `load_checkpoint` and `prepare_checkpoint`.
 template <class T>
 class TrainingFolder {
  public:
   TrainingFolder(const TrainerOptions& options, Module<T>& model, NamedStates<T> states,
                  TrainingProgress<T>& progress);
-  // Waits for what is being saved.
+  // Waits for a checkpoint that is being saved.
   ~TrainingFolder();
 
-  // Makes and locks the directory, and loads last.h5 if the training resumes from it. Returns
-  // whether it has loaded last.h5.
+  // Creates and locks the directory, and loads last.h5 if the run resumes from it. Returns whether
+  // it has loaded last.h5.
   bool open();
-  // Reads the list of kept checkpoints, or removes it if the training starts.
+  // Reads the list of kept checkpoints if the run resumes; otherwise removes it.
   void begin();
-  // Whether there was a last.h5 without best.h5.
+  // Whether the run resumed from a last.h5 without a best.h5.
   bool best_is_missing() const { return best_is_missing_; }
 
   void save_best() { save("best.h5", false); }
-  // Kept as the checkpoint of this step, too, if any are.
+  // Saves last.h5, and also keeps it as step-N.h5 if TrainerOptions::keep_checkpoints > 0.
   void save_last() { save("last.h5", options_.keep_checkpoints > 0); }
-  // Throws the error of a checkpoint that was saved in the background, without waiting for one.
+  // Throws if a checkpoint could not be saved in the background. Does not wait.
   void check();
-  // Waits for what is being saved.
+  // Waits for a checkpoint that is being saved.
   void wait();
 
  private:

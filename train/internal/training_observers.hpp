@@ -1,4 +1,4 @@
-// TrainingObservers: all observers of a training run, weft's own ones and the user's.
+// TrainingObservers: all observers of a training run, those of weft and those of the user.
 #pragma once
 
 #include <exception>
@@ -19,7 +19,7 @@
 
 namespace weft {
 
-// The observers that the options ask for, in the process that writes files and output. All
+// The observers that follow from the options, in the process that writes files and output. All
 // references must outlive the object.
 template <class T>
 class TrainingObservers {
@@ -32,9 +32,9 @@ class TrainingObservers {
   TrainingObservers(const TrainingObservers&) = delete;
   TrainingObservers& operator=(const TrainingObservers&) = delete;
 
-  // Where messages are shown.
+  // The progress line, which also shows messages.
   ProgressLine& line() { return line_; }
-  // Sets what reports show of the run, and the function that fills their examples.
+  // Sets the description of the run in reports, and the function that fills their examples.
   void describe(const RunDescription& description,
                 const std::function<void(ReportSection&)>& examples);
   void add(TrainingObserver& observer) { all_.push_back(&observer); }

@@ -28,19 +28,20 @@ std::map<std::string, std::string> settings_in(std::string_view lines) {
 void check_options(const TrainerOptions& options) {
   check_at_least("trainer: epochs", options.epochs, std::int64_t{0});
   check_at_least("trainer: max_steps", options.max_steps, std::int64_t{0});
-  check_at_least("trainer: accumulation", options.gradient_accumulation_steps, Index{1});
+  check_at_least("trainer: gradient_accumulation_steps", options.gradient_accumulation_steps,
+                 Index{1});
   constexpr Index most_parts = ParallelPass<float>::most_parts;
   if (options.parts < 1 || options.parts > most_parts)
-    fail<ValueError>("trainer: parts", str_cat("1 … ", most_parts), options.parts);
+    fail<ValueError>("trainer: parts", str_cat("a value from 1 to ", most_parts), options.parts);
   check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
   check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
   check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
   check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
   check_positive("trainer: clip_norm", options.clip_norm);
   if (options.tensorboard && options.folder.empty())
-    fail<ValueError>("trainer: tensorboard", "a directory for event files", "none");
+    fail<ValueError>("trainer: tensorboard", "a folder for the event files", "an empty path");
   if (options.resume && options.folder.empty())
-    fail<ValueError>("trainer: resume", "a directory to resume from", "none");
+    fail<ValueError>("trainer: resume", "a folder to resume from", "an empty path");
   if (!options.plateau) return;
   const auto& [factor, patience, threshold] = *options.plateau;
   if (!(factor >= 0.0 && factor < 1.0))

@@ -1,4 +1,4 @@
-// Training settings: the options that determine how a training updates the model.
+// Training settings: the options that determine how a training run updates the model.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace weft {
 
-// Throws ValueError, naming the option, unless all are in their ranges.
+// Throws ValueError, naming the option, for an option outside its range.
 void check_options(const TrainerOptions& options);
 
 std::string description_of(const std::optional<Schedule>& schedule);
 
-// The settings of a training, with the optimizer's description.
+// Returns the settings of a training run, including the optimizer's description.
 Settings training_settings(const TrainerOptions& options, const std::string& optimizer);
 
-// A line of "name: value" for each setting but `epochs` and `max_steps`, with which a training may
-// go on without being another one.
+// Returns a line "name: value" for each setting except `epochs` and `max_steps`, which may change
+// when a run resumes.
 std::string lines_of(const Settings& settings);
 
 // Compares two results of `lines_of`. Returns "the NAME was 'A' and is now 'B'" for each setting

@@ -33,8 +33,8 @@ template <class T>
 ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
   const int size = processes_.size();
   if (options_.parts < size)
-    fail<ValueError>("trainer: parts", str_cat("at least one for each of ", size, " processes"),
-                     options_.parts);
+    fail<ValueError>("trainer: parts",
+                     str_cat("at least one part for each of ", size, " processes"), options_.parts);
   const PartRange own = parts_of_process(options_.parts, processes_.rank(), size);
   return {optimizer_.parameters(),
           options_.parts,
@@ -56,16 +56,15 @@ void Update<T>::check_parameters() const {
   for (const auto& [name, parameter] : optimizer_.parameters()) {
     of_optimizer.insert(parameter);
     if (!of_model.contains(parameter))
-      fail<ValueError>("trainer: optimizer", "parameters of the model that is trained",
-                       name + " of another one");
+      fail<ValueError>("trainer: optimizer", "only parameters of the trained model",
+                       name + " of a different model");
   }
   if (std::ranges::none_of(parameters_, [](const auto& p) { return p.parameter->requires_grad(); }))
-    fail<ValueError>("trainer: model", "a parameter that is not frozen", "none");
+    fail<ValueError>("trainer: model", "at least one parameter that is not frozen", "none");
   for (const auto& [name, parameter] : parameters_)
     if (parameter->requires_grad() && !of_optimizer.contains(parameter))
-      fail<ValueError>("trainer: optimizer",
-                       "all parameters of the model, except those that `freeze` was called on",
-                       "none for " + name);
+      fail<ValueError>("trainer: optimizer", "all parameters of the model that are not frozen",
+                       "an optimizer without " + name);
 }
 
 template <class T>
@@ -97,7 +96,7 @@ void Update<T>::run() {
   const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   // Losses and gradients were divided by the number of labels that the batches say they have.
   const double correction = has_one_loss() || weight == 0.0 ? 1.0 : expected_weight() / weight;
-  if (weight > 0.0) loss_ = correction * loss;  // without labels, the last one stays
+  if (weight > 0.0) loss_ = correction * loss;  // without labels, the previous loss is kept
   if (!std::isfinite(loss_)) fail_non_finite("loss");
   const Profile::Phase optimizer_phase(profile_, "optimizer");
   grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
@@ -105,7 +104,7 @@ void Update<T>::run() {
   if (options_.schedule)
     optimizer_.schedule_learning_rate(progress_.plateau_factor *
                                       (*options_.schedule)(progress_.step + 1));
-  // Of several processes, none has the gradients of all.
+  // With several processes, no process has all gradients.
   if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
   optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));
   if (!exchange_) watch_.after_update(optimizer_.parameters());
@@ -142,13 +141,13 @@ void Update<T>::allgather_state() {
   if (divided_) divided_->allgather_state();
 }
 
-// Those of the next update.
+// Loads the batches of the next update.
 template <class T>
 void Update<T>::read_batches() {
   num_batches_ = losses_.num_batches();
   const auto position = static_cast<Index>(progress_.batch);
   if (num_batches_ <= position)
-    fail<ValueError>("batch source: num_batches", str_cat("a number > ", position), num_batches_);
+    fail<ValueError>("data source: num_batches", str_cat("a number > ", position), num_batches_);
   const Index count = std::min(options_.gradient_accumulation_steps, num_batches_ - position);
   labels_ = 0;
   batches_.clear();
@@ -194,8 +193,8 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
   }
 }
 
-// Also of parameters that only the model or only the optimizer has, which nothing else would
-// clear.
+// Clears the gradients of all parameters, including those that only the model or only the optimizer
+// has.
 template <class T>
 void Update<T>::zero_grad() {
   optimizer_.zero_grad();

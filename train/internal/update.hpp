@@ -1,4 +1,4 @@
-// Update: one step of training, from reading its batches to the new weights.
+// Update: one training step, from loading its batches to updating the parameters.
 #pragma once
 
 #include <functional>
@@ -18,25 +18,25 @@ namespace weft {
 template <class T>
 class Update {
  public:
-  // Throws ValueError unless the optimizer has all parameters of the model that are not frozen,
-  // some at least, and none of another model, and when there are more processes than parts.
+  // Throws ValueError if all parameters are frozen, if the optimizer lacks a parameter that is not
+  // frozen or has a parameter of another model, and if there are more processes than parts.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
          const TrainerOptions& options, TrainingProgress<T>& progress,
          ExponentialMovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile);
 
-  // With several processes: from here on, each updates the elements that it owns. Collective.
+  // Collective: from now on, each of several processes updates only the elements that it owns.
   void divide();
 
-  // Throws as Trainer::run does.
+  // Runs a step. Throws the same exceptions as Trainer::run.
   void run();
-  // Waits for the weights that other processes have updated.
+  // Waits until weights updated by other processes have arrived.
   void finish();
-  // Calls `work` while the first process has the whole state of the optimizer. Collective.
+  // Collective: calls `work` while the root process has the whole state of the optimizer.
   void with_whole_optimizer(const std::function<void()>& work);
-  // All processes get the whole state. Collective.
+  // Collective: gives the whole state to all processes.
   void allgather_state();
 
-  // Of the last step.
+  // Results of the last step.
   double loss() const { return loss_; }
   double grad_norm() const { return grad_norm_; }
   Index labels() const { return labels_; }               // see labels_of
@@ -45,13 +45,13 @@ class Update {
 
  private:
   void check_parameters() const;
-  // For the parts of this process.
+  // Returns a pass for the parts of this process.
   ParallelPass<T> new_pass(bool detect_anomaly) const;
   void read_batches();
   void add_batches(ParallelPass<T>& pass, bool sends);
   // Whether the update consists of a single loss, whose weight does not matter.
   bool has_one_loss() const { return batches_.size() == 1 && batches_.front().parts == 1; }
-  // The number that the weights of all parts should add up to.
+  // The expected sum of the weights of all parts.
   double expected_weight() const { return static_cast<double>(std::max<Index>(labels_, 1)); }
   double& weight_of(std::size_t batch, Index part);
   void zero_grad();
@@ -66,12 +66,12 @@ class Update {
   ParameterWatch<T>& watch_;
   Profile* profile_;  // may be null
   ProcessGroup& processes_;
-  const NamedParameters<T> parameters_;  // of the model
+  const NamedParameters<T> parameters_;  // parameters of the model
   ParallelPass<T> pass_;
   std::optional<GradientExchange<T>> exchange_;
   std::optional<DividedOptimizer<T>> divided_;
-  std::vector<LoadedBatch<T>> batches_;  // of the current step
-  std::vector<double> weights_;  // of the parts of each batch; 0 for those not computed here
+  std::vector<LoadedBatch<T>> batches_;  // batches of the current step
+  std::vector<double> weights_;  // weights of each batch's parts; 0 for parts not computed here
   Index num_batches_ = 0;
   Index labels_ = 0;
   double loss_ = 0.0;

@@ -8,39 +8,41 @@
 
 namespace weft {
 
+// Options of Adam.
 struct AdamOptions {
   // Learning rate, ≥ 0.
   double lr = 1e-3;
-  double beta1 = 0.9;    // the decay rate of m, in 0 … 1 (1 excluded)
-  double beta2 = 0.999;  // the decay rate of v, in 0 … 1 (1 excluded)
-  // Added to the square root of the second moment, ≥ 0. Where the sum is 0 (an element that has had
-  // no gradient, with an eps of 0 or one too small for T), there is no step, whereas torch gives
+  double beta1 = 0.9;    // decay rate of the first moment m; 0 ≤ beta1 < 1
+  double beta2 = 0.999;  // decay rate of the second moment v; 0 ≤ beta2 < 1
+  // Added to the square root of the second moment, ≥ 0. If the sum is 0 (the element never had a
+  // nonzero gradient, and eps is 0 or too small for T), the element is not changed; torch returns
   // NaN.
   double eps = 1e-8;
-  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  // λ ≥ 0; λ · parameter is added to the gradient of every parameter.
   double weight_decay = 0.0;
-  // Parameters with settings of their own.
+  // Parameters with separate settings.
   ParameterGroups groups = {};
 };
 
-// True for weight matrices (rank ≥ 2); false for biases and the scales of norms.
+// Returns true for weight matrices (rank ≥ 2), false for biases and the scales of norms.
 WEFT_API bool is_weight_matrix(const std::string& name, const Shape& shape);
 
+// Options of AdamW.
 struct AdamWOptions {
   double lr = 1e-3;      // learning rate, ≥ 0
   double beta1 = 0.9;    // see AdamOptions
   double beta2 = 0.999;  // see AdamOptions
   double eps = 1e-8;     // see AdamOptions
-  // λ ≥ 0: each step also multiplies the parameters with weight decay by 1 - lr · λ.
+  // λ ≥ 0; each step multiplies the parameters with weight decay by 1 - lr · λ.
   double weight_decay = 0.01;
   // Selects the parameters with weight decay.
   std::function<bool(const std::string& name, const Shape& shape)> decays = is_weight_matrix;
-  // Parameters with settings of their own.
+  // Parameters with separate settings.
   ParameterGroups groups = {};
 };
 
-// Steps scaled by running moments of the gradient g (Kingma and Ba, 2015), with t the number of
-// steps in which the parameter had a gradient:
+// Scales steps by running moments of the gradient g (Kingma and Ba, 2015; torch.optim.Adam). t is
+// the number of steps in which the parameter had a gradient:
 //   m ← β_1 m + (1 - β_1) g,  v ← β_2 v + (1 - β_2) g²
 //   parameter ← parameter - lr · (m / (1 - β_1^t)) / (√(v / (1 - β_2^t)) + eps)
 // Constructors throw ValueError for options outside their ranges.
@@ -49,14 +51,15 @@ struct AdamWOptions {
 template <class T = float>
 class WEFT_API Adam : public Optimizer<T> {
  public:
-  // For all parameters of a model, or for some.
+  // Updates all parameters of a model.
   explicit Adam(Module<T>& model, const AdamOptions& options = {});
+  // Updates the given parameters.
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
 
  protected:
   // How weight decay is applied: added to the gradient, or to the parameter directly.
   enum class Decay { in_gradient, decoupled };
-  // For AdamW: with `decays` of Optimizer.
+  // Constructor for AdamW; see the constructor of Optimizer for `type` and `decays`.
   Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options, Decay decay,
        const std::function<bool(const std::string&, const Shape&)>& decays);
 
@@ -70,8 +73,8 @@ class WEFT_API Adam : public Optimizer<T> {
   Decay decay_;
 };
 
-// Adam with decoupled weight decay (Loshchilov and Hutter, 2019), by default on weight matrices
-// only: before the step of Adam
+// Adam with decoupled weight decay (Loshchilov and Hutter, 2019; torch.optim.AdamW), by default
+// only on weight matrices. Each step of Adam starts with
 //   parameter ← (1 - lr · λ) parameter
 // Constructors throw ValueError for options outside their ranges.
 //   AdamW optimizer(model, {.lr = 1e-3, .weight_decay = 0.1});
@@ -79,8 +82,9 @@ class WEFT_API Adam : public Optimizer<T> {
 template <class T = float>
 class WEFT_API AdamW final : public Adam<T> {
  public:
-  // For all parameters of a model, or for some.
+  // Updates all parameters of a model.
   explicit AdamW(Module<T>& model, const AdamWOptions& options = {});
+  // Updates the given parameters.
   explicit AdamW(NamedParameters<T> parameters, const AdamWOptions& options = {});
 };
 

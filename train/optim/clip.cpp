@@ -39,7 +39,7 @@ double grad_norm(const ParameterElements<T>& elements) {
 double clip_factor(double norm, double max_norm) {
   check_positive("clipping: max_norm", max_norm);
   if (!std::isfinite(norm))
-    fail<NonFiniteError>("clipping", "gradients of a finite norm", str_cat("norm ", norm));
+    fail<NonFiniteError>("clipping", "gradients with a finite norm", str_cat("norm ", norm));
   check_at_least("clipping: norm", norm, 0.0);
   return std::min(1.0, max_norm / (norm + 1e-6));
 }

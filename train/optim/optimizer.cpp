@@ -47,7 +47,7 @@ Optimizer<T>::Optimizer(
       if (settings.group == 0)
         settings = {group, lr_factor, own_decay.value_or(settings.weight_decay)};
     }
-    if (!selects_any) fail<ValueError>(what, "parameters of the model", "none of these names");
+    if (!selects_any) fail<ValueError>(what, "at least one selected parameter", "none");
   }
 }
 
@@ -97,12 +97,14 @@ void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
   for (const ElementSlice& slice : slices.sequence.slices())
     if (slice.parameter >= parameters().size() || slice.begin < 0 || slice.size() < 0 ||
         slice.end > elements_.shape(slice.parameter).elements())
-      fail<ValueError>(type_ + ": slices", "elements of its parameters", "others");
+      fail<ValueError>(type_ + ": slices", "slices within the parameters",
+                       "a slice outside of them");
   slices_ = std::move(slices);
   add_missing_state();
 }
 
-// Of a whole parameter, the shape of the parameter.
+// Returns the shape of a slice's state: the parameter's shape if the slice is the whole parameter,
+// otherwise one axis.
 template <class T>
 Shape Optimizer<T>::state_shape(const ElementSlice& slice) const {
   const Shape& whole = elements_.shape(slice.parameter);
@@ -118,7 +120,7 @@ void Optimizer<T>::add_missing_state() {
       tensors.emplace_back(state_shape(slices[tensors.size()]));
 }
 
-// Before threads write: the shapes are right, and the tensors have memory of their own.
+// Called before threads write: checks the shapes, and copies tensors that share memory.
 template <class T>
 void Optimizer<T>::prepare_state() {
   add_missing_state();
@@ -172,7 +174,8 @@ void Optimizer<T>::state(State<T>& state) {
   state.list("missed_steps", missed_steps_);
   state.number("learning_rate", learning_rate_);
   state.number("initial_learning_rate", base_learning_rate_);
-  if (!is_whole()) fail<Error>(type_ + ": state", "that of all elements", "that of some");
+  if (!is_whole())
+    fail<Error>(type_ + ": state", "all elements of the parameters", "only some (see set_slices)");
   elements_.check_exist(type_);
   add_missing_state();
   for (std::size_t number = 0; number < tensors(); ++number)
@@ -184,12 +187,12 @@ template <class T>
 void Optimizer<T>::check_state() const {
   if (loaded_type_ != type_)
     fail<ValueError>("optimizer", str_cat("the state of ", type_),
-                     str_cat("that of ", loaded_type_));
+                     str_cat("the state of ", loaded_type_));
   check_at_least(type_ + ": step", steps_, std::int64_t{0});
   for (std::size_t i = 0; i < parameters().size(); ++i)
     if (const std::int32_t missed = missed_steps_.data()[i]; missed < 0 || missed > steps_)
-      fail<ValueError>(type_ + ": missed_steps of " + parameters()[i].name, str_cat("0 … ", steps_),
-                       missed);
+      fail<ValueError>(type_ + ": missed_steps of " + parameters()[i].name,
+                       str_cat("a value from 0 to ", steps_), missed);
   check_finite_non_negative<T>("learning rate", learning_rate_);
   check_finite_non_negative<T>("initial learning rate", base_learning_rate_);
   for (std::size_t number = 0; number < slices_.state.size(); ++number)
@@ -207,7 +210,7 @@ void Optimizer<T>::check_state() const {
 template <class T>
 void Optimizer<T>::add_tensors(std::string name, bool non_negative) {
   if (tensors() == most_tensors)
-    fail<Error>(type_ + ": state", str_cat(most_tensors, " tensors"), "more");
+    fail<Error>(type_ + ": state", str_cat("at most ", most_tensors, " kinds of state"), "more");
   states_.push_back({std::move(name), non_negative});
 }
 
@@ -219,7 +222,7 @@ std::string Optimizer<T>::description() const {
 
 template <class T>
 std::string Optimizer<T>::settings_description() const {
-  // "9216 parameters in 3 tensors": those that have the settings.
+  // Returns "9216 parameters in 3 tensors" for the parameters that have the settings.
   const auto count = [&](const auto& have) {
     Index tensors = 0, numbers = 0;
     for (std::size_t i = 0; i < settings_.size(); ++i) {

@@ -18,18 +18,21 @@ namespace weft {
 // The elements that an optimizer updates, and their state.
 template <class T>
 struct OptimizerSlices {
-  ElementSequence sequence;  // which elements
-  // state[number][i]: of slice i, in the state tensors `number` (see Optimizer::add_tensors). Where
-  // there is none yet, zeros.
+  ElementSequence sequence;  // the elements
+  // state[n][i] is the state of slice i in the n-th kind of state tensors (see
+  // Optimizer::add_tensors). Missing tensors count as zeros.
   std::vector<std::vector<Tensor<T>>> state = {};
 };
 
-// Updates a model's parameters from their gradients. The parameters must keep their shapes. The
-// model may be moved: the optimizer follows its parameters. After a parameter was removed or
-// replaced (by `merge_lora`, for instance), every function that uses the parameters throws Error,
-// naming it: make a new optimizer then. A parameter that is given several times is updated once.
-// Parameters of the model that the optimizer was not given keep adding up gradients:
-// `zero_grad(model)` clears them too. Not copyable: two optimizers would step the same parameters.
+// Base class of optimizers, which update a model's parameters from their gradients.
+//
+// The parameters must keep their shapes. The model may be moved. After a parameter was removed or
+// replaced, for example by `merge_lora`, every function that uses the parameters throws Error,
+// naming the parameter: create a new optimizer. A parameter that was passed several times is
+// updated once.
+//
+// The optimizer does not clear the gradients of parameters that were not passed to it, so they keep
+// accumulating; zero_grad(model) clears all gradients.
 template <class T = float>
 class WEFT_API Optimizer : public Stateful<T> {
  public:
@@ -38,101 +41,102 @@ class WEFT_API Optimizer : public Stateful<T> {
   Optimizer(Optimizer&&) noexcept = default;
   Optimizer& operator=(Optimizer&&) noexcept = default;
 
-  // Updates every parameter that has a gradient, in one parallel pass without heap allocation;
-  // gradients are multiplied by `gradient_scale` (see `clip_factor`). Clears the gradients. Throws
-  // NonFiniteError for a scale that is not finite, ValueError for one that is negative, and
-  // ShapeError when a parameter was assigned one of another shape; nothing is updated then. A
+  // Updates every parameter that has a gradient, in one parallel pass without heap allocation, and
+  // clears the gradients. Gradients are multiplied by `gradient_scale` (see `clip_factor`). A
   // parameter without a gradient keeps its values, its state and its own count of steps, as in
-  // torch.optim.
+  // torch.optim. Throws NonFiniteError if `gradient_scale` is not finite, ValueError if it is
+  // negative, and ShapeError if a parameter was assigned a value of a different shape; the
+  // parameters are then unchanged.
   void step(double gradient_scale = 1.0);
   // Clears the gradients of the optimizer's parameters.
   void zero_grad();
-  // The Euclidean norm of all gradients together. Bitwise identical for any number of threads. Not
-  // finite when a gradient is not.
+  // Returns the Euclidean norm of all gradients together; see weft::grad_norm. The result is
+  // bitwise identical for any number of threads.
   double grad_norm() const;
 
-  // The option `lr`, or the rate set before the first step.
+  // The option `lr`, or the rate set by `set_learning_rate` before the first step.
   double initial_learning_rate() const { return initial_learning_rate_; }
-  // The learning rate of the next step. A checkpoint contains it relative to the initial rate: an
-  // optimizer with twice the initial rate of the one that was saved continues with twice its rate.
+  // Returns the learning rate of the next step. Checkpoints store it relative to the initial rate:
+  // an optimizer that loads a checkpoint but has twice the initial rate continues with twice the
+  // stored rate.
   double learning_rate() const;
-  // Sets the rate from the next step on and, before the first step, the initial rate. Throws
+  // Sets the rate from the next step on. Before the first step, also sets the initial rate. Throws
   // ValueError for a rate that is negative or not finite.
   void set_learning_rate(double learning_rate);
-  // Sets the rate from the next step on, as a schedule does; the initial rate remains. Throws the
-  // same exceptions as `set_learning_rate`.
+  // Sets the rate from the next step on and keeps the initial rate. Used by schedules. Throws
+  // ValueError for a rate that is negative or not finite.
   void schedule_learning_rate(double learning_rate);
-  // The number of updates, also of those in which some parameters had no gradient.
+  // The number of updates, including updates in which some parameters had no gradient.
   std::int64_t steps() const { return steps_; }
-  // The parameters that it was given, each once.
+  // The parameters that the optimizer updates, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
 
-  // One line: the type, its options with `initial_learning_rate()`, the numbers of parameters with
-  // and without weight decay, and those of each group.
+  // Returns one line with the type, its options including `initial_learning_rate()`, and the
+  // numbers of parameters with weight decay, without weight decay, and in each group.
   std::string description() const;
 
-  // Throws Error unless it updates all elements.
+  // Throws Error if `set_slices` has limited the optimizer to some elements.
   void state(State<T>& state) override;
   void check_state() const override;
   bool is_new_since_0_2(const std::string& name) const override {
     return name == "initial_learning_rate";
   }
 
-  // At first all elements, each parameter one slice.
+  // The elements that `step` updates. Initially all elements, one slice per parameter.
   const OptimizerSlices<T>& slices() const { return slices_; }
-  // Whether `slices` are all elements, as at first.
+  // Whether `slices` are all elements, as initially.
   bool is_whole() const { return slices_.sequence.slices() == elements_.sequence().slices(); }
-  // From here on, `step` updates only these. For processes that divide an optimizer's work and
-  // state; one that is divided before its first step never takes memory for the whole state.
+  // Limits `step` to `slices`, so that several processes can divide an optimizer's work and state.
+  // If called before the first step, the whole state is never allocated. Throws ValueError for
+  // elements that the parameters do not have.
   void set_slices(OptimizerSlices<T> slices);
 
  protected:
-  // `type` is the name of the optimizer in messages and checkpoints, `options` describes those that
-  // only it has; `decays`, when given, selects the parameters with weight decay among those of no
-  // group that has its own. Throws ValueError for a rate, factor or decay that is negative or not
-  // finite, and for a group that selects none.
+  // `type` is the name of the optimizer in messages and checkpoints, and `options` describes its
+  // additional options. `decays` selects the parameters with weight decay, all if not set; a group
+  // with a weight decay overrides it for its parameters. Throws ValueError for a rate, factor or
+  // decay that is negative or not finite, and for a group that selects no parameters.
   Optimizer(std::string type, std::string options, NamedParameters<T> parameters,
             double learning_rate, double weight_decay, const ParameterGroups& groups,
             const std::function<bool(const std::string& name, const Shape& shape)>& decays = {});
 
-  // The learning rate of parameter `index`.
+  // Returns the learning rate of parameter `index`.
   double learning_rate(std::size_t index) const {
     return learning_rate_ * settings_[index].lr_factor;
   }
-  // The number of updates of parameter `index`: updates without a gradient of it do not count, as
-  // in torch.optim.
+  // Returns the number of updates in which parameter `index` had a gradient, as in torch.optim.
   std::int64_t steps(std::size_t index) const {
     return steps_ - std::as_const(missed_steps_).data()[index];
   }
-  // The weight decay of parameter `index`.
+  // Returns the weight decay of parameter `index`.
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
 
-  // Updates `size` consecutive elements of parameter `index`: their values, from their gradients
-  // and from their state, of which `state[number]` are the elements in the state tensors `number`.
-  // Called concurrently; `steps(index)` already includes the current step.
+  // Updates `size` consecutive elements of parameter `index`: `values` and `state` from `grad`,
+  // which must be multiplied by `scale`. `state[n]` points to the elements' state of the n-th kind
+  // (see `add_tensors`). Called concurrently; `steps(index)` already includes the current step.
   virtual void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                       T scale) = 0;
 
   const std::string& type() const { return type_; }  // the name of the optimizer
-  // Adds a tensor of zeros for each parameter to the optimizer's state. Numbered in the order of
-  // the calls, from 0, and saved as "name.<parameter's name>". With a `non_negative` one,
-  // `check_state` throws ValueError, naming the parameter, unless all elements are ≥ 0. Throws
-  // Error after the eighth.
+  // Adds one kind of state: a tensor of zeros for each parameter, saved as
+  // "<name>.<parameter name>". Kinds are numbered from 0 in the order of the calls. If
+  // `non_negative` is set, `check_state` throws ValueError, naming the parameter, unless all
+  // elements are ≥ 0. Throws Error for a ninth kind.
   void add_tensors(std::string name, bool non_negative = false);
-  // How often `add_tensors` was called.
+  // The number of kinds of state, added by `add_tensors`.
   std::size_t tensors() const { return states_.size(); }
 
  private:
   static constexpr std::size_t most_tensors = 8;
 
-  // Of a parameter.
+  // The settings of a parameter.
   struct Settings {
-    std::size_t group = 0;  // 0: none
+    std::size_t group = 0;  // number of its group, from 1; 0 if it belongs to no group
     double lr_factor = 1.0;
     double weight_decay = 0.0;
   };
 
-  // Of state tensors.
+  // A kind of state tensors; see `add_tensors`.
   struct StateKind {
     std::string name;
     bool non_negative;
@@ -151,16 +155,17 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::string loaded_type_;
   std::string options_text_;
   ParameterElements<T> elements_;
-  std::vector<Settings> settings_;  // of each parameter
+  std::vector<Settings> settings_;  // one for each parameter
   std::vector<StateKind> states_;
   OptimizerSlices<T> slices_;
   double initial_learning_rate_;
-  // The rate of the next step, relative to `base_learning_rate_`, which a checkpoint may change.
+  // The rate of the next step, to be scaled by initial_learning_rate_ / base_learning_rate_, which
+  // differ after a checkpoint with another initial rate was loaded.
   double learning_rate_ = initial_learning_rate_;
   double base_learning_rate_ = initial_learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;
-  Tensor<std::int32_t> missed_steps_;  // of each parameter: those without a gradient
+  Tensor<std::int32_t> missed_steps_;  // for each parameter, the steps in which it had no gradient
 };
 
 extern template class Optimizer<float>;

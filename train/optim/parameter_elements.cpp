@@ -11,8 +11,8 @@ namespace {
 template <class T>
 void check_exists(const std::string& what, const NamedParameter<T>& named) {
   if (!named.parameter.exists())
-    fail<Error>(str_cat(what, "parameter ", named.name), "a parameter that exists",
-                "one that was removed or replaced, as merge_lora and remove_lora do");
+    fail<Error>(str_cat(what, "parameter ", named.name), "an existing parameter",
+                "a removed or replaced parameter (see merge_lora and remove_lora)");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ParameterGroup: parameters that an optimizer updates with settings of their own.
+// ParameterGroup: parameters that an optimizer updates with separate settings.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,24 @@
 
 namespace weft {
 
-// Parameters with settings of their own, such as a tenth of the rate for the pretrained part:
+// A group of parameters with separate settings, for example a tenth of the learning rate for a
+// pretrained encoder (torch.optim's param_groups):
 //   AdamW optimizer(model, {.groups = {{.parameters = below("encoder"), .lr_factor = 0.1}}});
 struct ParameterGroup {
-  // Selects the parameters. One that several groups select belongs to the first of them, one that
-  // none selects has the optimizer's own settings.
+  // Selects the parameters. A parameter selected by several groups belongs to the first of them. A
+  // parameter selected by no group has the optimizer's settings.
   NameFilter parameters;
-  // ≥ 0, times the optimizer's learning rate, also when a schedule sets that.
+  // Multiplies the optimizer's learning rate, even if a schedule sets it. Must be ≥ 0.
   double lr_factor = 1.0;
-  // ≥ 0; when not given, that of the optimizer.
+  // Weight decay, ≥ 0. If not set, the optimizer's weight decay applies.
   std::optional<double> weight_decay = {};
 };
 
-// See ParameterGroup::parameters for the parameters that several of them select.
+// The groups of an optimizer. The first group that selects a parameter applies to it.
 using ParameterGroups = std::vector<ParameterGroup>;
 
-// Returns an optimizer's options whose groups select a parameter of the model by any of its names
-// (tied weights).
+// Returns `options` with groups that select a parameter of the model by any of its names, since a
+// tied parameter has several.
 template <class T, class Options>
 Options with_tied_groups(const Module<T>& model, Options options) {
   for (ParameterGroup& group : options.groups)

@@ -5,24 +5,25 @@
 
 namespace weft {
 
+// Options of RMSprop.
 struct RMSpropOptions {
   // Learning rate, ≥ 0.
   double lr = 1e-2;
-  // Decay rate of the running mean, in 0 … 1 (1 excluded).
+  // Decay rate of the running mean; 0 ≤ alpha < 1.
   double alpha = 0.99;
-  // Added to the root of the mean, ≥ 0. Where the sum is 0, there is no step, whereas torch gives
-  // NaN.
+  // Added to the square root of the mean, ≥ 0. If the sum is 0, the element is not changed; torch
+  // returns NaN.
   double eps = 1e-8;
-  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  // λ ≥ 0; λ · parameter is added to the gradient of every parameter.
   double weight_decay = 0.0;
-  // μ in 0 … 1 (1 excluded).
+  // μ; 0 ≤ momentum < 1.
   double momentum = 0.0;
-  // Parameters with settings of their own.
+  // Parameters with separate settings.
   ParameterGroups groups = {};
 };
 
-// Steps scaled by a running mean of squared gradients, as torch.optim.RMSprop (Tieleman and Hinton,
-// 2012):
+// Scales steps by a running mean of squared gradients (Tieleman and Hinton, 2012;
+// torch.optim.RMSprop):
 //   g ← gradient + λ · parameter,  v ← α v + (1 - α) g²
 //   b ← μ b + g / (√v + eps),  parameter ← parameter - lr · b
 // Constructors throw ValueError for options outside their ranges.
@@ -31,8 +32,9 @@ struct RMSpropOptions {
 template <class T = float>
 class WEFT_API RMSprop final : public Optimizer<T> {
  public:
-  // For all parameters of a model, or for some.
+  // Updates all parameters of a model.
   explicit RMSprop(Module<T>& model, const RMSpropOptions& options = {});
+  // Updates the given parameters.
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
 
  private:

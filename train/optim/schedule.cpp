@@ -106,7 +106,7 @@ Schedule one_cycle_schedule(const OneCycleOptions& options) {
 }
 
 Schedule sequential_schedule(std::vector<ScheduleSegment> segments) {
-  if (segments.empty()) fail<ValueError>("sequence of schedules", "at least one", "none");
+  if (segments.empty()) fail<ValueError>("sequential schedule: segments", "at least one", "none");
   std::string description;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const auto& [schedule, steps] = segments[i];
@@ -114,7 +114,7 @@ Schedule sequential_schedule(std::vector<ScheduleSegment> segments) {
       description += schedule.description();
       continue;
     }
-    check_at_least("sequence of schedules: steps", steps, std::int64_t{1});
+    check_at_least("sequential schedule: steps", steps, std::int64_t{1});
     description += str_cat(schedule.description(), " (", steps, " steps), then ");
   }
   return {description, [segments = std::move(segments)](std::int64_t step) {

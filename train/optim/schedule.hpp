@@ -10,15 +10,16 @@
 
 namespace weft {
 
-// The learning rate of each update; the first update is step 1.
+// A function from the number of an update, starting with step 1, to its learning rate.
 //   const Schedule schedule("halves", [](std::int64_t step) { return std::pow(0.5, step); });
 class WEFT_API Schedule {
  public:
   // Throws ValueError for an empty function.
   Schedule(std::string description, std::function<double(std::int64_t step)> learning_rate);
 
-  double operator()(std::int64_t step) const { return learning_rate_(step); }  // the rate of it
-  // The kind and its options, "constant, lr 0.001".
+  // Returns the learning rate of a step.
+  double operator()(std::int64_t step) const { return learning_rate_(step); }
+  // The kind of schedule and its options, for example "constant, lr 0.001".
   const std::string& description() const { return description_; }
 
  private:
@@ -26,84 +27,86 @@ class WEFT_API Schedule {
   std::function<double(std::int64_t)> learning_rate_;
 };
 
-// `rate = lr` at every step. Throws ValueError unless lr ≥ 0.
+// Returns a schedule with the rate `lr` at every step. Throws ValueError unless lr ≥ 0.
 //   const Schedule schedule = constant_schedule(1e-3);
 WEFT_API Schedule constant_schedule(double lr);
 
-// Of warmup_cosine_schedule.
+// Options of warmup_cosine_schedule.
 struct WarmupCosineOptions {
   // The highest learning rate, reached at step `warmup_steps`.
   double peak = 1e-3;
-  std::int64_t warmup_steps = 0;  // in which the rate rises, ≥ 0
-  // The step at which the cosine ends; after it, `final` stays.
+  std::int64_t warmup_steps = 0;  // number of steps in which the rate rises, ≥ 0
+  // The step at which the rate reaches `final` and then remains constant.
   std::int64_t total_steps = 1;
   double final = 0.0;  // the last rate, ≥ 0
 };
 
-// Linear from 0 to the peak, then half a cosine down (Loshchilov and Hutter, 2017):
+// Returns a schedule that rises linearly from 0 to the peak and then falls along half a cosine
+// (Loshchilov and Hutter, 2017):
 //   rate = final + (peak - final) · (1 + cos(π · (step - warmup) / (total - warmup))) / 2
-// Throws ValueError unless 0 ≤ final ≤ peak and 0 ≤ warmup_steps < total_steps.
+// Throws ValueError unless 0 ≤ final ≤ peak < ∞ and 0 ≤ warmup_steps < total_steps.
 //   const Schedule schedule = warmup_cosine_schedule({.warmup_steps = 100, .total_steps = 5000});
 WEFT_API Schedule warmup_cosine_schedule(const WarmupCosineOptions& options);
 
-// Of inverse_square_root_schedule.
+// Options of inverse_square_root_schedule.
 struct InverseSquareRootOptions {
-  std::int64_t num_hiddens = 512;    // the model's width
-  std::int64_t warmup_steps = 4000;  // in which the rate rises
-  double factor = 1.0;               // of all rates
+  std::int64_t num_hiddens = 512;    // width of the model
+  std::int64_t warmup_steps = 4000;  // number of steps in which the rate rises
+  double factor = 1.0;               // multiplies all rates
 };
 
-// The schedule of Vaswani et al. (2017, equation 3):
+// Returns the schedule of Vaswani et al. (2017, equation 3):
 //   rate = factor / √num_hiddens · min(1 / √step, step / warmup_steps^(3/2))
 // Throws ValueError unless every option is > 0.
 //   const Schedule schedule = inverse_square_root_schedule({.num_hiddens = 256});
 WEFT_API Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options);
 
-// torch's StepLR, by steps:
+// Returns a schedule that multiplies the rate by `factor` every `every_steps` steps (torch's
+// StepLR, counting steps instead of epochs):
 //   rate = lr · factor^(⌊(step - 1) / every_steps⌋)
 // Throws ValueError unless lr ≥ 0, every_steps > 0 and 0 ≤ factor ≤ 1.
 //   const Schedule schedule = step_schedule(1e-3, 1000, 0.5);
 WEFT_API Schedule step_schedule(double lr, std::int64_t every_steps, double factor);
 
-// From `first` at step 1 in a straight line to `last` at step `steps`, then `last` (torch's
-// LinearLR):
+// Returns a schedule that changes linearly from `first` at step 1 to `last` at step `steps`, and
+// then remains constant (torch's LinearLR):
 //   rate = first + (last - first) · (step - 1) / (steps - 1)
-// Throws ValueError for rates < 0, and unless steps > 0.
+// Throws ValueError unless first ≥ 0, last ≥ 0 and steps > 0.
 //   const Schedule decay = linear_schedule(1e-3, 0.0, 5000);
 WEFT_API Schedule linear_schedule(double first, double last, std::int64_t steps);
 
-// Of one_cycle_schedule.
+// Options of one_cycle_schedule.
 struct OneCycleOptions {
   double peak = 1e-3;            // the highest rate
-  std::int64_t total_steps = 1;  // to the last rate
-  // The part of the steps in which the rate rises.
+  std::int64_t total_steps = 1;  // number of steps until the last rate
+  // The fraction of the steps in which the rate rises.
   double pct_start = 0.3;
   double start_divisor = 25.0;  // the first rate is peak / start_divisor
   double end_divisor = 1e4;     // the last rate is the first one / end_divisor
 };
 
-// Half a cosine up to the peak, half a cosine down to the last rate, which then stays (Smith and
-// Topin, 2018; torch's OneCycleLR); each from rate a to b, in the part p of its steps:
+// Returns a schedule that rises to the peak along half a cosine, falls to the last rate along half
+// a cosine, and then remains constant (Smith and Topin, 2018; torch's OneCycleLR). Each half goes
+// from rate a to rate b; p is the fraction of its steps that are done:
 //   rate = b + (a - b) · (1 + cos(π p)) / 2
-// Throws ValueError unless peak ≥ 0, 0 ≤ pct_start ≤ 1, total_steps
-// > 0 and the divisors are > 0.
+// Throws ValueError unless peak ≥ 0, 0 ≤ pct_start ≤ 1, total_steps > 0 and the divisors are > 0.
 //   const Schedule schedule = one_cycle_schedule({.peak = 1e-3, .total_steps = 5000});
 WEFT_API Schedule one_cycle_schedule(const OneCycleOptions& options);
 
-// A schedule and the number of steps that it lasts.
+// A segment of sequential_schedule.
 struct ScheduleSegment {
-  Schedule schedule;       // from its step 1
-  std::int64_t steps = 0;  // > 0, but ignored for the last segment
+  Schedule schedule;       // starts with its own step 1
+  std::int64_t steps = 0;  // number of steps, > 0; ignored for the last segment
 };
 
-// Schedules one after the other, each from its own step 1; the last one has no end: torch's
-// SequentialLR. Throws ValueError when there is none, and unless the steps of all but the last are
-// > 0.
+// Returns a schedule that runs several schedules one after the other, each from its own step 1; the
+// last one never ends (torch's SequentialLR). Throws ValueError if there are no segments, and
+// unless `steps` > 0 for all segments but the last.
 //   const Schedule schedule = sequential_schedule(
 //       {{linear_schedule(0.0, 1e-3, 100), 100}, {constant_schedule(1e-3)}});
 WEFT_API Schedule sequential_schedule(std::vector<ScheduleSegment> segments);
 
-// `rate = factor · schedule(step)`. Throws ValueError unless factor ≥ 0.
+// Returns a schedule with the rate factor · schedule(step). Throws ValueError unless factor ≥ 0.
 //   const Schedule tenth = scaled_schedule(constant_schedule(1e-3), 0.1);
 WEFT_API Schedule scaled_schedule(Schedule schedule, double factor);
 

@@ -6,20 +6,22 @@
 
 namespace weft {
 
+// Options of SGD.
 struct SGDOptions {
   // Learning rate, ≥ 0.
   double lr = 1e-3;
-  // μ in 0 … 1 (1 excluded).
+  // μ; 0 ≤ momentum < 1.
   double momentum = 0.0;
-  // λ ≥ 0, on every parameter, added to the gradient as λ · parameter.
+  // λ ≥ 0; λ · parameter is added to the gradient of every parameter.
   double weight_decay = 0.0;
-  // Nesterov momentum: steps along g + μ · velocity (Sutskever et al., 2013); requires momentum.
+  // Nesterov momentum: the step is lr · (g + μ · v) (Sutskever et al., 2013). Requires momentum >
+  // 0.
   bool nesterov = false;
-  // Parameters with settings of their own.
+  // Parameters with separate settings.
   ParameterGroups groups = {};
 };
 
-// Stochastic gradient descent with momentum, as torch.optim.SGD (Sutskever et al., 2013):
+// Stochastic gradient descent with momentum (Sutskever et al., 2013; torch.optim.SGD):
 //   g ← gradient + λ · parameter,  v ← μ · v + g,  parameter ← parameter - lr · v
 // Constructors throw ValueError for options outside their ranges.
 //   SGD optimizer(model, {.lr = 0.1, .momentum = 0.9});
@@ -27,8 +29,9 @@ struct SGDOptions {
 template <class T = float>
 class WEFT_API SGD final : public Optimizer<T> {
  public:
-  // For all parameters of a model, or for some.
+  // Updates all parameters of a model.
   explicit SGD(Module<T>& model, const SGDOptions& options = {});
+  // Updates the given parameters.
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
 
  private:

@@ -1,4 +1,4 @@
-// broadcast_state: gives the state of the first process to all.
+// broadcast_state: copies the state of the root process to all processes.
 #pragma once
 
 #include "weft/autograd/export.hpp"
@@ -8,13 +8,15 @@
 
 namespace weft {
 
-// The values of an object in the first process become those of all, which have objects with the
-// same tensors, texts and numbers. For what a program reads before it trains, such as a
-// configuration. Collective. Throws Error when another process cannot be reached.
+// Collective: copies the state of `object` in the root process to all processes, for example a
+// configuration that only the root has read. The object must have the same tensors, strings and
+// numbers in all processes. Throws Error if another process cannot be reached.
 //   broadcast_state(processes, optimizer);
 template <class T>
 WEFT_API void broadcast_state(ProcessGroup& processes, Stateful<T>& object);
-// The same for the parameters and buffers of a model, which have the same shapes in all processes.
+// Collective: copies the parameters and buffers of `model` in the root process to all processes.
+// They must have the same shapes in all processes. Throws Error if another process cannot be
+// reached.
 template <class T>
 WEFT_API void broadcast_state(ProcessGroup& processes, Module<T>& model);
 

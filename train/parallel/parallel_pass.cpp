@@ -69,10 +69,11 @@ ParallelPass<T>::ParallelPass(NamedParameters<T> parameters, Index max_parts,
                               const TapeOptions& options, Index first_part, Index last_part)
     : elements_(std::move(parameters)), max_parts_(max_parts), first_part_(first_part) {
   if (max_parts < 1 || max_parts > most_parts)
-    fail<ValueError>("parallel pass: parts", str_cat("1 … ", most_parts), max_parts);
+    fail<ValueError>("parallel pass: parts", str_cat("a value from 1 to ", most_parts), max_parts);
   if (first_part < 0 || first_part >= last_part || last_part > max_parts)
-    fail<ValueError>("parallel pass: own parts", str_cat("some of ", max_parts),
-                     str_cat(first_part, " … ", last_part));
+    fail<ValueError>("parallel pass: own parts",
+                     str_cat("a nonempty range within [0, ", max_parts, ")"),
+                     str_cat("[", first_part, ", ", last_part, ")"));
   for (const auto& [name, parameter] : elements_.parameters()) {
     numbers_.emplace(parameter.key(), numbers_.size());
     incomplete_.emplace_back(0);
@@ -90,8 +91,8 @@ template <class T>
 std::size_t ParallelPass<T>::number_of(const Parameter<T>& parameter) const {
   const auto found = numbers_.find(ParameterPointer<const Parameter<T>>(&parameter).key());
   if (found == numbers_.end())
-    fail<Error>("pass", "a parameter of the model that the pass is for",
-                str_cat("another of shape ", parameter.shape()));
+    fail<Error>("parallel pass", "a parameter passed to the constructor",
+                str_cat("a different parameter of shape ", parameter.shape()));
   return found->second;
 }
 
@@ -104,7 +105,7 @@ void ParallelPass<T>::begin() {
 template <class T>
 void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossOfPart& loss) {
   if (parts < 1 || parts > max_parts_)
-    fail<ValueError>("parallel pass: parts", str_cat("1 … ", max_parts_), parts);
+    fail<ValueError>("parallel pass: parts", str_cat("a value from 1 to ", max_parts_), parts);
   elements_.check_exist("parallel pass");
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
   for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;

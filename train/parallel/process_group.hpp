@@ -15,67 +15,67 @@ namespace weft {
 
 class Transport;
 
-// The processes of `mpirun -n 4 program`, in each of which the program creates one ProcessGroup and
-// gives it to its trainers (see TrainerOptions::processes). In a program that was started directly
-// the group is that process alone, and costs nothing.
+// The processes of `mpirun -n 4 program`. Each process creates one ProcessGroup and passes it to
+// its trainers (see TrainerOptions::processes). If the program was started directly, the group
+// contains only that process and costs nothing.
 //
-// Functions marked as collective are called by all processes, in the same order, and throw Error
-// when another process cannot be reached. A program has at most one group; it is used by one thread
-// at a time, and destroyed when everything is done: a process in which an exception destroys it
-// ends without finalizing MPI, upon which mpirun ends the others.
+// All processes must call the functions marked as collective, in the same order. These functions
+// throw Error if another process cannot be reached. A process may have at most one group, and only
+// one thread at a time may use it. Destroy it when everything is done: if an exception destroys it,
+// the process ends without finalizing MPI, and mpirun then ends the other processes.
 //   ProcessGroup processes;
 //   if (processes.is_root()) std::cout << processes.size() << " processes\n";
 class WEFT_API ProcessGroup {
  public:
-  // Throws Error for a second group of the program, and when mpirun has started several processes
-  // of a weft that was built without MPI.
+  // Throws Error for a second group in the process, and if mpirun started several processes but
+  // weft was built without MPI.
   ProcessGroup();
   ~ProcessGroup();
-  // The group that is pointed to; without one, where the pointer is null, a group of this process
-  // alone.
+  // Returns *processes, or a group of this process alone if `processes` is null.
   static ProcessGroup& or_self(ProcessGroup* processes);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
   int rank() const { return rank_; }  // the number of this process, from 0
   int size() const { return size_; }  // the number of processes
-  // The first process reads and writes files, and prints.
+  // Whether this is the root process, the one that reads and writes files and prints.
   bool is_root() const { return rank_ == 0; }
 
-  // Prints an error of this process to standard error as one line, ends all the others and this
-  // one, with the exit status. An error of all processes is shown once, by the first: the others
-  // wait for it for a second. Returns the exit status when the process is alone. For the handler of
-  // the program's exceptions.
+  // Prints an error message to standard error as one line and ends all processes with the exit
+  // status. Call it where the program handles its exceptions. If all processes fail, the root
+  // prints the message and ends them all: the other processes wait one second before they print.
+  // Returns `exit_status` if the process is alone.
   int abort(const std::string& message, int exit_status = 1) const;
 
-  // Collective: does `work`, the same in all processes. What it throws in one of them, whatever it
-  // is, all throw: the others an Error that names the process, as soon as they wait for another.
-  // None of them goes on before all have left `work`. Within another `together`, it is part of
-  // that. Throws ValueError for an empty function.
+  // Collective: runs `work` in all processes and returns when all of them have finished it. If it
+  // throws in one process, the other processes throw an Error that names that process, as soon as
+  // they wait for another process. Within another `run_collectively`, it just runs `work`. Throws
+  // ValueError for an empty function.
   void run_collectively(const std::function<void()>& work);
 
-  // Collective: the bytes of process `from` become those of all.
+  // Collective: copies the bytes of process `from` to all processes.
   void broadcast(std::span<std::byte> bytes, int from = 0);
-  // Collective: returns the text of process `from`.
+  // Collective: returns the string of process `from`.
   std::string broadcast(std::string text, int from = 0);
-  // Collective: returns the texts of all processes in their order.
+  // Collective: returns the strings of all processes, by rank.
   std::vector<std::string> all_gather(const std::string& text);
-  // Collective: each value becomes the sum of those of all processes, added in their order.
+  // Collective: replaces each value by its sum over all processes, added in the order of the ranks.
   void all_reduce(std::span<double> values);
-  // Collective: returns what `read` returns in the first process, which reads files for all. What
-  // it throws, all throw. Throws ValueError for an empty function.
+  // Collective: calls `read` in the root process only, for example to read a file, and returns its
+  // result in all processes. If `read` throws, all processes throw, as in `run_collectively`.
+  // Throws ValueError for an empty function.
   std::string broadcast_from_root(const std::function<std::string()>& read);
 
-  // Sends bytes to process `to`, which is waiting for as many. Throws Error when it cannot be
-  // reached.
+  // Sends bytes to process `to`, which must receive the same number of bytes. Throws Error if the
+  // process cannot be reached.
   void send(std::span<const std::byte> bytes, int to);
-  // Waits for bytes of process `from`. Throws Error when it cannot be reached.
+  // Waits for bytes from process `from`. Throws Error if the process cannot be reached.
   void receive(std::span<std::byte> bytes, int from);
 
-  // The bytes of gradients and weights that this process has sent.
+  // The number of bytes of gradients and weights that this process has sent.
   std::int64_t bytes_sent() const;
 
-  // Null when the process is alone.
+  // Null if the process is alone.
   Transport* transport() const { return transport_.get(); }
 
  private:
@@ -84,7 +84,7 @@ class WEFT_API ProcessGroup {
   std::unique_ptr<Transport> transport_;
   int rank_ = 0;
   int size_ = 1;
-  int exceptions_;  // in flight at construction
+  int exceptions_;  // number of exceptions in flight at construction
 };
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Profile: where time and memory go, by operation, by layer and by thread.
+// Profile: measures the time and memory of training, by operation, layer and thread.
 #pragma once
 
 #include <cstdint>
@@ -17,71 +17,73 @@
 
 namespace weft {
 
-// What the machine can do at most, with the threads that `parallel_for` uses here.
+// The peak performance of the machine, with the threads that `parallel_for` uses on it.
 struct MachineLimits {
-  double flops_per_second = 0.0;  // of a large matrix product of floats
-  double bytes_per_second = 0.0;  // of copying memory, read and written
+  double flops_per_second = 0.0;  // in a large matrix product of floats
+  double bytes_per_second = 0.0;  // bytes read and written while copying memory
 };
 
-// Measures for about a quarter of a second.
+// Measures the limits of this machine, which takes about a quarter of a second.
 WEFT_API MachineLimits measure_limits();
 
-// The sum of what was measured of an operation, a layer or a phase.
+// The measurements of an operation, a layer or a phase, summed over all its calls.
 struct ProfileRow {
-  std::string layer;              // "blocks.0.attention"; empty for the model itself; or the phase
+  std::string layer;              // "blocks.0.attention"; empty for the model; name of a phase
   std::string operation;          // empty for a layer or a phase
-  std::int64_t calls = 0;         // in forward
-  double forward_seconds = 0.0;   // and those of a phase
-  double backward_seconds = 0.0;  // without those of forward
-  double flops = 0.0;             // of matrix products
-  double bytes = 0.0;             // read and written
-  double memory = 0.0;  // bytes by which the tape's memory grew until forward had computed it
-  // Of forward and backward.
+  std::int64_t calls = 0;         // number of forward calls
+  double forward_seconds = 0.0;   // time of forward, or of a phase
+  double backward_seconds = 0.0;  // time of backward
+  double flops = 0.0;             // floating-point operations of matrix products
+  double bytes = 0.0;             // bytes read and written
+  double memory = 0.0;            // bytes by which forward increased the tape's memory
+  // Returns the time of forward and backward.
   double seconds() const { return forward_seconds + backward_seconds; }
 };
 
-// What memory holds when a step has the most of it, in bytes: of a layer and the layers within it.
+// The memory of a layer, including the layers within it, at the moment when a step uses the most
+// memory; in bytes.
 struct MemoryRow {
   std::string layer;        // "blocks.0.attention"; empty for the model itself
-  double parameters = 0.0;  // frozen ones, too
-  double gradients = 0.0;   // of parameters
-  double optimizer = 0.0;   // its state
-  double values = 0.0;      // that backward still needs
-  double computing = 0.0;   // gradients of values and scratch memory, where backward is
-  // All of them.
+  double parameters = 0.0;  // parameters, including frozen ones
+  double gradients = 0.0;   // gradients of parameters
+  double optimizer = 0.0;   // state of the optimizer
+  double values = 0.0;      // values that backward still needs
+  double computing = 0.0;   // gradients of values, and scratch memory of the current backward
+  // Returns the sum of all members.
   double bytes() const { return parameters + gradients + optimizer + values + computing; }
 };
 
 class ProfileRecorder;
 
-// Measures all passes of tapes that observe it, and the phases of a program around them:
+// Measures all passes of the tapes whose observer it is, and the phases of a program around them:
 //   Profile profile(model);
 //   Tape tape({.training = true, .observer = &profile});
 //   tape.backward(sum(model(tape.constant(X))));
 //   profile.end_step();
 //   std::cout << profile.operation_table() << profile.layer_table();
-// The time of an operation is that since the operation, the phase or the parallel range before it,
-// on the same thread. An operation belongs to the layer whose parameters it uses; without
-// parameters, to the innermost layer that has those used before and after it. FLOPs are those of
-// matrix products; backward has twice those of forward, and twice its bytes. Bytes are those of
-// results, recorded inputs and parameters, each once.
+// The time of an operation starts at the end of the previous operation, phase or parallel range on
+// the same thread. An operation belongs to the layer whose parameters it uses. An operation without
+// parameters belongs to the innermost layer that contains the parameters used before and after it.
+// FLOPs count only matrix products. Bytes count results, recorded inputs and parameters, each once.
+// Backward counts as twice the FLOPs and bytes of forward.
 //
-// `end_step` and phases are for the thread that made the profile; tapes may be used on other
-// threads.
+// Call `end_step` and create phases on the thread that created the profile. Tapes may be used on
+// other threads.
 class WEFT_API Profile final : public TapeObserver {
  public:
-  // Takes the names of the layers; the model must not be moved afterwards. Measures the machine.
+  // Stores the names of the model's layers, and calls measure_limits. The model must not be moved
+  // afterwards.
   template <class T>
   explicit Profile(const Module<T>& model);
   ~Profile() override;
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // A part of a step, until the object is destroyed. With a null profile, nothing. The name must
-  // outlive the profile.
+  // A phase of a step, which lasts until the object is destroyed. Does nothing if the profile is
+  // null. The name must outlive the profile.
   class WEFT_API Phase {
    public:
-    // Begins it.
+    // Begins the phase.
     Phase(Profile* profile, const char* name);
     ~Phase();
     Phase(const Phase&) = delete;
@@ -93,44 +95,50 @@ class WEFT_API Profile final : public TapeObserver {
     double start_ = 0.0;
   };
 
-  // Ends a step of the program. The first step is for warming up, and not part of the results.
+  // Ends a step of the program. The first step is a warm-up and not part of the results.
   void end_step();
 
-  // For `memory`: counts an optimizer's state, and the gradients of its parameters, as many times
-  // as a ParallelPass has `parts`.
+  // Includes an optimizer in the results of `memory`: its state, and the gradients of its
+  // parameters, once for each of the `parts` of a ParallelPass.
   template <class T>
   void count_memory(const Optimizer<T>& optimizer, Index parts = 1);
 
-  // Sums over all measured steps, the longest time first; operations by layer.
+  // Returns the operations of each layer, summed over all measured steps, the longest time first.
   std::vector<ProfileRow> operations() const;
-  std::vector<ProfileRow> phases() const;  // the same of phases
-  // Each layer with the layers within it, from the model on, in the order of `members`.
+  // Returns the phases, summed over all measured steps, the longest time first.
+  std::vector<ProfileRow> phases() const;
+  // Returns the layers, summed over all measured steps: first the model, then the layers within it,
+  // in the order of `members`. A layer includes the layers within it.
   std::vector<ProfileRow> layers() const;
-  // The same layers at the peak of the tapes' memory, as each backward function saw it.
+  // Returns the memory of the same layers when the tapes' memory was largest, as observed before
+  // each backward function.
   std::vector<MemoryRow> memory() const;
-  std::int64_t steps() const;           // measured
-  double step_seconds() const;          // the mean
-  const MachineLimits& limits() const;  // of this machine
+  std::int64_t steps() const;           // number of measured steps
+  double step_seconds() const;          // mean duration of a step
+  const MachineLimits& limits() const;  // limits of this machine
 
-  // The same as text: a line each, with milliseconds of a step and shares.
+  // Formats `phases()` as a table, with milliseconds per step and shares of the time.
   std::string phase_table() const;
-  // The same of operations, of all layers together, with how much of the machine's limits is used.
+  // Formats operations as a table, summed over layers, with milliseconds per step, shares of the
+  // time, and the fraction of the machine's limits that they reach.
   std::string operation_table() const;
-  // The same of layers; those at one place in the elements of a list together.
+  // Formats `layers()` as a table, with milliseconds per step and shares of the time. Layers at the
+  // same place in the elements of a list are shown together.
   std::string layer_table() const;
-  // The same of memory, in MB.
+  // Formats `memory()` as a table, in MB.
   std::string memory_table() const;
 
-  // Of one pass; see the function below.
+  // Formats one pass as a table; see weft::pass_table.
   std::string pass_table() const;
 
-  // The seconds that a step would take on so many threads, from the measured durations of all
-  // parallel ranges, which are given to the threads in order: memory bandwidth and caches are
-  // taken to grow with the threads. Throws ValueError unless threads ≥ 1.
+  // Predicts the seconds per step with another number of threads, by assigning the measured
+  // parallel ranges to the threads in order. Memory bandwidth and caches are assumed to grow with
+  // the number of threads. Throws ValueError unless threads ≥ 1.
   double predicted_step_seconds(int threads) const;
 
-  // Writes the first steps measured as a trace that Perfetto (ui.perfetto.dev) and Chrome
-  // (chrome://tracing) show, with a row a thread. Throws FileError.
+  // Writes a trace of the first measured steps, with one row per thread, for Perfetto
+  // (ui.perfetto.dev) and Chrome (chrome://tracing). Throws FileError if the file cannot be
+  // written.
   void write_trace(const std::filesystem::path& path) const;
 
   void observe(const TapeEvent& event) override;
@@ -139,10 +147,10 @@ class WEFT_API Profile final : public TapeObserver {
   std::unique_ptr<ProfileRecorder> recorder_;
 };
 
-// What a pass of a model costs, before anything is trained: the tree of layers with the shape of
-// what each computes, its parameters, and of all that it computes the FLOPs of matrix products in
-// forward and the memory that is kept for backward. `pass` runs the model on the tape that it is
-// given. Throws ValueError for an empty function.
+// Returns a table of what a pass of a model costs, before it is trained: the tree of layers, each
+// with the shape of its result, its number of parameters, the FLOPs of its matrix products in
+// forward, and the memory that it keeps for backward. `pass` runs the model on the given tape.
+// Throws ValueError for an empty function.
 //   auto pass = [&](Tape<float>& tape) { model(tape.constant(X)); };
 //   std::cout << pass_table(model, pass);
 template <class T>

@@ -30,7 +30,7 @@ void ReportSection::confusion(std::string title, const std::vector<std::string>&
                               Tensor<double> counts) {
   const Shape expected{std::ssize(classes), std::ssize(classes)};
   if (counts.shape() != expected)
-    fail<ShapeError>("confusion table '" + title + "'", expected, counts.shape());
+    fail<ShapeError>("confusion matrix '" + title + "'", expected, counts.shape());
   blocks_.push_back({.kind = ReportBlock::Kind::confusion,
                      .title = std::move(title),
                      .columns = classes,

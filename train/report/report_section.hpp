@@ -1,4 +1,4 @@
-// ReportSection: texts, tables and attention maps that a report shows.
+// ReportSection: a section of a training report, with text, tables and attention maps.
 #pragma once
 
 #include <string>
@@ -12,47 +12,52 @@ namespace weft {
 
 // The attention weights of a head.
 struct AttentionMap {
-  std::string title;      // such as "block 1, head 2"
-  Tensor<float> weights;  // [queries, keys], in 0 … 1
+  std::string title;      // for example "block 1, head 2"
+  Tensor<float> weights;  // [queries, keys], from 0 to 1
 };
 
-// One part of a section.
+// A block of a section. Each kind of block uses some of the members.
 struct ReportBlock {
-  // What it shows.
+  // The kinds of blocks.
   enum class Kind { text, preformatted, table, confusion, attention, flame };
-  Kind kind = Kind::text;                            // of what follows, what it has
-  std::string title;                                 // above it
-  std::string text = {};                             // of a text
-  std::vector<std::string> columns = {}, rows = {};  // names; keys and queries of attention
-  std::vector<std::vector<std::string>> cells = {};  // of a table, by row
-  Tensor<double> counts = {};  // of a confusion table, [classes, classes]; see `flame_graph`
-  std::vector<AttentionMap> maps = {};  // of attention, each [queries, keys]
+  Kind kind = Kind::text;
+  std::string title;      // heading above the block
+  std::string text = {};  // contents of text and preformatted text
+  // The names of the columns and rows of a table, the classes of a confusion matrix, or the keys
+  // and queries of attention maps.
+  std::vector<std::string> columns = {}, rows = {};
+  std::vector<std::vector<std::string>> cells = {};  // cells of a table, by row
+  // A confusion matrix [classes, classes]; see `ReportSection::flame_graph` for flame graphs.
+  Tensor<double> counts = {};
+  std::vector<AttentionMap> maps = {};  // attention maps, each [queries, keys]
 };
 
-// What TrainingLoop::show_examples fills. All texts are UTF-8, and shown as they are: none of them
-// is taken for HTML.
+// A section of the HTML report, filled by the function passed to TrainingLoop::show_examples. All
+// strings are UTF-8 and shown as plain text, not interpreted as HTML.
 class WEFT_API ReportSection {
  public:
-  // Line breaks and spaces are kept; of a text above 20,000 bytes, the beginning is shown.
+  // Adds text. Line breaks and spaces are kept. Only the first 20,000 bytes are shown.
   void text(std::string title, std::string text);
-  // The same with lines that are not broken where they are long, such as a table of Profile.
+  // Adds text whose long lines are not wrapped, for example a table of Profile. Only the first
+  // 20,000 bytes are shown.
   void preformatted(std::string title, std::string text);
-  // A table with named columns. Throws ShapeError for a row without one cell a column.
+  // Adds a table with named columns. Throws ShapeError for a row whose number of cells differs from
+  // the number of columns.
   void table(std::string title, std::vector<std::string> columns,
              std::vector<std::vector<std::string>> rows);
-  // counts [classes, classes]: of the examples of each class (rows), how many were taken for which
-  // (columns). Throws ShapeError for other shapes.
+  // Adds a confusion matrix [classes, classes]: `counts(i, j)` is the number of examples of class i
+  // that were classified as j. Throws ShapeError for other shapes.
   void confusion(std::string title, const std::vector<std::string>& classes, Tensor<double> counts);
-  // Attention weights of each head, [queries, keys], with the names of rows and columns.
-  // Throws ShapeError for maps of other shapes.
+  // Adds the attention weights of several heads, [queries, keys] each, with the names of queries
+  // and keys. Throws ShapeError for maps of other shapes.
   void attention(std::string title, std::vector<std::string> queries, std::vector<std::string> keys,
                  std::vector<AttentionMap> maps);
-  // The time of a step by layer and operation, forward and backward, as a flame graph. In the
-  // block, rows are "layer operation", and counts [rows, 4] are milliseconds of forward and of
-  // backward, GFLOP, and the milliseconds that the machine needs at least.
+  // Adds a flame graph of the time per step by layer and operation, forward and backward. In the
+  // block, `rows` are "layer operation", and the columns of `counts` [rows, 4] are milliseconds of
+  // forward, milliseconds of backward, GFLOP, and the milliseconds that the machine needs at least.
   void flame_graph(std::string title, const Profile& profile);
 
-  // All of them, in their order.
+  // All blocks, in the order of adding.
   const std::vector<ReportBlock>& blocks() const { return blocks_; }
 
  private:

@@ -19,10 +19,10 @@ Json read_record(const std::filesystem::path& file) {
   Json record = json_in(*text);
   const auto form = record.is_object() ? record.find("form") : record.end();
   if (!record.is_object() || form == record.end() || !form->is_number_integer())
-    fail_on_file(file, "the record of a run", "another file");
+    fail_on_file(file, "the record of a training run", "different JSON");
   if (*form > RunReport::form)
-    fail_on_file(file, str_cat("form ", RunReport::form, " or older"),
-                 str_cat(form->dump(), ", of a newer weft"));
+    fail_on_file(file, str_cat("format ", RunReport::form, " or older"),
+                 str_cat("format ", form->dump(), " of a newer weft"));
   return record;
 }
 
@@ -174,7 +174,7 @@ std::vector<std::pair<std::string, std::string>> recorded_notes(
 }
 
 void write_comparison(const std::filesystem::path& page, std::span<const RunRecord> runs) {
-  if (runs.empty()) fail<ValueError>("comparison: runs", "at least one", "none");
+  if (runs.empty()) fail<ValueError>("comparison: runs", "at least one run", "none");
   std::string list;
   for (const RunRecord& run : runs) list += (list.empty() ? "[" : ",") + run.json;
   const std::string text = page_of(list + "]");

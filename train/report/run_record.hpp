@@ -1,4 +1,5 @@
-// RunRecord: what a training left in its folder; write_comparison: a page of several.
+// RunRecord: the results of a training run, read from its folder. write_comparison: compares runs
+// on an HTML page.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +15,35 @@
 
 namespace weft {
 
-// A run, as read_run reads it.
+// A training run, read by read_run.
 struct RunRecord {
-  std::string name;        // the folder, as it was given
+  std::string name;        // the folder, as passed to read_run
   std::string state = {};  // "running", "finished", "stopped early", "interrupted" or "failed"
   std::int64_t steps = 0;  // updates done
-  std::optional<double> seconds = {};  // how long it has run, if it is known
-  std::string best_name = {};          // of the first value of validations
-  std::int64_t best_step = 0;          // of the best validation; 0 without one
-  double best_value = 0.0;             // its first value, the lowest one
-  // Of the configuration, the training and the data.
+  std::optional<double> seconds = {};  // duration, if known
+  std::string best_name = {};          // name of the first validation value
+  std::int64_t best_step = 0;          // step of the best validation; 0 if there was none
+  double best_value = 0.0;             // first value of the best validation, the lowest
+  // Names and values of the settings of the configuration, the training and the data.
   std::vector<std::pair<std::string, std::string>> settings = {};
-  // All of it with the curves, as pages contain it.
+  // The whole record with its curves as JSON, as embedded in HTML pages.
   std::string json = {};
 };
 
-// Reads metrics.csv and run.json of a folder; without run.json, as older versions left it, the
-// settings are not known. Curves of more than `max_points` rows are reduced to their means, lowest
-// and highest values. Throws FileError when the folder has no metrics.csv, for a file that cannot
-// be read, and for a run.json of a newer version.
+// Reads metrics.csv and run.json in a folder. Folders of older versions have no run.json, and no
+// settings. Curves with more than `max_points` rows are reduced to means, minima and maxima. Throws
+// FileError if the folder contains no metrics.csv, if a file cannot be read, and if run.json is of
+// a newer version.
 WEFT_API RunRecord read_run(const std::filesystem::path& folder, std::size_t max_points = 2048);
 
-// TrainerOptions::notes of the training that a folder has, from its run.json; none without.
+// Returns the TrainerOptions::notes of a training run, from run.json in its folder. Returns an
+// empty list if there is no run.json.
 WEFT_API std::vector<std::pair<std::string, std::string>> recorded_notes(
     const std::filesystem::path& folder);
 
-// A page of HTML with the settings that differ and the curves of several runs laid over each other;
-// of one run, its report. Replaces the file as a whole. Throws FileError when it cannot be written,
-// and ValueError without a run.
+// Writes an HTML page that compares runs: the settings that differ, and all curves in the same
+// charts. For a single run, the page is its report. The file is replaced atomically. Throws
+// FileError if it cannot be written, and ValueError if `runs` is empty.
 WEFT_API void write_comparison(const std::filesystem::path& page, std::span<const RunRecord> runs);
 
 }  // namespace weft

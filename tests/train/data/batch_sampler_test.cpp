@@ -110,9 +110,9 @@ TEST_CASE("batches: drop_last changes nothing where batches are full, and refuse
   BatchSampler whole(growing(8), {.batch_size = 4, .seed = 5}),
       dropped(growing(8), {.batch_size = 4, .seed = 5, .drop_last = true});
   for (Index i = 0; i < 2; ++i) CHECK(std::ranges::equal(whole.batch(6, i), dropped.batch(6, i)));
-  CHECK(message_of<ValueError>([] {
-          BatchSampler(growing(3), {.batch_size = 4, .drop_last = true});
-        }) == "batches: examples, with drop_last: expected at least the 4 of a batch, got 3");
+  CHECK(message_of<ValueError>(
+            [] { BatchSampler(growing(3), {.batch_size = 4, .drop_last = true}); }) ==
+        "batches: number of examples, with drop_last: expected at least the batch size, 4, got 3");
   BatchSampler one(growing(4), {.batch_size = 4, .drop_last = true});
   CHECK(one.num_batches() == 1);
 }

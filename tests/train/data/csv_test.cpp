@@ -56,11 +56,13 @@ TEST_CASE("csv: what is no table is refused by its row", "[train]") {
   CHECK(error_of("a,b\n1,2\n3\n") == "table.csv\": expected 2 cells in each row, got 1 in row 3");
   CHECK(error_of("a,b\n1,2,3\n") == "table.csv\": expected 2 cells in each row, got 3 in row 2");
   CHECK(error_of("a,b\n1,\"2\n3,4\n") ==
-        "table.csv\": expected quotes around whole cells, in pairs, got others in row 2");
+        "table.csv\": expected pairs of quotes around whole cells, got a misplaced or unterminated "
+        "quote in row 2");
   CHECK(error_of("a,b\n") == "table.csv\": expected at least one row, got none");
-  CHECK(error_of("") == "table.csv\": expected a text, got an empty file");
+  CHECK(error_of("") == "table.csv\": expected text, got an empty file");
   CHECK(error_of("a\n\xff\n") == "table.csv\": expected UTF-8 text, got byte 255 at position 2");
-  CHECK(error_of(std::string("a\n1\0\n", 6)) == "table.csv\": expected text, got a NUL byte");
+  CHECK(error_of(std::string("a\n1\0\n", 6)) ==
+        "table.csv\": expected text without NUL, got a NUL byte");
   CHECK_THROWS_AS(read_csv("/nonexistent.csv"), FileError);
   CHECK_THROWS_AS(read_csv("/"), FileError);
   CHECK_THROWS_AS(table_of("a,a\n1,2\n"), ValueError);
@@ -87,5 +89,5 @@ TEST_CASE("csv: cells that are no finite numbers are refused by row and column",
   const Table table = table_of("a,b\n1,2\n");
   CHECK(message_of<ValueError>([&] {
           table.texts("c");
-        }).ends_with("table.csv\": expected a column of 'a', 'b', got 'c'"));
+        }).ends_with("table.csv\": expected one of the columns 'a', 'b', got 'c'"));
 }

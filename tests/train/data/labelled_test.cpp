@@ -43,7 +43,8 @@ TEST_CASE("labelled batches: the fingerprint changes with sequences and labels",
 TEST_CASE("labelled batches: empty sequences and contradictions are refused", "[train]") {
   CHECK(message_of<ValueError>([] {
           LabelledBatches({{{5}, 1}, {{}, 0}});
-        }) == "labelled sequences: expected at least one token each, got none in sequence 1");
+        }) ==
+        "labelled sequences: expected at least one token in each, got no tokens in sequence 1");
   CHECK_THROWS_AS(LabelledBatches({}), ValueError);
   LabelledBatch batch = LabelledBatches({{{5}, 1}, {{6}, 0}}).batch(0, 0);
   const LabelledBatch good = batch;

@@ -119,17 +119,19 @@ TEST_CASE("packed: wrong texts are named", "[train]") {
   const auto error = [](std::vector<LearnedText> of, Index length = 3) {
     return message_of<ValueError>([&] { PackedBatches(std::move(of), {.length = length}); });
   };
-  CHECK(error({}) == "PackedBatches: expected texts, got none");
+  CHECK(error({}) == "PackedBatches: texts: expected at least one, got none");
   CHECK(error({text({1})}, std::numeric_limits<Index>::max()) ==
-        "PackedBatches: text 1: expected 2 … 9223372036854775808 tokens, got 1");
-  CHECK(error({text({1, 2}), text({1})}) == "PackedBatches: text 2: expected 2 … 4 tokens, got 1");
-  CHECK(error({text({1, 2, 3, 4, 5})}) == "PackedBatches: text 1: expected 2 … 4 tokens, got 5");
-  CHECK(error({text({1, 2, 3}, 3)}) ==
-        "PackedBatches: text 1: expected tokens to learn after the first one, got none");
-  CHECK(error({{{1, 2, 3}, {true, false, false}}}) ==
-        "PackedBatches: text 1: expected tokens to learn after the first one, got none");
+        "PackedBatches: text 1: expected 2 to 9223372036854775808 tokens, got 1");
+  CHECK(error({text({1, 2}), text({1})}) == "PackedBatches: text 2: expected 2 to 4 tokens, got 1");
+  CHECK(error({text({1, 2, 3, 4, 5})}) == "PackedBatches: text 1: expected 2 to 4 tokens, got 5");
+  CHECK(
+      error({text({1, 2, 3}, 3)}) ==
+      "PackedBatches: text 1: expected at least one learned token after the first token, got none");
+  CHECK(
+      error({{{1, 2, 3}, {true, false, false}}}) ==
+      "PackedBatches: text 1: expected at least one learned token after the first token, got none");
   CHECK(error({{{1, 2}, {true}}}) ==
-        "PackedBatches: text 1: expected a mark for each token, got 1 for 2");
+        "PackedBatches: text 1: expected a value of `learned` for each token, got 1 for 2 tokens");
   CHECK_THROWS_AS(PackedBatches(texts, {.length = 0}), ValueError);
   CHECK_THROWS_AS(PackedBatches(texts, {.batch_size = 0}), ValueError);
 }

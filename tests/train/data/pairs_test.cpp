@@ -176,8 +176,9 @@ TEST_CASE("batches: invalid examples and options throw", "[train]") {
                     "batches: examples: expected a number > 0, got 0");
   CHECK_THROWS_AS(PairBatches(random_pairs(3), {.batch_size = 0}), ValueError);
   CHECK_THROWS_AS(PairBatches(random_pairs(3), {.bucket_batches = 0}), ValueError);
-  CHECK_THROWS_WITH(PairBatches(std::vector<SequencePair>{{{1}, {}}, {{}, {1}}}),
-                    "pairs: expected a source of at least one token, got none in pair 1");
+  CHECK_THROWS_WITH(
+      PairBatches(std::vector<SequencePair>{{{1}, {}}, {{}, {1}}}),
+      "pairs: expected a source of at least one token, got an empty source in pair 1");
   PairBatch negative;
   negative.num_labels = -1;
   CHECK_THROWS_AS(num_labels(negative), ValueError);

@@ -90,8 +90,9 @@ TEST_CASE("batches: fields that contradict each other are refused by their name"
   REQUIRE(shape_error(batch).empty());
   PairBatch bad = batch;
   bad.source = {};
-  CHECK(shape_error(bad) ==
-        "batch: source: expected tokens [batch, time], with time 0 for none, got shape [0]");
+  CHECK(
+      shape_error(bad) ==
+      "batch: source: expected tokens [batch, time], or [batch, 0] without sources, got shape [0]");
   bad = batch;
   bad.target.tokens = Tokens({2, 3});
   CHECK(shape_error(bad) == "batch: target: expected tokens [3, time], got shape [2, 3]");
@@ -102,7 +103,7 @@ TEST_CASE("batches: fields that contradict each other are refused by their name"
   CHECK(shape_error(bad) == "batch: labels: expected shape [3, …], got []");
   bad = batch;
   bad.examples = {1, 2};
-  CHECK(shape_error(bad) == "batch: examples: expected 3 indices or none, got 2");
+  CHECK(shape_error(bad) == "batch: examples: expected 3 indices or an empty list, got 2");
   bad = batch;
   bad.source.valid_lens = ValidLens{1, 1};
   CHECK(shape_error(bad) == "batch: source.valid_lens: expected shape [3], got [2]");
@@ -115,7 +116,7 @@ TEST_CASE("batches: lengths outside of the tokens are refused", "[train]") {
     PairBatch batch = three_examples();
     batch.target.valid_lens = ValidLens{1, 3, length};
     CHECK(message_of<ValueError>([&] { part_of(batch, 0, 1); }) ==
-          str_cat("batch: target.valid_lens: expected lengths of 0 … 3, got ", length));
+          str_cat("batch: target.valid_lens: expected lengths from 0 to 3, got ", length));
   }
 }
 
@@ -125,5 +126,5 @@ TEST_CASE("batches: no label is lost with the padding of a part", "[train]") {
   CHECK(values(part_of(batch, 0, 2).labels) ==
         std::vector<TokenId>{Vocabulary::eos, ignored, 5, 21, 22, Vocabulary::eos});
   CHECK(message_of<ValueError>([&] { part_of(batch, 0, 1); }) ==
-        "batch: labels: expected none past the target's length, got one at [0, 2]");
+        "batch: labels: expected no labels past the end of the target, got a label at [0, 2]");
 }

@@ -44,7 +44,9 @@ TEST_CASE("tensor batches: the fingerprint changes with the data", "[train]") {
 TEST_CASE("tensor batches: different numbers of inputs and targets are refused", "[train]") {
   CHECK(message_of<ShapeError>([] {
           TensorBatches<float>(Tensor<float>({3, 2}), Tensor<float>({2, 2}));
-        }) == "batch: expected as many targets as inputs, [batch, …], got [3, 2] and [2, 2]");
+        }) ==
+        "batch: expected inputs and targets [batch, …] of the same batch size, got [3, 2] and [2, "
+        "2]");
   CHECK_THROWS_AS(TensorBatches<float>(Tensor<float>(Shape{}), Tensor<float>(Shape{})), ShapeError);
   CHECK_THROWS_AS(TensorBatches<float>(Tensor<float>({0, 2}), Tensor<float>({0, 2})), ValueError);
   const TensorBatch<float> batch{Tensor<float>({3}), Tensor<float>({3})};

@@ -42,16 +42,16 @@ TEST_CASE("vocabulary: from_text inverts to_text", "[train]") {
 }
 
 TEST_CASE("vocabulary: invalid symbols and ids throw", "[train]") {
-  CHECK_THROWS_WITH(Vocabulary({"a", "a"}),
-                    "vocabulary: expected each symbol once, and none of the special ones, got "
-                    "'a' again");
+  CHECK_THROWS_WITH(
+      Vocabulary({"a", "a"}),
+      "vocabulary: expected distinct symbols other than the special symbols, got 'a' twice");
   CHECK_THROWS_AS(Vocabulary({"<pad>"}), ValueError);
   CHECK_THROWS_AS(Vocabulary({""}), ValueError);
   CHECK_THROWS_AS(Vocabulary::from_text("a\n\nb\n"), ValueError);
-  CHECK_THROWS_WITH(Vocabulary({"a"}).symbol(5), "vocabulary: expected an id of 0 to 4, got 5");
+  CHECK_THROWS_WITH(Vocabulary({"a"}).symbol(5), "vocabulary: expected an id from 0 to 4, got 5");
   CHECK_THROWS_AS(Vocabulary().symbol(-1), ValueError);
   CHECK_THROWS_WITH(Vocabulary::plain({}).symbol(0),
-                    "vocabulary: expected an id of an empty range, got 0");
+                    "vocabulary: expected an id from an empty range, got 0");
 }
 
 TEST_CASE("vocabulary: plain, its ids are those of the order given", "[train]") {

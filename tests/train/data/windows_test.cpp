@@ -167,10 +167,10 @@ TEST_CASE("windows: options outside their ranges and too few rows are refused", 
   };
   CHECK_THROWS_AS(WindowBatches<float>(std::shared_ptr<const Rows<float>>(), {}), ValueError);
   CHECK(message(4, {.length = 4}) ==
-        "windows: expected rows for a window of 4 and targets of 4 at offset 1, got 4");
+        "windows: expected enough rows for a window of 4 and targets of 4 at offset 1, got 4");
   // A stride above what is missing would leave room for one window.
   CHECK(message(9, {.length = 4, .offset = 6, .stride = 5}) ==
-        "windows: expected rows for a window of 4 and targets of 4 at offset 6, got 9");
+        "windows: expected enough rows for a window of 4 and targets of 4 at offset 6, got 9");
   CHECK(message(9, {.length = 0}) == "windows: length: expected a number > 0, got 0");
   CHECK_FALSE(message(9, {.length = 2, .offset = -1}).empty());
   CHECK_FALSE(message(9, {.length = 2, .stride = -1}).empty());

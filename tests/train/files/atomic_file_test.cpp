@@ -108,9 +108,7 @@ TEST_CASE("atomic file: a new file, then a replacement", "[train]") {
 TEST_CASE("atomic file: a missing directory throws", "[train]") {
   const TemporaryFolder folder;
   const std::string message = error_of_writing(folder / "none/file", "text");
-  CHECK_THAT(
-      message,
-      Catch::Contains("none\": expected a directory to save in, got No such file or directory"));
+  CHECK_THAT(message, Catch::Contains("none\": No such file or directory"));
 }
 
 TEST_CASE("atomic file: a read-only directory throws", "[train]") {
@@ -120,8 +118,7 @@ TEST_CASE("atomic file: a read-only directory throws", "[train]") {
   fs::permissions(folder.path(), nobody_writes);
   {
     const OrdinaryUser user;
-    CHECK_THAT(error_of_writing(folder / "file", "new"),
-               Catch::Contains("expected a file that can be written, got Permission denied"));
+    CHECK_THAT(error_of_writing(folder / "file", "new"), Catch::Contains("Permission denied"));
   }
   fs::permissions(folder.path(), fs::perms::owner_all);
   CHECK(bytes_of(folder / "file") == "old");
@@ -132,9 +129,8 @@ TEST_CASE("atomic file: on a full disk only the old file remains", "[train]") {
   write_text(folder / "file", "old");
   {
     const FullDisk disk(10'000);
-    CHECK_THAT(
-        error_of_writing(folder / "file", std::string(20'000, 'n')),
-        Catch::Contains("file\": expected disk space for the whole file, got File too large"));
+    CHECK_THAT(error_of_writing(folder / "file", std::string(20'000, 'n')),
+               Catch::Contains("file\": File too large"));
   }
   CHECK(bytes_of(folder / "file") == "old");
   CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
@@ -175,7 +171,7 @@ TEST_CASE("atomic file: a second process that saves at the same time throws", "[
   const int other = ::open((folder / "file.saving").c_str(), O_CREAT | O_WRONLY, 0666);
   REQUIRE(::flock(other, LOCK_EX) == 0);
   CHECK_THAT(error_of_writing(folder / "file", "text"),
-             Catch::Contains("expected one process that saves the file, got two at the same time"));
+             Catch::Contains("expected one process saving the file, got two at the same time"));
   ::close(other);
   CHECK(error_of_writing(folder / "file", "text").empty());
 }
@@ -196,8 +192,7 @@ TEST_CASE("atomic file: only regular files are replaced, also behind symbolic li
 
   fs::create_symlink("loop", folder / "loop");
   CHECK_THAT(error_of_writing(folder / "loop", "text"),
-             Catch::Contains("loop\": expected a regular file to replace, got Too many levels of "
-                             "symbolic links"));
+             Catch::Contains("loop\": Too many levels of symbolic links"));
   CHECK(fs::is_symlink(folder / "loop"));
 }
 
@@ -267,8 +262,7 @@ TEST_CASE("atomic file: when a new name does not reach the disk, the old file is
     fsync_error_of_directories = EIO;
     const std::string message = error_of_writing(folder / "file", "new");
     fsync_error_of_directories = 0;
-    CHECK_THAT(message, Catch::Contains("file\": expected its new name to reach the disk, got "
-                                        "Input/output error"));
+    CHECK_THAT(message, Catch::Contains("file\": Input/output error"));
     CHECK(bytes_of(folder / "file") == (replace ? "old" : ""));
     CHECK(names_in(folder.path()) ==
           (replace ? std::vector<std::string>{"file"} : std::vector<std::string>{}));
@@ -288,9 +282,9 @@ TEST_CASE("atomic file: file systems that cannot sync a directory are used as th
 TEST_CASE("atomic file: a path with a NUL, or none, throws", "[train]") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of_writing(folder / std::string("file\0more", 9), "text"),
-             Catch::Contains("file\\x00more\": expected a path without NUL, got one with NUL"));
+             Catch::Contains("file\\x00more\": expected a path without NUL, got a path with NUL"));
   CHECK_THAT(error_of_writing("", "text"),
-             Catch::Contains("\"\": expected a path, got an empty one"));
+             Catch::Contains("\"\": expected a nonempty path, got an empty path"));
   CHECK(fs::is_empty(folder.path()));
   CHECK_FALSE(fs::exists(".saving"));
 }

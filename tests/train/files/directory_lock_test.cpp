@@ -24,7 +24,7 @@ TEST_CASE("directory lock: only one lock at a time", "[train]") {
   const TemporaryFolder folder;
   std::optional<FileDescriptor> lock = lock_directory(folder.path());
   CHECK_THAT(error_of_locking(folder.path()),
-             Catch::Contains("expected a directory that is not in use, got one that is locked"));
+             Catch::Contains("expected a directory that is not in use, got a locked directory"));
   const FileDescriptor moved = std::move(*lock);
   lock.reset();
   CHECK_FALSE(error_of_locking(folder.path()).empty());
@@ -60,14 +60,15 @@ TEST_CASE("directory lock: released when the process is killed", "[train]") {
 TEST_CASE("directory lock: a path that is not a directory throws", "[train]") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of_locking(folder / "none"),
-             Catch::Contains("none\": expected a directory, got No such file or directory"));
+             Catch::Contains("none\": No such file or directory"));
   write_bytes(folder / "file", "text");
   CHECK_THAT(error_of_locking(folder / "file"),
              Catch::Contains("expected a directory, got Not a directory"));
   std::filesystem::create_directory(folder / "a\nb");
   const std::filesystem::path with_nul = folder / std::string("a\nb\0more", 8);
-  CHECK_THAT(error_of_locking(with_nul),
-             Catch::Contains("a\\x0ab\\x00more\": expected a path without NUL, got one with NUL"));
+  CHECK_THAT(
+      error_of_locking(with_nul),
+      Catch::Contains("a\\x0ab\\x00more\": expected a path without NUL, got a path with NUL"));
 }
 
 }  // namespace weft

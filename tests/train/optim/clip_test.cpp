@@ -56,7 +56,7 @@ TEST_CASE("clipping: a gradient that is not finite throws, and nothing is scaled
 
 TEST_CASE("clipping: a norm that is not finite or negative throws", "[train]") {
   CHECK_THROWS_WITH(clip_factor(std::nan(""), 1.0),
-                    "clipping: expected gradients of a finite norm, got norm nan");
+                    "clipping: expected gradients with a finite norm, got norm nan");
   CHECK_THROWS_AS(clip_factor(std::numeric_limits<double>::infinity(), 1.0), NonFiniteError);
   CHECK_THROWS_AS(clip_factor(-1.0, 1.0), ValueError);
 }

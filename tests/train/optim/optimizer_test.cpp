@@ -294,7 +294,7 @@ TEST_CASE("optimizer: registers its whole state, and throws for an invalid one",
   *state.numbers.at("initial_learning_rate") = 0.1;
   *state.texts.at("type") = "Adam";
   CHECK_THROWS_WITH(optimizer.check_state(),
-                    "optimizer: expected the state of AdamW, got that of Adam");
+                    "optimizer: expected the state of AdamW, got the state of Adam");
 }
 
 TEST_CASE("optimizer: each parameter has its own count of steps", "[train]") {
@@ -369,8 +369,8 @@ TEST_CASE("optimizer: throws when a parameter was removed, naming it", "[train]"
   const std::string description = optimizer.description();
   model.reset();
   const std::string text =
-      "AdamW: parameter weight: expected a parameter that exists, got one that was removed or "
-      "replaced, as merge_lora and remove_lora do";
+      "AdamW: parameter weight: expected an existing parameter, got a removed or replaced "
+      "parameter (see merge_lora and remove_lora)";
   CHECK_THROWS_WITH(optimizer.step(), text);
   CHECK_THROWS_WITH(optimizer.zero_grad(), text);
   CHECK_THROWS_WITH(RecordedState<float>(optimizer), text);

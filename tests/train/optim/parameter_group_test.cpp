@@ -118,7 +118,7 @@ TEST_CASE("parameter groups: mistakes are refused", "[train]") {
     return message_of<ValueError>([&] { SGD<double>(model, {.groups = {group}}); });
   };
   CHECK(message({.parameters = below("encoder")}) ==
-        "SGD: group 1: expected parameters of the model, got none of these names");
+        "SGD: group 1: expected at least one selected parameter, got none");
   CHECK(message({.parameters = {}}) == "SGD: group 1: parameters: expected a function, got none");
   CHECK_FALSE(message({.parameters = below("bias"), .lr_factor = -1.0}).empty());
   CHECK_FALSE(message({.parameters = below("bias"), .weight_decay = -1.0}).empty());

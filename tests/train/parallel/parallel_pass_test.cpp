@@ -186,16 +186,17 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   Parameter<float> a(Tensor<float>({1}, {3.0F})), other(Tensor<float>({1}, {3.0F}));
   CHECK(message_of<ValueError>([&] {
           ParallelPass<float>({{"a", &a}}, 0, {});
-        }) == "parallel pass: parts: expected 1 … 4096, got 0");
+        }) == "parallel pass: parts: expected a value from 1 to 4096, got 0");
   CHECK_THROWS_AS(ParallelPass<float>({{"a", &a}}, std::numeric_limits<Index>::max(), {}),
                   ValueError);
   ParallelPass<float> pass({{"a", &a}}, 2, {.training = true});
   const auto use_other = [&](Tape<float>& tape, Index) { return tape.parameter(other); };
   CHECK(message_of<ValueError>([&] { pass.add_gradients(0, 3, use_other); }) ==
-        "parallel pass: parts: expected 1 … 2, got 3");
+        "parallel pass: parts: expected a value from 1 to 2, got 3");
   // The second part has no gradient store for a parameter that was not passed to the constructor.
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
-        "pass: expected a parameter of the model that the pass is for, got another of shape [1]");
+        "parallel pass: expected a parameter passed to the constructor, got a different parameter "
+        "of shape [1]");
   const auto recompute_other = [&](Tape<float>& tape, Index) {
     const auto part = [&](const Var<float>& x) { return x * x.tape().parameter(other); };
     return recompute(part, tape.parameter(a));
@@ -229,6 +230,6 @@ TEST_CASE("parallel pass: follows parameters that are moved, and throws for one 
   }
   const Parameter<double> another(Tensor<double>({1}, {3.0}));
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, loss(another)); }) ==
-        "parallel pass: parameter a: expected a parameter that exists, got one that was removed or "
-        "replaced, as merge_lora and remove_lora do");
+        "parallel pass: parameter a: expected an existing parameter, got a removed or replaced "
+        "parameter (see merge_lora and remove_lora)");
 }

@@ -177,44 +177,47 @@ TEST_CASE("broken folders: shards and their index", "[train]") {
   const auto index = [&](const std::string& entry) {
     return [=](const Folder& f) { f.edit(index_name, first, entry); };
   };
-  const std::string shown = "expected names of files beside the index, got ";
+  const std::string shown = "expected names of files in the directory of the index, got ";
   Cases cases = no_file(index_name) + no_file(second_shard);
   cases.push_back({"no shard", second_shard, "No such file",
                    [](const Folder& f) { fs::remove(f / second_shard); }});
-  cases.push_back({"a shard that is a link to itself", second_shard,
-                   "expected a file that can be read",
+  cases.push_back({"a shard that is a link to itself", second_shard, "cannot read",
                    [](const Folder& f) { replace(f / second_shard, make_link_loop); }});
   cases.push_back({"a shard that was cut", last_shard, "expected a complete file",
                    [](const Folder& f) { cut(f / last_shard, 1); }});
   for (const char* const path :
        {"../outside.safetensors", "/etc/passwd", "a/b.safetensors", ".", "..", ""})
-    cases.push_back({"another place", index_name, "expected names of files beside the index",
+    cases.push_back({"another place", index_name,
+                     "expected names of files in the directory of the index",
                      index(str_cat("\"lm_head.weight\": \"", path, '"'))});
-  cases = cases +
-          Cases{{"a NUL in a name", index_name, "expected names of files beside the index",
-                 index(R"("lm_head.weight": "a\u0000b.safetensors")")},
-                {"a number as name", index_name, "expected names of files beside the index, got 5",
-                 index("\"lm_head.weight\": 5")},
-                {"the wrong shard", second_shard, "which the index says it has",
-                 index("\"lm_head.weight\": \"" + second_shard + '"')},
-                {"a tensor that is nowhere", first_shard, "which the index says it has",
-                 index(first + ", \"other.weight\": \"" + first_shard + '"')},
-                {"a tensor that is not listed", second_shard, "got also model.embed_tokens.weight",
-                 [](const Folder& f) {
-                   f.edit(index_name, "\"model.embed_tokens.weight\"", "\"model.embed\"");
-                 }},
-                {"a name twice", index_name, "once", index(first + ", " + first)},
-                {"no map", index_name, "expected an index with a weight_map",
-                 [](const Folder& f) { f.edit(index_name, "weight_map", "weights"); }},
-                {"a list", index_name, "expected",
-                 [](const Folder& f) { write_bytes(f / index_name, "[1, 2]"); }},
-                {"deep", index_name, "levels",
-                 [](const Folder& f) {
-                   write_bytes(f / index_name, R"({"weight_map": {"a": )" + deep(1'000'000) + "}}");
-                 }},
-                {"enormous", index_name, "bytes",
-                 [](const Folder& f) { fs::resize_file(f / index_name, std::uintmax_t{1} << 36); }},
-                {"cut", index_name, "expected", [](const Folder& f) { cut(f / index_name, 20); }}};
+  cases =
+      cases +
+      Cases{
+          {"a NUL in a name", index_name, "expected names of files in the directory of the index",
+           index(R"("lm_head.weight": "a\u0000b.safetensors")")},
+          {"a number as name", index_name,
+           "expected names of files in the directory of the index, got 5",
+           index("\"lm_head.weight\": 5")},
+          {"the wrong shard", second_shard, "which the index lists",
+           index("\"lm_head.weight\": \"" + second_shard + '"')},
+          {"a tensor that is nowhere", first_shard, "which the index lists",
+           index(first + ", \"other.weight\": \"" + first_shard + '"')},
+          {"a tensor that is not listed", second_shard, "got the tensor model.embed_tokens.weight",
+           [](const Folder& f) {
+             f.edit(index_name, "\"model.embed_tokens.weight\"", "\"model.embed\"");
+           }},
+          {"a name twice", index_name, "once", index(first + ", " + first)},
+          {"no map", index_name, "expected an index with a weight_map",
+           [](const Folder& f) { f.edit(index_name, "weight_map", "weights"); }},
+          {"a list", index_name, "expected",
+           [](const Folder& f) { write_bytes(f / index_name, "[1, 2]"); }},
+          {"deep", index_name, "levels",
+           [](const Folder& f) {
+             write_bytes(f / index_name, R"({"weight_map": {"a": )" + deep(1'000'000) + "}}");
+           }},
+          {"enormous", index_name, "bytes",
+           [](const Folder& f) { fs::resize_file(f / index_name, std::uintmax_t{1} << 36); }},
+          {"cut", index_name, "expected", [](const Folder& f) { cut(f / index_name, 20); }}};
   check("llama_sharded", cases);
 }
 
@@ -327,7 +330,7 @@ TEST_CASE("broken folders: config.json", "[train]") {
               {"another number of heads for keys", "expected", "heads\": 2", "heads\": 3"},
               {"another model", "model_type: expected gpt2, llama", "_type\": \"llama\"",
                "_type\": \"mamba\""},
-              {"a model that is a number", "model_type: expected a text", "_type\": \"llama\"",
+              {"a model that is a number", "model_type: expected a string", "_type\": \"llama\"",
                "_type\": 5"},
               {"a line break in the model", "got 'ma\\x0amba'", "_type\": \"llama\"",
                "_type\": \"ma\\nmba\""},
@@ -357,7 +360,7 @@ TEST_CASE("broken folders: config.json", "[train]") {
       };
   cases = cases +
           Cases{{"none", file, "got none", [&](const Folder& f) { fs::remove(f / file); }},
-                {"a link to itself", file, "expected a file that can be read",
+                {"a link to itself", file, "cannot read",
                  [&](const Folder& f) { replace(f / file, make_link_loop); }},
                 {"cut", file, "expected JSON, got an error in line",
                  [&](const Folder& f) { cut(f / file, 30); }},
@@ -465,7 +468,7 @@ TEST_CASE("broken folders: a file is cut or replaced while it is open", "[train]
   CHECK(cut_later.tensor<float>("lm_head.weight").shape() == Shape{48, 24});
   CHECK_THAT(message_of<FileError>([&] { cut_later.tensor<float>("model.norm.weight"); }),
              Catch::EndsWith("model.safetensors\" /model.norm.weight: expected data that can be "
-                             "read, got an error, or a file that was cut short"));
+                             "read, got a read error or a truncated file"));
 }
 
 }  // namespace weft

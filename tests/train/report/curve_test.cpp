@@ -86,8 +86,8 @@ TEST_CASE("curves: files that are no metrics are refused", "[report]") {
     return message_of<FileError>([&] { read_curves(file); });
   };
   CHECK(contains(message_of<FileError>([&] { read_curves(file); }), "got no such file"));
-  CHECK(contains(error_of(""), "expected a first column 'step', got ''"));
-  CHECK(contains(error_of("loss,step\n"), "expected a first column 'step', got 'loss,step'"));
+  CHECK(contains(error_of(""), "expected the first column 'step', got ''"));
+  CHECK(contains(error_of("loss,step\n"), "expected the first column 'step', got 'loss,step'"));
   for (const char* row : {"x,1", "10", "10,1,2", "10,half", "-1,1", "nan,1", "10,1 "})
     CHECK(contains(error_of("step,loss\n5,1\n" + std::string(row) + "\n"),
                    "line 3: expected a row of 2 numbers, got '" + std::string(row) + "'"));

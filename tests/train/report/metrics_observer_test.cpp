@@ -119,8 +119,7 @@ TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]")
     std::filesystem::remove(path);
 
     std::filesystem::create_symlink(path, path);
-    CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
-                   "expected a file that can be read"));
+    CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }), "cannot read"));
     CHECK(std::filesystem::is_symlink(path));
     std::filesystem::remove(path);
 
@@ -131,7 +130,7 @@ TEST_CASE("metrics: a file that cannot be read is refused, and kept", "[train]")
     {
       const OrdinaryUser user;
       CHECK(contains(message_of<FileError>([&] { begun(path, columns, last_step); }),
-                     "expected a file that can be read, got Permission denied"));
+                     "Permission denied"));
     }
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     CHECK(text_of(path) == rows);
@@ -145,8 +144,9 @@ TEST_CASE("metrics: a row that is none is refused, and all rows are kept", "[tra
   const std::string rows =
       header + "10,1,0.5,0.001,2.25,1000,,\n" + "comment\n" + "20,1,0.5,0.001,2.25,1000,,\n";
   std::ofstream(path) << rows;
-  CHECK(contains(message_of<FileError>([&] { begun(path, columns, 20); }),
-                 "metrics.csv\", line 3: expected a row that begins with a step, got 'comment'"));
+  CHECK(contains(
+      message_of<FileError>([&] { begun(path, columns, 20); }),
+      "metrics.csv\", line 3: expected a row that starts with a step number, got 'comment'"));
   CHECK(text_of(path) == rows);
 }
 

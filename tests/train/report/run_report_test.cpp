@@ -147,7 +147,7 @@ TEST_CASE("report: a record of too many levels is no record", "[report]") {
   write_bytes(folder / "run.json", str_cat("{\"form\":1,\"command\":", std::string(levels, '['),
                                            std::string(levels, ']'), '}'));
   CHECK(contains(message_of<FileError>([&] { read_run(folder.path()); }),
-                 "run.json\": expected the record of a run, got another file"));
+                 "run.json\": expected the record of a training run, got different JSON"));
   CHECK(recorded_notes(folder.path()).empty());
   train({.epochs = 3, .folder = folder.path(), .resume = true});
   CHECK(record_in(folder.path())["step"] == 18);
@@ -188,7 +188,7 @@ TEST_CASE("report: training goes on without a trace that cannot be written", "[r
   std::ostringstream output;
   std::filesystem::create_directories(folder / "trace.json");
   CHECK(train({.epochs = 2, .folder = folder.path(), .profile = true}, &output).steps == 12);
-  CHECK(contains(output.str(), "warning: the trace cannot be written: "));
+  CHECK(contains(output.str(), "warning: the trace is missing: "));
 }
 
 TEST_CASE("report: TensorBoard's events have scalars, histograms and examples", "[report]") {
@@ -208,10 +208,10 @@ TEST_CASE("report: a full disk is said once, and training goes on", "[report]") 
   // A directory in its place, which not even root can replace.
   std::filesystem::create_directories(folder / "report.html");
   CHECK(train({.epochs = 2, .folder = folder.path()}, &output).steps == 12);
-  const std::string text = output.str(), warning = "warning: the report cannot be written: ";
+  const std::string text = output.str(), warning = "warning: the report is out of date: ";
   REQUIRE(contains(text, warning));
   CHECK(text.find(warning) == text.rfind(warning));
-  CHECK(contains(text, "; training goes on\n"));
+  CHECK(contains(text, "; training continues\n"));
 }
 
 TEST_CASE("report: a loss that is not finite says what to try, in the report too", "[report]") {
@@ -336,7 +336,7 @@ TEST_CASE("report: sections refuse what does not fit", "[report]") {
   CHECK(contains(message_of<ShapeError>([&] {
                    section.confusion("c", {"a", "b"}, Tensor<double>({2, 3}));
                  }),
-                 "confusion table 'c': expected [2, 2], got [2, 3]"));
+                 "confusion matrix 'c': expected [2, 2], got [2, 3]"));
   CHECK(contains(message_of<ShapeError>([&] {
                    section.attention("w", {"a"}, {"b"}, {{"head", Tensor<float>({2, 1})}});
                  }),
@@ -391,15 +391,17 @@ TEST_CASE("runs: the best value of metrics without a record is the lowest", "[re
 TEST_CASE("runs: folders and records that are none are refused", "[report]") {
   const TemporaryFolder folder;
   const auto error = [&] { return message_of<FileError>([&] { read_run(folder.path()); }); };
-  CHECK(contains(error(), "metrics.csv\": expected the metrics of a training, got no such file"));
+  CHECK(
+      contains(error(), "metrics.csv\": expected the metrics of a training run, got no such file"));
   write_bytes(folder / "metrics.csv", "step,epoch,loss,learning_rate,grad_norm,tokens_per_s\n");
   CHECK(read_run(folder.path()).steps == 0);
   for (const char* text : {"", "{}", "[]", "{\"form\":\"1\"}", "\xFF"}) {
     write_bytes(folder / "run.json", text);
-    CHECK(contains(error(), "run.json\": expected the record of a run, got another file"));
+    CHECK(
+        contains(error(), "run.json\": expected the record of a training run, got different JSON"));
   }
   write_bytes(folder / "run.json", "{\"form\":2}");
-  CHECK(contains(error(), "expected form 1 or older, got 2, of a newer weft"));
+  CHECK(contains(error(), "expected format 1 or older, got format 2 of a newer weft"));
   write_bytes(folder / "run.json", "{\"form\":1,\"step\":\"x\"}");
   CHECK(contains(error(), "expected an integer ≥ 0 as 'step', got \"x\""));
   CHECK(recorded_notes(folder.path()).empty());

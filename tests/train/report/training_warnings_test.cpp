@@ -91,8 +91,8 @@ TEST_CASE("warnings: steps that change weights by far too much or too little", "
   CHECK(text_of(0.05, {1, 1, 1, 1}).empty());
   CHECK(text_of(0.5, {1, 1}).empty());
   CHECK(text_of(0.5, {1, 1, 1, 1}) ==
-        "a step changes weights by 0.5 of their size (about 0.001 is usual); try a lower learning "
-        "rate");
+        "a step changes weights by 0.5 times their size (about 0.001 is usual); try a lower "
+        "learning rate");
   CHECK(contains(text_of(1e-6, {1, 1, 1}), "try a higher learning rate"));
   // Where a schedule ends.
   CHECK(text_of(1e-6, {1, 1, 0.4, 0.1, 0.1, 0.1}).empty());
@@ -139,7 +139,7 @@ TEST_CASE("warnings: validation that only varies, or training that stands still,
   }
   CHECK(warning_of(noisy, 0.05).empty());
   CHECK(warning_of(rises, 0.0001).empty());
-  CHECK(contains(warning_of(rises, 0.05), "a smaller model, or to stop there (patience)"));
+  CHECK(contains(warning_of(rises, 0.05), "a smaller model, or stopping there (patience)"));
   CHECK(warning_of(rises, 0.05, true).ends_with("weight decay, or a smaller model"));
 }
 

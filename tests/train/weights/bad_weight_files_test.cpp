@@ -52,8 +52,7 @@ std::string error_of_opening(const std::filesystem::path& path) {
 
 TEST_CASE("bad file: not a regular file", "[train]") {
   const TemporaryFolder folder;
-  CHECK_THAT(error_of_opening(folder / "none.h5"),
-             Catch::Contains("none.h5\": expected a file that can be read, got No such file"));
+  CHECK_THAT(error_of_opening(folder / "none.h5"), Catch::Contains("none.h5\": No such file"));
   CHECK_THAT(error_of_opening(folder.path()), Catch::Contains("a regular file, got a directory"));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
   CHECK_THAT(error_of_opening(folder / "pipe"), Catch::Contains("got a device, pipe or socket"));
@@ -79,7 +78,7 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
   std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   std::filesystem::permissions(path, std::filesystem::perms::none);
   if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0);
-  CHECK_THAT(error_of_opening(path), Catch::Contains("that can be read, got Permission denied"));
+  CHECK_THAT(error_of_opening(path), Catch::Contains("Permission denied"));
   if (::getuid() == 0) REQUIRE(::seteuid(0) == 0);
 }
 
@@ -100,7 +99,7 @@ TEST_CASE("bad file: being written by another process", "[train]") {
   const BadFile file([](const Maker& maker) { maker.write("weight", {3, 4}); });
   const int writer = ::open(file.path.c_str(), O_RDWR);
   REQUIRE(::flock(writer, LOCK_EX) == 0);
-  CHECK_THAT(file.error(), Catch::Contains("a complete file, got one that another process"));
+  CHECK_THAT(file.error(), Catch::Contains("a complete file, got a file that another process"));
   ::close(writer);
 }
 
@@ -125,13 +124,13 @@ TEST_CASE("bad file: filters that are not built in", "[train]") {
 
 TEST_CASE("bad file: gzip bombs", "[train]") {
   CHECK_THAT(error_of_chunk(compressed_zeros(500'000)),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got a larger one"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a larger chunk"));
   CHECK_THAT(error_of_chunk(compressed_zeros(5'000'000)),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got one stored in"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a chunk of"));
   CHECK_THAT(error_of_chunk(compressed_zeros(47)),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller one"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller chunk"));
   CHECK_THAT(error_of_chunk("this is no compressed text"),
-             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller one"));
+             Catch::Contains("/weight: expected chunks of 48 bytes, got a smaller chunk"));
 }
 
 TEST_CASE("bad file: chunks out of proportion", "[train]") {
@@ -183,7 +182,7 @@ TEST_CASE("bad file: data that were not written, or not all", "[train]") {
     return properties;
   };
   const auto expected = Catch::EndsWith(
-      "/weight: expected data, got a dataset that was never written, or not all of it");
+      "/weight: expected stored data, got a dataset that was never written, or only in part");
   CHECK_THAT(error_of_weight([&](const Maker& maker, const std::string& weight) {
                maker.create(weight, {3, 4}, H5T_NATIVE_FLOAT,
                             never_filled(Handle(H5Pcreate(H5P_DATASET_CREATE))));

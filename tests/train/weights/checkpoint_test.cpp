@@ -181,7 +181,7 @@ TEST_CASE("checkpoint: single states can be loaded", "[train]") {
   load_checkpoint(folder / "model.h5", loaded);
   CHECK(bytes_of(loaded) == bytes_of(model));
   CHECK_THAT(message_of<FileError>([&] { load_state(folder / "model.h5", "other", notes); }),
-             Catch::Contains("model.h5\" /other: expected an object of that name, got none"));
+             Catch::Contains("model.h5\" /other: expected an object, got no object of this name"));
 }
 
 TEST_CASE("checkpoint: an optimizer is resumed", "[train]") {
@@ -418,9 +418,10 @@ TEST_CASE("checkpoint: invalid names and strings throw", "[train]") {
 
 TEST_CASE("checkpoint: a file of another program or kind throws", "[train]") {
   const TemporaryFolder folder;
-  CHECK_THAT(error_of_loading<FileError>(WEFT_TEST_DATA "/hdf5_kinds.h5"),
-             Catch::Contains(
-                 "expected a file of weft with its checksum in the last line, got one without"));
+  CHECK_THAT(
+      error_of_loading<FileError>(WEFT_TEST_DATA "/hdf5_kinds.h5"),
+      Catch::Contains(
+          "expected a file written by weft, with a checksum in the last line, got no checksum"));
   Hdf5Writer(folder / "other.h5").save();
   CHECK_THAT(error_of_loading<FileError>(folder / "other.h5"),
              Catch::Contains("expected a checkpoint, got"));

@@ -83,7 +83,7 @@ TEST_CASE("weights: saved weights are loaded, also from a given group", "[train]
   check_values(loaded);
   CHECK_THAT(message_of<FileError>(
                  [&] { (void)load_weights(folder / "weights.h5", loaded, {.group = "none"}); }),
-             Catch::Contains("weights.h5\" /none: expected an object of that name, got none"));
+             Catch::Contains("weights.h5\" /none: expected an object, got no object of this name"));
 }
 
 TEST_CASE("weights: missing, unexpected and mismatched names are listed", "[train]") {

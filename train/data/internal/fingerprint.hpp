@@ -1,4 +1,4 @@
-// Fingerprint: the hash of a data source's options and data, by which it is recognised again.
+// Fingerprint: the hash of a data source's options and data, which detects different data.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace weft {
 
 class Fingerprint {
  public:
-  // Of these parts, one after the other.
+  // Hashes the parts in order.
   template <class... Parts>
   explicit Fingerprint(const Parts&... parts) {
     (add(parts), ...);
@@ -33,7 +33,7 @@ class Fingerprint {
     add(std::int64_t{std::ssize(tokens)});
     for (const TokenId token : tokens) add(std::int64_t{token});
   }
-  // The shape and the bytes of the elements.
+  // Adds the shape and the bytes of the elements.
   template <class E>
   void add(const Tensor<E>& tensor) {
     add(tensor.shape());

@@ -16,8 +16,8 @@ namespace {
 
 hdf5::ElementType element_type(hdf5::Metadata& metadata, const hdf5::ObjectHeader& header) {
   if (const hdf5::ObjectKind kind = header.kind(); kind != hdf5::ObjectKind::dataset)
-    hdf5::fail_structure("a dataset",
-                         kind == hdf5::ObjectKind::group ? "a group" : "another object");
+    hdf5::fail_structure(
+        "a dataset", kind == hdf5::ObjectKind::group ? "a group" : "a different kind of object");
   return hdf5::read_element_type(header.type(metadata));
 }
 
@@ -72,7 +72,7 @@ Hdf5File Hdf5File::open_verified(const std::filesystem::path& path) {
 }
 
 hdf5::Hierarchy& Hdf5File::hierarchy() const {
-  if (!hierarchy_) fail<ValueError>("Hdf5File", "an open file", "one that was moved from");
+  if (!hierarchy_) fail<ValueError>("Hdf5File", "an open file", "a moved-from file");
   return *hierarchy_;
 }
 
@@ -103,7 +103,7 @@ T Hdf5File::attribute(const std::string& object, const std::string& name) const 
   return hdf5::at(hierarchy().location(full_object + " attribute " + name), [&] {
     const std::optional<hdf5::Attribute> found =
         hdf5::find_attribute(metadata, hierarchy().open(metadata, full_object), name);
-    if (!found) hdf5::fail_structure("an attribute", "none");
+    if (!found) hdf5::fail_structure("an attribute", "no such attribute");
     return hdf5::convert_value<T>(metadata, found->type, found->shape, found->data.rest());
   });
 }

@@ -59,10 +59,11 @@ Scalar scalar(const T& value, const Location&) {
 
 Scalar scalar(const std::string& text, const Location& location) {
   if (text.find('\0') != std::string::npos)
-    fail<ValueError>(location.text(), "a string without NUL", "one with NUL");
+    fail<ValueError>(location.text(), "a string without NUL", "a string with NUL");
   if (text.size() >= Hdf5File::max_text_bytes)
     fail<ValueError>(location.text(),
-                     str_cat("a string below ", Hdf5File::max_text_bytes, " bytes"), text.size());
+                     str_cat("a string of fewer than ", Hdf5File::max_text_bytes, " bytes"),
+                     text.size());
   Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type, text.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
@@ -89,7 +90,7 @@ struct Hdf5Writer::State {
   ~State() { image->freeze(); }
 
   void check_unfinished(const Location& location) const {
-    if (finished) fail<ValueError>(location.text(), "a file that was not saved yet", "a saved one");
+    if (finished) fail<ValueError>(location.text(), "a file that is not yet saved", "a saved file");
   }
 
   // Creates a dataset and missing groups.
@@ -150,7 +151,7 @@ Hdf5Writer& Hdf5Writer::operator=(Hdf5Writer&&) noexcept = default;
 Hdf5Writer::~Hdf5Writer() = default;
 
 Hdf5Writer::State& Hdf5Writer::state() const {
-  if (!state_) fail<ValueError>("Hdf5Writer", "an open file", "one that was moved from");
+  if (!state_) fail<ValueError>("Hdf5Writer", "an open file", "a moved-from writer");
   return *state_;
 }
 

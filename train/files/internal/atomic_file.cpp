@@ -35,7 +35,7 @@ std::optional<struct stat> status_of(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return std::nullopt;
-    fail_with_errno(path, "a regular file to replace");
+    fail_with_errno(path, "replace");
   }
   check_regular(path, status, "a regular file to replace");
   return status;
@@ -49,7 +49,7 @@ bool refers_to(const fs::path& path, const FileDescriptor& file) {
 }
 
 [[noreturn]] void fail_with_concurrent_save(const fs::path& path) {
-  fail_on_file(path, "one process that saves the file", "two at the same time");
+  fail_on_file(path, "one process saving the file", "two at the same time");
 }
 
 // Creates the temporary file, locked. One that a killed process left behind is removed.
@@ -63,13 +63,13 @@ FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
       file = FileDescriptor(::open(path.c_str(), flags | O_RDONLY));
       if (!file.valid() && errno == ENOENT) continue;
     }
-    if (!file.valid()) fail_with_errno(path, "a file that can be written");
+    if (!file.valid()) fail_with_errno(path, "write");
     if (!file.lock_exclusive()) fail_with_concurrent_save(path);
     // Between opening and locking, another process may have renamed or removed it.
     if (!refers_to(path, file)) continue;
     if (created) return file;
     status_of(path);
-    if (::unlink(path.c_str()) != 0) fail_with_errno(path, "a file that can be removed");
+    if (::unlink(path.c_str()) != 0) fail_with_errno(path, "remove");
   }
   fail_with_concurrent_save(path);
 }
@@ -77,7 +77,7 @@ FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
 // Gives a new file the group, permissions and owner of the one that it replaces.
 void keep_access(const fs::path& path, const FileDescriptor& file, const struct stat& replaced) {
   struct stat created {};
-  if (::fstat(file.get(), &created) != 0) fail_with_errno(path, "a regular file");
+  if (::fstat(file.get(), &created) != 0) fail_with_errno(path, "read the status of");
   mode_t mode = replaced.st_mode & 0777;
   constexpr auto unchanged = static_cast<uid_t>(-1);
   if (created.st_gid != replaced.st_gid && ::fchown(file.get(), unchanged, replaced.st_gid) != 0) {
@@ -85,7 +85,7 @@ void keep_access(const fs::path& path, const FileDescriptor& file, const struct 
     mode &= ~mode_t{070} | others << 3;
   }
   if ((created.st_mode & 0777) != mode && ::fchmod(file.get(), mode) != 0)
-    fail_with_errno(path, "a file with permissions that can be kept");
+    fail_with_errno(path, "keep the permissions of");
   // Only root may do this; the file of anyone else becomes theirs.
   if (created.st_uid != replaced.st_uid && ::fchown(file.get(), replaced.st_uid, unchanged) != 0)
     return;
@@ -96,7 +96,7 @@ void keep_access(const fs::path& path, const FileDescriptor& file, const struct 
 void sync_directory(const fs::path& path, const FileDescriptor& directory) {
   if (::fsync(directory.get()) == 0) return;
   if (errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS) return;
-  fail_with_errno(path, "its new name to reach the disk");
+  fail_with_errno(path, "sync the directory of");
 }
 
 fs::path parent_of(const fs::path& path) {
@@ -114,7 +114,7 @@ struct AtomicFile::State {
       : target(resolved(path)),
         replaced(status_of(target)),
         directory(::open(parent_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (!directory.valid()) fail_with_errno(parent_of(target), "a directory to save in");
+    if (!directory.valid()) fail_with_errno(parent_of(target), "open directory");
     temporary = target;
     temporary += ".saving";
     file = create_temporary(temporary, replaced ? 0600 : 0666);
@@ -139,7 +139,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(state_->file.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(state_->target, "disk space for the whole file");
+    if (written < 0) fail_with_errno(state_->target, "write");
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
@@ -147,13 +147,13 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 void AtomicFile::commit() {
   const auto& [target, temporary, replaced, directory, file, renamed] = *state_;
   if (replaced) keep_access(target, file, *replaced);
-  if (::fsync(file.get()) != 0) fail_with_errno(target, "the file to reach the disk");
+  if (::fsync(file.get()) != 0) fail_with_errno(target, "sync");
   // Under its new name other processes may read it immediately.
   if (!file.lock_shared()) fail_with_concurrent_save(target);
   // The old file gets the temporary name, where the file system can exchange names.
   const bool exchanged = replaced && exchange(temporary, target);
   if (!exchanged && ::rename(temporary.c_str(), target.c_str()) != 0)
-    fail_with_errno(target, "a file that can be replaced");
+    fail_with_errno(target, "replace");
   state_->renamed = !exchanged;
   try {
     sync_directory(target, directory);

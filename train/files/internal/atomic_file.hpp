@@ -1,4 +1,4 @@
-// AtomicFile: replaces a file as a whole or not at all.
+// AtomicFile: replaces a file completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,24 @@
 
 namespace weft {
 
-// What is written goes to `path` + ".saving", which is renamed to `path` when everything is on
-// disk; so `path` always names a complete file, the old one or the new one, also when the process
-// is killed or the power fails. Where `path` is a symbolic link, this holds for the file that it
-// leads to, and the link stays.
+// Writes to `path` + ".saving", and renames that file to `path` when everything is on disk. So
+// `path` always names a complete file, old or new, even if the process is killed or the power
+// fails. If `path` is a symbolic link, the link's target is replaced and the link remains.
 //
-// A new file gets the permissions that the umask leaves. A file that is replaced keeps its
-// permissions, its owner and its group; where the group cannot be kept, its permissions become
-// those of others, unless they were fewer.
+// A new file has the permissions that the umask allows. A replaced file keeps its permissions,
+// owner and group. If the group cannot be kept, the permissions of the group are limited to those
+// of others.
 //
-// All functions throw FileError when the file cannot be written, is not a regular file, or is being
-// saved by another process; the old file is then unchanged. Only on file systems that cannot
-// exchange two names (see renameat2(2)), `path` names the new file until the power fails when the
-// renaming itself does not reach the disk.
+// All functions throw FileError if the file cannot be written, is not a regular file, or is being
+// saved by another process; the old file is then unchanged. There is one exception: if the file
+// system cannot exchange two names (see renameat2(2)) and the renaming does not reach the disk,
+// `path` names the new file until the power fails.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  // Without `commit`, the old file stays.
+  // Without `commit`, the old file remains.
   ~AtomicFile();
 
   // Appends to the new file.
@@ -41,7 +40,7 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-// A file with these contents.
+// Writes a file with the given contents.
 WEFT_API void write_atomically(const std::filesystem::path& path,
                                std::span<const std::byte> contents);
 

@@ -76,13 +76,13 @@ void verify_checksum_line(const RandomAccessFile& file, const std::filesystem::p
   for (std::uint64_t offset = 0; line.starts_with(prefix) && offset < size;) {
     const auto bytes =
         std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), size - offset));
-    if (!file.read(offset, bytes)) fail_on_file(path, "a file that can be read", "a shorter one");
+    if (!file.read(offset, bytes)) fail_on_file(path, "a complete file", "a shorter file");
     hash.add(bytes);
     offset += bytes.size();
   }
   if (line != checksum_line(hash))
     fail_on_file(path, "the checksum of its contents in the last line",
-                 "another one (a damaged file)");
+                 "a different checksum (the file is damaged)");
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// ChecksummedFile: an AtomicFile that ends with the checksum of what it contains, in a last line.
+// ChecksummedFile: an AtomicFile whose last line is the checksum of its contents.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace weft {
 // modify the file remove the line or make it invalid.
 inline constexpr std::size_t checksum_line_size = 46;
 
-// All functions throw as AtomicFile's do.
+// All functions throw the same exceptions as AtomicFile.
 class ChecksummedFile {
  public:
   explicit ChecksummedFile(const std::filesystem::path& path);
 
-  // How much was written.
+  // The number of bytes written so far.
   std::uint64_t size() const { return size_; }
   void write(std::span<const std::byte> bytes);
   // Appends the checksum line, and replaces the old file.

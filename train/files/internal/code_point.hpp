@@ -10,10 +10,10 @@ namespace weft {
 
 struct CodePoint {
   char32_t code;
-  std::size_t bytes;  // 0 when they are no valid UTF-8
+  std::size_t bytes;  // 0 if they are not valid UTF-8
 };
 
-// The code point at the start of a text that is not empty.
+// Returns the code point at the start of a nonempty string.
 inline CodePoint first_code_point(std::string_view text) {
   utf8proc_int32_t code = 0;
   const utf8proc_ssize_t bytes =

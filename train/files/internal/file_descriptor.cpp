@@ -28,18 +28,18 @@ bool FileDescriptor::lock_exclusive() const { return lock(descriptor_, LOCK_EX);
 FileDescriptor lock_directory(const std::filesystem::path& directory) {
   check_path(directory);
   FileDescriptor lock(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock.valid()) fail_with_errno(directory, "a directory");
+  if (!lock.valid()) fail_with_errno(directory, "open directory");
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
-    fail_with_errno(directory, "a writable directory");
+    fail_with_errno(directory, "write to directory");
   if (!lock.lock_exclusive())
-    fail_on_file(directory, "a directory that is not in use", "one that is locked");
+    fail_on_file(directory, "a directory that is not in use", "a locked directory");
   return lock;
 }
 
 void check_path(const std::filesystem::path& path) {
-  if (path.empty()) fail_on_file(path, "a path", "an empty one");
+  if (path.empty()) fail_on_file(path, "a nonempty path", "an empty path");
   if (path.native().find('\0') != std::string::npos)
-    fail_on_file(path, "a path without NUL", "one with NUL");
+    fail_on_file(path, "a path without NUL", "a path with NUL");
 }
 
 void check_regular(const std::filesystem::path& path, const struct stat& status,
@@ -58,9 +58,10 @@ void fail_on_file(const std::filesystem::path& path, const std::string& expected
   fail<FileError>(quoted(path), expected, got);
 }
 
-void fail_with_errno(const std::filesystem::path& path, const char* expected) {
+void fail_with_errno(const std::filesystem::path& path, const char* action) {
   const int error = errno;
-  fail_on_file(path, expected, std::generic_category().message(error));
+  throw FileError(
+      str_cat("cannot ", action, ' ', quoted(path), ": ", std::generic_category().message(error)));
 }
 
 }  // namespace weft

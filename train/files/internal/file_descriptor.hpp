@@ -36,24 +36,25 @@ class FileDescriptor {
 };
 
 // Reserves a directory for one process, until the descriptor is closed or the process ends for any
-// reason. Leaves no file behind. Throws FileError when the directory is missing, is not a
-// directory, cannot be written, or is reserved already, in this process or in any other.
+// reason. Leaves no file behind. Throws FileError if the directory is missing, is not a directory,
+// cannot be written, or is already reserved by this or another process.
 FileDescriptor lock_directory(const std::filesystem::path& directory);
 
-// Throws FileError for an empty path, and for one with a NUL, where the operating system would end
-// it.
+// Throws FileError for an empty path, and for a path with a NUL, at which the operating system
+// would truncate it.
 void check_path(const std::filesystem::path& path);
 
-// Throws FileError unless the file at a path, of this status, is the expected regular one.
+// Throws FileError, naming `expected`, unless a file with this status is a regular file.
 void check_regular(const std::filesystem::path& path, const struct stat& status,
                    const char* expected);
 
-// A path as it appears in messages, in quotes.
+// Returns a path in quotes, as it appears in messages.
 WEFT_API std::string quoted(const std::filesystem::path& path);
-// Throws the FileError `"path": expected …, got …`.
+// Throws FileError with the message `"path": expected …, got …`.
 [[noreturn]] WEFT_API void fail_on_file(const std::filesystem::path& path,
                                         const std::string& expected, const std::string& got);
-// The same, with the message of `errno` after "got".
-[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* expected);
+// Throws FileError with the message `cannot ACTION "path": REASON`, where the reason is that of
+// `errno`.
+[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* action);
 
 }  // namespace weft

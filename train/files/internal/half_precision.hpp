@@ -1,4 +1,4 @@
-// Numbers of 16 bits, IEEE 754's binary16 (float16) and bfloat16: converted from and to float.
+// Conversions between float and 16-bit numbers: IEEE 754's binary16 (float16) and bfloat16.
 #pragma once
 
 #include <cstdint>

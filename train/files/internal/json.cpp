@@ -46,7 +46,7 @@ class JsonBuilder {
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const typename Json::exception& error) {
     if (dynamic_cast<const typename Json::out_of_range*>(&error))
-      throw ValueError("expected JSON, got a number that is beyond all numbers");
+      throw ValueError("expected JSON, got a number out of range");
     fail_at(position);
   }
   [[noreturn]] void fail_at(std::size_t position) const {

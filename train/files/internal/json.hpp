@@ -1,4 +1,4 @@
-// read_json: parses JSON of unknown origin, strictly. Included by definitions only.
+// read_json: parses untrusted JSON strictly. Include it only in .cpp files.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,15 @@
 
 namespace weft {
 
-// Parses a text that is one JSON value in UTF-8. Throws ValueError for any other text, with the
-// position of the error, also for bytes after the value, a NUL, a name that an object has twice
+// Parses a string that is one JSON value in UTF-8. Throws ValueError, with the position of the
+// error, for any other string, including bytes after the value, a NUL, a repeated name in an object
 // (any of its values might be meant), more than 100 levels (other functions are recursive) and a
-// number that a double cannot hold. Takes time proportional to n log n.
+// number out of the range of double. Takes time proportional to n log n.
 template <class Json = nlohmann::json>
 Json read_json(std::string_view text);
 
-// Parses the text of the file `path`. Throws FileError, naming the file, where read_json throws.
+// Parses the contents of the file `path`. Throws FileError, naming the file, if read_json would
+// throw.
 WEFT_API nlohmann::json parse_json(std::string_view text, const std::filesystem::path& path);
 
 extern template nlohmann::json read_json(std::string_view);

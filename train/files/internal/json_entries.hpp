@@ -1,4 +1,5 @@
-// The entries of JSON objects, with errors that name them. Included by definitions only.
+// Access to the entries of JSON objects, with errors that name the entry. Include it only in .cpp
+// files.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +12,10 @@
 
 namespace weft {
 
-// What a message shows of a value, which may be long.
+// Returns a value as text for a message, shortened if it is long.
 WEFT_API std::string shown(const nlohmann::json& value);
 
-// The entry of an object; null when the object has none.
+// Returns the entry of an object, or null if there is none.
 inline const nlohmann::json& entry(const nlohmann::json& object, std::string_view name) {
   static const nlohmann::json none;
   if (!object.is_object()) return none;
@@ -22,8 +23,8 @@ inline const nlohmann::json& entry(const nlohmann::json& object, std::string_vie
   return found == object.end() ? none : *found;
 }
 
-// The entry as a T (bool, std::int64_t, double, std::string), or `otherwise` when there is none or
-// it is null. Throws ValueError for another type.
+// Returns the entry as a T (bool, std::int64_t, double, std::string), or `otherwise` if it is
+// missing or null. Throws ValueError for another type.
 template <class T>
 T entry_or(const nlohmann::json& object, std::string_view name, T otherwise) {
   const nlohmann::json& value = entry(object, name);
@@ -35,14 +36,14 @@ T entry_or(const nlohmann::json& object, std::string_view name, T otherwise) {
   if (!fits)
     fail<ValueError>(std::string(name),
                      std::is_same_v<T, bool>          ? "true or false"
-                     : std::is_same_v<T, std::string> ? "a text"
+                     : std::is_same_v<T, std::string> ? "a string"
                      : std::is_integral_v<T>          ? "an integer"
                                                       : "a number",
                      value.type_name());
   return value.template get<T>();
 }
 
-// The same for an entry that must be there.
+// Returns a required entry as a T. Throws ValueError if it is missing or has another type.
 template <class T>
 T required_entry(const nlohmann::json& object, std::string_view name) {
   if (entry(object, name).is_null()) fail<ValueError>(std::string(name), "an entry", "none");

@@ -18,7 +18,7 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path) {
   if (::stat(path.c_str(), &status) == 0) check_regular(path, status, "a regular file");
   descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!descriptor_.valid() || ::fstat(descriptor_.get(), &status) != 0)
-    fail_with_errno(path, "a file that can be read");
+    fail_with_errno(path, "read");
   check_regular(path, status, "a regular file");
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -67,7 +67,7 @@ std::optional<std::string> file_contents(const std::filesystem::path& path,
     if (count > 0)
       check_size(contents.append(block, static_cast<std::size_t>(count)).size());
     else if (errno != EINTR)
-      fail_with_errno(path, "a file that can be read");
+      fail_with_errno(path, "read");
   }
 }
 

@@ -1,5 +1,4 @@
-// RandomAccessFile: the bytes of a regular file that is open for reading; file_contents: all of
-// them.
+// RandomAccessFile: a regular file open for reading. file_contents: reads a whole file.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +14,18 @@
 
 namespace weft {
 
-// Its path may have another file by now. May be read on several threads.
+// A regular file open for reading, even if its path names another file by now. Several threads may
+// read it at once.
 class RandomAccessFile {
  public:
-  // Throws FileError unless the path is that of a regular file that can be read.
+  // Throws FileError unless `path` is a regular file that can be read.
   explicit RandomAccessFile(const std::filesystem::path& path);
 
   const FileDescriptor& descriptor() const { return descriptor_; }
-  // When the file was opened.
+  // The size in bytes when the file was opened.
   std::uint64_t size() const { return size_; }
-  // Fills `bytes` from `offset` on. Returns false where the file has no such bytes, or they cannot
-  // be read.
+  // Fills `bytes` with the contents from `offset` on. Returns false if the file is shorter or
+  // cannot be read.
   bool read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
@@ -33,13 +33,13 @@ class RandomAccessFile {
   std::uint64_t size_;
 };
 
-// Returns what the first bytes show a file to be that often lies where weights or JSON should be,
-// such as "a zip archive …", or "" for all other bytes.
+// Recognizes, by their first bytes, kinds of files that often take the place of weights or JSON.
+// Returns a description such as "a zip archive …", or an empty string for all other files.
 std::string known_content(std::string_view bytes);
 std::string known_content(const RandomAccessFile& file);
 
-// The bytes of a file; none when there is no such file. Throws FileError when it is not a regular
-// file, which includes pipes that nobody writes to, has more than `max_bytes`, or cannot be read.
+// Returns the contents of a file, or nothing if it does not exist. Throws FileError if it is not a
+// regular file (for example a pipe), is larger than `max_bytes`, or cannot be read.
 std::optional<std::string> file_contents(
     const std::filesystem::path& path,
     std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());

@@ -18,9 +18,9 @@ class Xxh128 {
   Xxh128(const Xxh128&) = delete;
   Xxh128& operator=(const Xxh128&) = delete;
 
-  // Bytes may come in any portions.
+  // Adds bytes. The hash does not depend on how the bytes are divided into calls.
   void add(std::span<const std::byte> bytes);
-  // The hash of all that was added: 32 hexadecimal digits, and its lower half.
+  // The hash of all bytes added: as 32 hexadecimal digits, and its lower 64 bits.
   std::string text() const;
   std::uint64_t value() const;
 

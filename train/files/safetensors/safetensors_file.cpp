@@ -81,7 +81,7 @@ class SafetensorsSource final : public hdf5::DatasetSource {
                          [&](std::uint64_t offset, std::span<std::byte> bytes) {
                            if (!file_->bytes.read(begin + offset, bytes))
                              fail_structure("data that can be read",
-                                            "an error, or a file that was cut short");
+                                            "a read error or a truncated file");
                          },
                          sink);
   }
@@ -121,7 +121,7 @@ struct Entry {
 Entry entry_of(const std::string& name, const json& value) {
   if (name.empty() || name.size() > TensorFile::max_name_bytes)
     fail_structure(str_cat("names of 1 to ", TensorFile::max_name_bytes, " bytes"),
-                   str_cat("one of ", name.size()));
+                   str_cat(name.size(), " bytes"));
   const auto field = [&](const char* key) -> const json& {
     static const json none;
     const auto found = value.is_object() ? value.find(key) : value.end();
@@ -135,14 +135,14 @@ Entry entry_of(const std::string& name, const json& value) {
   std::vector<Index> axes;
   for (const json& size : sizes) {
     const std::uint64_t number = unsigned_number(size, "shape");
-    if (number > std::uint64_t{1} << 62) fail_structure("a shape that is in the file", number);
+    if (number > std::uint64_t{1} << 62) fail_structure("a shape that fits into the file", number);
     axes.push_back(static_cast<Index>(number));
   }
   Entry entry{name, stored_type(type.get<std::string>()), {}, 0, 0};
   try {
     entry.shape = Shape(axes);
   } catch (const Error& error) {
-    fail_structure("a shape that is in the file", error.what());
+    fail_structure("a shape that fits into the file", error.what());
   }
   entry.begin = unsigned_number(places[0], "data_offsets");
   entry.end = unsigned_number(places[1], "data_offsets");
@@ -164,7 +164,7 @@ void check_places(std::vector<Entry>& entries, std::uint64_t size) {
   for (const Entry& entry : entries) {
     if (entry.begin != end || entry.end < entry.begin)
       fail_structure(str_cat(entry.name, " at byte ", end, " of the data"),
-                     str_cat("bytes ", entry.begin, " … ", entry.end));
+                     str_cat("bytes ", entry.begin, " to ", entry.end));
     end = entry.end;
     const auto elements = static_cast<std::uint64_t>(entry.shape.elements());
     const std::uint64_t bytes = entry.end - entry.begin;
@@ -194,7 +194,7 @@ struct SafetensorsFile::State {
       const json index = object_in(text, "an index");
       const auto map = index.find("weight_map");
       if (map == index.end() || !map->is_object())
-        fail_structure("an index with a weight_map", "none");
+        fail_structure("an index with a weight_map", "no weight_map");
       if (const json& metadata = entry(index, "metadata");
           !metadata.is_null() && !metadata.is_object())
         fail_structure("an object as metadata", shown(metadata));
@@ -204,7 +204,7 @@ struct SafetensorsFile::State {
         const bool is_name = fs::path(text_of_file).filename() == text_of_file &&
                              text_of_file.find('\0') == std::string::npos;
         if (!is_name || text_of_file.empty() || text_of_file == "." || text_of_file == "..")
-          fail_structure("names of files beside the index", file.dump().substr(0, 80));
+          fail_structure("names of files in the directory of the index", file.dump().substr(0, 80));
         names[text_of_file].insert(full_path(name));
       }
       for (const auto& [file, tensors] : names) add_file(path.parent_path() / file, &tensors);
@@ -227,11 +227,11 @@ struct SafetensorsFile::State {
       const std::uint64_t data = size_bytes.size() + header_size;
       if (data > file->bytes.size())
         fail_structure(str_cat("a header of ", header_size, " bytes"),
-                       str_cat("a file of ", file->bytes.size()));
+                       str_cat("a file of ", file->bytes.size(), " bytes"));
       std::string header(header_size, '\0');
       if (!file->bytes.read(size_bytes.size(), std::as_writable_bytes(std::span(header))))
-        fail_structure("a header that can be read", "an error");
-      if (!header.starts_with('{')) fail_structure("a header that begins with {", shown(header));
+        fail_structure("a readable header", "a read error");
+      if (!header.starts_with('{')) fail_structure("a header that starts with {", shown(header));
       std::vector<Entry> entries;
       const json tensors = object_in(header, "header");
       for (const auto& [name, value] : tensors.items())
@@ -243,19 +243,18 @@ struct SafetensorsFile::State {
       for (Entry& entry : entries) {
         const std::string tensor = full_path(entry.name);
         if (expected && !expected->contains(tensor))
-          fail_structure("tensors that are in the index", str_cat("also ", entry.name));
+          fail_structure("only tensors that the index lists", str_cat("the tensor ", entry.name));
         auto source = std::make_shared<SafetensorsSource>(
             file, tensor, std::move(entry.type.element), entry.shape, data + entry.begin);
         if (!sources.emplace(tensor, std::move(source)).second)
-          fail_structure("each tensor once", str_cat(entry.name, " again"));
+          fail_structure("each tensor once", str_cat(entry.name, " twice"));
         if (sources.size() > max_objects)
           fail_structure(str_cat("at most ", max_objects, " tensors"), "more");
       }
       if (expected)
         for (const std::string& tensor : *expected)
           if (!sources.contains(tensor))
-            fail_structure(str_cat(tensor.substr(1), ", which the index says it has"),
-                           "no such tensor");
+            fail_structure(str_cat(tensor.substr(1), ", which the index lists"), "no such tensor");
     });
   }
 
@@ -272,7 +271,7 @@ bool SafetensorsFile::has_group(const std::string& path) const { return full_pat
 
 std::vector<std::string> SafetensorsFile::datasets(const std::string& group) const {
   if (!has_group(group))
-    hdf5::fail_at({path(), group}, "no group, which safetensors files don't have", "one");
+    hdf5::fail_at({path(), group}, "no group, because safetensors files have none", "a group");
   std::vector<std::string> paths;
   for (const auto& [name, source] : state_->sources) paths.push_back(name);
   return paths;
@@ -280,7 +279,7 @@ std::vector<std::string> SafetensorsFile::datasets(const std::string& group) con
 
 StoredDataset SafetensorsFile::dataset(const std::string& tensor) const {
   const auto found = state_->sources.find(full_path(tensor));
-  if (found == state_->sources.end()) hdf5::fail_at({path(), tensor}, "a tensor", "none");
+  if (found == state_->sources.end()) hdf5::fail_at({path(), tensor}, "a tensor", "no such tensor");
   return StoredDataset(found->second);
 }
 

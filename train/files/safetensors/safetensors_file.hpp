@@ -11,18 +11,18 @@
 
 namespace weft {
 
-// A model's tensors as Hugging Face's library safetensors writes them: in one file, or in several
-// with an index. A tensor "layers.0.weight" has the path "/layers.0.weight"; there are no groups.
-// Copies are the same open files.
+// A model's tensors in the format of Hugging Face's safetensors library: in one file, or in several
+// files with an index. A tensor "layers.0.weight" has the path "/layers.0.weight"; there are no
+// groups. Copies refer to the same open files.
 //   const SafetensorsFile file("model.safetensors");
 //   const Tensor<float> weight = file.tensor<float>("layers.0.weight");
 class WEFT_API SafetensorsFile final : public TensorFile {
  public:
-  static constexpr std::uint64_t max_header_bytes = 32 << 20;  // of a file
+  static constexpr std::uint64_t max_header_bytes = 32 << 20;  // maximum header size of a file
 
-  // `path` is a file, or an index ("model.safetensors.index.json"), whose files are beside it.
-  // Throws unless each is a complete file: its tensors fill it, one after the other, and are as
-  // long as their shapes and types say; an index has each tensor of its files.
+  // Opens a file, or an index ("model.safetensors.index.json") and its files in the same directory.
+  // Throws unless each file is complete: its tensors fill it without gaps and have the sizes that
+  // follow from their shapes and types. An index must contain each tensor of its files.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const override;
@@ -35,8 +35,9 @@ class WEFT_API SafetensorsFile final : public TensorFile {
   std::shared_ptr<const State> state_;
 };
 
-// An Hdf5File, or a SafetensorsFile where the name of the file ends with ".safetensors" or
-// ".safetensors.index.json". Throws as they do.
+// Opens a SafetensorsFile if the name of the file ends with ".safetensors" or
+// ".safetensors.index.json", otherwise an Hdf5File. Throws the same exceptions as their
+// constructors.
 WEFT_API std::unique_ptr<const TensorFile> open_tensor_file(const std::filesystem::path& path);
 
 }  // namespace weft

@@ -43,7 +43,8 @@ void SafetensorsWriter::tensor(const std::string& name, const Shape& shape,
                 hdf5::store_elements(made, type, location, sink);
               }};
   if (own.empty() || !entries_.emplace(own, std::move(entry)).second)
-    fail<ValueError>(hdf5::Location{path_, own}.text(), "a new name", "an empty one or one again");
+    fail<ValueError>(hdf5::Location{path_, own}.text(), "a nonempty, unused name",
+                     "an empty or repeated name");
 }
 
 void SafetensorsWriter::save() {

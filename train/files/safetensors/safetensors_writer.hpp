@@ -12,23 +12,23 @@
 
 namespace weft {
 
-// A file that Hugging Face's library safetensors reads, with the metadata that transformers expects
-// ("format": "pt"). The same contents give the same bytes. Nothing is written before `save`.
+// Writes a file for Hugging Face's safetensors library, with the metadata that transformers expects
+// ("format": "pt"). Equal contents produce equal bytes. Nothing is written before `save`.
 class WEFT_API SafetensorsWriter {
  public:
-  // `path` is where the file will be saved.
+  // `save` will write to `path`.
   explicit SafetensorsWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Adds a tensor of this shape that `make` returns, while it is saved: only one of them exists at
-  // a time. A leading "/" is not part of the name. Throws ValueError for a name that is empty or
-  // there already, and for an empty function. `save` throws ShapeError when the tensor has another
-  // shape, and ValueError for a number that is beyond the largest one of the type.
+  // Adds a tensor that is created by `make` during `save`, so that only one such tensor exists at a
+  // time. A leading "/" is not part of the name. Throws ValueError for a name that is empty or
+  // already used, and for an empty function. `save` throws ShapeError if the tensor does not have
+  // the shape `shape`, and ValueError for a number beyond the range of `type`.
   template <class T>
   void tensor(const std::string& name, const Shape& shape, std::function<Tensor<T>()> make,
               StorageType type = StorageType::same);
 
-  // Writes the file; existing contents are replaced when the new ones are on disk, or not at all.
-  // Throws FileError when writing fails.
+  // Writes the file. An existing file is replaced only when the new contents are on disk. Throws
+  // FileError if writing fails.
   void save();
 
  private:
@@ -43,7 +43,7 @@ class WEFT_API SafetensorsWriter {
   std::map<std::string, Entry> entries_;  // by name
 };
 
-// Whether a path is that of a safetensors file, by the end of its name.
+// Returns whether the name of a file ends with ".safetensors".
 WEFT_API bool is_safetensors(const std::filesystem::path& path);
 
 }  // namespace weft

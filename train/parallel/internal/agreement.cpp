@@ -24,7 +24,7 @@ void check_same(ProcessGroup& processes, const std::string& what, const std::str
   for (std::size_t process = 1; process < values.size(); ++process)
     if (values[process] != values.front())
       fail<ValueError>(str_cat("process ", process + 1, " of ", values.size(), ": ", what),
-                       values.front() + " as in the first process", values[process]);
+                       values.front() + ", as in process 1", values[process]);
 }
 
 void check_same_program(ProcessGroup& processes) {

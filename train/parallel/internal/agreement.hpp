@@ -1,5 +1,4 @@
-// What all processes must have in common, and when their training ends. All functions are
-// collective.
+// Checks that all processes agree, and a vote on when training ends. All functions are collective.
 #pragma once
 
 #include <string>
@@ -9,23 +8,23 @@
 
 namespace weft {
 
-// Throws ValueError, naming `what` and the process, in all of them when one has another value than
-// the first process.
+// Throws ValueError in all processes, naming `what` and the process, if a process has a different
+// value than the root process.
 void check_same(ProcessGroup& processes, const std::string& what, const std::string& value);
-// Of the version of weft and the program.
+// Throws ValueError if processes run different programs or versions of weft.
 void check_same_program(ProcessGroup& processes);
-// Of the names and shapes of the parameters, and their values.
+// Throws ValueError if the names, shapes or values of the parameters differ between processes.
 template <class T>
 void check_same_model(ProcessGroup& processes, const NamedParameters<T>& parameters);
 
 // Whether training ends.
 struct EndVote {
-  int exit_status = 0;  // of an interrupt; 0 without one
+  int exit_status = 0;  // exit status of an interrupt; 0 if there was none
   bool stops = false;
 };
 
-// The vote of all processes: the signal of one, or one that stops, ends the training of all. Of
-// several exit statuses, the largest counts.
+// Returns the vote of all processes: a signal or a stop in one process ends training in all of
+// them. Of several exit statuses, the largest counts.
 EndVote common_vote(ProcessGroup& processes, const EndVote& own);
 
 }  // namespace weft

@@ -24,7 +24,8 @@ DividedOptimizer<T>::DividedOptimizer(ProcessGroup& processes, Optimizer<T>& opt
       all_(optimizer.slices().sequence),
       owned_(std::move(owned)) {
   if (!optimizer.is_whole())
-    fail<Error>("optimizer", "one that updates all elements", "one that is divided already");
+    fail<Error>("optimizer", "an optimizer that updates all elements",
+                "an already divided optimizer");
   OptimizerSlices<T> own{owned_[static_cast<std::size_t>(processes.rank())]};
   for (const std::vector<Tensor<T>>& tensors : optimizer.slices().state) {
     std::vector<Tensor<T>>& parts = own.state.emplace_back();

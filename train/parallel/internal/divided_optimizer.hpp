@@ -1,4 +1,4 @@
-// DividedOptimizer: an optimizer whose work and state several processes divide.
+// DividedOptimizer: an optimizer whose work and state are divided among several processes.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,17 @@
 
 namespace weft {
 
-// From construction to `unite`, each process updates the elements that it owns and keeps the state
-// of those alone, as in the first stage of ZeRO (Rajbhandari et al., 2020). All functions are
-// collective.
+// Each process updates only the elements that it owns, and keeps only their state, as in the first
+// stage of ZeRO (Rajbhandari et al., 2020). All functions are collective.
 template <class T>
 class DividedOptimizer {
  public:
-  // `owned` are the elements of each process. Throws Error for an optimizer that is divided
-  // already.
+  // `owned` contains the elements of each process. Throws Error if the optimizer is already
+  // divided.
   DividedOptimizer(ProcessGroup& processes, Optimizer<T>& optimizer,
                    std::vector<ElementSequence> owned);
 
-  // Calls `work` while the first process has the whole state, for `Optimizer::state`.
+  // Calls `work` while the root process has the whole state, for `Optimizer::state`.
   void with_whole_state(const std::function<void()>& work);
   // All processes get the whole state and update all elements again.
   void allgather_state();

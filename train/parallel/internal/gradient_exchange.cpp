@@ -104,7 +104,7 @@ void GradientExchange<T>::add_sums(Index own_elements) {
       ++process;
     return process;
   };
-  // Those of the parts of several processes. Every part but the first is the middle of one
+  // The additions of parts of several processes. Every part except the first is the middle of one
   // addition.
   std::vector<Addition> additions = sum_tree(parts);
   std::erase_if(additions, [&](const Addition& addition) {

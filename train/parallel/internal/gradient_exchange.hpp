@@ -1,5 +1,5 @@
-// GradientExchange: adds the gradients of several processes while backward computes them, and
-// gives every process the weights that each of them has updated.
+// GradientExchange: adds the gradients of several processes while backward computes them, and sends
+// updated weights to all processes.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@ namespace weft {
 template <class T>
 class GradientExchange {
  public:
-  // For the parameters whose gradients `pass` computes. Collective.
+  // Exchanges the gradients that `pass` computes. Collective.
   GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass);
   ~GradientExchange();
 
   // The elements that each process owns.
   std::vector<ElementSequence> owned() const;
 
-  // Ready to receive the gradients of a step.
+  // Prepares to receive the gradients of a step.
   void begin();
   // Backward of the last batch adds nothing more to the gradient of a parameter: sends the buckets
   // that have waited for it. Called concurrently.
@@ -46,26 +46,28 @@ class GradientExchange {
 
   // Begins to send the weights that this process owns, after their update.
   void begin_weights();
-  // Waits for those of the others. Does nothing when all are there.
+  // Waits for the weights of other processes. Does nothing if all have arrived.
   void finish_weights();
 
  private:
-  // Ranges that are sent together.
+  // A bucket: ranges that are sent together.
   struct Bucket {
     PartRange ranges;
-    Index own_begin = 0;                // where those of this process begin in the sums of others
-    Index parameters = 0;               // that have elements in it
-    std::atomic<Index> incomplete = 0;  // of these
+    Index own_begin = 0;   // start of this process's ranges in the sums of other processes
+    Index parameters = 0;  // number of parameters with elements in the bucket
+    std::atomic<Index> incomplete = 0;  // number of these parameters that are not complete
     std::size_t first_message = 0, last_message = 0;
   };
   // The sum of consecutive parts by one process.
   struct PartialSum {
     Index first_part;
     int process;
-    // Of all elements where that process is this one, otherwise of those that this process owns.
+    // Contains all elements if `process` is this process, otherwise the elements that this process
+    // owns.
     std::vector<T> values;
   };
-  // A range that this process owns, and where its elements are in the sums of others.
+  // A range that this process owns, and the position of its elements in the sums of other
+  // processes.
   struct OwnRange {
     Index range;
     Index offset;
@@ -75,7 +77,7 @@ class GradientExchange {
   Index divide();
   void add_sums(Index own_elements);
   void add_messages();
-  // The ranges of a bucket that a process owns.
+  // Returns the ranges of a bucket that a process owns.
   PartRange ranges_of(const Bucket& bucket, int process) const;
   Index num_elements(const PartRange& ranges) const;
   template <class Body>
@@ -89,18 +91,18 @@ class GradientExchange {
   ParallelPass<T>& pass_;
   const ParameterElements<T>& elements_;
   std::deque<Bucket> buckets_;
-  std::vector<std::pair<Index, Index>> buckets_of_;  // each parameter: first and last, included
+  std::vector<std::pair<Index, Index>> buckets_of_;  // first and last bucket of each parameter
   std::vector<OwnRange> own_ranges_;
-  std::vector<Index> other_ranges_;  // those of the others
+  std::vector<Index> other_ranges_;  // ranges that other processes own
 
   std::vector<PartialSum> sums_;                                // in the order of the parts
-  std::vector<std::size_t> own_sums_;                           // those of this process
-  std::vector<std::pair<std::size_t, std::size_t>> additions_;  // to one of `sums_`, another
+  std::vector<std::size_t> own_sums_;                           // indices of this process's sums
+  std::vector<std::pair<std::size_t, std::size_t>> additions_;  // (to, from), indices in `sums_`
 
   // The losses of all parts; then, of each parameter, in how many processes it has a gradient; then
   // the values of `add_up`.
   std::vector<double> report_;
-  std::vector<double> range_sums_;  // of squares
+  std::vector<double> range_sums_;  // sum of squares of each range
 
   std::mutex mutex_;  // of the transport
   // Messages: gradients to this process come first, then gradients from it, then weights.

@@ -16,17 +16,18 @@ struct PartRange {
   bool contains(const PartRange& other) const { return first <= other.first && other.last <= last; }
 };
 
-// The sum of `all` is that of the parts before `middle` plus that of the others.
+// An addition: the sum of `all` is the sum of the parts before `middle` plus the sum of the rest.
 struct Addition {
   PartRange all;
   Index middle = 0;
 };
 
-// The additions of a balanced binary tree, operands first. Which of them a process makes does not
-// matter for the sum.
+// Returns the additions of a balanced binary tree, operands first. The sum does not depend on which
+// process makes which addition.
 std::vector<Addition> sum_tree(Index parts);
 
-// The parts that process `rank` of `size` computes: for a power of two, those of one addition.
+// Returns the parts that process `rank` of `size` computes. If `size` is a power of two, they are
+// the operands of a single addition.
 PartRange parts_of_process(Index parts, int rank, int size);
 
 }  // namespace weft

@@ -34,7 +34,7 @@ void check(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  fail<Error>(str_cat("processes: ", call), "the other processes", text);
+  throw Error(str_cat("processes: ", call, " failed: ", text));
 }
 
 using Clock = std::chrono::steady_clock;
@@ -70,7 +70,7 @@ class MpiTransport final : public Transport {
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
       if (provided < MPI_THREAD_SERIALIZED)
         fail<Error>("processes", "an MPI library that provides MPI_THREAD_SERIALIZED",
-                    "one for a single thread");
+                    "an MPI library for a single thread");
     }
     check(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -294,7 +294,7 @@ std::unique_ptr<Transport> Transport::join() {
   int is_initialized = 0, is_finalized = 0;
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
-  if (is_finalized) fail<Error>("processes", "one group in a program", "a second one");
+  if (is_finalized) fail<Error>("processes", "one ProcessGroup per program", "a second one");
   if (!is_initialized && launched_processes() == 0) return nullptr;
   return std::make_unique<MpiTransport>(!is_initialized);
 }
@@ -306,8 +306,8 @@ std::unique_ptr<Transport> Transport::join() {
 // Every process is alone.
 std::unique_ptr<Transport> Transport::join() {
   if (const long processes = launched_processes(); processes > 1)
-    fail<Error>("processes", "a weft that was built with MPI",
-                str_cat(processes, " processes of one without"));
+    fail<Error>("processes", "weft built with MPI",
+                str_cat(processes, " processes of weft built without MPI"));
   return nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Transport: messages between processes; transport.cpp is the only place that sees MPI.
+// Transport: messages between processes. Only transport.cpp uses MPI.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace weft {
 
 class Transport {
  public:
-  // The processes that mpirun started this one with; null when it was started alone. Throws Error
-  // when they cannot be joined.
+  // Connects to the other processes started by mpirun. Returns null if this process was started
+  // alone. Throws Error if connecting fails.
   static std::unique_ptr<Transport> join();
   // Finalizes MPI, which waits for the other processes, unless `skip_finalizing` was called.
   virtual ~Transport() = default;
@@ -25,33 +25,35 @@ class Transport {
   // Ends all processes.
   virtual void abort(int exit_status) = 0;
 
-  // Begins a section of work that all processes do together, if this one is in none: otherwise
-  // returns false. In a section, whatever waits for others throws when a process has failed. It
-  // throws Error, naming that process, when all have stopped, so that no transfer is under way.
+  // Begins a section of collective work. Returns false if this process is already in a section. In
+  // a section, functions that wait for other processes throw Error, naming the process, if a
+  // process has failed. They throw when all processes have stopped, so that no transfer is under
+  // way.
   virtual bool enter() = 0;
-  // Ends it in all processes, as one in which this one failed if there is an error. Returns the
-  // error of the first process that has one, with its name; empty if none has.
+  // Ends the section in all processes; `error` is not empty if this process failed. Returns the
+  // error of the first process that failed, with its name, or an empty string.
   virtual std::string leave(const std::string& error) = 0;
 
-  // Of all processes: from one to the others, and sums in the order of the processes.
+  // Collective operations: from one process to all others, and sums in the order of the processes.
   virtual void broadcast(std::span<std::byte> bytes, int from) = 0;
   virtual void sum(std::span<double> values) = 0;
-  // From one process to another, which waits for as many bytes.
+  // Messages from one process to another, which must wait for the same number of bytes.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
 
-  // Messages that are sent again and again from the same memory to the same memory, while the
-  // process does other work. A message has the same tag on both sides; the result is its number.
+  // Add a persistent message, which is sent repeatedly between the same buffers while the process
+  // does other work. A message has the same tag on both sides. Return its number.
   virtual std::size_t add_outgoing(std::span<const std::byte> bytes, int to, int tag) = 0;
   virtual std::size_t add_incoming(std::span<std::byte> bytes, int from, int tag) = 0;
   virtual void remove_messages() = 0;
-  // Begins to transfer the messages first … last.
+  // Begins to transfer messages [first, last).
   virtual void start(std::size_t first, std::size_t last) = 0;
-  // Gives the started ones among the messages time to proceed. Whether their transfers have ended.
+  // Lets the started messages among [first, last) proceed. Returns whether their transfers are
+  // done.
   virtual bool proceed(std::size_t first, std::size_t last) = 0;
-  // Waits for the end of the transfers; messages that were not started have none.
+  // Waits until the transfers are done. Messages that were not started are ignored.
   virtual void wait(std::size_t first, std::size_t last) = 0;
-  // Of the messages.
+  // The number of bytes sent in persistent messages.
   virtual std::int64_t bytes_sent() const = 0;
 
  protected:

@@ -61,7 +61,7 @@ void Curve::add(std::int64_t step, double value) {
 
 std::vector<NamedCurve> read_curves(const std::filesystem::path& metrics, std::size_t max_buckets) {
   const auto text = file_contents(metrics);
-  if (!text) fail_on_file(metrics, "the metrics of a training", "no such file");
+  if (!text) fail_on_file(metrics, "the metrics of a training run", "no such file");
   std::string_view rest = *text;
   const auto next_line = [&rest]() -> std::optional<std::string_view> {
     const std::size_t end = rest.find('\n');
@@ -75,7 +75,7 @@ std::vector<NamedCurve> read_curves(const std::filesystem::path& metrics, std::s
   for (const std::string_view name : cells_of(header))
     curves.push_back({std::string(name), Curve(max_buckets)});
   if (curves.front().name != "step")
-    fail_on_file(metrics, "a first column 'step'", "'" + std::string(header.substr(0, 80)) + "'");
+    fail_on_file(metrics, "the first column 'step'", "'" + std::string(header.substr(0, 80)) + "'");
   std::int64_t number = 1;
   while (const auto line = next_line()) {
     const std::vector<std::string_view> cells = cells_of(*line);

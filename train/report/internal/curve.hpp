@@ -1,4 +1,4 @@
-// Curve: a column of metrics over the steps, in bounded memory; read_curves: those of metrics.csv.
+// Curve: the values of a metric over the steps, in bounded memory. read_curves: reads metrics.csv.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace weft {
 
-// Any number of values in at most so many buckets of consecutive ones, of each of which the mean,
-// the lowest and the highest are kept: a spike of one step stays in sight.
+// Divides any number of consecutive values into a limited number of buckets, and keeps the mean,
+// minimum and maximum of each bucket, so that a spike in one step remains visible.
 class Curve {
  public:
   struct Bucket {
-    std::int64_t step = 0;    // of its last value
-    std::int64_t values = 0;  // all of them
+    std::int64_t step = 0;    // step of its last value
+    std::int64_t values = 0;  // number of values
     std::int64_t finite = 0;
-    double sum = 0.0;  // of the finite ones
+    double sum = 0.0;  // sum of the finite values
     double lowest = std::numeric_limits<double>::infinity();
     double highest = -std::numeric_limits<double>::infinity();
   };
 
   explicit Curve(std::size_t max_buckets) : max_buckets_(max_buckets) {}
 
-  // A value after all others; it may be NaN or infinite.
+  // Appends a value, which may be NaN or infinite.
   void add(std::int64_t step, double value);
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
@@ -42,9 +42,9 @@ struct NamedCurve {
 
 inline constexpr std::size_t curve_buckets = 2048;
 
-// A curve for each column of a metrics.csv but "step". Throws FileError when the file cannot be
-// read, has no column "step", or has a cell that is neither empty nor a number. A last line without
-// line break is not read: it may be being written.
+// Returns a curve for each column of a metrics.csv except "step". Throws FileError if the file
+// cannot be read, has no column "step", or has a cell that is neither empty nor a number. A last
+// line without a line break is ignored, because it may be incomplete.
 std::vector<NamedCurve> read_curves(const std::filesystem::path& metrics,
                                     std::size_t max_buckets = curve_buckets);
 

@@ -131,7 +131,7 @@ EventFile::EventFile(const std::filesystem::path& folder, std::int64_t first_ste
       std::chrono::system_clock::now().time_since_epoch());
   path_ = folder / str_cat("events.out.tfevents.", seconds.count(), ".weft.", getpid());
   file_.open(path_, std::ios::binary | std::ios::app);
-  if (!file_) fail_with_errno(path_, "a file that can be written");
+  if (!file_) fail_with_errno(path_, "write");
   add_event(field(3, std::string("brain.Event:2")));
   if (first_step > 0) add_event(field(2, first_step + 1) + field(7, field(1, std::int64_t{1})));
 }
@@ -201,7 +201,7 @@ void EventFile::add_event(std::string event) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   time_ = std::max(time_, now.count());
   file_ << tf_record(field(1, time_) + std::move(event)) << std::flush;
-  if (!file_) fail_with_errno(path_, "disk space for another event");
+  if (!file_) fail_with_errno(path_, "append an event to");
 }
 
 template void EventFile::add_histogram(const std::string&, std::int64_t, std::span<const float>);

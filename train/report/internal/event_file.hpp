@@ -20,16 +20,16 @@ namespace weft {
 // file cannot be written.
 class EventFile {
  public:
-  // What earlier files of the folder have of `first_step` and later, is not shown.
+  // Creates a file in `folder`. TensorBoard hides values of earlier files from `first_step` on.
   EventFile(const std::filesystem::path& folder, std::int64_t first_step);
 
   void add_scalar(const std::string& tag, std::int64_t step, double value);
-  // In 30 buckets of the same width; NaN and infinity are left out.
+  // Adds a histogram with 30 buckets of equal width, without NaN and infinities.
   template <class T>
   void add_histogram(const std::string& tag, std::int64_t step, std::span<const T> values);
-  // Texts and tables as text, each attention map as an image.
+  // Adds examples: text and tables as text, each attention map as an image.
   void add_section(std::int64_t step, const ReportSection& section);
-  // As the hyperparameters of the run.
+  // Adds settings as the hyperparameters of the run.
   void add_settings(const std::vector<std::pair<std::string, std::string>>& settings);
 
  private:
@@ -41,7 +41,7 @@ class EventFile {
   double time_ = 0.0;  // of the last event; a clock may step back
 };
 
-// The record of some data in such a file.
+// Returns `data` as a TFRecord.
 std::string tf_record(const std::string& data);
 
 }  // namespace weft

@@ -65,8 +65,8 @@ void EventObserver<T>::write(const std::function<void(EventFile&)>& work) {
     work(*file_);
   } catch (const FileError& error) {
     if (!std::exchange(has_failed_, true))
-      line_.message(
-          str_cat("warning: events cannot be written: ", error.what(), "; training goes on"));
+      line_.message(str_cat("warning: TensorBoard events are incomplete: ", error.what(),
+                            "; training continues"));
   }
 }
 

@@ -16,8 +16,8 @@
 
 namespace weft {
 
-// An observer that comes after `metrics` and `report`. If a file cannot be written, says so once on
-// `line`, and training goes on. All references must outlive the object.
+// Must be called after `metrics` and `report`. If a file cannot be written, it says so once on
+// `line`, and training continues. All references must outlive the object.
 template <class T>
 class EventObserver final : public TrainingObserver {
  public:

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// The model is layer 0; a layer has a larger number than the one that contains it. Of
-// TrainableParameters, the layers of the whole model.
+// The tree of a model's layers. The model is layer 0; a layer has a larger number than the layer
+// that contains it. For TrainableParameters, contains the layers of the whole model.
 class LayerNames {
  public:
   template <class T>
@@ -19,9 +19,9 @@ class LayerNames {
   int size() const { return static_cast<int>(layers_.size()); }
   // "blocks.0.attention"; empty for the model.
   const std::string& name(int layer) const { return layers_[static_cast<std::size_t>(layer)].name; }
-  // Its class.
+  // The class of a layer.
   const std::string& type(int layer) const { return layers_[static_cast<std::size_t>(layer)].type; }
-  // -1 for the model.
+  // The layer that contains a layer; -1 for the model.
   int parent(int layer) const { return layers_[static_cast<std::size_t>(layer)].parent; }
   // The name with "*" for the elements of lists: "blocks.*.attention".
   std::string pattern(int layer) const;
@@ -29,11 +29,11 @@ class LayerNames {
   std::string indented(int layer) const;
   // The elements of its parameters and of those of the layers in it.
   Index parameters(int layer) const { return layers_[static_cast<std::size_t>(layer)].parameters; }
-  // The type, and whether all parameters are frozen.
+  // The type of a layer, and whether all its parameters are frozen.
   std::string description(int layer) const;
   // The bytes of an element.
   double element_size() const { return element_size_; }
-  // The layer that registers a Parameter<T> first; -1 for one of another model.
+  // Returns the first layer that registers a Parameter<T>; -1 for a parameter of another model.
   int of_parameter(const void* parameter) const;
   // The innermost layer that contains both; of a list, the element that `first` is in.
   int common(int first, int second) const;

@@ -1,4 +1,4 @@
-// What a report says of the program that trains and of its machine.
+// Descriptions of the program and the machine for reports.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace weft {
 
-// The arguments of this process, quoted for a shell where necessary.
+// Returns the command line of this process, quoted for a shell where necessary.
 std::string command_line();
 // "2026-11-23 12:26:18 UTC"
 std::string utc_time();
-// Processor, memory and operating system; what cannot be found out is left out.
+// Returns the processor, memory and operating system, as far as they can be determined.
 std::vector<std::pair<std::string, std::string>> machine_settings();
 
 }  // namespace weft

@@ -51,7 +51,7 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
     std::int64_t step = 0;
     const auto [stop, failed] = std::from_chars(line.data(), line.data() + line.size(), step);
     if (failed != std::errc{} || *stop != ',')
-      fail<FileError>(str_cat(path, ", line ", number), "a row that begins with a step",
+      fail<FileError>(str_cat(path, ", line ", number), "a row that starts with a step number",
                       "'" + line + "'");
     if (step > last_step) break;
     text += line + "\n";
@@ -66,7 +66,7 @@ void MetricsObserver::begin(const TrainingStart& start) {
   const std::string text = kept_text(path_, header_of(columns_), start.step);
   write_atomically(path_, std::as_bytes(std::span(text)));
   file_.open(path_, std::ios::binary | std::ios::app);
-  if (!file_) fail_with_errno(path_, "a file that can be written");
+  if (!file_) fail_with_errno(path_, "write");
 }
 
 void MetricsObserver::after_step(const StepReport& report) {
@@ -87,7 +87,7 @@ void MetricsObserver::add_row(const std::vector<double>& validation) {
   for (const double value : row_) text << ',' << value;
   text << std::string(columns_.size() - 2 - row_.size(), ',');
   file_ << text.str() << '\n' << std::flush;
-  if (!file_) fail_with_errno(path_, "disk space for another row");
+  if (!file_) fail_with_errno(path_, "append a row to");
   row_.insert(row_.begin(), static_cast<double>(last_.epoch));
 }
 

@@ -2,8 +2,7 @@
 //   step            updates done
 //   epoch           from 1
 //   loss            mean over the labels of the steps since the last row, as trained on (with
-//   dropout
-//                   and label smoothing)
+//                   dropout and label smoothing)
 //   learning_rate   of the last step
 //   grad_norm       of the last step, before clipping
 //   tokens_per_s    tokens, or what else the labels are (see label_unit), per second of the updates

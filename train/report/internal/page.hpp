@@ -1,4 +1,4 @@
-// The page that shows runs, and the JSON of what it shows.
+// The HTML page that shows runs, and its JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,19 +12,19 @@ namespace weft {
 
 using Json = nlohmann::ordered_json;
 
-// The beginning of a text in whole characters, and how much more there is.
+// Returns the beginning of a string in whole characters, and how much was omitted.
 std::string beginning_of(const std::string& text, std::size_t most_bytes);
 
-// What a text says; a discarded value when it is not JSON, or nested deeper than any record: other
-// functions of the library are recursive.
+// Parses JSON. Returns a discarded value if the string is not JSON or is nested deeper than any
+// record, because other functions of the library are recursive.
 Json json_in(const std::string& text);
-// One line; bytes that are not UTF-8 are replaced.
+// Returns JSON in one line. Bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 Json json_of(const ReportSection& section);
 Json json_of(const std::vector<NamedCurve>& curves);
 
-// A page of HTML that needs no other file, of a JSON list of the records of
-// runs (see RunReport), each with "curves".
+// Returns an HTML page that needs no other file. `runs` is a JSON list of the records of runs (see
+// RunReport), each with "curves".
 // Charts are SVG by a script of our own, in page/. Of the libraries that Debian 12 packages,
 // Chart.js (200 kB) draws pictures, which neither follow a printer's colours nor can be looked at
 // by a test, and needs a plugin for zoom that is not packaged; dygraphs is made for one fixed

@@ -1,4 +1,4 @@
-// What is the same in all pages: page_parts.cpp is made of the files of page/ by CMake.
+// The parts that all pages share. CMake generates page_parts.cpp from the files in page/.
 #pragma once
 
 namespace weft {

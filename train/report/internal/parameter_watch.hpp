@@ -1,4 +1,4 @@
-// ParameterWatch: what a step of training does to each parameter, seen in a sample of elements.
+// ParameterWatch: measures how a training step changes each parameter, on a sample of its elements.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace weft {
 template <class T>
 class ParameterWatch {
  public:
-  // One step in so many is looked at, not the first ones.
+  // Every this many steps, one step is measured; the first steps are not.
   static constexpr std::int64_t every_steps = 100;
 
   // Between backward and the step of the optimizer, and after it. The gradients are those of the
@@ -20,7 +20,7 @@ class ParameterWatch {
   void before_update(std::int64_t step, const NamedParameters<T>& parameters,
                      double gradient_scale = 1.0);
   void after_update(const NamedParameters<T>& parameters);
-  // Of the last step that was looked at; empty until then, and again after `clear`.
+  // The measurements of the last measured step; empty before it, and after `clear`.
   const std::vector<ParameterUpdate>& updates() const { return updates_; }
   void clear() { updates_.clear(); }
 

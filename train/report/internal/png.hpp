@@ -1,4 +1,4 @@
-// png_of: a picture of weights as a PNG file.
+// png_of: draws weights as a PNG image.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace weft {
 
-// Of weights [rows, columns] in 0 … 1, each `cell` pixels wide and high: black for 0, white for 1.
+// Returns a PNG image of weights [rows, columns] from 0 (black) to 1 (white). Each weight is a
+// square of `cell` pixels.
 std::string png_of(const Tensor<float>& weights, Index cell);
 
 }  // namespace weft

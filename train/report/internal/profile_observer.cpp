@@ -28,7 +28,7 @@ void ProfileObserver<T>::end(const TrainingResult&) {
   try {
     profile_.write_trace(folder_ / "trace.json");
   } catch (const FileError& error) {
-    line_.message(str_cat("warning: the trace cannot be written: ", error.what()));
+    line_.message(str_cat("warning: the trace is missing: ", error.what()));
   }
 }
 

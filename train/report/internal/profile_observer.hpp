@@ -1,4 +1,4 @@
-// ProfileObserver: shows the profile of a training when it has ended.
+// ProfileObserver: shows the profile of a training run when it has ended.
 #pragma once
 
 #include <filesystem>

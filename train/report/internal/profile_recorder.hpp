@@ -1,5 +1,4 @@
-// ProfileRecorder: what a Profile measures, while tapes and parallel_for compute.
-// Included by definitions only.
+// ProfileRecorder: collects the measurements of a Profile. Include it only in .cpp files.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Called by the tapes and by parallel_for while they compute.
+// Collects the measurements of a Profile. Called by tapes and by parallel_for while they compute.
 class ProfileRecorder final : public ParallelObserver {
  public:
   explicit ProfileRecorder(LayerNames names) : layers(std::move(names)), limits(measure_limits()) {
@@ -175,7 +174,7 @@ class ProfileRecorder final : public ParallelObserver {
             layers.element_size() * static_cast<double>(state[i].size());
   }
 
-  // What a layer computed last.
+  // The shape of a layer's last result.
   const Shape& result(int layer) const { return results_[static_cast<std::size_t>(layer)]; }
   double counted_steps() const { return static_cast<double>(std::max<std::int64_t>(steps, 1)); }
 
@@ -205,7 +204,7 @@ class ProfileRecorder final : public ParallelObserver {
     for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
     return *std::max_element(busy.begin(), busy.end());
   }
-  // The median over steps: what interrupts a few of them is no part of it.
+  // The median over steps, so that interruptions of a few steps do not count.
   double predicted_step_seconds(int threads) const {
     if (traced_steps_.empty()) return 0.0;
     const int measured = thread_count();
@@ -214,7 +213,7 @@ class ProfileRecorder final : public ParallelObserver {
       double all = step_seconds;
       for (; region < regions; ++region) {
         const auto& [duration, ranges] = regions_[region];
-        // What a region costs beside its ranges: to begin it, and to wait for its threads.
+        // The overhead of a region besides its ranges: starting it, and waiting for its threads.
         const double cost = std::max(0.0, duration - time_on_threads(ranges, measured));
         all += cost + time_on_threads(ranges, threads) - duration;
       }
@@ -254,16 +253,16 @@ class ProfileRecorder final : public ParallelObserver {
   const LayerNames layers;
   const MachineLimits limits;
   std::int64_t steps = 0;
-  double seconds = 0.0;  // of these
+  double seconds = 0.0;  // duration of these steps
 
  private:
-  // Of the calling thread: the end of what was measured last, and its number in a parallel region.
+  // The end of the calling thread's last measurement, and its number in a parallel region.
   static inline thread_local double last_end = 0.0;
   static inline thread_local int thread_number = 0;
 
   static constexpr std::size_t most_traced = 100'000;
 
-  // Something in the trace; `layer` is -1 for what belongs to none.
+  // An entry of the trace; `layer` is -1 if it belongs to no layer.
   struct Span {
     const char* name;
     int layer;
@@ -277,11 +276,11 @@ class ProfileRecorder final : public ParallelObserver {
   };
   struct Region {
     double seconds;
-    std::vector<float> ranges;  // their seconds, in the order in which they began
+    std::vector<float> ranges;  // durations of the ranges in seconds, in the order of starting
   };
   struct TracedStep {
     double seconds;
-    std::size_t regions;  // of this step and those before
+    std::size_t regions;  // number of regions up to the end of this step
   };
   // An operation in forward, until its layer is known.
   struct Pending {
@@ -289,21 +288,21 @@ class ProfileRecorder final : public ParallelObserver {
     Span span;
     double bytes, memory;
   };
-  // What backward needs to know of a record.
+  // The data of a record that backward needs.
   struct Record {
     int layer = 0;
     double flops = 0.0, bytes = 0.0, memory = 0.0;
   };
   struct TapeState {
-    int layer = 0;                // of the parameters used last
-    std::vector<int> parameters;  // the layers of those used since the last operation
+    int layer = 0;                // layer of the last used parameters
+    std::vector<int> parameters;  // layers of the parameters used since the last operation
     double parameter_bytes = 0.0;
     std::vector<Pending> pending;
     std::vector<Record> records;
     std::size_t bytes_in_use = 0;
-    double memory = 0.0;       // of operations that are not recorded, since the last one that is
-    std::size_t num_kept = 0;  // the first records, which backward has not passed
-    double bytes_now = 0.0;    // in use, of this step
+    double memory = 0.0;       // memory of unrecorded operations since the last recorded one
+    std::size_t num_kept = 0;  // number of records that backward has not reached
+    double bytes_now = 0.0;    // bytes in use in this step
   };
 
   std::vector<Range>* ranges_of(int thread) {
@@ -341,7 +340,7 @@ class ProfileRecorder final : public ParallelObserver {
       tape.records.resize(tape.num_kept);
       double kept = std::exchange(tape.memory, 0.0);
       tape.records.back() = {0, event.flops, bytes, std::max(0.0, kept)};
-      // What has been released since was computed last.
+      // Memory released since then belongs to the latest records.
       for (std::size_t i = tape.records.size(); kept < 0.0 && i-- > 0;) {
         const double released = std::min(tape.records[i].memory, -kept);
         tape.records[i].memory -= released;
@@ -367,7 +366,7 @@ class ProfileRecorder final : public ParallelObserver {
     tape.pending.clear();
   }
 
-  // Those of passes that have ended.
+  // Places the pending operations of passes that have ended.
   void place_all() {
     const std::lock_guard lock(mutex_);
     for (auto& [address, tape] : tapes_) place_pending(tape, 0);

@@ -1,4 +1,4 @@
-// ProgressObserver: shows the progress of a training on a ProgressLine.
+// ProgressObserver: shows the progress of a training run on a ProgressLine.
 #pragma once
 
 #include <chrono>

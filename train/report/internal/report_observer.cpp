@@ -73,7 +73,7 @@ void ReportObserver::write(const char* state) {
   state_.state = state;
   const auto error = report_->write(state_);
   if (error && !std::exchange(has_failed_, true))
-    line_.message("warning: the report cannot be written: " + *error + "; training goes on");
+    line_.message("warning: the report is out of date: " + *error + "; training continues");
 }
 
 }  // namespace weft

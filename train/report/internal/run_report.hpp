@@ -1,4 +1,4 @@
-// RunReport: what a training leaves for people in its folder, report.html and run.json.
+// RunReport: the report of a training run, report.html and run.json.
 #pragma once
 
 #include <chrono>
@@ -16,31 +16,32 @@
 
 namespace weft {
 
-// Names and values, as text.
+// Settings: names and values, as strings.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Those of an object that checkpoints contain; tensors are left out.
+// Returns the state of a checkpointed object as settings, without tensors.
 template <class T>
 Settings settings_of(Stateful<T>& object);
 
-// The columns of metrics.csv after "step" and before those of validations.
+// The columns of metrics.csv between "step" and the validation columns.
 inline constexpr std::size_t own_columns = 5;
 
-// What does not change in a run.
+// The parts of a report that do not change during a run.
 struct RunDescription {
-  std::string label_unit;            // what the labels are that are counted; see DataSource
-  std::vector<std::string> columns;  // of metrics.csv
+  std::string label_unit;            // what labels are; see `label_unit`
+  std::vector<std::string> columns;  // columns of metrics.csv
   Settings configuration = {}, training = {}, data = {}, notes = {};
-  std::string model = {};                                 // the tree of its layers
+  std::string model = {};                                 // tree of the model's layers
   std::vector<std::vector<std::string>> parameters = {};  // "name", "shape", "count", "trained"
   int processes = 1;
-  std::vector<std::string> changes = {};  // of settings, where a run resumes
+  std::vector<std::string> changes = {};  // settings that changed when the run resumed
 };
 
 template <class T>
 void describe_model(const Module<T>& model, RunDescription& description);
 
-// How far a run is. `state` is "running", "finished", "stopped early", "interrupted" or "failed".
+// The progress of a run. `state` is "running", "finished", "stopped early", "interrupted" or
+// "failed".
 struct RunState {
   std::string state;
   std::int64_t step = 0, total_steps = 0;
@@ -48,31 +49,33 @@ struct RunState {
   double best_value = 0.0;
 };
 
-// run.json has everything but the curves, which are those of metrics.csv: a report can be made of
-// both files again, alone or with those of other runs (see read_run).
+// Writes the report of a run. run.json contains everything except the curves, which are in
+// metrics.csv. From both files, the report can be written again, alone or together with other runs
+// (see read_run).
 class RunReport {
  public:
-  // The number of the form of run.json.
+  // The version of the format of run.json.
   static constexpr int form = 1;
 
-  // With the earlier part of a run that resumes at `first_step` > 0, which `folder` contains.
-  // Throws FileError when metrics.csv cannot be read.
+  // Reads the earlier part of the run in `folder` if the run resumes (first_step > 0). Throws
+  // FileError if metrics.csv cannot be read.
   RunReport(std::filesystem::path folder, const RunDescription& description,
             std::int64_t first_step);
   ~RunReport();
 
-  // A row of metrics.csv; values that are left out at the end are empty.
+  // Adds a row of metrics.csv. Values may be omitted at the end.
   void add_row(std::int64_t step, const std::vector<double>& values);
-  // Of earlier examples, the last ones are kept that fit.
+  // Adds the examples of a validation. The most recent examples that fit are kept.
   void add_examples(std::int64_t step, const ReportSection& examples);
   void add_warning(std::int64_t step, const std::string& text);
-  // A section below the curves, in place of an earlier one of this title.
+  // Sets a section below the curves, replacing an earlier section with the same title.
   void set_section(const std::string& title, const ReportSection& section);
 
-  // Whether so much time has passed since the report was last written that writing it again takes
-  // at most 0.5 % of the time.
+  // Whether enough time has passed since the report was last written, so that writing takes at most
+  // 0.5 % of the time.
   bool is_due() const;
-  // Writes both files. Returns what is wrong when one cannot be written, such as a full disk.
+  // Writes both files. Returns an error message if a file cannot be written, for example because
+  // the disk is full.
   std::optional<std::string> write(const RunState& state);
 
  private:
@@ -81,7 +84,7 @@ class RunReport {
 
   std::filesystem::path folder_;
   std::unique_ptr<Contents> contents_;
-  double seconds_before_ = 0.0;  // of the part before it resumed
+  double seconds_before_ = 0.0;  // duration of the part before the run resumed
   Clock::time_point start_ = Clock::now(), next_ = start_;
 };
 

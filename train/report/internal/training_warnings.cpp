@@ -37,7 +37,7 @@ std::optional<std::string> TrainingWarnings::after_step(double loss) {
     lowest_loss_ = mean_loss_;
     lowest_deviation_ = deviation_;
   }
-  // It has lost half of what was gained, or is above the first one; the noise of batches is less.
+  // The loss has risen by half of its improvement, or above the first loss. Noise is smaller.
   const bool has_gained = lowest_loss_ < first_loss_;
   const double limit = has_gained ? lowest_loss_ + std::max(0.5 * (first_loss_ - lowest_loss_),
                                                             4.0 * lowest_deviation_)
@@ -55,8 +55,8 @@ std::optional<std::string> TrainingWarnings::after_waiting(double seconds, doubl
   const bool is_late = seconds_ > enough_seconds && waiting_seconds_ > share * seconds_;
   if (!waiting_.seen(is_late, 1)) return std::nullopt;
   return str_cat(std::lround(100.0 * waiting_seconds_ / seconds_),
-                 " % of the time is spent waiting for data; try to read and encode it "
-                 "once, before training, or larger batches");
+                 " % of the time is spent waiting for data; try larger batches, or read and "
+                 "encode the data once, before training");
 }
 
 std::optional<std::string> TrainingWarnings::without_gradient(
@@ -68,8 +68,8 @@ std::optional<std::string> TrainingWarnings::without_gradient(
   // One step may leave out a part of a model, such as an expert or an adapter that begins with 0.
   if (!zero_gradient_.seen(count > 0, 3)) return std::nullopt;
   return str_cat("the gradient of ", *first, count > 1 ? str_cat(" and ", count - 1, " more") : "",
-                 " is all zero; check that the loss uses it, look for a saturated "
-                 "activation, or freeze it");
+                 " is all zero; check that the loss uses the parameter, look for a "
+                 "saturated activation, or freeze the parameter");
 }
 
 std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<ParameterUpdate>& updates,
@@ -88,7 +88,7 @@ std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<Paramete
   const bool small = small_ratio_.seen(is_small, 3);
   if (!large && !small) return std::nullopt;
   return str_cat("a step changes weights by ", *middle,
-                 " of their size (about 0.001 is usual); try a ", large ? "lower" : "higher",
+                 " times their size (about 0.001 is usual); try a ", large ? "lower" : "higher",
                  " learning rate");
 }
 
@@ -112,9 +112,9 @@ std::optional<std::string> TrainingWarnings::after_validation(std::int64_t step,
   if (!overfitting_.seen(has_risen && has_fallen, 3)) return std::nullopt;
   return str_cat(
       "validation has risen from ", best_value_, " at step ", best_step_, " to ", value,
-      " while the training loss falls: the model learns its "
-      "data by heart; try more data, more dropout or weight decay, ",
-      has_patience ? "or a smaller model" : "a smaller model, or to stop there (patience)");
+      " while the training loss falls: the model is overfitting; "
+      "try more data, more dropout or weight decay, ",
+      has_patience ? "or a smaller model" : "a smaller model, or stopping there (patience)");
 }
 
 }  // namespace weft

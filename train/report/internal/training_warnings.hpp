@@ -1,4 +1,4 @@
-// TrainingWarnings: finds signs that a training goes wrong, and says what to try.
+// TrainingWarnings: detects signs of problems during training, and suggests what to try.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,39 @@
 
 namespace weft {
 
-// What a step did to a parameter.
+// The effect of a step on a parameter.
 struct ParameterUpdate {
   std::string name;
-  bool is_matrix = false;  // or has more axes
+  bool is_matrix = false;  // whether the parameter has at least two axes
   bool has_gradient = false;
   // The root mean squares of its gradient and its values, and of the step's change of the values.
   double gradient = 0.0, value = 0.0, change = 0.0;
-  std::vector<double> gradients = {};  // of some elements
+  std::vector<double> gradients = {};  // gradients of the sampled elements
 
-  // Of the change to the values; none where these are all 0.
+  // Returns the ratio of change to value, or nothing if all values are 0.
   std::optional<double> ratio() const {
     return value > 0.0 ? std::optional(change / value) : std::nullopt;
   }
 };
 
-// Each function returns a warning, at most once in a training.
+// Each function returns a warning at most once per training run.
 class TrainingWarnings {
  public:
-  // The loss of each step, and of the time since the last one the whole and what was spent waiting
-  // for data, in seconds.
+  // Takes the loss of each step.
   std::optional<std::string> after_step(double loss);
+  // Takes the duration of each step and the time spent waiting for data in it, in seconds.
   std::optional<std::string> after_waiting(double seconds, double waiting);
-  // Of the steps that are looked at, one in many.
+  // Takes the updates of the steps that ParameterWatch measures.
   std::optional<std::string> without_gradient(const std::vector<ParameterUpdate>& updates);
   std::optional<std::string> of_ratio(const std::vector<ParameterUpdate>& updates,
                                       double learning_rate);
-  // A validation, the lower the better, and the loss on training data that was measured with it.
-  // `has_patience` tells whether training stops by itself when validations do not improve.
+  // Takes the first value of a validation (lower is better) and the loss on training data measured
+  // with it. `has_patience` tells whether training stops by itself if validations do not improve.
   std::optional<std::string> after_validation(std::int64_t step, double value, double training,
                                               bool has_patience = false);
 
  private:
-  // A warning is shown when its sign was there so many times in a row, for the first time.
+  // A warning is shown once, when its sign has been seen a number of times in a row.
   struct Sign {
     std::int64_t times = 0;
     bool shown = false;
@@ -61,10 +61,10 @@ class TrainingWarnings {
   std::int64_t best_step_ = 0;
   double best_value_ = 0.0, best_training_ = 0.0;
   std::vector<double> validations_;
-  double lowest_mean_ = std::numeric_limits<double>::infinity();  // of up to five validations
+  double lowest_mean_ = std::numeric_limits<double>::infinity();  // mean of up to five validations
 };
 
-// What to try after a NonFiniteError.
+// Advice after a NonFiniteError.
 inline constexpr const char* non_finite_advice =
     "try a lower learning rate, a longer warmup or a smaller clip_norm, and look for extreme "
     "values in the data";

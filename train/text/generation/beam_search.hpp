@@ -1,4 +1,4 @@
-// Generation: greedy and beam search over a model's next-token probabilities.
+// beam_search, greedy_search: search for the most probable sequences of a model.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,26 @@
 
 namespace weft {
 
-// The prefixes that a search extends, all of length t.
+// The prefixes that a search extends, all of the same length t.
 struct Prefixes {
   Tokens tokens;                   // [N, t]; the first column is <bos>
-  std::span<const Index> sources;  // [N] the source of each prefix, ascending
-  std::span<const Index>
-      parents;  // [N] the row of its parent prefix in the previous call; empty at t = 1
+  std::span<const Index> sources;  // [N], ascending: the source of each prefix
+  // [N]: the row of each prefix's parent in the previous call; empty if t = 1
+  std::span<const Index> parents;
 };
 
-// Returns the log-probabilities of the token after each prefix, [N, vocabulary].
+// A function that returns the log-probabilities of the token after each prefix, [N, vocabulary].
 template <class T>
 using NextTokenFunction = std::function<Tensor<T>(const Prefixes&)>;
 
-// Of beam_search and greedy_search.
+// Options of beam_search and greedy_search.
 struct BeamSearchOptions {
-  Index beam_width = 4;  // the number of prefixes that are kept at each step
-  // The maximum number of tokens of a hypothesis, <eos> included.
+  Index beam_width = 4;  // number of prefixes per source that are kept at each step
+  // The maximum number of tokens in a hypothesis, including <eos>.
   Index max_len = 64;
-  TokenId bos = Vocabulary::bos;  // begins every prefix
-  TokenId eos = Vocabulary::eos;  // ends a hypothesis
-  // α ≥ 0: hypotheses of L tokens (<eos> included) are ranked by log-probability / L^α.
+  TokenId bos = Vocabulary::bos;  // first token of every prefix
+  TokenId eos = Vocabulary::eos;  // last token of a finished hypothesis
+  // α ≥ 0; hypotheses of L tokens, including <eos>, are ranked by log-probability / L^α.
   double length_penalty = 0.0;
   // The number of hypotheses per source, at most beam_width.
   Index n_best = 1;
@@ -40,25 +40,27 @@ struct BeamSearchOptions {
 // A sequence found by a search.
 struct Hypothesis {
   TokenIds tokens;               // without <bos> and <eos>
-  double log_probability = 0.0;  // of all tokens, <eos> included
+  double log_probability = 0.0;  // log-probability of all tokens, including <eos>
   double score = 0.0;            // log_probability / L^length_penalty
-  bool finished = false;         // false when it reached max_len before <eos>
+  bool finished = false;         // whether it ends with <eos>; if not, it reached max_len
 };
 
-// Returns the best hypotheses of each of `num_sources` sources, best first, finished ones before
-// unfinished ones; fewer than n_best only if fewer have a probability above 0. At each step the
-// `beam_width` most probable continuations of a source are kept; one call of `next` scores the
-// prefixes of all sources that are not done. Ties are broken by the better prefix, then by the
-// lower token id. Throws ShapeError when `next` returns another shape, ValueError for options
-// outside their ranges, an empty `next` or log-probabilities above 0, NonFiniteError for NaN.
-//   const auto hypotheses = beam_search(next_token, 2, {.beam_width = 4});  // of sources 0 and 1
+// Returns the n_best hypotheses of each of `num_sources` sources: finished hypotheses first, each
+// kind by descending score. There are fewer than n_best only if fewer have a probability above 0.
+//
+// Each step keeps the `beam_width` most probable continuations of a source. One call of `next`
+// scores the prefixes of all sources that are not done. Ties are broken by the better prefix, then
+// by the lower token id. Throws ShapeError if `next` returns a tensor of a different shape,
+// ValueError for options outside their ranges, an empty `next` or log-probabilities above 0, and
+// NonFiniteError for NaN.
+//   const auto hypotheses = beam_search(next_token, 2, {.beam_width = 4});  // for sources 0 and 1
 template <class T = float>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,
     const BeamSearchOptions& options = {});
 
-// Returns for each source the sequence of the most probable next tokens: beam search with width 1.
-// Throws as it does.
+// Returns the sequence of the most probable next tokens for each source: beam search with width 1.
+// Throws the same exceptions as `beam_search`.
 template <class T = float>
 WEFT_API std::vector<Hypothesis> greedy_search(
     const std::type_identity_t<NextTokenFunction<T>>& next, Index num_sources,

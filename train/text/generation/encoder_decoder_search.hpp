@@ -1,4 +1,4 @@
-// Beam search and greedy search by an EncoderDecoder.
+// Beam search and greedy search with an EncoderDecoder.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace weft {
 
-// For each source its hypotheses, best first, each of at most as many tokens as the model's and the
-// options' max_len. Searches batches of sources of similar lengths. Throws ValueError for
-// options outside their ranges, and what the model throws for a source.
+// Returns the hypotheses of each source, best first. A hypothesis has at most min(options.max_len,
+// model.max_len) tokens. Sources of similar lengths are searched in batches. Throws ValueError for
+// options outside their ranges, and any exception that the model throws for a source.
 //   const auto hypotheses = beam_search(translator, sources, {.beam_width = 4});
 template <class T>
 WEFT_API std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
                                                           std::span<const TokenIds> sources,
                                                           const BeamSearchOptions& options = {});
 
-// For each source its sequence of the most probable next tokens: beam search with width 1. Throws
-// as it does.
+// Returns the sequence of the most probable next tokens for each source: beam search with width 1.
+// Throws the same exceptions as `beam_search`.
 template <class T>
 WEFT_API std::vector<Hypothesis> greedy_search(const EncoderDecoder<T>& model,
                                                std::span<const TokenIds> sources,

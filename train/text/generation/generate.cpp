@@ -11,10 +11,10 @@
 namespace weft {
 namespace {
 
-// A prompt and what was generated after it.
+// A prompt and the tokens generated after it.
 template <class T>
 struct Text {
-  Index index;  // of the prompt
+  Index index;  // index of the prompt
   Index prompt_length;
   TokenIds tokens;
   Sampler<T> sampler;
@@ -56,7 +56,7 @@ class Generation {
     return static_cast<std::size_t>(std::min<Index>(options_.max_tokens, 1024));
   }
 
-  // What the next token is predicted from.
+  // Returns the tokens from which the next token is predicted.
   std::span<const TokenId> context_of(const Text<T>& text) const {
     return text.from(context_begin(text.prompt_length, std::ssize(text.tokens), max_context_));
   }
@@ -66,7 +66,7 @@ class Generation {
     return model_.make_cache(1, std::min(max_context_, length));
   }
 
-  // The states of one sequence, whose keys and values are then in the cache.
+  // Returns the states of one sequence, and appends its keys and values to the cache.
   Var<T> states_of(std::span<const TokenId> tokens, KeyValueCache<T>& cache) {
     return model_.extend(tape_, Tokens({1, std::ssize(tokens)}, tokens), cache);
   }
@@ -86,7 +86,7 @@ class Generation {
     drop_finished();
   }
 
-  // Keys and values for a context that has just slid, but of its last token.
+  // Returns the keys and values of a context that has just slid, without its last token.
   KeyValueCache<T> slid_cache(const Text<T>& text) {
     KeyValueCache<T> cache = new_cache(text);
     const auto context = context_of(text);
@@ -115,7 +115,7 @@ class Generation {
     drop_finished();
   }
 
-  // Returns whether the text goes on.
+  // Returns whether the text continues.
   bool add_token(Text<T>& text, std::span<const T> logits) {
     const TokenId token = text.sampler(logits, context_of(text));
     if (std::ranges::count(options_.eos_token_ids, token) > 0) return false;
@@ -143,7 +143,7 @@ class Generation {
   Index max_context_;
   std::vector<TokenIds> results_;
   Tape<T> tape_;
-  std::vector<Text<T>> texts_;  // those that go on, in the order of the cache's sequences
+  std::vector<Text<T>> texts_;  // texts that continue, in the order of the cache's sequences
   KeyValueCache<T> cache_;
   Tokens last_tokens_;
   std::vector<Index> live_;

@@ -14,46 +14,46 @@
 
 namespace weft {
 
+// Options of generate and generate_speculatively.
 struct GenerateOptions {
-  Index max_tokens = 100;         // of a result
+  Index max_tokens = 100;         // maximum number of tokens after a prompt
   SamplingOptions sampling = {};  // how tokens are chosen
   // Seed for the first prompt; later prompts use seed + 1, seed + 2, …
   std::uint64_t seed = 0;
-  // Tokens that end a text. The end token is not part of the result.
+  // Tokens that end the generation. They are not part of the result.
   TokenIds eos_token_ids = {};
-  // Called with the index of a prompt and each token of its result, as soon as it is chosen.
-  // Returns whether to go on with this prompt.
+  // If set, called with the index of a prompt and each of its tokens, as soon as the token is
+  // chosen. Returns whether to continue with this prompt.
   std::function<bool(Index prompt, TokenId token)> on_token = {};
-  // The maximum number of tokens that the next token is predicted from; when not given, the number
-  // of the model's learned positions, and no limit with rotary ones.
+  // The maximum number of tokens that the next token is predicted from. If not set, it is the
+  // number of learned positions; without learned positions, there is no limit.
   std::optional<Index> max_context = {};
-  // Of the matrix products for prompts; see TapeOptions. For weights of 16 bits (round_to_bf16),
-  // whose tokens after the prompt are faster in either.
+  // The precision of matrix products for prompts; see TapeOptions. A lower precision is meant for
+  // 16-bit weights (see round_to_bf16). Later tokens are faster with such weights in any precision.
   Precision precision = Precision::full;
 };
 
-// The maximum number of tokens that `model` predicts the next token from: its learned positions, or
-// `limit` when given. Throws ValueError unless limit > 0, and for one above the number of
-// positions.
+// Returns the maximum number of tokens that `model` predicts the next token from: `limit` if set,
+// otherwise the number of learned positions, or the largest Index if it has none. Throws ValueError
+// if `limit` is not positive or exceeds the number of learned positions.
 template <class T>
 WEFT_API Index max_context_of(const Gpt<T>& model, std::optional<Index> limit = {});
 
-// The first token of a text that a model with this maximum context predicts the token after
-// `length` tokens from. When the context is full, it slides: half of it (rounded up) is kept, so
-// that the keys and values of the tokens in it, which depend on their positions, are computed again
-// once per half a context.
+// Returns the index of the first token in the context from which the token after `length` tokens is
+// predicted. When the context is full, it slides: half of it (rounded up) is kept. Keys and values
+// depend on positions, so they are recomputed after each slide, once per half a context.
 WEFT_API Index context_begin(Index prompt_length, Index length, Index max_context);
 
-// The tokens that follow each prompt, with the keys and values of earlier tokens kept (see
-// KeyValueCache). A prompt's result does not depend on the other prompts, but for rounding when
-// there are more than 16. Throws ValueError for an empty prompt, a token outside the vocabulary,
-// options outside their ranges, and a max_context above the number of learned positions, and what
-// Sampler throws.
+// Returns the tokens generated after each prompt, using a KeyValueCache. The result for a prompt
+// does not depend on the other prompts, except for rounding if there are more than 16. Throws
+// ValueError for an empty prompt, a token outside the vocabulary, options outside their ranges, and
+// a max_context above the number of learned positions, and the same exceptions as Sampler.
 //   const TokenIds text = generate(gpt, TokenIds{5, 6, 7}, {.sampling = {.temperature = 0.8}});
 template <class T>
 WEFT_API std::vector<TokenIds> generate(const Gpt<T>& model, std::span<const TokenIds> prompts,
                                         const GenerateOptions& options = {});
-// The tokens that follow one prompt; throws as for several.
+// Returns the tokens generated after one prompt. Throws the same exceptions as `generate` for
+// several prompts.
 template <class T>
 WEFT_API TokenIds generate(const Gpt<T>& model, std::span<const TokenId> prompt,
                            const GenerateOptions& options = {});

@@ -48,7 +48,7 @@ void check_logits(std::span<const T> logits) {
   if (logits.empty()) fail<ValueError>("sampling", "at least one logit", "none");
   if (all_below_infinity(logits)) return;
   const auto wrong = std::ranges::find_if(logits, [](T logit) { return !(logit < infinite); });
-  fail<NonFiniteError>("sampling", "logits that are numbers or -infinity",
+  fail<NonFiniteError>("sampling", "finite logits or -infinity",
                        str_cat(*wrong, " for token ", wrong - logits.begin()));
 }
 
@@ -95,8 +95,7 @@ void Sampler<T>::compute_weights(std::span<const T> logits, std::span<const Toke
   compute_scores(logits, context);
   const Index n = std::ssize(logits);
   const T maximum = row_maximum(scores_.data(), n);
-  if (std::isinf(maximum))
-    fail<NonFiniteError>("sampling", "a finite logit as the highest", maximum);
+  if (std::isinf(maximum)) fail<NonFiniteError>("sampling", "at least one finite logit", maximum);
   weights_.resize(logits.size());
   if (options_.temperature == 0.0) {
     std::ranges::fill(weights_, T{0});

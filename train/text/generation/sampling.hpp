@@ -11,28 +11,30 @@
 
 namespace weft {
 
-// Changes to the probabilities softmax(logits), made in the order of Hugging Face's `generate`: the
-// repetition penalty, the temperature, then top_k, top_p and min_p, each of which sets the
-// probabilities of tokens to 0 and normalizes those of the rest. By default there are none.
+// Options that change the probabilities softmax(logits), applied in the same order as in Hugging
+// Face's `generate`: repetition penalty, temperature, top_k, top_p, min_p. Each of the last three
+// sets the probabilities of some tokens to 0 and normalizes the remaining probabilities. The
+// defaults change nothing.
 struct SamplingOptions {
-  // Divides the logits, ≥ 0: below 1 prefers probable tokens, 0 always takes the most probable one.
+  // Divides the logits; ≥ 0. Values below 1 prefer probable tokens; 0 always takes the most
+  // probable token.
   double temperature = 1.0;
-  // The number of most probable tokens to choose from; 0: all.
+  // Chooses from the top_k most probable tokens; 0: from all tokens.
   Index top_k = 0;
-  // 0 … 1: chooses from the fewest most probable tokens whose probabilities add up to top_p or
-  // more, and at least one (nucleus sampling; Holtzman et al., 2020).
+  // Chooses from the smallest set of most probable tokens whose probabilities sum to at least top_p
+  // (nucleus sampling; Holtzman et al., 2020); 0 ≤ top_p ≤ 1. The set has at least one token.
   double top_p = 1.0;
-  // 0 … 1: chooses from the tokens that are at least min_p times as probable as the most probable
-  // one (Nguyen et al., 2024).
+  // Chooses from the tokens that are at least min_p times as probable as the most probable token
+  // (Nguyen et al., 2024); 0 ≤ min_p ≤ 1.
   double min_p = 0.0;
-  // > 0: divides the logits above 0 of the tokens in the context, and multiplies those below 0
-  // (Keskar et al., 2019).
+  // For tokens in the context, divides positive logits and multiplies negative logits (Keskar et
+  // al., 2019); > 0.
   double repetition_penalty = 1.0;
 };
 
-// Draws tokens with the probabilities of logits. Of tokens with equal logits, those with lower ids
-// count as more probable, and so are preferred at the limits of top_k and top_p and by a
-// temperature of 0. The same seed gives the same tokens.
+// Draws tokens at random, given their logits. Among tokens with equal logits, the lower id counts
+// as more probable, which matters for top_k, top_p and a temperature of 0. The same seed always
+// draws the same tokens.
 //   Sampler<float> sampler({.temperature = 0.8, .top_p = 0.95}, 7);
 //   const TokenId token = sampler(logits.value().values());  // logits [vocabulary]
 template <class T = float>
@@ -41,19 +43,20 @@ class WEFT_API Sampler {
   // Throws ValueError for options outside their ranges.
   explicit Sampler(const SamplingOptions& options = {}, std::uint64_t seed = 0);
 
-  // A token drawn at random, where `logits` has one number for each token of the vocabulary, and
-  // `context` the tokens that repetition_penalty applies to, in any order. From the second call
-  // on, it allocates no memory for a vocabulary of the same size. Throws ValueError without logits
-  // and for a token of the context that has none, and NonFiniteError for a logit that is NaN or
-  // +infinity, or when all are -infinity.
+  // Draws a token. `logits` contains one value for each token of the vocabulary; `context` contains
+  // the tokens that repetition_penalty applies to, in any order. From the second call on, it
+  // allocates no memory if the vocabulary has the same size. Throws ValueError for empty `logits`
+  // and for a token in `context` that has no logit, and NonFiniteError if a logit is NaN or
+  // +infinity or if all are -infinity.
   TokenId operator()(std::span<const T> logits, std::span<const TokenId> context = {});
 
-  // The probability of each token to be drawn; it draws none. Throws as above.
+  // Returns the probability with which operator() would draw each token. Throws the same exceptions
+  // as operator().
   std::vector<double> probabilities(std::span<const T> logits,
                                     std::span<const TokenId> context = {});
 
  private:
-  // A token of those among which the last of the most probable ones is searched.
+  // A token among which the least probable token to keep is searched.
   struct Candidate {
     T score, weight;
     TokenId token;
@@ -71,8 +74,8 @@ class WEFT_API Sampler {
 
   SamplingOptions options_;
   Random random_;
-  std::vector<T> scores_;   // the logits with the penalty
-  std::vector<T> weights_;  // multiples of the probabilities
+  std::vector<T> scores_;   // logits after the repetition penalty
+  std::vector<T> weights_;  // probabilities before normalization
   std::vector<Candidate> candidates_;
 };
 

@@ -52,7 +52,7 @@ class CachedModel {
 
   const Gpt<T>& model_;
   Index prompt_length_, max_context_;
-  Index begin_ = 0;  // of the tokens in the cache
+  Index begin_ = 0;  // index of the first token in the cache
   KeyValueCache<T> cache_;
   Tape<T> tape_ = Tape<T>::inference();
 };
@@ -110,7 +110,7 @@ class Speculation {
         text.subspan(begin));
   }
 
-  // The tokens of one pass of the model: those of `count` num_draft_tokens that it accepts, and one
+  // Adds the tokens of one pass of the model: the accepted ones of `count` proposed tokens, and one
   // more.
   void round(Index count) {
     const Index length = std::ssize(text_);
@@ -136,7 +136,7 @@ class Speculation {
         add(token);
         continue;
       }
-      // What the model's probabilities have beyond those that the proposal was drawn with.
+      // The excess of the model's probabilities over the draft's probabilities.
       std::ranges::transform(of_model, q, of_model.begin(),
                              [](double p, double drawn) { return std::max(0.0, p - drawn); });
       add(draw(of_model, random_));
@@ -176,7 +176,7 @@ SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
   const Index vocabulary = model.tokens.weight.shape()[0];
   if (draft.tokens.weight.shape()[0] != vocabulary)
     fail<ValueError>("generate: draft",
-                     str_cat("a vocabulary of ", vocabulary, " tokens, as of the model"),
+                     str_cat("a vocabulary of ", vocabulary, " tokens, as in the model"),
                      draft.tokens.weight.shape()[0]);
   return Speculation<T>(model, draft, prompt, options).run(num_draft_tokens);
 }

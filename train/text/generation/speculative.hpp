@@ -1,4 +1,4 @@
-// generate_speculatively: generation with a smaller model that proposes tokens.
+// generate_speculatively: speculative decoding, in which a smaller model proposes tokens.
 #pragma once
 
 #include <span>
@@ -9,21 +9,22 @@
 
 namespace weft {
 
-// What generate_speculatively returns.
+// The result of generate_speculatively.
 struct SpeculativeText {
-  TokenIds tokens;  // that follow the prompt
-  // The numbers of tokens that the draft model proposed, and that the model accepted.
+  TokenIds tokens;  // tokens after the prompt
+  // The numbers of tokens that the draft model proposed and that the model accepted.
   Index proposed = 0, accepted = 0;
 };
 
-// The tokens that follow the prompt, with the same probabilities as those of `generate`, and with a
-// temperature of 0 the same tokens: `draft`, a model of the same vocabulary, proposes the next
-// `num_draft_tokens` tokens, and one pass of `model` over all of them accepts some and draws the
-// one after them (Leviathan et al., 2023). It is faster when weights are read from memory for
-// longer than computed with, the draft is ten or more times smaller, and most of its tokens are
-// accepted. Tokens are drawn and given to on_token as by `generate`, which documents what this
-// throws, too; throws ValueError also for another number of tokens in the vocabulary of `draft`,
-// and unless num_draft_tokens > 0.
+// Returns tokens after the prompt, with the same probabilities as `generate`, and the same tokens
+// if the temperature is 0. `draft`, a smaller model with the same vocabulary, proposes the next
+// `num_draft_tokens` tokens. One pass of `model` over the proposals accepts some of them and draws
+// the token after them (Leviathan et al., 2023).
+//
+// This is faster than `generate` if a pass is limited by reading the weights from memory, `draft`
+// is at least ten times smaller than `model`, and most of its tokens are accepted. Throws
+// ValueError if the vocabularies have different sizes or num_draft_tokens is not positive, and the
+// same exceptions as `generate`.
 //   const TokenIds text = generate_speculatively(gpt, draft, TokenIds{5, 6, 7}).tokens;
 template <class T>
 WEFT_API SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,

@@ -38,16 +38,16 @@ std::vector<std::string_view> split_at_ends(std::string_view text) {
 std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
   const json object = parse_json(text, path);
   if (!object.is_object())
-    fail_on_file(path, "an object of tokens and their ids", object.type_name());
+    fail_on_file(path, "an object that maps tokens to ids", object.type_name());
   std::vector<std::string> names(object.size());
   for (const auto& [name, id] : object.items()) {
-    if (name.empty()) fail_on_file(path, "tokens that are not empty", "''");
+    if (name.empty()) fail_on_file(path, "nonempty tokens", "''");
     if (!id.is_number_integer())
       fail_on_file(path, "an integer for token " + shown(name), id.type_name());
     const bool is_in_range =
         id.is_number_unsigned() && id.get<std::uint64_t>() < std::uint64_t{names.size()};
     if (!is_in_range || !names[id.get<std::size_t>()].empty())
-      fail_on_file(path, str_cat("the ids 0 … ", names.size() - 1, ", each once"),
+      fail_on_file(path, str_cat("each id from 0 to ", names.size() - 1, " once"),
                    id.dump() + " for token " + shown(name));
     names[id.get<std::size_t>()] = name;
   }
@@ -67,8 +67,8 @@ std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
     const std::size_t space = line.find(' ');
     if (space == line.npos || space == 0 || space + 1 == line.size() ||
         line.find(' ', space + 1) != line.npos)
-      fail<FileError>(str_cat(quoted(path), ", line ", number),
-                      "two tokens with a space between them", shown(line));
+      fail<FileError>(str_cat(quoted(path), ", line ", number), "two tokens separated by a space",
+                      shown(line));
     pairs.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
   return pairs;
@@ -137,7 +137,7 @@ BytePairEncoding BytePairEncoding::learn(std::string_view text, Index vocabulary
   constexpr Index least = 257;
   if (vocabulary_size < least)
     fail<ValueError>("BytePairEncoding: vocabulary_size",
-                     str_cat("at least ", least, " (the bytes, and the end of a text)"),
+                     str_cat("at least ", least, " (the bytes and the end-of-text token)"),
                      vocabulary_size);
   check_utf8(text, "BytePairEncoding: text");
   NamedTokens learned =

@@ -1,4 +1,4 @@
-// BytePairEncoding: the tokens of GPT-2, learned from a text or read from its files.
+// BytePairEncoding: GPT-2's tokenizer, learned from a text or read from files.
 #pragma once
 
 #include <filesystem>
@@ -13,62 +13,69 @@
 
 namespace weft {
 
-// Byte-level byte-pair encoding (Sennrich et al., 2016; Radford et al., 2019): a text is split into
-// words, with the space before each, and pairs of tokens of a word are merged, beginning with
-// single bytes, in the order in which the merges were learned. Every text has an encoding, and
-// decoding gives it back. The ids are those of Hugging Face's GPT2Tokenizer. Copies share the
-// vocabulary, which never changes; it may be used on several threads.
+// Byte-level byte-pair encoding (Sennrich et al., 2016; Radford et al., 2019), with the same ids as
+// Hugging Face's GPT2Tokenizer. A text is split into words, each with the space before it. Within a
+// word, pairs of tokens are merged, starting from single bytes, in the order in which the merges
+// were learned. Every text can be encoded, and decoding returns the same text.
+//
+// Copies share the vocabulary, which never changes. Several threads may use a tokenizer at once.
 //   const auto tokenizer = BytePairEncoding::load("vocab.json", "merges.txt");
 //   const TokenIds ids = tokenizer.encode("Attention is all you need");
 class WEFT_API BytePairEncoding {
  public:
-  // The token that ends a text.
+  // The token that marks the end of a text.
   static constexpr std::string_view end_of_text = "<|endoftext|>";
 
-  // Reads vocab.json, an object with the id of each token, and merges.txt, with two tokens per
-  // line, the earliest merge first; both write bytes as GPT-2's printable characters. Tokens of the
-  // vocabulary that are neither bytes nor results of a merge are special: each is encoded where its
-  // name is in a text. Throws FileError for files that cannot be read or are not UTF-8 text or not
-  // JSON, ids other than 0, 1, … size - 1, a vocabulary without a token for each byte, and lines
-  // that are not two tokens of which the vocabulary has the merged one.
+  // Reads vocab.json, an object that maps tokens to ids, and merges.txt, which contains two tokens
+  // per line, the earliest merge first. Both files write bytes as GPT-2's printable characters. A
+  // token that is neither a byte nor the result of a merge is special: its name in a text is
+  // encoded as this token.
+  //
+  // Throws FileError if a file cannot be read or is not UTF-8, if vocab.json is not JSON, if the
+  // ids are not 0 to size - 1, if a byte has no token, and if a line of merges.txt does not contain
+  // two tokens whose merge is in the vocabulary.
   static BytePairEncoding load(const std::filesystem::path& vocabulary,
                                const std::filesystem::path& merges);
 
-  // Learns a vocabulary from a text: the bytes, then the most frequent pair of tokens within words
-  // again and again, in case of a tie that of the lower ids, and at last `end_of_text`, which may
-  // be between parts of the text. It is smaller than `vocabulary_size` when no pair occurs twice
-  // any more. Throws ValueError for a size below 257 and unless the text is UTF-8.
+  // Learns a vocabulary from a text. It starts with the bytes, repeatedly adds the most frequent
+  // pair of tokens within words (of equally frequent pairs, the pair with lower ids), and ends with
+  // `end_of_text`, which may separate parts of the text. The vocabulary is smaller than
+  // `vocabulary_size` if no pair occurs at least twice any more. Throws ValueError if
+  // `vocabulary_size` < 257 and unless the text is UTF-8.
   static BytePairEncoding learn(std::string_view text, Index vocabulary_size);
 
   // The contents of vocab.json and merges.txt, for checkpoints.
   struct Text {
-    std::string vocabulary, merges;  // JSON, and a merge in each line
+    std::string vocabulary, merges;  // JSON; one merge per line
   };
-  Text to_text() const;  // see Text
-  // The inverse of `to_text`. Throws as `load` does for the files' contents.
+  // Returns the contents of vocab.json and merges.txt.
+  Text to_text() const;
+  // Returns the tokenizer that `to_text` wrote. Throws the same exceptions as `load` for invalid
+  // contents.
   static BytePairEncoding from_text(const Text& text);
 
-  // Writes the files that `load` reads. Throws FileError when one cannot be written.
+  // Writes the files that `load` reads. Throws FileError if one cannot be written.
   void save(const std::filesystem::path& vocabulary, const std::filesystem::path& merges) const;
 
-  // The number of ids, special ones included.
+  // The number of ids, including special tokens.
   Index size() const;
-  // The id of a token given by its bytes, or a special one by its name, if there is one.
+  // Returns the id of a token, given by its bytes or, for a special token, by its name. Returns
+  // nothing if there is no such token.
   std::optional<TokenId> find(std::string_view token) const;
-  // The bytes of a token, which need not be whole characters; the name of a special one. Throws
-  // ValueError unless 0 ≤ id < size.
+  // Returns the bytes of a token, which need not be whole characters, or the name of a special
+  // token. Throws ValueError unless 0 ≤ id < size().
   const std::string& token(TokenId id) const;
 
-  // The ids of a text's tokens. Throws ValueError unless the text is UTF-8.
+  // Returns the ids of a text's tokens. Throws ValueError unless the text is UTF-8.
   TokenIds encode(std::string_view text) const;
-  // The tokens' bytes, joined: for ids other than those of a text, they need not be UTF-8; see
-  // Utf8StreamDecoder. Throws as `token` does.
+  // Returns the bytes of the tokens as one string. For ids that `encode` did not return, they need
+  // not be valid UTF-8; see Utf8StreamDecoder. Throws ValueError for an id outside [0, size()).
   std::string decode(std::span<const TokenId> ids) const;
 
  private:
   struct State;
   explicit BytePairEncoding(std::shared_ptr<const State> state);
-  // The paths are those in messages.
+  // Messages name the two paths.
   static BytePairEncoding parse(const Text& text, const std::filesystem::path& vocabulary,
                                 const std::filesystem::path& merges);
 

@@ -47,7 +47,7 @@ Ends template_ends(const json& d) {
     const json& special = entry(part, "SpecialToken");
     if (special.is_null()) {
       if (current == &ends.after || entry(entry(part, "Sequence"), "id") != "A")
-        fail<ValueError>("post_processor", "one sequence A in its template", shown(part));
+        fail<ValueError>("post_processor", "one sequence A in the template", shown(part));
       current = &ends.after;
       continue;
     }
@@ -58,14 +58,14 @@ Ends template_ends(const json& d) {
     for (const json& id : ids) current->push_back(id_of({{"id", id}}));
   }
   if (current != &ends.after)
-    fail<ValueError>("post_processor", "one sequence A in its template", "none");
+    fail<ValueError>("post_processor", "one sequence A in the template", "none");
   return ends;
 }
 
 Ends pair_ends(const json& d) {
   const json &first = entry(d, "cls"), &last = entry(d, "sep");
   if (!first.is_array() || first.size() != 2 || !last.is_array() || last.size() != 2)
-    fail<ValueError>("post_processor", "cls and sep, each a token and its id", "others");
+    fail<ValueError>("post_processor", "cls and sep, each a token and its id", "different entries");
   return {{id_of({{"id", first[1]}})}, {id_of({{"id", last[1]}})}};
 }
 
@@ -119,12 +119,13 @@ PretrainedTokenizer::State::State(std::string file_text, const json& file)
   if (const auto version = entry_or<std::string>(file, "version", "1.0"); version != "1.0")
     fail<ValueError>("version", "1.0", shown(version));
   for (const auto& [name, id] : model->ids()) set_name(id, name);
-  if (model->ids().empty()) fail<ValueError>("model", "a vocabulary", "an empty one");
+  if (model->ids().empty())
+    fail<ValueError>("model", "a nonempty vocabulary", "an empty vocabulary");
   add_tokens(list_in(file, "added_tokens"));
   add_ends(entry(file, "post_processor"));
   for (const TokenIds& ends : {before, after})
     for (const TokenId id : ends)
-      if (id >= std::ssize(names)) fail<ValueError>("post_processor", "known tokens", id);
+      if (id >= std::ssize(names)) fail<ValueError>("post_processor", "ids of known tokens", id);
   for (const std::optional<std::string>& name : names)
     tokens.push_back(name ? decoder.bytes_of(*name) : "");
 }
@@ -171,7 +172,7 @@ void PretrainedTokenizer::State::add_ends(const json& description) {
   for (const json& step : steps_of(description, "processors")) {
     const Ends ends = make_step("post_processor", end_types(), step);
     if (ends.before.empty() && ends.after.empty()) continue;
-    if (is_added) fail<ValueError>("post_processor", "one that adds tokens", "several");
+    if (is_added) fail<ValueError>("post_processor", "one step that adds tokens", "several");
     is_added = true;
     before = ends.before;
     after = ends.after;
@@ -221,7 +222,7 @@ PretrainedTokenizer PretrainedTokenizer::from_text(std::string text, const fs::p
   const json file = parse_json(text, path);
   // Keras and other programs write tokenizer.json files, too.
   if (!file.contains("model"))
-    fail_on_file(path, "a model, as in a tokenizer.json of Hugging Face", shown(file));
+    fail_on_file(path, "an entry 'model', as in a Hugging Face tokenizer.json", shown(file));
   try {
     return PretrainedTokenizer(std::make_shared<const State>(std::move(text), file));
   } catch (const ValueError& error) {
@@ -243,7 +244,8 @@ bool PretrainedTokenizer::is_special(TokenId id) const {
 }
 
 const std::string& PretrainedTokenizer::token(TokenId id) const {
-  if (id < 0 || id >= size()) fail<ValueError>("token id", str_cat("0 ≤ id < ", size()), id);
+  if (id < 0 || id >= size())
+    fail<ValueError>("token id", str_cat("a value from 0 to ", size() - 1), id);
   return state_->tokens[static_cast<std::size_t>(id)];
 }
 

@@ -1,4 +1,4 @@
-// Utf8StreamDecoder: text that arrives in pieces, as characters.
+// Utf8StreamDecoder: decodes UTF-8 that arrives in pieces.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace weft {
 
-// For printing the tokens of a BytePairEncoding, which need not be whole characters, one after
-// another. What comes out is always UTF-8: U+FFFD is in the place of invalid bytes, one for each
-// longest part of a character that breaks off (The Unicode Standard, section 3.9).
+// Decodes UTF-8 that arrives in pieces, such as the tokens of a BytePairEncoding, which need not be
+// whole characters. The output is always valid UTF-8: each maximal part of an incomplete character
+// and each other invalid byte becomes U+FFFD (The Unicode Standard, section 3.9).
 //   Utf8StreamDecoder characters;
 //   for (const char byte : {'\xc3', '\xa9'}) std::cout << characters.add({&byte, 1});  // é
 class WEFT_API Utf8StreamDecoder {
  public:
-  // Returns the characters that are complete now, and holds back the bytes of one that is not.
+  // Adds bytes. Returns the characters that are now complete, and holds back the bytes of an
+  // incomplete character.
   std::string add(std::string_view bytes);
-  // Returns what stands for the bytes that are held back; empty if there are none.
+  // Ends the input. Returns U+FFFD for bytes that are held back, or an empty string.
   std::string finish();
 
  private:

@@ -48,7 +48,7 @@ std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::
   if (const json& type = entry(model, "type"); !type.is_null() && type != "WordPiece")
     fail_on_file(path, "a model of type WordPiece", shown(type));
   const json& vocabulary = entry(model, "vocab");
-  if (!vocabulary.is_object()) fail_on_file(path, "a vocabulary of tokens and ids", "none");
+  if (!vocabulary.is_object()) fail_on_file(path, "a vocabulary that maps tokens to ids", "none");
   std::vector<std::string> tokens(vocabulary.size());
   for (const auto& [name, id] : vocabulary.items()) {
     const auto index = id.is_number_unsigned() ? id.get<std::size_t>() : tokens.size();
@@ -69,7 +69,7 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path,
   TokenToId lines;
   for (const std::string& token : tokens) {
     const auto line = static_cast<TokenId>(lines.size()) + 1;
-    if (token.empty()) fail_on_file(path, "a token in each line", str_cat("none in line ", line));
+    if (token.empty()) fail_on_file(path, "a token in each line", str_cat("an empty line ", line));
     if (const auto [first, is_new] = lines.emplace(token, line); !is_new)
       fail_on_file(path, "each token once",
                    str_cat("'", token, "' in lines ", first->second, " and ", line));
@@ -77,7 +77,7 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path,
   for (const char* required : {"[UNK]", "[CLS]", "[SEP]"})
     if (!lines.contains(required))
       fail_on_file(path, "a vocabulary with [UNK], [CLS] and [SEP]",
-                   str_cat("one of ", tokens.size(), " tokens without ", required));
+                   str_cat(tokens.size(), " tokens without ", required));
   append_added(tokens, std::move(lines), options, path);
   return tokens;
 }
@@ -139,7 +139,8 @@ WordPiece::WordPiece(const std::filesystem::path& vocabulary, const WordPieceOpt
       tokenizer_(PretrainedTokenizer::from_text(described(tokens_, options).dump(), vocabulary)) {}
 
 const std::string& WordPiece::token(TokenId id) const {
-  if (id < 0 || id >= size()) fail<ValueError>("WordPiece: id", str_cat("0 … ", size() - 1), id);
+  if (id < 0 || id >= size())
+    fail<ValueError>("WordPiece: id", str_cat("a value from 0 to ", size() - 1), id);
   return tokens_[static_cast<std::size_t>(id)];
 }
 

@@ -1,4 +1,4 @@
-// WordPiece: splits texts into the tokens of BERT.
+// WordPiece: BERT's tokenizer.
 #pragma once
 
 #include <filesystem>
@@ -15,56 +15,63 @@
 
 namespace weft {
 
+// Options of WordPiece.
 struct WordPieceOptions {
-  // Whether letters become lower-case.
+  // Whether to convert letters to lower case.
   bool lower_case = true;
-  // Whether accents are removed; when not given, as `lower_case` says.
+  // Whether to remove accents. If not set, accents are removed if `lower_case` is true.
   std::optional<bool> strip_accents = {};
-  // Tokens that are found in the normalized text before it is cut into words, with their ids, as
-  // added_tokens.json lists them. Ids of tokens that are not in the vocabulary continue its ids.
+  // Tokens, with their ids, that are recognized in the normalized text before it is split into
+  // words, as listed in added_tokens.json. The ids of tokens that are not in the vocabulary must
+  // continue its ids.
   std::map<std::string, TokenId> added_tokens = {};
 };
 
-// Two texts as one sequence.
+// Two texts encoded as one sequence.
 struct WordPiecePair {
   TokenIds tokens;    // [CLS] first text [SEP] second text [SEP]
-  TokenIds segments;  // of each token: 0 up to the first [SEP], then 1
+  TokenIds segments;  // for each token: 0 up to the first [SEP], then 1
 };
 
-// Words are split at white space, each punctuation mark and Chinese character is a word, and a word
-// becomes the longest token that it starts with, then the longest that continues it ("##…"), and so
-// on; it is [UNK] where there is none, and beyond 100 characters (Schuster and Nakajima, 2012;
-// Devlin et al., 2019). Control characters are removed. The tokens are those of Hugging Face's
-// BertTokenizer, except that characters added to Unicode since 2015 have the categories of
-// utf8proc's version of Unicode, there those of Unicode 8.
+// BERT's tokenizer (Schuster and Nakajima, 2012; Devlin et al., 2019). Control characters are
+// removed. Words are split at white space; each punctuation mark and Chinese character is a word.
+// From left to right, each word is split into the longest tokens in the vocabulary; tokens after
+// the first start with "##". A word that cannot be split, or is longer than 100 characters, becomes
+// [UNK].
+//
+// The tokens are the same as those of Hugging Face's BertTokenizer, except for characters added to
+// Unicode since 2015: their categories come from utf8proc's version of Unicode instead of
+// Unicode 8.
 //   const WordPiece tokenizer("vocab.txt");
 //   const TokenIds ids = tokenizer.encode("Attention is all you need", 128);
 class WEFT_API WordPiece {
  public:
-  // Reads a vocab.txt, which has one token in each line, in the order of their ids, or the
-  // vocabulary of a tokenizer.json of type WordPiece; `options` replace the other entries. Throws
-  // FileError, naming the line or the token, for a file that cannot be read or is not UTF-8, for a
-  // token that is empty or repeated, for ids with gaps, for a vocabulary without [UNK], [CLS] and
-  // [SEP], and for an added token with an id other than its own or the next.
+  // Reads a vocab.txt, which contains one token per line in the order of ids, or the vocabulary of
+  // a tokenizer.json with a WordPiece model. Other entries of tokenizer.json are ignored in favour
+  // of `options`. Throws FileError, naming the line or the token, for a file that cannot be read or
+  // is not UTF-8, for an empty or repeated token, for ids with gaps, for a vocabulary without
+  // [UNK], [CLS] or [SEP], and for an added token whose id is neither its id in the vocabulary nor
+  // the next free id.
   explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
 
   // The number of tokens.
   Index size() const { return std::ssize(tokens_); }
-  // The token of an id. Throws ValueError unless 0 ≤ id < size.
+  // Returns the token of an id. Throws ValueError unless 0 ≤ id < size().
   const std::string& token(TokenId id) const;
-  // The id of a token, if there is one.
+  // Returns the id of a token, or nothing if there is no such token.
   std::optional<TokenId> find(std::string_view token) const;
 
-  // The ids of [CLS], the text's tokens, and [SEP]; with `max_len`, of as many tokens as fit into
-  // max_len ids. [CLS], [SEP], [MASK], [PAD] and [UNK] in the text are these tokens, where the
-  // vocabulary has them. Throws ValueError for a text that is not UTF-8 and for max_len < 2.
+  // Returns the ids of [CLS], the text's tokens, and [SEP]. With `max_len`, the text is truncated
+  // so that there are at most max_len ids. The names [CLS], [SEP], [MASK], [PAD] and [UNK] in the
+  // text are encoded as these tokens if the vocabulary contains them. Throws ValueError for a text
+  // that is not UTF-8 and for max_len < 2.
   TokenIds encode(std::string_view text, std::optional<Index> max_len = {}) const;
-  // The same for two texts, of which the longer one is truncated first. Throws ValueError for a
-  // text that is not UTF-8 and for max_len < 3.
+  // Returns the ids of two texts as one sequence. With `max_len`, tokens are removed from the end
+  // of the longer text first. Throws ValueError for a text that is not UTF-8 and for max_len < 3.
   WordPiecePair encode_pair(std::string_view first, std::string_view second,
                             std::optional<Index> max_len = {}) const;
-  // The text of tokens without the special ones: words separated by spaces, without one before
-  // ".", "?", "!" and ",". Throws ValueError for an id outside 0 … size - 1.
+  // Returns the text of tokens without special tokens: words separated by spaces, but no space
+  // before ".", "?", "!" and ",". Throws ValueError for an id outside [0, size()).
   std::string decode(std::span<const TokenId> ids) const;
 
  private:

@@ -123,7 +123,7 @@ TEST_CASE("hdf5 damage: a string of another length than its heap says", "[train]
   std::uint64_t size = 0;
   std::memcpy(&size, bytes.data() + at - sizeof size, sizeof size);
   file.replace(bytes_of_number(size) + text, bytes_of_number(size + 1) + text);
-  CHECK(message_of<FileError>(read).find("a string of another length") != std::string::npos);
+  CHECK(message_of<FileError>(read).find("a string of the wrong length") != std::string::npos);
 }
 
 TEST_CASE("hdf5 damage: data in another file are not read", "[train]") {

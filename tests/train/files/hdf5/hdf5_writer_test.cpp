@@ -54,7 +54,7 @@ TEST_CASE("hdf5 writer: a path that no file may have throws, and the rest is sav
              Catch::Contains("/a/../b: expected names in the path that are printable, not '.' or "
                              "'..', and of 1 to 1024 bytes, got '..'"));
   CHECK_THAT(message_of<ValueError>([&] { writer.tensor("/", tensor); }),
-             Catch::Contains("/: expected the path of a dataset, got that of the root"));
+             Catch::Contains("/: expected the path of a dataset, got the root"));
   writer.tensor(nested(Hdf5File::max_depth), tensor);
   writer.tensor(std::string(Hdf5File::max_name_bytes, 'n'), tensor);
   writer.save();
@@ -70,9 +70,10 @@ TEST_CASE("hdf5 writer: tensors without elements, scalars and the longest string
   writer.tensor("rank", Tensor<float>({1, 1, 1, 1, 1, 2}));
   writer.value("text", std::string(Hdf5File::max_text_bytes - 1, 't'));
   writer.value("none", std::string());
-  CHECK_THAT(message_of<ValueError>(
-                 [&] { writer.value("long", std::string(Hdf5File::max_text_bytes, 't')); }),
-             Catch::Contains("/long: expected a string below 16777216 bytes, got 16777216"));
+  CHECK_THAT(
+      message_of<ValueError>(
+          [&] { writer.value("long", std::string(Hdf5File::max_text_bytes, 't')); }),
+      Catch::Contains("/long: expected a string of fewer than 16777216 bytes, got 16777216"));
   writer.save();
   const Hdf5File file(folder / "file.h5");
   CHECK(file.datasets() == Names{"/empty", "/none", "/nothing", "/rank", "/scalar", "/text"});
@@ -175,7 +176,7 @@ TEST_CASE("hdf5 writer: nothing is added after saving, which can be repeated", "
                           std::function<void()>([&] { writer.attribute("other", 0.5); }),
                           std::function<void()>([&] { writer.tensor("o", Tensor<float>({2})); })})
     CHECK_THAT(message_of<ValueError>(add),
-               Catch::Contains("expected a file that was not saved yet, got a saved one"));
+               Catch::Contains("expected a file that is not yet saved, got a saved file"));
   CHECK(Hdf5File(folder / "folder/file.h5").value<double>("number") == 0.5);
 }
 
@@ -191,28 +192,30 @@ TEST_CASE("hdf5: paths that no file may have name nothing", "[train]") {
        {std::string("group/number\0more", 17), std::string("group/./number"),
         std::string("group/../group/number"), std::string("."), std::string(".."), deep}) {
     CHECK_THAT(message_of<FileError>([&] { file.dataset(path); }),
-               Catch::Contains("expected an object of that name, got none"));
+               Catch::Contains("expected an object, got no object of this name"));
     CHECK_FALSE(file.has_group(path));
     CHECK_THROWS_AS(file.datasets(path), FileError);
     CHECK_THROWS_AS(file.has_attribute(path, "name"), FileError);
   }
   CHECK_THAT(message_of<FileError>([&] { file.dataset(std::string("group\0more", 10)); }),
-             Catch::Contains("/group\\x00more: expected an object of that name"));
+             Catch::Contains("/group\\x00more: expected an object, got no object of this name"));
 }
 
 TEST_CASE("hdf5: a path on disk with a NUL, or none, throws", "[train]") {
   const TemporaryFolder folder;
   const auto path = folder / std::string("file.h5\0more", 12);
-  CHECK_THAT(message_of<FileError>([&] { Hdf5Writer writer(path); }),
-             Catch::Contains("file.h5\\x00more\": expected a path without NUL, got one with NUL"));
+  CHECK_THAT(
+      message_of<FileError>([&] { Hdf5Writer writer(path); }),
+      Catch::Contains("file.h5\\x00more\": expected a path without NUL, got a path with NUL"));
   CHECK(std::filesystem::is_empty(folder.path()));
   Hdf5Writer(folder / "file.h5").save();
-  CHECK_THAT(message_of<FileError>([&] { Hdf5File file(path); }),
-             Catch::Contains("file.h5\\x00more\": expected a path without NUL, got one with NUL"));
+  CHECK_THAT(
+      message_of<FileError>([&] { Hdf5File file(path); }),
+      Catch::Contains("file.h5\\x00more\": expected a path without NUL, got a path with NUL"));
   CHECK_THAT(message_of<FileError>([] { Hdf5Writer writer(""); }),
-             Catch::Contains("\"\": expected a path, got an empty one"));
+             Catch::Contains("\"\": expected a nonempty path, got an empty path"));
   CHECK_THAT(message_of<FileError>([] { Hdf5File file(""); }),
-             Catch::Contains("\"\": expected a path, got an empty one"));
+             Catch::Contains("\"\": expected a nonempty path, got an empty path"));
 }
 
 TEST_CASE("hdf5: what was moved from throws", "[train]") {

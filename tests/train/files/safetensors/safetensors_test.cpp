@@ -86,8 +86,8 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
         "expected a complete file with 8 bytes of data, got 7");
   CHECK(error_of(R"({"a":)" + f32 + "}", 9) ==
         "expected a complete file with 8 bytes of data, got 9");
-  CHECK(error_of("[]", 0) == "expected a header that begins with {, got '[]'");
-  CHECK(error_of(" {}", 0) == "expected a header that begins with {, got ' {}'");
+  CHECK(error_of("[]", 0) == "expected a header that starts with {, got '[]'");
+  CHECK(error_of(" {}", 0) == "expected a header that starts with {, got ' {}'");
   CHECK(error_of("{", 0) == "header: expected JSON, got an error in line 1, at byte 2");
   CHECK(error_of("{}  ", 0).empty());  // aligns the data
   CHECK(error_of("{} {}", 0) == "header: expected JSON, got an error in line 1, at byte 4");
@@ -107,7 +107,7 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(R"({"a":)" + tensor("F33", "[2]", "[0,8]") + "}", 8) ==
         "expected a dtype of safetensors, got 'F33'");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"/a":)" + tensor("F32", "[0]", "[8,8]") + "}", 8) ==
-        "expected each tensor once, got /a again");
+        "expected each tensor once, got /a twice");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"b":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
         "expected b at byte 8 of the data, got bytes 4 … 8");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
@@ -117,7 +117,7 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(R"({"a":)" + tensor("F32", "[-1]", "[0,8]") + "}", 8) ==
         "expected integers ≥ 0 as shape, got -1");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", "[0,8]") + "}", 8)
-            .starts_with("expected a shape that is in the file"));
+            .starts_with("expected a shape that fits into the file"));
   CHECK(error_of(R"({"a":)" + tensor("F32", "[1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]") + "}", 4)
             .starts_with("expected at most"));
   CHECK(error_of(R"({"a":)" + tensor("F32", "[2]", "[0,18446744073709551615]") + "}", 8)
@@ -153,12 +153,13 @@ TEST_CASE("safetensors: an index and its files agree", "[train]") {
   };
   CHECK(error(R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})") == "2 tensors");
   CHECK(error(R"({"weight_map":{"a":"1.safetensors","c":"2.safetensors"}})") ==
-        "expected tensors that are in the index, got also b");
+        "expected only tensors that the index lists, got the tensor b");
   CHECK(error(R"({"weight_map":{"a":"1.safetensors","b":"1.safetensors"}})") ==
-        "expected b, which the index says it has, got no such tensor");
+        "expected b, which the index lists, got no such tensor");
   CHECK(error(R"({"weight_map":{"a":"../1.safetensors"}})") ==
-        "expected names of files beside the index, got \"../1.safetensors\"");
-  CHECK(error(R"({"weight_map":{"a":5}})") == "expected names of files beside the index, got 5");
+        "expected names of files in the directory of the index, got \"../1.safetensors\"");
+  CHECK(error(R"({"weight_map":{"a":5}})") ==
+        "expected names of files in the directory of the index, got 5");
   CHECK(error(R"({})") == "expected an index with a weight_map, got none");
   CHECK(error(R"({"metadata":5,"weight_map":{"a":"1.safetensors"}})") ==
         "expected an object as metadata, got 5");

@@ -95,11 +95,11 @@ TEST_CASE("processes: models with other names of parameters are refused", "[proc
 TEST_CASE("processes: a difference is noticed before the first step", "[processes]") {
   if (test_processes().size() == 1) return;
   CHECK(message(is_last() ? 8 : 7, 1, 3) ==
-        last_name() + ": seed: expected 7 as in the first process, got 8");
+        last_name() + ": seed: expected 7, as in process 1, got 8");
   // Also between the first and the last process.
   CHECK(message(test_processes().rank() == 1 ? 8 : 7, 1, 3) ==
         str_cat("process 2 of ", test_processes().size(),
-                ": seed: expected 7 as in the first process, got 8"));
+                ": seed: expected 7, as in process 1, got 8"));
   CHECK_THAT(message(7, is_last() ? 2 : 1, 3),
              Catch::Contains(last_name() + ": initial weights: expected "));
   CHECK_THAT(message(7, 1, is_last() ? 4 : 3), Catch::Contains(last_name() + ": data: expected "));
@@ -114,7 +114,7 @@ TEST_CASE("processes: there are as many parts as processes", "[processes]") {
   Trainer trainer(training.model, optimizer, training.batches, training.loss(),
                   {.max_steps = 1, .processes = &test_processes()});
   CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
-        str_cat("trainer: parts: expected at least one for each of ", test_processes().size(),
+        str_cat("trainer: parts: expected at least one part for each of ", test_processes().size(),
                 " processes, got 1"));
 }
 

@@ -243,7 +243,7 @@ TEST_CASE("sampling: options and logits that make no sense are refused", "[train
         "sampling: repetition_penalty: expected a number > 0, got -2");
   CHECK(message_of<NonFiniteError>([&] {
           sample({1.0, nan}, {});
-        }) == "sampling: expected logits that are numbers or -infinity, got nan for token 1");
+        }) == "sampling: expected finite logits or -infinity, got nan for token 1");
   for (const TokenId unknown : {-1, 2})
     CHECK(message_of<ValueError>([&] {
             sample(logits, {.repetition_penalty = 2}, {0, unknown});

@@ -158,7 +158,7 @@ TEST_CASE("speculative generation: models and options that do not fit are refuse
         [&] { (void)generate_speculatively(model, proposing, prompt, options, num_draft_tokens); });
   };
   CHECK(message(other, {1}, {}, 3) ==
-        "generate: draft: expected a vocabulary of 11 tokens, as of the model, got 9");
+        "generate: draft: expected a vocabulary of 11 tokens, as in the model, got 9");
   CHECK(message(draft, {1}, {}, 0) == "generate: num_draft_tokens: expected a number > 0, got 0");
   CHECK(message(draft, {}, {}, 3) == "generate: prompt: expected at least one token, got none");
   CHECK(message(draft, {1}, {.max_tokens = -1}, 3) ==

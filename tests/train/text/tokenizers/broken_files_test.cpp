@@ -79,20 +79,21 @@ TEST_CASE("broken tokenizer.json: what is no JSON", "[train]") {
         "JSON: expected at most 100 levels, got more");
   CHECK(error_of_text(repeated("{\"type\":\"Sequence\",\"decoders\":[", 60) + repeated("]}", 60)) ==
         "JSON: expected at most 100 levels, got more");
-  CHECK(error_of_text("[1e999]") == "expected JSON, got a number that is beyond all numbers");
+  CHECK(error_of_text("[1e999]") == "expected JSON, got a number out of range");
   // Brackets in texts are none, whatever is escaped there.
   CHECK(error_of_text(json(repeated("[\"\\", 200)).dump()) ==
-        "expected a model, as in a tokenizer.json of Hugging Face, got '" + repeated("[\"\\", 26) +
-            "[\"…'");
+        "expected an entry 'model', as in a Hugging Face tokenizer.json, got '" +
+            repeated("[\"\\", 26) + "[\"…'");
   // What Git leaves where Git LFS is not installed.
   CHECK(error_of_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n") ==
         "expected JSON, got a Git LFS pointer, not the file itself");
 }
 
 TEST_CASE("broken tokenizer.json: what is missing", "[train]") {
-  CHECK(error_of_text("{}") == "expected a model, as in a tokenizer.json of Hugging Face, got {}");
+  CHECK(error_of_text("{}") ==
+        "expected an entry 'model', as in a Hugging Face tokenizer.json, got {}");
   CHECK(error_of_text(R"("{\"class_name\": \"Tokenizer\"}")") ==
-        "expected a model, as in a tokenizer.json of Hugging Face, got "
+        "expected an entry 'model', as in a Hugging Face tokenizer.json, got "
         R"('{"class_name": "Tokenizer"}')");
   CHECK(error_of_text(R"({"model": null})") ==
         "model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
@@ -111,23 +112,23 @@ TEST_CASE("broken tokenizer.json: what is missing", "[train]") {
   CHECK(error_with("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"String", "a"}}}}) ==
         "pre_tokenizer Split: expected the entry behavior, got none");
   CHECK(error_with("/model", {{"type", "Unigram"}, {"vocab", json::array()}}) ==
-        "model: expected a vocabulary, got an empty one");
+        "model: expected a nonempty vocabulary, got an empty vocabulary");
 }
 
 TEST_CASE("broken tokenizer.json: ids that contradict each other", "[train]") {
   CHECK(error_with("/model/vocab/a", 3) ==
         "vocab: expected each id once, got 3 again for token 'a'");
   CHECK(error_with("/model/vocab/a", 2'000'000) ==
-        "vocab: expected ids 0 … 1048575, got 2000000 for token 'a'");
+        "vocab: expected ids from 0 to 1048575, got 2000000 for token 'a'");
   CHECK(error_with("/model/vocab/a", "2") ==
-        "vocab: expected ids 0 … 1048575, got '2' for token 'a'");
+        "vocab: expected ids from 0 to 1048575, got '2' for token 'a'");
   CHECK(error_with("/added_tokens/0/id", 2) ==
         "added_tokens: expected id 1 for token '[CLS]', got 2");
   CHECK(error_with("/added_tokens/0/content", "<new>") ==
         "added_tokens: expected id 4 for token '<new>', got 1");
   CHECK(error_with("/added_tokens/0/id", -1) == "id: expected 0 ≤ id ≤ 1048575, got -1");
   CHECK(error_with("/post_processor/special_tokens/[CLS]/ids/0", 77) ==
-        "post_processor: expected known tokens, got 77");
+        "post_processor: expected ids of known tokens, got 77");
   CHECK(error_with("/model",
                    json::parse(R"({"type": "Unigram", "vocab": [["a", 0.5]], "unk_id": 1})")) ==
         "unk_id: expected 0 ≤ id < 1, got 1");
@@ -139,12 +140,12 @@ TEST_CASE("broken tokenizer.json: entries of another type", "[train]") {
   CHECK(error_with("/added_tokens/0/special", "yes") ==
         "special: expected true or false, got string");
   CHECK(error_with("/normalizer/lowercase", 1) == "lowercase: expected true or false, got number");
-  CHECK(error_with("/decoder/prefix", json::array()) == "prefix: expected a text, got array");
+  CHECK(error_with("/decoder/prefix", json::array()) == "prefix: expected a string, got array");
   CHECK(error_with("/model/max_input_chars_per_word", "100") ==
         "max_input_chars_per_word: expected an integer, got string");
   CHECK(error_with("/post_processor/single", {{"a", 1}}) == "single: expected a list, got object");
   CHECK(error_with("/model", json::parse(R"({"type": "Unigram", "vocab": [["a", "0.5"]]})")) ==
-        "vocab: expected tokens and their scores, got [\"a\",\"0.5\"]");
+        "vocab: expected pairs of a token and its score, got [\"a\",\"0.5\"]");
   CHECK(error_with("/model/type", repeated("ä\n", 100)) ==
         "model: expected BPE, Unigram, WordPiece or WordLevel, got '" + repeated("ä\\x0a", 26) +
             "ä…'");
@@ -166,14 +167,14 @@ TEST_CASE("broken tokenizer_config.json and chat_template.jinja", "[train]") {
   CHECK(error_of_config("[]") == "\": expected a chat template, got none");
   CHECK(error_of_config("{\"chat_template\": 5}") == "\": expected a chat template, got none");
   CHECK(error_of_config("{\"chat_template\": [{\"name\": \"default\", \"template\": 1}]}") ==
-        "/tokenizer_config.json\": template: expected a text, got number");
+        "/tokenizer_config.json\": template: expected a string, got number");
   CHECK(error_of_config("{\"chat_template\": \"{{ 1 +* 2 }}\"}") ==
         "/tokenizer_config.json\": chat template, line 1: expected an expression, got '* 2 }}'");
   std::ofstream(folder / "chat_template.jinja") << "{{ '\xFF' }}";
   CHECK(error_of_config("{}") ==
         "/chat_template.jinja\": expected UTF-8 text, got byte 255 at position 4");
   std::ofstream(folder / "chat_template.jinja") << "";
-  CHECK(error_of_config("{}") == "/chat_template.jinja\": expected a text, got an empty file");
+  CHECK(error_of_config("{}") == "/chat_template.jinja\": expected text, got an empty file");
 }
 
 TEST_CASE("broken chat templates: what never ends, or grows without one", "[train]") {

@@ -190,7 +190,7 @@ TEST_CASE("byte pairs: arguments outside their ranges are refused", "[train]") {
   const Files files;
   const BytePairEncoding encoding = files.load();
   CHECK(message_of<ValueError>([&] { encoding.token(259); }) ==
-        "token id: expected 0 ≤ id < 259, got 259");
+        "token id: expected a value from 0 to 258, got 259");
   CHECK_THROWS_AS(encoding.decode(TokenIds{1, -1}), ValueError);
   CHECK(encoding.find("ab") == 256);
   CHECK_FALSE(encoding.find("xyz"));
@@ -198,8 +198,8 @@ TEST_CASE("byte pairs: arguments outside their ranges are refused", "[train]") {
         "text: expected UTF-8 text, got byte 195 at position 2");
   CHECK_THROWS_AS(BytePairEncoding::learn("\xFF", 300), ValueError);
   CHECK(message_of<ValueError>([&] { BytePairEncoding::learn("ab", 256); }) ==
-        "BytePairEncoding: vocabulary_size: expected at least 257 (the bytes, and the end of a "
-        "text), got 256");
+        "BytePairEncoding: vocabulary_size: expected at least 257 (the bytes and the end-of-text "
+        "token), got 256");
 }
 
 TEST_CASE("byte pairs: a vocabulary that is none is refused", "[train]") {
@@ -215,21 +215,21 @@ TEST_CASE("byte pairs: a vocabulary that is none is refused", "[train]") {
         "vocab.json\": expected JSON, got an error in line 1, at byte " +
             std::to_string(good.find(":256") + 2));
   CHECK(with("\"ab\":256", "\"ab\":255") ==
-        "vocab.json\": expected the ids 0 … 258, each once, got 255 for token 'Ń'");
+        "vocab.json\": expected each id from 0 to 258 once, got 255 for token 'Ń'");
   CHECK(with("\"ab\":256", "\"ab\":-1") ==
-        "vocab.json\": expected the ids 0 … 258, each once, got -1 for token 'ab'");
+        "vocab.json\": expected each id from 0 to 258 once, got -1 for token 'ab'");
   CHECK(with("\"ab\":256", "\"ab\":99999999999999999999") ==
         "vocab.json\": expected an integer for token 'ab', got number");
   CHECK(with("\"ab\":256", "\"ab\":\"256\"") ==
         "vocab.json\": expected an integer for token 'ab', got string");
-  CHECK(with("\"ab\"", "\"\"") == "vocab.json\": expected tokens that are not empty, got ''");
+  CHECK(with("\"ab\"", "\"\"") == "vocab.json\": expected nonempty tokens, got ''");
   CHECK(with("\"#\"", "\"##\"") ==
         "vocab.json\": expected a token for each byte, got no token '#'");
   CHECK(files.error_with_vocabulary("[1, 2]") ==
-        "vocab.json\": expected an object of tokens and their ids, got array");
+        "vocab.json\": expected an object that maps tokens to ids, got array");
   CHECK(files.error_with_vocabulary(std::string(1'000'000, '[') + std::string(1'000'000, ']')) ==
         "vocab.json\": JSON: expected at most 100 levels, got more");
-  CHECK(files.error_with_vocabulary("") == "vocab.json\": expected a text, got an empty file");
+  CHECK(files.error_with_vocabulary("") == "vocab.json\": expected text, got an empty file");
   CHECK(files.error_with_vocabulary("{\"\xFF\":0}") ==
         "vocab.json\": expected UTF-8 text, got byte 255 at position 2");
   CHECK(files.error_with_vocabulary("{}") ==
@@ -240,7 +240,7 @@ TEST_CASE("byte pairs: a vocabulary that is none is refused", "[train]") {
 
 TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]") {
   const Files files;
-  const std::string pairs = "merges.txt\", line 2: expected two tokens with a space between them, ";
+  const std::string pairs = "merges.txt\", line 2: expected two tokens separated by a space, ";
   CHECK(files.error_with_merges("a b\nab\n") == pairs + "got 'ab'");
   CHECK(files.error_with_merges("a b\na b c\n") == pairs + "got 'a b c'");
   CHECK(files.error_with_merges("a b\nab \n") == pairs + "got 'ab '");
@@ -248,12 +248,11 @@ TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]
   CHECK(files.error_with_merges(str_cat("a b\na ", std::string(1000, 'b'), " c")) ==
         pairs + "got 'a " + std::string(78, 'b') + "…'");
   CHECK(files.error_with_merges("a b\nb c\n") ==
-        "merges.txt\": pair 2 of merges: expected two tokens of the vocabulary, which has the "
-        "merged one, got [\"b\",\"c\"]");
+        "merges.txt\": pair 2 of merges: expected two tokens of the vocabulary that merge into a "
+        "token of the vocabulary, got [\"b\",\"c\"]");
   CHECK(files.error_with_merges("#version: 0.2\na b\na b\n") ==
-        "merges.txt\": pair 2 of merges: expected a pair of tokens that was not there before, got "
-        "[\"a\",\"b\"]");
-  CHECK(files.error_with_merges("") == "merges.txt\": expected a text, got an empty file");
+        "merges.txt\": pair 2 of merges: expected each pair of tokens once, got [\"a\",\"b\"]");
+  CHECK(files.error_with_merges("") == "merges.txt\": expected text, got an empty file");
   std::filesystem::remove(files.merges);
   CHECK(files.error() == "merges.txt\": expected a file, got none");
 }

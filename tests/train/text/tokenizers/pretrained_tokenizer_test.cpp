@@ -166,32 +166,30 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
         "\"tokenizer.json\": post_processor: expected TemplateProcessing, BertProcessing, "
         "RobertaProcessing or ByteLevel, got 'Other'");
   CHECK(changed("/vocabulary", 1) ==
-        "\"tokenizer.json\": tokenizer: expected known entries, got 'vocabulary'");
+        "\"tokenizer.json\": tokenizer: expected only known entries, got 'vocabulary'");
   CHECK(changed("/version", "2.0") == "\"tokenizer.json\": version: expected 1.0, got '2.0'");
   CHECK(changed("/model/alpha", 0.1) ==
-        "\"tokenizer.json\": model BPE: expected known entries, got 'alpha'");
+        "\"tokenizer.json\": model BPE: expected only known entries, got 'alpha'");
   CHECK(changed("/pre_tokenizer/split", true) ==
-        "\"tokenizer.json\": pre_tokenizer WhitespaceSplit: expected known entries, got 'split'");
+        "\"tokenizer.json\": pre_tokenizer WhitespaceSplit: expected only known entries, got "
+        "'split'");
   CHECK(changed("/added_tokens/0/stripped", true) ==
-        "\"tokenizer.json\": added_tokens: expected known entries, got 'stripped'");
+        "\"tokenizer.json\": added_tokens: expected only known entries, got 'stripped'");
   CHECK(changed("/model/vocab/a", -1) ==
-        "\"tokenizer.json\": vocab: expected ids 0 … 1048575, got -1 for token 'a'");
+        "\"tokenizer.json\": vocab: expected ids from 0 to 1048575, got -1 for token 'a'");
   CHECK(changed("/model/vocab/a", 1e30).starts_with("\"tokenizer.json\": vocab: expected ids"));
   CHECK(changed("/model/vocab", 5) ==
-        "\"tokenizer.json\": vocab: expected an object of tokens, got number");
-  CHECK(
-      changed("/model/merges/0/0", "x") ==
-      "\"tokenizer.json\": pair 1 of merges: expected two tokens of the vocabulary, which has the "
-      "merged one, got [\"x\",\"b\"]");
-  CHECK(
-      changed("/model/merges", json::array({"a b", "a b"})) ==
-      "\"tokenizer.json\": pair 2 of merges: expected a pair of tokens that was not there before, "
-      "got 'a b'");
+        "\"tokenizer.json\": vocab: expected an object that maps tokens to ids, got number");
+  CHECK(changed("/model/merges/0/0", "x") ==
+        "\"tokenizer.json\": pair 1 of merges: expected two tokens of the vocabulary that merge "
+        "into a token of the vocabulary, got [\"x\",\"b\"]");
+  CHECK(changed("/model/merges", json::array({"a b", "a b"})) ==
+        "\"tokenizer.json\": pair 2 of merges: expected each pair of tokens once, got 'a b'");
   CHECK(changed("/model/dropout", 0.1) == "\"tokenizer.json\": dropout: expected none, got one");
   CHECK(changed("/added_tokens/0/id", "4") ==
         "\"tokenizer.json\": id: expected an integer, got string");
   CHECK(changed("/added_tokens/0/content", "") ==
-        "\"tokenizer.json\": added_tokens: expected tokens that are not empty, got ''");
+        "\"tokenizer.json\": added_tokens: expected nonempty tokens, got ''");
   const json split = {{"type", "Split"}, {"behavior", "Isolated"}, {"invert", false}};
   json bad_pattern = split;
   bad_pattern["pattern"] = {{"Regex", "(a"}};
@@ -199,13 +197,14 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
         "\"tokenizer.json\": pattern: expected a regular expression, got '(a' (end pattern with "
         "unmatched parenthesis)");
   CHECK(changed("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "////"}}) ==
-        "\"tokenizer.json\": precompiled_charsmap: expected a table of characters in base64, got a "
-        "shorter text");
+        "\"tokenizer.json\": precompiled_charsmap: expected a table of characters in base64, got "
+        "incomplete data");
   CHECK(message_of<FileError>([] {
           (void)PretrainedTokenizer::from_text("{");
         }).starts_with("\"tokenizer.json\": expected JSON, got an error in line 1"));
-  CHECK(message_of<FileError>([] { (void)PretrainedTokenizer::from_text("[]"); }) ==
-        "\"tokenizer.json\": expected a model, as in a tokenizer.json of Hugging Face, got []");
+  CHECK(
+      message_of<FileError>([] { (void)PretrainedTokenizer::from_text("[]"); }) ==
+      "\"tokenizer.json\": expected an entry 'model', as in a Hugging Face tokenizer.json, got []");
 }
 
 TEST_CASE("pretrained tokenizer: an expression that takes too long is an error", "[train]") {
@@ -247,7 +246,8 @@ TEST_CASE("pretrained tokenizer: the limits hold for a whole text", "[train]") {
             .starts_with("pattern: expected an expression that matches in reasonable time"));
 
   // Ten bytes that would become ten gigabytes.
-  const std::string limit = "text: expected a tokenizer whose steps are in proportion to the text";
+  const std::string limit =
+      "text: expected tokenizer steps whose cost is in proportion to the text";
   file = small_file();
   const json growth = {
       {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(100, 'a')}};
@@ -314,7 +314,7 @@ TEST_CASE("pretrained tokenizer: of divisions with equal scores, the library's c
   CHECK(encoded(file, "aç?éa") == TokenIds{1, 0, 1});
   file["model"]["unk_id"] = nullptr;
   CHECK(message_of<ValueError>([&] { (void)encoded(file, "ç"); }) ==
-        "unk_id: expected an id, as the text has unknown characters, got none");
+        "unk_id: expected an id, because the text contains unknown characters, got none");
 }
 
 TEST_CASE("pretrained tokenizer: matches beside each other and their words", "[train]") {
@@ -358,8 +358,8 @@ TEST_CASE("pretrained tokenizer: entries whose absence has no meaning are requir
                            {"prepend_scheme", "first"},
                            {"add_prefix_space", false}};
   CHECK(error_of(file) ==
-        "\"tokenizer.json\": prepend_scheme: expected never, as add_prefix_space is "
-        "false, got 'first'");
+        "\"tokenizer.json\": prepend_scheme: expected never, because add_prefix_space is false, "
+        "got 'first'");
   file["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "__"}};
   CHECK(error_of(file) == "\"tokenizer.json\": replacement: expected one character, got '__'");
 }
@@ -384,6 +384,6 @@ TEST_CASE("pretrained tokenizer: rejects texts that are not UTF-8 and unknown id
   const PretrainedTokenizer tokenizer = golden_tokenizer("gpt2");
   CHECK_THROWS_AS(tokenizer.encode("\xff"), ValueError);
   CHECK(message_of<ValueError>([&] { (void)tokenizer.token(700); }) ==
-        "token id: expected 0 ≤ id < 700, got 700");
+        "token id: expected a value from 0 to 699, got 700");
   CHECK_THROWS_AS(tokenizer.decode(TokenIds{0, -1}), ValueError);
 }

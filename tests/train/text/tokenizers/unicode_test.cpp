@@ -19,7 +19,7 @@ TEST_CASE("unicode: code points and UTF-8 are inverse", "[tokenizers]") {
   CHECK(codes == U"aé中😀\u0085");
   std::size_t at = 0;
   CHECK_THROWS_WITH(unicode::next_code_point("\xFF", at),
-                    "next_code_point: expected UTF-8 text, got another byte");
+                    "next_code_point: expected UTF-8 text, got an invalid byte");
 }
 
 TEST_CASE("unicode: spaces and the characters of words", "[tokenizers]") {

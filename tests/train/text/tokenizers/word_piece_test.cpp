@@ -144,7 +144,7 @@ TEST_CASE("WordPiece: the vocabulary of a tokenizer.json", "[tokenizers]") {
   const WordPiece tokenizer(file.path());
   CHECK(tokenizer.size() == 6);
   CHECK(tokenizer.encode("b A") == TokenIds{1, 4, 3, 2});
-  CHECK(message_for("[]", name) == "expected a vocabulary of tokens and ids, got none");
+  CHECK(message_for("[]", name) == "expected a vocabulary that maps tokens to ids, got none");
   CHECK(message_for(R"({"model": {"type": "BPE"}})", name) ==
         "expected a model of type WordPiece, got 'BPE'");
   CHECK(message_for(begin + R"({"a": 0, "b": 2}}})", name) ==
@@ -154,18 +154,18 @@ TEST_CASE("WordPiece: the vocabulary of a tokenizer.json", "[tokenizers]") {
   CHECK(message_for(begin + R"({"a": 0, "b": -1}}})", name) ==
         "expected each id from 0 to 1 once, got -1 for 'b'");
   CHECK(message_for(begin + R"({"a": 0}}})", name) ==
-        "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 1 tokens without [UNK]");
+        "expected a vocabulary with [UNK], [CLS] and [SEP], got 1 tokens without [UNK]");
 }
 
 TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokenizers]") {
-  CHECK(message_for("") == "expected a text, got an empty file");
+  CHECK(message_for("") == "expected text, got an empty file");
   CHECK(message_for("[UNK]\n[CLS]\na\n") ==
-        "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 3 tokens without [SEP]");
+        "expected a vocabulary with [UNK], [CLS] and [SEP], got 3 tokens without [SEP]");
   CHECK(message_for("{\"a\": 1}\n") ==
-        "expected a vocabulary with [UNK], [CLS] and [SEP], got one of 1 tokens without [UNK]");
+        "expected a vocabulary with [UNK], [CLS] and [SEP], got 1 tokens without [UNK]");
   CHECK(message_for(specials + "a\nb\na\n") ==
         "expected each token once, got 'a' in lines 4 and 6");
-  CHECK(message_for(specials + "a\n\nb\n") == "expected a token in each line, got none in line 5");
+  CHECK(message_for(specials + "a\n\nb\n") == "expected a token in each line, got an empty line 5");
   CHECK(message_for(specials + "a\n\xFF\n") == "expected UTF-8 text, got byte 255 at position 20");
   CHECK(contains(message_of<FileError>([] { WordPiece tokenizer("no_such_vocab.txt"); }),
                  "no_such_vocab.txt\": expected a file, got none"));

@@ -26,7 +26,7 @@ std::string Location::shortened(std::string_view text) {
 void fail_with_damage(std::string_view what) { fail_structure("an intact HDF5 file", what); }
 
 void fail_unsupported(std::string_view what) {
-  fail_structure("a form of HDF5 that weft reads (h5repack converts to one)", what);
+  fail_structure("HDF5 that weft can read (h5repack may convert the file)", what);
 }
 
 std::uint64_t little_endian(Bytes bytes) {
@@ -51,7 +51,7 @@ Cursor Cursor::part(std::uint64_t size) {
 
 std::string_view Cursor::text() {
   const auto end = std::ranges::find(rest_, std::byte{0});
-  if (end == rest_.end()) fail_with_damage("a name without an end");
+  if (end == rest_.end()) fail_with_damage("an unterminated name");
   const std::string_view found = text(static_cast<std::size_t>(end - rest_.begin()));
   skip(1);
   return found;
@@ -64,7 +64,7 @@ std::string_view Cursor::text(std::uint64_t size) {
 
 void Cursor::expect(std::string_view signature) {
   if (text(signature.size()) != signature)
-    fail_with_damage(str_cat("no '", signature, "' where it should be"));
+    fail_with_damage(str_cat("no signature '", signature, "'"));
 }
 
 namespace {
@@ -118,7 +118,7 @@ void check_checksum(std::uint64_t checksum, Bytes bytes) {
   constexpr bool is_checked = true;
 #endif
   if (is_checked && checksum != lookup3(bytes))
-    fail_with_damage("a structure with another checksum");
+    fail_with_damage("a structure with a wrong checksum");
 }
 
 Bytes without_checksum(Bytes structure) {
@@ -145,7 +145,7 @@ std::optional<std::uint64_t> find_signature(const RandomAccessFile& file) {
 
 void check_sizes(Cursor& cursor) {
   const unsigned offsets = cursor.byte(), lengths = cursor.byte();
-  if (offsets != 8 || lengths != 8) fail_unsupported("addresses of other than 64 bits");
+  if (offsets != 8 || lengths != 8) fail_unsupported("addresses that do not have 64 bits");
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ SourceFile::SourceFile(const std::filesystem::path& path, Checksum checksum)
     : path_(path), bytes_(path) {
   if (bytes_.size() == 0) fail_structure("an HDF5 file", "an empty file");
   if (!bytes_.descriptor().lock_shared())
-    fail_structure("a complete file", "one that another process is writing");
+    fail_structure("a complete file", "a file that another process is writing");
   read_superblock();
   check_last_line(checksum);
 }
@@ -167,8 +167,7 @@ void SourceFile::read_superblock() {
   }
   constexpr std::uint64_t max_size = 88;  // of version 1
   std::vector<std::byte> bytes(std::min(max_size, bytes_.size() - *start));
-  if (!bytes_.read(*start, bytes))
-    fail_structure("a file that can be read", "an error of the disk");
+  if (!bytes_.read(*start, bytes)) fail_structure("a file that can be read", "a read error");
   Cursor cursor{Bytes(bytes)};
   cursor.skip(signature.size());
   const unsigned version = cursor.byte();
@@ -181,14 +180,14 @@ void SourceFile::read_superblock() {
   if (is_old)
     cursor.skip(version == 0 ? 9 : 13);
   else if (const unsigned flags = cursor.byte(); version == 3 && (flags & 1) != 0)
-    fail_structure("a complete file", "one that a program is writing, or did not close");
+    fail_structure("a complete file", "a file that a program is writing or did not close");
   base_ = cursor.address();
   cursor.skip(8);
   end_ = cursor.address();
   if (is_old) cursor.skip(16);
   root_ = cursor.address();
   if (!is_old) without_checksum(Cursor(Bytes(bytes)).take(min_superblock_size));
-  if (base_ != *start) fail_with_damage("another base address");
+  if (base_ != *start) fail_with_damage("an unsupported base address");
   if (end_ < base_) fail_with_damage("an end before the start");
   if (end_ > bytes_.size())
     fail_structure(str_cat("a complete HDF5 file of ", end_, " bytes"),
@@ -202,16 +201,16 @@ void SourceFile::check_last_line(Checksum checksum) const {
   if (after_data != checksum_line_size && has_checksum_line(bytes_))
     fail_structure(str_cat("an HDF5 file of ", bytes_.size() - checksum_line_size,
                            " bytes before the checksum line"),
-                   str_cat("one of ", end_));
+                   str_cat(end_, " bytes"));
   std::string line(std::min<std::uint64_t>(after_data, checksum_line_size), '\0');
   if (!bytes_.read(end_, std::as_writable_bytes(std::span(line))))
-    fail_structure("a file that can be read", "an error of the disk");
+    fail_structure("a file that can be read", "a read error");
   // Programs may leave other bytes after the data.
   if (!line.empty() && is_like_checksum_line(line))
     verify_checksum_line(bytes_, path_);
   else if (checksum == Checksum::required)
-    fail_structure("a file of weft with its checksum in the last line",
-                   "one without (truncated, or written by another program)");
+    fail_structure("a file written by weft, with a checksum in the last line",
+                   "no checksum (truncated, or written by another program)");
 }
 
 std::uint64_t SourceFile::bytes_from(Address address) const {
@@ -222,7 +221,7 @@ void SourceFile::read(Address address, std::span<std::byte> bytes) const {
   if (bytes.empty()) return;
   if (bytes.size() > bytes_from(address)) fail_with_damage("an address outside the file");
   if (!bytes_.read(base_ + address, bytes))
-    fail_structure("data that can be read", "an error, or a file that was cut short");
+    fail_structure("data that can be read", "a read error or a truncated file");
 }
 
 // In proportion to the file, of which every structure is read once or twice: short ones count more.

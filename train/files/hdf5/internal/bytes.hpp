@@ -1,4 +1,4 @@
-// The bytes of an HDF5 file: reading them, with errors that name the place, and their checksums.
+// Reading the bytes of an HDF5 file, with errors that name the location, and verifying checksums.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@ struct Location {
   static std::string shortened(std::string_view text);
 };
 
-// Throws FileError "location: expected …, got …".
+// Throws FileError with the message "location: expected …, got …".
 template <class Expected, class Got>
 [[noreturn]] void fail_at(const Location& location, const Expected& expected, const Got& got) {
   fail<FileError>(location.text(), expected, got);
 }
 
-// What is wrong with a file, "expected …, got …": thrown by functions that read it, which do not
-// know what they read it for. `at` adds the location.
+// An error in a file, "expected …, got …", thrown by functions that do not know which object they
+// read. `at` adds the location.
 class StructureError : public FileError {
  public:
   using FileError::FileError;
@@ -44,13 +44,13 @@ template <class Expected, class Got>
 [[noreturn]] void fail_structure(const Expected& expected, const Got& got) {
   throw StructureError(str_cat("expected ", expected, ", got ", got));
 }
-// Throws StructureError: the file's structure contradicts itself. `what` says which part of it.
+// Throws StructureError for an inconsistent file; `what` names the damaged part.
 [[noreturn]] void fail_with_damage(std::string_view what);
-// The same for what is valid but not read: formats that no current program writes for weights.
+// Throws StructureError for a valid but unsupported format, which no current program writes for
+// weights.
 [[noreturn]] void fail_unsupported(std::string_view what);
 
-// Returns `function()`. Throws FileError "location: expected …, got …" when it throws
-// StructureError.
+// Returns `function()`. If it throws StructureError, throws FileError with the location.
 template <class Function>
 auto at(const Location& location, const Function& function) {
   try {
@@ -67,28 +67,28 @@ using Bytes = std::span<const std::byte>;
 // An unsigned little-endian integer of at most 8 bytes.
 std::uint64_t little_endian(Bytes bytes);
 
-// All functions throw StructureError where there are fewer bytes than they need.
+// All functions throw StructureError if there are fewer bytes than they need.
 class Cursor {
  public:
-  // Bytes that outlive the object, or that it shares with its copies.
+  // Reads bytes that outlive the object, or that it shares with its copies.
   explicit Cursor(Bytes bytes) : rest_(bytes) {}
   explicit Cursor(std::vector<std::byte>&& bytes)
       : owned_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))), rest_(*owned_) {}
 
-  // Valid as long as a copy of this object.
+  // The bytes not read yet; valid as long as a copy of this object.
   Bytes take(std::uint64_t size);
   void skip(std::uint64_t size) { take(size); }
-  // The next bytes as a structure of their own.
+  // Returns a cursor over the next bytes, and skips them.
   Cursor part(std::uint64_t size);
-  // An unsigned integer of 1 to 8 bytes.
+  // Reads an unsigned integer of 1 to 8 bytes.
   std::uint64_t number(std::size_t size) { return little_endian(take(size)); }
   unsigned byte() { return static_cast<unsigned>(number(1)); }
   unsigned short_number() { return static_cast<unsigned>(number(2)); }
   std::uint64_t address() { return number(8); }
-  // A text that a zero byte ends, and one of a given size.
+  // Read a string that ends with a zero byte, and a string of a given size.
   std::string_view text();
   std::string_view text(std::uint64_t size);
-  // Throws unless the next bytes are these.
+  // Throws unless the next bytes are the signature.
   void expect(std::string_view signature);
 
   Bytes rest() const { return rest_; }
@@ -105,16 +105,16 @@ inline constexpr std::size_t checksum_size = 4;
 // Bob Jenkins's lookup3 (2006): its function hashlittle, with the initial value 0.
 std::uint32_t lookup3(Bytes bytes);
 
-// Throws StructureError unless the checksum is that of the bytes.
+// Throws StructureError unless the checksum matches the bytes.
 void check_checksum(std::uint64_t checksum, Bytes bytes);
 
-// The bytes before the checksum at the end of a structure. Throws StructureError unless it is
-// theirs.
+// Returns the bytes before the checksum at the end of a structure. Throws StructureError unless the
+// checksum matches them.
 Bytes without_checksum(Bytes structure);
 
 // SourceFile: the bytes of an HDF5 file that is open for reading.
 
-// Counts from the superblock, the first bytes of the HDF5 file: other data may stand before it.
+// Addresses count from the superblock, the first bytes of the HDF5 file; other data may precede it.
 using Address = std::uint64_t;
 inline constexpr Address undefined_address = ~Address{0};
 
@@ -123,17 +123,18 @@ enum class Checksum { optional, required };
 // Functions throw StructureError. May be used on several threads.
 class SourceFile {
  public:
-  // Throws unless the path is that of a complete HDF5 file that no other process is writing; when
-  // the checksum in its last line is wrong; and when there is none and one is required.
+  // Opens a file. Throws unless it is a complete HDF5 file that no other process is writing, if the
+  // checksum in its last line is wrong, and if a required checksum is missing.
   SourceFile(const std::filesystem::path& path, Checksum checksum);
 
   const std::filesystem::path& path() const { return path_; }
   // The root group.
   Address root() const { return root_; }
   std::uint64_t size() const { return end_ - base_; }
-  // The number of bytes from an address to the end of the file; 0 past it and in the superblock.
+  // Returns the number of bytes from an address to the end of the file; 0 for addresses past the
+  // end and in the superblock.
   std::uint64_t bytes_from(Address address) const;
-  // Throws when the file has no such bytes, or they cannot be read.
+  // Reads bytes. Throws if the file does not contain them or they cannot be read.
   void read(Address address, std::span<std::byte> bytes) const;
 
  private:
@@ -142,24 +143,25 @@ class SourceFile {
 
   std::filesystem::path path_;
   RandomAccessFile bytes_;
-  std::uint64_t base_ = 0;  // where the superblock is
+  std::uint64_t base_ = 0;  // position of the superblock
   std::uint64_t end_ = 0;   // counted from the start of all data
   Address root_ = 0;
 };
 
 // Metadata: reads a file's structures, with a limit on how much one operation reads.
 
-// One operation: opening an object, listing groups. A structure that refers to itself, or to
-// another one many times, reaches the limit soon; nothing else has to look for cycles.
+// An operation opens an object or lists groups. A structure that refers to itself, or many times to
+// another structure, soon reaches the limit, so no other code needs to look for cycles.
 class Metadata {
  public:
   explicit Metadata(const SourceFile& file);
 
   const SourceFile& file() const { return file_; }
-  // The bytes after a signature that the structure begins with. Throws StructureError as
-  // SourceFile does, for another signature, and past the limit.
+  // Returns the bytes after the signature of a structure. Throws StructureError for a different
+  // signature, past the limit, and if reading fails.
   Cursor read(Address address, std::uint64_t size, std::string_view signature = {});
-  // The same, of the bytes before the checksum at the end, which it throws for unless it is theirs.
+  // Returns the bytes between the signature and the checksum of a structure. Also throws if the
+  // checksum does not match.
   Cursor read_checked(Address address, std::uint64_t size, std::string_view signature);
 
  private:

@@ -26,7 +26,7 @@ struct RecordNodes {
   std::size_t count_bytes = 0;
   std::vector<std::size_t> total_bytes = {};  // by level
 
-  // Of a child of a node.
+  // Returns the size of a pointer to a child of a node.
   std::uint64_t pointer_size(unsigned level) const {
     return level == 0 ? 0 : address_size + count_bytes + total_bytes[std::size_t{level} - 1];
   }
@@ -59,10 +59,10 @@ void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_s
   constexpr std::uint64_t header_size = 24;
   constexpr unsigned max_level = 32;
   Cursor header = metadata.read(node, header_size, "TREE");
-  if (header.byte() != static_cast<unsigned>(kind)) fail_with_damage("a tree of another kind");
+  if (header.byte() != static_cast<unsigned>(kind)) fail_with_damage("a tree of the wrong kind");
   const unsigned level = header.byte();
   if (expected_level ? level != *expected_level : level > max_level)
-    fail_with_damage("a tree of contradictory depth");
+    fail_with_damage("a tree of inconsistent depth");
   const std::uint64_t children = header.number(2);
   Cursor entries = metadata.read(node + header_size, children * (key_size + address_size));
   for (std::uint64_t i = 0; i < children; ++i) {
@@ -89,7 +89,7 @@ void visit_records(Metadata& metadata, Address tree,
   const Address root = header.address();
   const std::uint64_t records = header.number(2);
   const auto check = [](bool valid) {
-    if (!valid) fail_with_damage("a tree of contradictory sizes");
+    if (!valid) fail_with_damage("a tree of inconsistent sizes");
   };
   check(nodes.record_size > 0 && node_size >= overhead + nodes.record_size && depth <= max_depth);
   // How many records a node of each level may have decides on the sizes of their numbers.
@@ -112,7 +112,7 @@ namespace {
 constexpr std::uint64_t head_size = 14;  // of a block: signature, version, type, array's address
 
 void check(bool valid) {
-  if (!valid) fail_with_damage("an index of contradictory sizes");
+  if (!valid) fail_with_damage("an index of inconsistent sizes");
 }
 
 struct Entries {
@@ -151,8 +151,7 @@ void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& vi
   const Address at = header.address();
   if (at == undefined_address) return;
   check(entry_size > 0 && page_bits <= 31);
-  if (count > max_entries)
-    fail_structure(str_cat("room for at most ", max_entries, " chunks"), count);
+  if (count > max_entries) fail_structure(str_cat("at most ", max_entries, " chunks"), count);
   const Entries entries{metadata, visit, entry_size, std::uint64_t{1} << page_bits};
   const std::uint64_t pages = entries.pages_in(count);
   const std::uint64_t block_size =

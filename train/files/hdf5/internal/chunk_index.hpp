@@ -11,7 +11,7 @@ namespace weft::hdf5 {
 
 // The B-trees of both versions that HDF5 files have.
 
-// Version 1: the symbols of a group, the chunks of a dataset.
+// Version 1, used for the symbols of a group and the chunks of a dataset.
 enum class TreeOf : unsigned { groups = 0, chunks = 1 };
 
 // Calls `visit` with the key and the address of each child of the leaves below a node, in order.
@@ -20,9 +20,9 @@ void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_s
                 const std::function<void(Cursor key, Address)>& visit,
                 std::optional<unsigned> expected_level = {});
 
-// Version 2: the chunks of a dataset, links and attributes of large groups.
+// Version 2, used for the chunks of a dataset, and the links and attributes of large groups.
 //
-// Calls `visit` with each record of a tree. Throws StructureError for a damaged one.
+// Calls `visit` with each record of a tree. Throws StructureError for a damaged tree.
 void visit_records(Metadata& metadata, Address tree,
                    const std::function<void(Cursor record)>& visit);
 
@@ -34,7 +34,7 @@ std::size_t bytes_for(std::uint64_t limit);
 // Takes an entry by its index in the array.
 using EntryVisitor = std::function<void(std::uint64_t index, Cursor entry)>;
 
-// Call `visit` with the entries that were written, and others. Throw StructureError for a damaged
+// Call `visit` with at least the entries that were written. Throw StructureError for a damaged
 // array.
 void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& visit);
 void visit_extensible_array(Metadata& metadata, Address array, const EntryVisitor& visit);

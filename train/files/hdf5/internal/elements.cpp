@@ -146,7 +146,7 @@ Extent read_extent(Cursor message) {
   }
   for (unsigned axis = 0; axis < rank && (flags & with_limits) != 0; ++axis) {
     const std::uint64_t size = std::exchange(extent.limits[axis], message.number(8));
-    if (extent.limits[axis] < size) fail_with_damage("a shape beyond its limits");
+    if (extent.limits[axis] < size) fail_with_damage("a shape larger than its maximum");
   }
   try {
     extent.shape = Shape(std::span<const Index>(sizes.data(), rank));
@@ -258,7 +258,7 @@ void for_each(Bytes elements, const Use& use) {
 void check_text_size(std::uint64_t bytes) {
   if (bytes > Hdf5File::max_text_bytes)
     fail_structure(str_cat("a string of at most ", Hdf5File::max_text_bytes, " bytes"),
-                   str_cat("one of ", bytes, " bytes"));
+                   str_cat(bytes, " bytes"));
 }
 
 // Up to the first NUL.
@@ -287,12 +287,12 @@ std::string read_variable_text(Metadata& metadata, Cursor reference) {
     at += header_size;
     if (index == 0 || size > end - at) break;
     if (index == wanted) {
-      if (size != length) fail_with_damage("a string of another length");
+      if (size != length) fail_with_damage("a string of the wrong length");
       return text_of(metadata.read(at, length).rest());
     }
     at += (size + 7) / 8 * 8;
   }
-  fail_with_damage("a string that is not there");
+  fail_with_damage("a missing string");
 }
 
 // Calls `sink` with the elements as numbers of type Stored, `name` in messages.

@@ -26,13 +26,13 @@ struct ElementType {
     signed_integer,
     unsigned_integer,
     boolean,        // h5py's enumeration of FALSE and TRUE
-    text,           // of fixed length
-    variable_text,  // a reference to a text elsewhere in the file
+    text,           // a string of fixed length
+    variable_text,  // a reference to a string elsewhere in the file
     other,
   };
 
   Kind kind;
-  std::size_t bytes;  // of an element in the file
+  std::size_t bytes;  // size of an element in the file
   bool big_endian;
   std::string name;  // "float32", "big-endian int64", "bool", "string", "compound", …
 
@@ -40,19 +40,19 @@ struct ElementType {
   bool is_integer() const { return kind == Kind::signed_integer || kind == Kind::unsigned_integer; }
 };
 
-// The type that a message describes. Throws StructureError for a damaged message.
+// Returns the type that a message describes. Throws StructureError for a damaged message.
 ElementType read_element_type(Cursor message);
 
 inline constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
 struct Extent {
   Shape shape;
-  // The sizes that the axes may grow to; those of the shape when it may not.
+  // The maximum sizes of the axes, equal to the shape if it cannot grow.
   std::array<std::uint64_t, Shape::max_rank> limits;
 };
 
-// The extent that a dataspace message describes. Throws StructureError for a null dataspace, for
-// one of more than Shape::max_rank axes or too many elements, and for a damaged message.
+// Returns the extent that a dataspace message describes. Throws StructureError for a null
+// dataspace, for more than Shape::max_rank axes or too many elements, and for a damaged message.
 Extent read_extent(Cursor message);
 inline Shape read_shape(Cursor message) { return read_extent(std::move(message)).shape; }
 
@@ -63,15 +63,15 @@ inline Shape read_shape(Cursor message) { return read_extent(std::move(message))
 template <class T>
 void check_convertible(const ElementType& type);
 
-// Converts elements, of which the first is the one of index `first` in a tensor of `shape`: errors
-// name the position. Throws StructureError as check_convertible does, and for an integer that T
-// cannot represent.
+// Converts elements; the first one has the index `first` in a tensor of `shape`, whose positions
+// errors name. Throws StructureError for an integer that T cannot represent, and the same
+// exceptions as check_convertible.
 template <class T>
 void convert_elements(const ElementType& type, Bytes elements, T* out, const Shape& shape,
                       Index first);
 
-// Converts the only element of `shape`. T: double, std::int64_t, std::string (also one that is
-// elsewhere in the file).
+// Converts the only element of `shape`. T is double, std::int64_t or std::string (which may be
+// stored elsewhere in the file).
 template <class T>
 T convert_value(Metadata& metadata, const ElementType& type, const Shape& shape, Bytes element);
 

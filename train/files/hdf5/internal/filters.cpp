@@ -14,10 +14,10 @@ namespace {
 
 [[noreturn]] void fail_with_size(std::uint64_t expected, bool larger) {
   fail_structure(str_cat("chunks of ", expected, " bytes"),
-                 larger ? "a larger one" : "a smaller one");
+                 larger ? "a larger chunk" : "a smaller chunk");
 }
 
-// Of `size` bytes and no other number.
+// Returns the inflated bytes. Throws unless there are exactly `size` of them.
 std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
   std::vector<std::byte> inflated(size + 1);  // one more shows that there is more
   z_stream stream{};
@@ -59,7 +59,8 @@ std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
       continue;
     }
     const std::size_t distance = ((control & 31) << 8 | next()) + 1;
-    if (distance > expanded.size()) fail_with_damage("compressed data before the start");
+    if (distance > expanded.size())
+      fail_with_damage("compressed data that refer to bytes before the start");
     // One at a time: the copy may include bytes of its own.
     for (std::size_t i = 0; i < length; ++i)
       expanded.push_back(expanded[expanded.size() - distance]);
@@ -160,7 +161,7 @@ std::vector<std::byte> Filters::undo(std::vector<std::byte> stored, std::uint32_
         const auto sum =
             static_cast<std::uint32_t>(little_endian(Bytes(stored).last(checksum_size)));
         if (!equal_sums(sum, fletcher32(contents)))
-          fail_structure("chunks with the checksum of their bytes", "another checksum");
+          fail_structure("chunks with correct checksums", "a wrong checksum");
         stored.resize(stored.size() - checksum_size);
         break;
       }

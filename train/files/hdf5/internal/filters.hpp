@@ -1,4 +1,4 @@
-// Filters: what the chunks of a dataset went through before they were stored.
+// Filters: the filters applied to the chunks of a dataset before they were stored.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace weft::hdf5 {
 
 class Filters {
  public:
-  // None.
+  // No filters.
   Filters() = default;
-  // Those that a message describes, in the order in which they were applied. Throws StructureError
-  // for filters other than deflate, shuffle, fletcher32 and h5py's LZF, for one that stands there
-  // twice, and for a damaged message.
+  // The filters that a message describes, in the order in which they were applied. Throws
+  // StructureError for filters other than deflate, shuffle, fletcher32 and h5py's LZF, for a
+  // repeated filter, and for a damaged message.
   explicit Filters(Cursor message);
 
   bool empty() const { return filters_.empty(); }
   // Undoes the filters, except for the skipped ones (a bit each). Throws StructureError unless the
-  // result has exactly `size` bytes. Needs memory of three times that at most.
+  // result has exactly `size` bytes. Needs at most three times as much memory.
   std::vector<std::byte> undo(std::vector<std::byte> stored, std::uint32_t skipped,
                               std::uint64_t size) const;
 
@@ -27,7 +27,7 @@ class Filters {
   enum class Id : unsigned { deflate = 1, shuffle = 2, fletcher32 = 3, lzf = 32000 };
   struct Filter {
     Id id;
-    std::uint64_t parameter;  // the first one: the element's size for shuffle
+    std::uint64_t parameter;  // first parameter: the element size for shuffle
   };
   std::vector<Filter> filters_;
 };

@@ -34,7 +34,7 @@ struct Hierarchy::Listing {
 ObjectHeader Hierarchy::open(Metadata& metadata, const std::string& path) {
   std::optional<ObjectHeader> object;
   if (is_path(path)) object = find(metadata, path);
-  if (!object) fail_at(location(path), "an object of that name", "none");
+  if (!object) fail_at(location(path), "an object", "no object of this name");
   return std::move(*object);
 }
 
@@ -87,7 +87,7 @@ Address Hierarchy::target_of(Metadata& metadata, const Link& link, std::string_v
     if (!address)
       fail_structure(
           "an object of this file",
-          str_cat("a soft link to '", Location::shortened(link.path), "', where none is"));
+          str_cat("a soft link to '", Location::shortened(link.path), "', which does not exist"));
     return *address;
   });
 }
@@ -110,7 +110,7 @@ const std::vector<Link>& Hierarchy::links_at(Metadata& metadata, Address address
 std::vector<std::string> Hierarchy::datasets(const std::string& path) {
   Metadata metadata(*file_);
   if (open(metadata, path).kind() != ObjectKind::group)
-    fail_at(location(path), "a group", "something else");
+    fail_at(location(path), "a group", "a different kind of object");
   Listing listing;
   std::size_t soft_links = 0;
   list(metadata, *address_of(metadata, path, soft_links), path, listing);
@@ -125,7 +125,7 @@ void Hierarchy::list(Metadata& metadata, Address address, const std::string& pat
     if (listing.open.size() > Hdf5File::max_depth)
       fail_structure(str_cat("groups at most ", Hdf5File::max_depth, " deep"), "deeper");
     if (std::ranges::find(listing.open, address) != listing.open.end())
-      fail_structure("groups that are not in themselves", "a link to an outer group");
+      fail_structure("groups that do not contain themselves", "a link to an outer group");
     listing.links += links.size();
     if (listing.links > Hdf5File::max_objects)
       fail_structure(str_cat("at most ", Hdf5File::max_objects, " objects"), "more");
@@ -143,7 +143,7 @@ void Hierarchy::list(Metadata& metadata, Address address, const std::string& pat
       continue;
     }
     if (kind != ObjectKind::dataset)
-      fail_at(location(child), "a group or a dataset", "an object of another kind");
+      fail_at(location(child), "a group or a dataset", "a different kind of object");
     listing.path_bytes += child.size();
     if (listing.path_bytes > max_path_bytes)
       fail_at(location(path), str_cat("at most ", max_path_bytes, " bytes of names"), "more");

@@ -1,4 +1,4 @@
-// Files and objects of the HDF5 library.
+// Use of the HDF5 library.
 #pragma once
 
 #include <hdf5.h>
@@ -16,7 +16,7 @@
 
 namespace weft::hdf5 {
 
-// Handles, locking and errors of the HDF5 library. Included by definitions only.
+// Handles, locking and errors of the HDF5 library. Include it only in .cpp files.
 
 // Serializes access to the library, which may have been built without thread safety. While held,
 // the library prints no errors and loads no plugins; the destructor restores both settings.
@@ -53,7 +53,7 @@ class Handle {
 // Throws FileError "location: expected …, got an HDF5 error: …" with the last error of the library.
 [[noreturn]] void fail_with_hdf5(const Location& location, const char* expected);
 
-// Returns `result`. Throws FileError when it is negative: an error of the library.
+// Returns `result`. Throws FileError if it is negative, which means an error of the library.
 template <class Result>
 Result checked(Result result, const Location& location, const char* expected) {
   if (result < 0) fail_with_hdf5(location, expected);
@@ -65,8 +65,8 @@ inline Handle checked_handle(hid_t id, const Location& location, const char* exp
 
 // FileImage: an HDF5 file in memory, for the library to write to.
 
-// Has memory only for what was written; the rest is zeros. Called by the library, so functions
-// return false where they fail.
+// Allocates memory only for what was written; the rest is zeros. Called by the library, so
+// functions return false on failure instead of throwing.
 class FileImage {
  public:
   std::uint64_t size() const noexcept { return size_; }
@@ -76,13 +76,13 @@ class FileImage {
 
   // From now on, changes are ignored and succeed, so that the file can be closed.
   void freeze() noexcept { frozen_ = true; }
-  // Whether there was not enough memory for a change; the image is then frozen.
+  // Whether memory ran out during a change; the image is then frozen.
   bool is_incomplete() const noexcept { return is_incomplete_; }
 
  private:
   using Page = std::array<std::byte, 4096>;
 
-  std::map<std::uint64_t, Page> pages_;  // by number
+  std::map<std::uint64_t, Page> pages_;  // by page number
   std::uint64_t size_ = 0;
   bool frozen_ = false;
   bool is_incomplete_ = false;

@@ -103,7 +103,8 @@ Cursor ObjectHeader::type(Metadata& metadata) const {
   if (version < 2 || version > 3 || (version == 3 && place != in_other_object))
     fail_unsupported("a type that is shared");
   const ObjectHeader named(metadata, reference.address());
-  if (named.kind() != ObjectKind::named_type) fail_structure("a named type", "another object");
+  if (named.kind() != ObjectKind::named_type)
+    fail_structure("a named type", "a different kind of object");
   return named.require(MessageType::datatype, "a type");
 }
 
@@ -141,7 +142,7 @@ FractalHeap::FractalHeap(Metadata& metadata, Address address) {
   if (width_ == 0 || !std::has_single_bit(start_size_) || !std::has_single_bit(max_direct_size_) ||
       start_size_ > max_direct_size_ || max_direct_size_ > (std::uint64_t{1} << 32) ||
       heap_bits > 64)
-    fail_with_damage("a heap of contradictory sizes");
+    fail_with_damage("a heap of inconsistent sizes");
   offset_bytes_ = (heap_bits + 7) / 8;
   head_size_ = 13 + offset_bytes_;
   length_bytes_ = std::min(bytes_for(max_direct_size_ - 1), bytes_for(max_object_size));
@@ -228,7 +229,7 @@ std::optional<Attribute> read_attribute(Cursor message, std::string_view wanted)
     return message.part(version == 1 ? (size + 7) / 8 * 8 : size).part(size);
   };
   if (part(name_size).text() != wanted) return std::nullopt;
-  if (version > 1 && flags != 0) fail_unsupported("an attribute whose type is elsewhere");
+  if (version > 1 && flags != 0) fail_unsupported("an attribute with a shared type");
   const Cursor type = part(type_size);
   const Shape shape = read_shape(part(space_size));
   return Attribute{read_element_type(type), shape, message};
@@ -326,7 +327,7 @@ class Collector {
       fail_structure(str_cat("at most ", Hdf5File::max_objects, " objects"), "more");
     if (const std::size_t size = std::max(link.name.size(), link.path.size());
         size > Hdf5File::max_name_bytes)
-      fail_with_long_name(str_cat("one of ", size));
+      fail_with_long_name(str_cat(size, " bytes"));
     if (!is_name(link.name))
       fail_structure("printable names that are not paths", str_cat("'", link.name, "'"));
     links_.push_back(std::move(link));
@@ -354,11 +355,11 @@ class Collector {
   }
 
   static std::string text_at(Cursor names, std::uint64_t offset) {
-    if (offset >= names.rest().size()) fail_with_damage("a name that is not there");
+    if (offset >= names.rest().size()) fail_with_damage("a missing name");
     names.skip(offset);
     names = names.part(std::min(names.rest().size(), Hdf5File::max_name_bytes + 1));
     if (std::ranges::find(names.rest(), std::byte{0}) == names.rest().end())
-      fail_with_long_name("a longer one");
+      fail_with_long_name("a longer name");
     return std::string(names.text());
   }
 
@@ -417,7 +418,7 @@ bool is_path(std::string_view full_path) {
 
 void check_new_dataset(const Location& location) {
   const std::string_view path = location.object;
-  if (path == "/") fail<ValueError>(location.text(), "the path of a dataset", "that of the root");
+  if (path == "/") fail<ValueError>(location.text(), "the path of a dataset", "the root");
   if (depth_of(path) > Hdf5File::max_depth)
     fail<ValueError>(location.text(), str_cat("a path of at most ", Hdf5File::max_depth, " groups"),
                      depth_of(path));

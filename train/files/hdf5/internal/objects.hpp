@@ -35,7 +35,7 @@ enum class MessageType : unsigned {
 
 struct Message {
   MessageType type;
-  // Whether its contents are elsewhere.
+  // Whether the contents of the message are stored elsewhere.
   bool shared;
   Cursor contents;
 };
@@ -51,12 +51,12 @@ class ObjectHeader {
   const std::vector<Message>& messages() const { return messages_; }
   // Returns whether there is a message of a type.
   bool has(MessageType type) const { return find(type) != nullptr; }
-  // The first message of a type; null when there is none.
+  // Returns the first message of a type, or null if there is none.
   const Message* find(MessageType type) const;
-  // Its contents. Throws StructureError when there is none, or it is
-  // elsewhere.
+  // Returns the contents of the first message of a type. Throws StructureError if there is no such
+  // message, or if its contents are stored elsewhere.
   Cursor require(MessageType type, const char* what) const;
-  // The contents of the message that describes the type, which a named type may have.
+  // Returns the contents of the message that describes the type, which may be in a named type.
   Cursor type(Metadata& metadata) const;
 
  private:
@@ -68,11 +68,11 @@ class ObjectHeader {
 
 class FractalHeap {
  public:
-  // Reads all blocks. Throws StructureError for a damaged heap and for one with filters.
+  // Reads all blocks. Throws StructureError for a damaged heap and for a heap with filters.
   FractalHeap(Metadata& metadata, Address address);
 
-  // The object of an identifier; none when it is elsewhere, as large ones are. Throws
-  // StructureError for one that is not in the heap.
+  // Returns the object with an identifier, or nothing if it is stored outside the heap, as large
+  // objects are. Throws StructureError if the heap does not contain it.
   std::optional<Cursor> find(Cursor identifier) const;
 
  private:
@@ -83,34 +83,34 @@ class FractalHeap {
            unsigned rows);
   Cursor read_direct(Metadata& metadata, Address address, std::uint64_t size) const;
 
-  bool has_checksums_ = false;  // in direct blocks
+  bool has_checksums_ = false;  // whether direct blocks have checksums
   unsigned width_ = 0;
   std::uint64_t start_size_ = 0;
   std::uint64_t max_direct_size_ = 0;
   std::size_t offset_bytes_ = 0;
   std::size_t length_bytes_ = 0;
-  std::uint64_t head_size_ = 0;             // of a block, before its entries or checksum
-  unsigned max_rows_ = 0;                   // whose sizes are numbers of 64 bits
-  std::map<std::uint64_t, Cursor> blocks_;  // the direct ones, by offset
+  std::uint64_t head_size_ = 0;             // size of a block's head, before entries or checksum
+  unsigned max_rows_ = 0;                   // number of rows whose sizes fit into 64 bits
+  std::map<std::uint64_t, Cursor> blocks_;  // direct blocks, by offset
 };
 
-// Calls `visit` with each record of the tree by name that a message, "Link Info" or "Attribute
-// Info", refers to; none when all links or attributes are in the header. `index_size`: the size in
-// bytes of the number that such a message may have first.
+// Calls `visit` with each record of the tree, sorted by name, that a message "Link Info" or
+// "Attribute Info" refers to. There are no records if all links or attributes are in the header.
+// `index_size` is the size in bytes of the number with which such a message may start.
 void visit_dense(Metadata& metadata, Cursor message, std::size_t index_size,
                  const std::function<void(Cursor record, const FractalHeap&)>& visit);
 
 // Attributes: named values of a group or a dataset.
 
-// Its data refer to the file for strings of variable length.
+// An attribute. Data of variable-length strings refer to other places in the file.
 struct Attribute {
   ElementType type;
   Shape shape;
   Cursor data;
 };
 
-// None when the object has no attribute of this name. Throws StructureError for a damaged one, and
-// as read_shape does.
+// Returns an attribute of an object, or nothing if there is none of this name. Throws
+// StructureError for a damaged attribute, and the same exceptions as read_shape.
 std::optional<Attribute> find_attribute(Metadata& metadata, const ObjectHeader& object,
                                         std::string_view name);
 
@@ -121,12 +121,12 @@ enum class LinkKind : unsigned { hard = 0, soft = 1, external = 64 };  // and ot
 struct Link {
   std::string name;
   LinkKind kind;
-  Address target;    // of a hard link
-  std::string path;  // of a soft link: that of its target, from the root or from the group on
+  Address target;    // target of a hard link
+  std::string path;  // path of a soft link's target, relative to the root or to the group
 };
 
-// All links of a group, sorted by name. Throws StructureError when there are more than `limit`, for
-// names that objects may not have (see is_name), and for two of the same name.
+// Returns all links of a group, sorted by name. Throws StructureError if there are more than
+// `limit`, for invalid names (see is_name), and for repeated names.
 std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::size_t limit);
 
 // The names that objects of a file may have, read or written by weft.

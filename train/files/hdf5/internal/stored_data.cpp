@@ -43,12 +43,13 @@ FillValue::FillValue(const ObjectHeader& header) {
 
 void FillValue::check(std::uint64_t elements, std::uint64_t element_bytes) const {
   constexpr std::uint64_t max_bytes = 256 << 20;
-  if (!is_defined_) fail_structure("data", "a dataset that was never written, or not all of it");
+  if (!is_defined_)
+    fail_structure("stored data", "a dataset that was never written, or only in part");
   if (elements > max_bytes / element_bytes)
     fail_structure(str_cat("at most ", max_bytes, " bytes that were never written"),
                    str_cat(elements, " elements of ", element_bytes, " bytes"));
   if (!value_.empty() && value_.size() != element_bytes)
-    fail_with_damage("a fill value of another size");
+    fail_with_damage("a fill value of the wrong size");
 }
 
 void FillValue::fill(std::span<std::byte> elements) const {
@@ -69,7 +70,7 @@ ChunkedData::ChunkedData(Cursor layout, unsigned version, Filters filters, FillV
   constexpr unsigned edges_without_filters = 1, one_chunk_with_filters = 2;
   const unsigned flags = version == 3 ? 0 : layout.byte();
   if ((flags & edges_without_filters) != 0)
-    fail_unsupported("chunks of which some are not filtered");
+    fail_unsupported("chunks that are only partly filtered");
   const unsigned count = layout.byte();
   if (version == 3) address_ = layout.address();
   const std::size_t size_bytes = version == 3 ? 4 : layout.byte();
@@ -146,7 +147,7 @@ void ChunkedData::set_grid(const Extent& extent, std::uint64_t element_bytes) {
   };
   if (layout_sizes_.size() != static_cast<std::size_t>(shape.rank()) + 1 ||
       layout_sizes_.back() != element_bytes || shape.rank() == 0)
-    fail_with_damage("chunks of another rank or element size");
+    fail_with_damage("chunks of the wrong rank or element size");
   sizes_.assign(shape.begin(), shape.end());
   chunk_bytes_ = element_bytes_ = element_bytes;
   check(chunk_bytes_ <= max_bytes);
@@ -155,7 +156,7 @@ void ChunkedData::set_grid(const Extent& extent, std::uint64_t element_bytes) {
   std::uint64_t count = 1;
   for (std::size_t axis = 0; axis < sizes_.size(); ++axis) {
     const std::uint64_t size = layout_sizes_[axis];
-    if (size == 0) fail_structure("chunks of at least one element", "empty ones");
+    if (size == 0) fail_structure("chunks of at least one element", "empty chunks");
     const std::uint64_t along = (static_cast<std::uint64_t>(sizes_[axis]) - 1) / size + 1;
     check(along <= Hdf5File::max_chunks / count && size <= max_bytes / chunk_bytes_);
     count *= along;
@@ -182,9 +183,9 @@ void ChunkedData::add(const SourceFile& file, const Coordinates& coordinates, Ch
   if (filters_.empty() ? chunk.size != chunk_bytes_
                        : chunk.size > chunk_bytes_ + chunk_bytes_ / 8 + 1024)
     fail_structure(str_cat("chunks of ", chunk_bytes_, " bytes"),
-                   str_cat("one stored in ", chunk.size));
+                   str_cat("a chunk of ", chunk.size, " bytes"));
   if (chunk.size > file.bytes_from(chunk.address)) fail_with_damage("a chunk outside the file");
-  if (chunks_[place].address != undefined_address) fail_with_damage("a chunk that is there twice");
+  if (chunks_[place].address != undefined_address) fail_with_damage("a chunk that is stored twice");
   chunks_[place] = chunk;
 }
 
@@ -203,7 +204,7 @@ ChunkedData::Chunk ChunkedData::read_entry(Cursor& entry, std::uint64_t bytes) c
   Chunk chunk{entry.address(), chunk_bytes_, 0};
   if (filters_.empty()) return chunk;
   const std::uint64_t others = address_size + mask_size;
-  if (bytes <= others || bytes > others + 8) fail_with_damage("an index of contradictory sizes");
+  if (bytes <= others || bytes > others + 8) fail_with_damage("an index of inconsistent sizes");
   chunk.size = entry.number(bytes - others);
   chunk.skipped_filters = static_cast<std::uint32_t>(entry.number(mask_size));
   return chunk;
@@ -218,7 +219,7 @@ void ChunkedData::add_from_tree_1(Metadata& metadata) {
     for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
       const auto size = static_cast<std::uint64_t>(chunk_sizes_[axis]);
       const std::uint64_t offset = key.number(8);
-      if (offset % size != 0) fail_with_damage("a chunk between the places of the grid");
+      if (offset % size != 0) fail_with_damage("a chunk that is not aligned to the grid");
       coordinates[axis] = offset / size;
     }
     add(metadata.file(), coordinates, chunk);
@@ -329,8 +330,9 @@ void StoredData::locate(Metadata& metadata, const Extent& extent, std::uint64_t 
   const std::uint64_t stored = data ? data->size : std::get<Compact>(data_).size();
   const std::uint64_t available = data ? metadata.file().bytes_from(data->address) : stored;
   if (stored > available || stored % element_bytes != 0 || stored / element_bytes != elements)
-    fail_structure(str_cat(elements, " elements of ", element_bytes, " bytes"),
-                   str_cat(stored, " bytes, of which the file has ", std::min(stored, available)));
+    fail_structure(
+        str_cat(elements, " elements of ", element_bytes, " bytes"),
+        str_cat(stored, " bytes, of which the file contains ", std::min(stored, available)));
 }
 
 void StoredData::read(const SourceFile& file, Index first, Index last,

@@ -1,4 +1,4 @@
-// The data of a dataset: where they are stored, and what is read where they are not.
+// The data of a dataset: where they are stored, and the fill value for data that are not.
 #pragma once
 
 #include <array>
@@ -18,44 +18,43 @@
 
 namespace weft::hdf5 {
 
-// FillValue: what those elements of a dataset are that were never written.
+// FillValue: the value of elements that were never written.
 
 class FillValue {
  public:
-  // As a dataset's header says; zero when it says nothing. Throws StructureError for a damaged
-  // message.
+  // Reads the fill value from a dataset's header; the default is zero. Throws StructureError for a
+  // damaged message.
   explicit FillValue(const ObjectHeader& header);
 
-  // Throws StructureError unless there is a value of `element_bytes`, for `elements` of them: a
-  // small file must not take any amount of memory.
+  // Throws StructureError unless the fill value has `element_bytes` bytes and `elements` of them
+  // are not too many: a small file must not use any amount of memory.
   void check(std::uint64_t elements, std::uint64_t element_bytes) const;
   // Sets whole elements to the value, after `check`.
   void fill(std::span<std::byte> elements) const;
 
  private:
   bool is_defined_ = true;
-  std::vector<std::byte> value_;  // zero when empty
+  std::vector<std::byte> value_;  // empty means zero
 };
 
-// ChunkedData: the elements of a dataset in chunks of one shape, found by any of the indexes that
-// HDF5 files have.
+// ChunkedData: the elements of a dataset in chunks of the same shape, with any of HDF5's indexes.
 
-// Takes elements, of which the first has the index `first`: any number at a time, in any order.
-// Parts may come on several threads.
+// Receives elements, the first of which has the index `first`. Called with any number of elements,
+// in any order, possibly on several threads at once.
 using ElementSink = std::function<void(Index first, Bytes elements)>;
 
 // Functions throw StructureError.
 class ChunkedData {
  public:
-  // As a layout message of version 3 to 5 says from its properties on.
+  // Reads a layout message of version 3 to 5, starting with its properties.
   ChunkedData(Cursor layout, unsigned version, Filters filters, FillValue fill);
 
-  // Finds all chunks of a dataset of this extent; those that were never written have the fill
-  // value. Throws for chunks that are too many, too large or out of proportion to the data, and
-  // when one is twice there, of another size than it must have, or not in the file, and as
-  // FillValue::check does.
+  // Finds all chunks of a dataset of this extent; chunks that were never written have the fill
+  // value. Throws if there are too many chunks, if chunks are too large or out of proportion to the
+  // data, if a chunk is stored twice, has the wrong size or is not in the file, and the same
+  // exceptions as FillValue::check.
   void locate(Metadata& metadata, const Extent& extent, std::uint64_t element_bytes);
-  // Reads rows first … last - 1, after `locate`, a chunk at a time.
+  // Reads rows [first, last), after `locate`, a chunk at a time.
   void read(const SourceFile& file, Index first, Index last, const ElementSink& sink) const;
 
  private:
@@ -68,38 +67,38 @@ class ChunkedData {
   };
   struct Chunk {
     Address address = undefined_address;
-    std::uint64_t size = 0;  // as stored
+    std::uint64_t size = 0;  // size in the file
     std::uint32_t skipped_filters = 0;
   };
   using Sizes = std::vector<Index>;
-  // Of a chunk in the grid of chunks.
+  // The position of a chunk in the grid of chunks.
   using Coordinates = std::array<std::uint64_t, Shape::max_rank>;
 
   void set_grid(const Extent& extent, std::uint64_t element_bytes);
   void add_from_tree_1(Metadata& metadata);
   void add_from_tree_2(Metadata& metadata);
-  // The place of a chunk in an array: row-major in the largest grid that the dataset may grow to,
-  // with an axis that has no limit as the first one.
+  // Returns the index of a chunk in an array: row-major in the largest grid that the dataset may
+  // grow to, with an unlimited axis first.
   Coordinates coordinates_of(std::uint64_t index) const;
-  // A chunk of the newer indexes, which the next `bytes` bytes describe.
+  // Reads a chunk of the newer indexes from the next `bytes` bytes.
   Chunk read_entry(Cursor& entry, std::uint64_t bytes) const;
   void add(const SourceFile& file, const Coordinates& coordinates, Chunk chunk);
-  // The elements of a chunk.
+  // Returns the elements of a chunk.
   std::vector<std::byte> bytes_of(const SourceFile& file, const Chunk& chunk) const;
 
   Filters filters_;
   FillValue fill_;
   std::vector<std::uint64_t> layout_sizes_;  // of a chunk; the last is that of an element in bytes
   IndexKind index_ = IndexKind::tree_1;
-  Address address_ = undefined_address;  // of the index
-  Chunk only_;                           // of one_chunk with filters
+  Address address_ = undefined_address;  // address of the index
+  Chunk only_;                           // the chunk of one_chunk with filters
 
   // Along each axis: the elements of the dataset and of a chunk, and the chunks.
   Sizes sizes_, chunk_sizes_, counts_;
-  Coordinates limits_{};  // chunks that there may be along each axis
+  Coordinates limits_{};  // maximum number of chunks along each axis
   std::size_t growing_axis_ = 0;
   std::uint64_t element_bytes_ = 0;
-  std::uint64_t chunk_bytes_ = 0;  // before the filters
+  std::uint64_t chunk_bytes_ = 0;  // size of a chunk before filtering
   std::vector<Chunk> chunks_;      // in row-major order
 };
 
@@ -108,14 +107,14 @@ class ChunkedData {
 // Functions throw StructureError.
 class StoredData {
  public:
-  // As a dataset's header says. Throws for data in other files (external or virtual), filters that
-  // are not built in, and a damaged header.
+  // Reads a dataset's header. Throws for data in other files (external or virtual), for unsupported
+  // filters, and for a damaged header.
   explicit StoredData(const ObjectHeader& header);
 
   // Finds the data. Throws unless all elements of this extent, of `element_bytes` each, are stored
-  // in the file or have a fill value, and as ChunkedData does.
+  // in the file or have a fill value, and the same exceptions as ChunkedData.
   void locate(Metadata& metadata, const Extent& extent, std::uint64_t element_bytes);
-  // Reads rows first … last - 1 (of the first axis; a scalar is one row), after `locate`. Throws
+  // Reads rows [first, last) of the first axis, after `locate`; a scalar is one row. Throws
   // when they cannot be read. Takes memory for a few blocks or chunks.
   void read(const SourceFile& file, Index first, Index last, const ElementSink& sink) const;
 
@@ -132,7 +131,7 @@ class StoredData {
   std::uint64_t element_bytes_ = 0;
 };
 
-// DatasetSource: what a StoredDataset reads, whatever the format of its file.
+// DatasetSource: the interface through which a StoredDataset reads files of any format.
 
 class DatasetSource {
  public:
@@ -147,10 +146,10 @@ class DatasetSource {
   virtual Shape shape() const = 0;
   // Throws StructureError unless the file has all elements. May be called on several threads.
   virtual void locate() = 0;
-  // Reads rows first … last - 1 (of the first axis; a scalar is one row), after `locate`. Throws
+  // Reads rows [first, last) of the first axis, after `locate`; a scalar is one row. Throws
   // StructureError when they cannot be read. May be called on several threads.
   virtual void read(Index first, Index last, const ElementSink& sink) const = 0;
-  // Where an element may refer to; null when there is no such place.
+  // The file that elements may refer to; null if they cannot.
   virtual const SourceFile* hdf5_file() const { return nullptr; }
 
  private:

@@ -27,7 +27,7 @@ bool is_before(Predicate predicate, std::string_view text, std::size_t at) {
 }  // namespace
 
 void AddedTokens::add(const AddedToken& token) {
-  if (token.text.empty()) fail<ValueError>("added_tokens", "tokens that are not empty", "''");
+  if (token.text.empty()) fail<ValueError>("added_tokens", "nonempty tokens", "''");
   // Hugging Face's library chooses one of them at random.
   if (const std::optional<TokenId> other = tree_.add(token.text, token.id);
       other && *other != token.id)

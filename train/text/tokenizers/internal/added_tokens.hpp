@@ -1,4 +1,4 @@
-// AddedTokens: tokens that a text is divided at before its words are found.
+// AddedTokens: tokens at which a text is split before it is divided into words.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct AddedToken {
 
 class AddedTokens {
  public:
-  // Throws ValueError for an empty text, and for the text of another token.
+  // Throws ValueError for an empty token, and for a token with the same text as another one.
   void add(const AddedToken& token);
 
-  // Calls `use` with each part of a text between tokens, and appends the tokens' ids in between. Of
-  // several tokens at a place, the longest one is found.
+  // Calls `use` with each part of a text between tokens, and appends the ids of the tokens in
+  // between. If several tokens match at a position, the longest one is used.
   template <class Use>
   void divide(std::string_view text, TextBudget& budget, TokenIds& ids, const Use& use) const {
     std::size_t rest = 0;

@@ -21,7 +21,7 @@ std::string decoded(std::string_view base64) {
   int count = 0;
   for (const char c : base64) {
     const std::size_t digit = digits.find(c);
-    if (digit == digits.npos) fail_on_table("another character");
+    if (digit == digits.npos) fail_on_table("a character that is not base64");
     bits = bits << 6 | static_cast<std::uint32_t>(digit);
     count += 6;
     if (count < 8) continue;
@@ -41,9 +41,9 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
 
 CharacterTable::CharacterTable(std::string_view base64) {
   const std::string bytes = decoded(base64);
-  if (bytes.size() < 4) fail_on_table("a shorter text");
+  if (bytes.size() < 4) fail_on_table("incomplete data");
   const std::uint32_t tree_bytes = number_at(bytes, 0);
-  if (tree_bytes % 4 != 0 || tree_bytes > bytes.size() - 4) fail_on_table("a cut one");
+  if (tree_bytes % 4 != 0 || tree_bytes > bytes.size() - 4) fail_on_table("truncated data");
   for (std::size_t at = 4; at < 4 + std::size_t{tree_bytes}; at += 4)
     tree_.push_back(number_at(bytes, at));
   replacements_ = bytes.substr(4 + tree_bytes);
@@ -64,7 +64,7 @@ bool CharacterTable::append_mapped(std::string_view text, std::string& result) c
     if ((unit >> 8 & 1) == 0) continue;
     // The shortest beginning of the text that the table has stands for all of it.
     const std::size_t begin = at < tree_.size() ? tree_[at] & 0x7FFFFFFFU : replacements_.size();
-    if (begin >= replacements_.size()) fail_on_table("a damaged one");
+    if (begin >= replacements_.size()) fail_on_table("damaged data");
     result += replacements_.substr(begin, replacements_.find('\0', begin) - begin);
     return true;
   }

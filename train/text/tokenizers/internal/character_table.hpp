@@ -1,4 +1,4 @@
-// CharacterTable: SentencePiece's table of characters and what they become.
+// CharacterTable: SentencePiece's table of characters and their replacements.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace weft {
 
 class CharacterTable {
  public:
-  // `base64` is a "precompiled_charsmap". Throws ValueError for what is none.
+  // `base64` is a "precompiled_charsmap". Throws ValueError for an invalid table.
   explicit CharacterTable(std::string_view base64);
 
-  // The text with its characters, each with the marks after it, replaced where the table has them.
-  // Throws ValueError if `budget` does not suffice.
+  // Returns the text with its characters (each including the marks after it) replaced if they are
+  // in the table. Throws ValueError if `budget` is exceeded.
   std::string mapped(std::string_view text, TextBudget& budget) const;
 
  private:
-  // Appends what a text becomes; returns false when the table does not have it.
+  // Appends the replacement of a string. Returns false if it is not in the table.
   bool append_mapped(std::string_view text, std::string& result) const;
 
   std::vector<std::uint32_t> tree_;  // a double array

@@ -8,15 +8,15 @@
 
 namespace weft::byte_pairs {
 
-// Tokens by name, in the order of their ids, and the pairs that are merged, the earliest first.
+// The names of tokens in the order of their ids, and the merged pairs, the earliest first.
 struct NamedTokens {
   std::vector<std::string> names;
   std::vector<std::pair<std::string, std::string>> merges;
 };
 
-// Merges the most frequent pair of tokens within words, in case of a tie that of the lower ids,
-// until there are `size` tokens or no pair occurs twice. The first tokens are the bytes, in the
-// order of their letters. `parts` are texts in valid UTF-8.
+// Merges the most frequent pair of tokens within words (of equally frequent pairs, the pair with
+// lower ids) until there are `size` tokens or no pair occurs twice. The first tokens are the bytes,
+// in the order of their letters. `parts` must be valid UTF-8.
 NamedTokens learn_merges(const std::vector<std::string_view>& parts, std::size_t size);
 
 }  // namespace weft::byte_pairs

@@ -1,4 +1,4 @@
-// Merges: which pairs of tokens become one, and in which order.
+// Merges: the pairs of tokens that are merged, and their order.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Merges {
     TokenId result;
   };
 
-  // Adds the merge of the next rank. Returns false when the pair has one already.
+  // Adds a merge with the next rank. Returns false if the pair was already added.
   bool add(TokenPair pair, TokenId result);
   // Merges pairs of neighbours, the lowest rank first and then the leftmost, until none is left.
   // Time in proportion to n log n.

@@ -13,8 +13,8 @@
 
 namespace weft {
 
-// A type of a step: its name, the entries of its description besides `type`, and what makes it.
-// An entry may be missing if a "?" is before its name.
+// A type of step: its name, the entries of its description besides `type`, and a function that
+// creates the step. A "?" before the name of an entry means that the entry is optional.
 template <class Step>
 struct StepType {
   std::string name;
@@ -22,8 +22,8 @@ struct StepType {
   std::function<Step(const nlohmann::json&)> make;
 };
 
-// Throws ValueError, naming the entry, if an object lacks one of the entries (see StepType) or has
-// another one.
+// Throws ValueError, naming the entry, if an object lacks a required entry (see StepType) or has an
+// unknown entry.
 inline void check_entries(const std::string& what, const nlohmann::json& object,
                           const std::vector<std::string>& entries) {
   if (!object.is_object()) fail<ValueError>(what, "an object", object.type_name());
@@ -33,14 +33,14 @@ inline void check_entries(const std::string& what, const nlohmann::json& object,
     });
   };
   for (const auto& [name, value] : object.items())
-    if (!has(name)) fail<ValueError>(what, "known entries", shown(name));
+    if (!has(name)) fail<ValueError>(what, "only known entries", shown(name));
   for (const std::string& name : entries)
     if (!name.starts_with('?') && !object.contains(name))
       fail<ValueError>(what, "the entry " + name, "none");
 }
 
-// Makes the step that a description is of. Throws ValueError, starting with `what`, for another
-// type or other entries.
+// Creates a step from its description. Throws ValueError, starting with `what`, for an unknown type
+// or unknown entries.
 template <class Step>
 Step make_step(const std::string& what, const std::vector<StepType<Step>>& types,
                const nlohmann::json& description) {
@@ -58,8 +58,8 @@ Step make_step(const std::string& what, const std::vector<StepType<Step>>& types
   return type->make(description);
 }
 
-// The steps that a description is of: one, those of a Sequence in its entry `list`, or none if it
-// is null.
+// Returns the steps of a description: a single step, the steps of a Sequence in its entry `list`,
+// or none if the description is null.
 inline std::vector<nlohmann::json> steps_of(const nlohmann::json& description,
                                             const std::string& list) {
   if (description.is_null()) return {};

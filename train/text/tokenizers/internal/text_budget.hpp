@@ -1,4 +1,4 @@
-// TextBudget: what the steps of a tokenizer may cost for a text, and make of it.
+// TextBudget: limits the time and memory that a tokenizer's steps may use for a text.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace weft {
 // 1024 units per byte and 4 Mi units, which a usual tokenizer does not use a twentieth of.
 class TextBudget {
  public:
-  // The units that a byte more in a text costs, and a step back of a regular expression.
+  // The cost of adding a byte to a text, and of a backtracking step of a regular expression.
   static constexpr std::uint64_t per_new_byte = 64, per_retry = 16;
 
   explicit TextBudget(std::size_t bytes) : left_((std::uint64_t{1} << 22) + bytes * 1024) {}
@@ -27,10 +27,10 @@ class TextBudget {
   // Throws ValueError if fewer units are left.
   void spend(std::uint64_t units) {
     if (!try_spend(units))
-      fail<ValueError>("text", "a tokenizer whose steps are in proportion to the text",
-                       "one that takes too long, or makes too much of it");
+      fail<ValueError>("text", "tokenizer steps whose cost is in proportion to the text",
+                       "steps that take too much time or memory");
   }
-  // Charges bytes that become others.
+  // Charges for replaced bytes.
   void replace(std::size_t bytes, std::size_t new_bytes) {
     spend(bytes + new_bytes + (new_bytes > bytes ? (new_bytes - bytes) * per_new_byte : 0));
   }

@@ -46,7 +46,7 @@ void check_form(const std::string& what, std::string_view expression) {
   constexpr std::size_t max_bytes = 64 << 10, max_depth = 250;
   if (expression.size() > max_bytes)
     fail<ValueError>(what, str_cat("an expression of at most ", max_bytes, " bytes"),
-                     str_cat("one of ", expression.size()));
+                     str_cat(expression.size(), " bytes"));
   std::size_t depth = 0, quantifiers = 0;
   for (std::size_t at = 0; at < expression.size(); ++at) {
     const char c = expression[at];
@@ -58,7 +58,7 @@ void check_form(const std::string& what, std::string_view expression) {
       quantifiers = 0;
     if (c == '\\') ++at;
     if (depth > max_depth || quantifiers > max_depth)
-      fail<ValueError>(what, str_cat("an expression nested at most ", max_depth, " times"),
+      fail<ValueError>(what, str_cat("an expression nested at most ", max_depth, " levels deep"),
                        str_cat('\'', expression.substr(0, 80), "…'"));
   }
 }

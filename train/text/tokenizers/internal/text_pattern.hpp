@@ -1,4 +1,4 @@
-// TextPattern: regular expressions over UTF-8 text. The only place that sees Oniguruma.
+// TextPattern: regular expressions over UTF-8 text. Only text_pattern.cpp uses Oniguruma.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace weft {
 
-// A match of an expression in a text: its first byte and last byte + 1, and those of its groups,
-// the whole match first; -1 for groups that took no part.
+// A match of an expression in a text: the first byte and the last byte + 1 of the whole match and
+// of each group; -1 for groups that did not participate.
 struct TextMatch {
   std::size_t begin, end;
   std::span<const int> group_begins, group_ends;
@@ -25,11 +25,11 @@ class TextPattern {
  public:
   enum class Fit { anywhere, whole };
 
-  // Throws ValueError, starting with `what`, if `expression` is no regular expression, is longer
-  // than 64 KiB, is nested more than 250 times, or has what versions of Oniguruma understand
-  // differently: \p{word}, \p{punct} and (?L). `Fit::whole` is for `fits`.
+  // Throws ValueError, starting with `what`, if `expression` is not a regular expression, is longer
+  // than 64 KiB, is nested more than 250 levels deep, or contains something that versions of
+  // Oniguruma interpret differently: \p{word}, \p{punct} and (?L). `fits` requires `Fit::whole`.
   TextPattern(const std::string& what, std::string_view expression, Fit fit = Fit::anywhere);
-  // Matches the text itself.
+  // Matches the string itself.
   static TextPattern literal(std::string_view text);
 
   // Calls `use` with each match, from left to right. An empty match counts unless it directly

@@ -117,7 +117,7 @@ Normalizer nmt(const json&) {
 
 Normalizer prepend(const json& d) {
   const auto prefix = required_entry<std::string>(d, "prepend");
-  if (prefix.empty()) fail<ValueError>("prepend", "a text", "an empty one");
+  if (prefix.empty()) fail<ValueError>("prepend", "a nonempty string", "an empty string");
   return changing([prefix](std::string_view text) {
     return text.empty() ? std::string() : std::string(prefix).append(text);
   });
@@ -152,7 +152,7 @@ const std::vector<StepType<Normalizer>>& normalizer_types() {
   return types;
 }
 
-// What becomes of the places between words where a text is split.
+// What happens to the matches at which a text is split.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 Behavior behavior_of(const json& description, std::optional<Behavior> otherwise = {}) {
@@ -343,7 +343,7 @@ std::string prepend_scheme(const json& description) {
   if (scheme != "always" && scheme != "first" && scheme != "never")
     fail<ValueError>("prepend_scheme", "always, first or never", shown(scheme));
   if (!adds_space && scheme != "never")
-    fail<ValueError>("prepend_scheme", "never, as add_prefix_space is false", shown(scheme));
+    fail<ValueError>("prepend_scheme", "never, because add_prefix_space is false", shown(scheme));
   return scheme;
 }
 

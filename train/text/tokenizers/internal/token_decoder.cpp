@@ -54,7 +54,7 @@ std::string cleaned(std::string piece, TextBudget& budget) {
 
 std::string text_in(const json& d, const char* name) {
   const auto text = required_entry<std::string>(d, name);
-  if (text.empty()) fail<ValueError>(name, "a text", "an empty one");
+  if (text.empty()) fail<ValueError>(name, "a nonempty string", "an empty string");
   return text;
 }
 

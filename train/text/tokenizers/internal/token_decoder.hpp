@@ -1,4 +1,4 @@
-// TokenDecoder: the decoder of a tokenizer.json, which makes a text of the names of tokens.
+// TokenDecoder: the decoder of a tokenizer.json, which converts the names of tokens to text.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,18 @@
 
 namespace weft {
 
-// A step of a decoder. Its pieces are first the names of the tokens.
+// A step of a decoder. The pieces are initially the names of the tokens.
 struct DecoderStep {
   using Pieces = std::vector<std::string>;
-  // Where a piece is.
+  // The position of a piece.
   struct Place {
     bool is_first, is_last;
   };
   // Changes the pieces of a text.
   std::function<void(Pieces&, TextBudget&)> all;
-  // Changes one piece, where the others are not known.
+  // Changes one piece without knowing the other pieces.
   std::function<std::string(std::string, Place, TextBudget&)> one;
-  bool fuses = false;         // whether one piece is left
+  bool fuses = false;         // whether the result is a single piece
   bool changes_ends = false;  // whether only the ends of pieces are changed
 };
 

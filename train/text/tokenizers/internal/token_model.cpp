@@ -23,12 +23,12 @@ using nlohmann::json;
 // The ids of an object of names, each id once.
 TokenToId ids_in(const json& vocabulary) {
   if (!vocabulary.is_object())
-    fail<ValueError>("vocab", "an object of tokens", vocabulary.type_name());
+    fail<ValueError>("vocab", "an object that maps tokens to ids", vocabulary.type_name());
   TokenToId ids;
   std::vector<bool> is_used(std::size_t{max_token_id} + 1);
   for (const auto& [name, value] : vocabulary.items()) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::uint64_t{max_token_id})
-      fail<ValueError>("vocab", str_cat("ids 0 … ", max_token_id),
+      fail<ValueError>("vocab", str_cat("ids from 0 to ", max_token_id),
                        str_cat(shown(value), " for token ", shown(name)));
     const auto id = value.get<TokenId>();
     if (is_used[static_cast<std::size_t>(id)])
@@ -78,7 +78,8 @@ class BytePairs : public TokenModel {
         suffix_(optional_text(description, "end_of_word_suffix").value_or("")),
         unknown_(optional_text(description, "unk_token")),
         fuses_unknown_(entry_or(description, "fuse_unk", false)) {
-    if (entry_or(description, "dropout", 0.0) != 0.0) fail<ValueError>("dropout", "none", "one");
+    if (entry_or(description, "dropout", 0.0) != 0.0)
+      fail<ValueError>("dropout", "no dropout", "a dropout rate");
     ids_ = ids_in(entry(description, "vocab"));
     if (after_byte_letters && prefix_.empty() && suffix_.empty()) {
       letters_ = byte_tokens(ids_, [](char byte) { return byte_pairs::letters_of({&byte, 1}); });
@@ -155,10 +156,11 @@ class BytePairs : public TokenModel {
                               : std::nullopt;
       const auto what = [&] { return str_cat("pair ", i + 1, " of merges"); };
       if (!a || !b || !result)
-        fail<ValueError>(what(), "two tokens of the vocabulary, which has the merged one",
+        fail<ValueError>(what(),
+                         "two tokens of the vocabulary that merge into a token of the vocabulary",
                          shown(merge));
       if (!merges_.add({*a, *b}, *result))
-        fail<ValueError>(what(), "a pair of tokens that was not there before", shown(merge));
+        fail<ValueError>(what(), "each pair of tokens once", shown(merge));
     }
   }
 
@@ -180,7 +182,7 @@ class Unigram : public TokenModel {
       fail<ValueError>("vocab", "a list of tokens", vocabulary.type_name());
     for (const json& token : vocabulary) {
       if (!token.is_array() || token.size() != 2 || !token[0].is_string() || !token[1].is_number())
-        fail<ValueError>("vocab", "tokens and their scores", shown(token));
+        fail<ValueError>("vocab", "pairs of a token and its score", shown(token));
       const auto& name = token[0].get_ref<const std::string&>();
       const auto id = static_cast<TokenId>(scores_.size());
       scores_.push_back(token[1].get<double>());
@@ -242,7 +244,8 @@ class Unigram : public TokenModel {
 
  private:
   TokenId unknown() const {
-    if (!unknown_) fail<ValueError>("unk_id", "an id, as the text has unknown characters", "none");
+    if (!unknown_)
+      fail<ValueError>("unk_id", "an id, because the text contains unknown characters", "none");
     return *unknown_;
   }
   // Appends the tokens of a part whose characters are unknown.

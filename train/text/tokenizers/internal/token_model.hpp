@@ -19,15 +19,15 @@ inline std::optional<TokenId> find_id(const TokenToId& ids, std::string_view nam
 class TokenModel {
  public:
   virtual ~TokenModel() = default;
-  // Appends the tokens of a word. Throws ValueError if `budget` does not suffice, or if the word
-  // has unknown characters and the file names no token for them that is in the vocabulary.
+  // Appends the tokens of a word. Throws ValueError if `budget` is exceeded, or if the word has
+  // unknown characters and the vocabulary contains no token for them.
   virtual void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const = 0;
 
-  // The names in the file.
+  // The ids of tokens by their names in the file.
   const TokenToId& ids() const { return ids_; }
-  // The number of tokens in the file, of which several may have one name.
+  // The number of tokens in the file; several tokens may have the same name.
   std::size_t size() const { return size_ == 0 ? ids_.size() : size_; }
-  // Whether words are to have their bytes, instead of GPT-2's letters for them.
+  // Whether words must contain bytes instead of GPT-2's letters for bytes.
   bool takes_bytes() const { return takes_bytes_; }
 
  protected:
@@ -36,8 +36,8 @@ class TokenModel {
   bool takes_bytes_ = false;
 };
 
-// The model of a tokenizer.json. `after_byte_letters` says whether words are written in GPT-2's
-// letters. Throws ValueError for an invalid description.
+// Creates the model of a tokenizer.json. `after_byte_letters` tells whether words are written in
+// GPT-2's letters. Throws ValueError for an invalid description.
 std::unique_ptr<TokenModel> make_token_model(const nlohmann::json& description,
                                              bool after_byte_letters);
 

@@ -1,4 +1,4 @@
-// TokenTree: the tokens that a text begins with.
+// TokenTree: finds the tokens that a text starts with.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class TokenTree {
   using Node = std::size_t;
   static constexpr Node root = 0;
 
-  // Returns the id that the token had before, if any.
+  // Adds a token. Returns the id that the token had before, if any.
   std::optional<TokenId> add(std::string_view token, TokenId id) {
     Node node = root;
     for (const char byte : token) {
@@ -30,9 +30,9 @@ class TokenTree {
     return std::exchange(ids_[node], id);
   }
 
-  // Calls `use` with the size and the id of each token that the text begins with, the shortest
-  // first; only of those that continue the text of a node, if one is given. Charges each byte that
-  // it looks at, as tokens may be long.
+  // Calls `use` with the size and the id of each token that the text starts with, the shortest
+  // first. If a node is given, only tokens that continue the text of the node count. Charges for
+  // each byte that it reads, because tokens may be long.
   template <class Use>
   void for_each(std::string_view text, TextBudget& budget, const Use& use, Node node = root) const {
     constexpr std::uint64_t per_byte = 4;
@@ -45,7 +45,7 @@ class TokenTree {
     }
   }
 
-  // The longest of these.
+  // Returns the longest token that the text starts with.
   struct Longest {
     std::size_t size = 0;
     std::optional<TokenId> id;
@@ -61,7 +61,7 @@ class TokenTree {
     return found;
   }
 
-  // The node of a text; nothing when no token begins with it.
+  // Returns the node of a string, or nothing if no token starts with the string.
   std::optional<Node> find(std::string_view text) const {
     Node node = root;
     for (const char byte : text) {
@@ -81,7 +81,7 @@ class TokenTree {
   }
 
   std::unordered_map<std::uint64_t, Node, Hash> children_;
-  std::vector<std::optional<TokenId>> ids_{std::nullopt};  // of the tokens that end at the nodes
+  std::vector<std::optional<TokenId>> ids_{std::nullopt};  // id of the token that ends at each node
 };
 
 }  // namespace weft

@@ -26,7 +26,7 @@ utf8proc_category_t category(char32_t code) {
 char32_t next_code_point(std::string_view text, std::size_t& at) {
   if (is_ascii(text[at])) return static_cast<char32_t>(text[at++]);
   const auto [code, bytes] = first_code_point(text.substr(at));
-  if (bytes == 0) fail<ValueError>("next_code_point", "UTF-8 text", "another byte");
+  if (bytes == 0) fail<ValueError>("next_code_point", "UTF-8 text", "an invalid byte");
   at += bytes;
   return code;
 }
